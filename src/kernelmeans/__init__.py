@@ -1,0 +1,21 @@
+"""Kernel power k-means: annealed kernel clustering as scikit-learn estimators."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernelmeans.estimators import KernelKMeans, KernelPowerKMeans, PowerKMeans
+
+__version__ = "0.1.0"
+__all__ = ["KernelKMeans", "KernelPowerKMeans", "PowerKMeans", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    # Importing scikit-learn takes a second, which `kernelmeans --help` should not.
+    if name in __all__:
+        return getattr(import_module("kernelmeans.estimators"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,5 @@
+"""Engines: run one function over blocks of samples and hand back the results in order."""
+
+from kernelmeans.engines.threads import Threads
+
+__all__ = ["Threads"]

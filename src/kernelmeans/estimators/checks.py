@@ -1,0 +1,117 @@
+"""Checks of the input, made before any heavy work."""
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from kernelmeans._typing import Array, Data, DType
+from kernelmeans.memory import readable
+
+#: Rows compared at a time when a matrix is checked for symmetry.
+SYMMETRY_ROWS = 512
+
+
+def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
+    """Sample weights as an array of X's dtype.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), float or None
+        What the user gave; None for ones.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Training rows.
+    n_clusters : int
+        As many samples must have positive weight.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        The weights.
+
+    Raises
+    ------
+    ValueError
+        If weights are negative, all zero, or positive for fewer than n_clusters samples.
+    """
+    weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+    positive = int(np.count_nonzero(weight))
+    if positive == 0:
+        raise ValueError(
+            "sample_weight: all weights are zero; give positive weights to the samples that "
+            "should count, or leave sample_weight=None."
+        )
+    if positive < n_clusters:
+        of_positive_weight = "" if positive == X.shape[0] else " of positive weight"
+        raise ValueError(
+            f"n_samples={positive}{of_positive_weight} should be >= n_clusters={n_clusters}; "
+            "lower n_clusters or give more samples."
+        )
+    return np.asarray(weight)
+
+
+def check_gram(K: Data) -> None:
+    """Refuse a training kernel matrix that is not square and symmetric.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_samples)
+        The matrix.
+
+    Raises
+    ------
+    ValueError
+        If it is not square, or asymmetric beyond rounding.
+    """
+    n, columns = K.shape
+    if n != columns:
+        raise ValueError(
+            f"kernel='precomputed': X must be a square kernel matrix, got shape {K.shape}. Pass "
+            "the kernel between all training rows, or another kernel with the rows themselves."
+        )
+    scale = max(float(np.max(np.abs(np.diagonal(K)))), np.finfo(K.dtype).tiny)
+    tolerance = np.sqrt(np.finfo(K.dtype).eps)
+    for start in range(0, n, SYMMETRY_ROWS):
+        rows = slice(start, start + SYMMETRY_ROWS)
+        difference = float(np.max(np.abs(K[rows, start:] - K[start:, rows].T)))
+        if difference > tolerance * max(scale, float(np.max(np.abs(K[rows])))):
+            raise ValueError(
+                "kernel='precomputed': X must be a symmetric kernel matrix, but K[i, j] and "
+                f"K[j, i] differ by up to {difference:.3g}. If rounding is to blame, pass "
+                "(K + K.T) / 2."
+            )
+
+
+def check_memory(
+    n: int,
+    dtype: DType,
+    budget: int,
+    *,
+    precomputed: bool,
+) -> None:
+    """Refuse to cache a kernel matrix that does not fit, naming the ways out.
+
+    Parameters
+    ----------
+    n : int
+        Samples.
+    dtype : dtype
+        Of the matrix.
+    budget : int
+        Bytes that a fit may take.
+    precomputed : bool
+        Whether the matrix is a copy of one that is there already.
+
+    Raises
+    ------
+    MemoryError
+        If n^2 entries take more than the budget.
+    """
+    needed = n * n * dtype.itemsize
+    if needed <= budget:
+        return
+    what = "a centred copy of X" if precomputed else "the kernel matrix"
+    half = "" if dtype.itemsize == 4 else ", pass float32 data (half the memory)"
+    raise MemoryError(
+        f"n_samples={n}: {what} takes {readable(needed)}, more than the memory budget of "
+        f"{readable(budget)}. Set cache_kernel=False (kernel rows are recomputed at each step: "
+        f"slower, but little memory){half}, or raise memory_budget if there is memory."
+    )

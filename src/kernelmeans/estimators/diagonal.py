@@ -1,0 +1,74 @@
+"""k(x, x) of rows of a precomputed kernel, which the rows themselves do not hold."""
+
+import hashlib
+import warnings
+from typing import Any
+
+import numpy as np
+
+from kernelmeans._typing import Array
+
+
+class TrainingDiagonal:
+    """What is known of k(x, x) from the training kernel matrix.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_samples)
+        The training kernel matrix; its diagonal and a digest of each row are kept.
+    """
+
+    def __init__(self, K: Array) -> None:
+        self.values = np.diagonal(K).copy()
+        digests = _digests(K)
+        self._order = np.argsort(digests)
+        self._sorted = digests[self._order]
+
+    def of(self, rows: Array, given: Any = None) -> Array:
+        """k(x, x) of rows of kernel values against the training rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows, n_samples)
+            Rows.
+        given : array-like of shape (n_rows,), default=None
+            What the user knows. Else a row that equals a training row has its diagonal, and any
+            other row the training diagonal if that is constant, its mean with a warning if not.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The diagonal.
+
+        Raises
+        ------
+        ValueError
+            If the given diagonal has the wrong shape or is not finite.
+        """
+        n = rows.shape[0]
+        if given is not None:
+            diagonal = np.asarray(given, dtype=rows.dtype)
+            if diagonal.shape != (n,) or not np.isfinite(diagonal).all():
+                raise ValueError(
+                    f"diagonal must hold k(x, x), a finite number for each of the {n} rows of X, "
+                    f"got shape {diagonal.shape}."
+                )
+            return diagonal
+        digests = _digests(rows)
+        place = np.minimum(np.searchsorted(self._sorted, digests), len(self._sorted) - 1)
+        known = self._sorted[place] == digests
+        mean = self.values.mean(dtype=np.float64)
+        if not known.all() and np.ptp(self.values) > np.sqrt(np.finfo(rows.dtype).eps) * abs(mean):
+            warnings.warn(
+                "kernel='precomputed': k(x, x) of new rows is unknown and the training diagonal "
+                "is not constant; using its mean. Pass diagonal= for exact distances.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return np.where(known, self.values[self._order[place]], rows.dtype.type(mean))
+
+
+def _digests(rows: Array) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Eight bytes for each row that differ when the rows do."""
+    digests = (hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows)
+    return np.frombuffer(b"".join(digests), dtype=np.uint64)

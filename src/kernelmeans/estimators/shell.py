@@ -1,0 +1,299 @@
+"""What the estimators share: from checked input through space and solver to fitted attributes."""
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from kernelmeans._sklearn import CallbackSupportMixin, _fit_context, with_callbacks
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.estimators.checks import check_gram, check_memory, check_weights
+from kernelmeans.estimators.diagonal import TrainingDiagonal
+from kernelmeans.estimators.starts import Starts
+from kernelmeans.kernels import Kernel
+from kernelmeans.memory import budget_bytes
+from kernelmeans.solver import (
+    Listener,
+    Progress,
+    Result,
+    Schedule,
+    shares,
+    solve,
+    swap_moves,
+    warn_unless_positive,
+)
+from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, Space
+
+#: Share of the memory budget that the soft weights may take to be kept.
+WEIGHTS_SHARE = 0.25
+
+
+class KernelClusterer(
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    CallbackSupportMixin,
+    BaseEstimator,
+):
+    """The shared shell; `fit` reads: validate, build a space, solve, label with predict's code."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    n_clusters: int
+    init: Any
+    n_init: Any
+    refine: str | None
+    n_swaps: int
+    max_iter: int
+    memory_budget: int | str | None
+    cache_kernel: bool
+    random_state: Any
+
+    def _resolve_kernel(self, X: Data, seed: int) -> Kernel:
+        raise NotImplementedError
+
+    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+        raise NotImplementedError
+
+    @property
+    def _precomputed(self) -> bool:
+        return False
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Rows to cluster; the kernel matrix, (n_samples, n_samples), for
+            ``kernel="precomputed"``. float32 stays float32.
+        y : Ignored
+            Not used, present for API consistency by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights; weight 2 is the row twice. All ones when None.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the input is unfit: NaN, wrong shapes, fewer rows than clusters, negative weights.
+        MemoryError
+            If a cached kernel matrix would not fit into ``memory_budget``.
+        """
+        rng = check_random_state(self.random_state)
+        seed = int(rng.randint(np.iinfo(np.int32).max))
+        budget = budget_bytes(self.memory_budget)
+        X = self._validated(X, reset=True)
+        weight = check_weights(sample_weight, X, self.n_clusters)
+        if self._precomputed:
+            check_gram(X)
+        kernel = self._resolve_kernel(X, seed)
+        starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
+        listen = self._listener(X)
+        with Threads() as threads:
+            space = self._space(kernel, X, weight, budget, threads)
+            if not kernel.surely_positive:
+                warn_unless_positive(space, threads, seed, str(kernel.function))
+            schedule = self._schedule(space, threads, seed)
+            result = self._solve(space, starts, schedule, budget, rng, seed, threads, listen)
+            if self.refine == "swap":
+                swap_moves(space, result, self.n_swaps, self.max_iter, rng, threads, listen)
+            assert result.centroids is not None
+            self._predictor = space.export(result.centroids)
+        result.centroids = None
+        self._set_fitted(X, weight, kernel, result, budget)
+        self._warn(result)
+        return self
+
+    def _space(
+        self, kernel: Kernel, X: Data, weight: Array, budget: int, threads: Threads
+    ) -> Space:
+        if kernel.has_features:
+            return FeatureSpace(kernel, X, weight)
+        if not self.cache_kernel:
+            return GramSpace(kernel, X, weight, threads, budget)
+        check_memory(X.shape[0], weight.dtype, budget, precomputed=kernel.precomputed)
+        return CachedGramSpace(kernel, X, weight, threads)
+
+    def _solve(
+        self,
+        space: Space,
+        starts: Starts,
+        schedule: Schedule,
+        budget: int,
+        rng: np.random.RandomState,
+        seed: int,
+        threads: Threads,
+        listen: Listener,
+    ) -> Result:
+        """All restarts, as many at a time as the memory budget holds."""
+        size = max(1, budget // (2 * space.bytes_per_restart(self.n_clusters)))
+        results = []
+        for first in range(0, starts.n_init, size):
+            count = min(size, starts.n_init - first)
+            centroids = starts.draw(space, first, count, rng, threads)
+            results.append(solve(space, centroids, schedule, threads, seed, listen))
+        return Result.join(results)
+
+    def _set_fitted(
+        self, X: Data, weight: Array, kernel: Kernel, result: Result, budget: int
+    ) -> None:
+        best = result.best
+        self._kernel = kernel
+        self._training_diagonal = TrainingDiagonal(X) if kernel.precomputed else None
+        diagonal = kernel.diagonal(X)
+        # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
+        self.labels_, nearest = self._predictor.assign(X, diagonal)
+        self.inertia_ = _cost(nearest, weight)
+        self.objective_history_ = result.objective_history[best]
+        self.power_history_ = result.power_history[best]
+        self.n_iter_ = int(result.n_iter[best])
+        self.gamma_ = kernel.parameters.get("gamma")
+        self.result_ = result
+        self.weights_ = None
+        if X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget:
+            finite = self.power_history_[np.isfinite(self.power_history_)]
+            power = float(finite[-1]) if len(finite) else -np.inf
+            self.weights_ = shares(self._predictor.distances(X, diagonal), power).T
+
+    def _warn(self, result: Result) -> None:
+        if not result.converged[result.best]:
+            warnings.warn(
+                f"The best restart did not converge within max_iter={self.max_iter} steps. "
+                "Raise max_iter, or anneal faster (larger eta, smaller anneal_every).",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        found = len(np.unique(self.labels_))
+        if found < self.n_clusters:
+            warnings.warn(
+                f"Number of distinct clusters ({found}) found smaller than n_clusters "
+                f"({self.n_clusters}). Possibly due to duplicate points in X.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _listener(self, X: Data) -> Listener:
+        """Tells scikit-learn's callbacks, where there are any, of each step."""
+        if not hasattr(self, "_init_callback_context"):
+            return lambda progress: False
+        context = self._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(estimator=self, X=X)
+
+        def listen(progress: Progress) -> bool:
+            if not hasattr(self, "_skl_callbacks"):
+                return False
+            metadata = progress._asdict()
+            step = context.subcontext(task_name="step")
+            step.call_on_fit_task_begin(estimator=self, X=X, metadata=metadata)
+            return bool(step.call_on_fit_task_end(estimator=self, X=X, metadata=metadata))
+
+        return listen
+
+    def predict(self, X: Any) -> IntArray:
+        """Nearest centroid, in feature space, of each row.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_rows, n_features)
+            Rows; for ``kernel="precomputed"`` their kernel values against the training rows,
+            shape (n_rows, n_samples).
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+            Index of the cluster of each row.
+        """
+        check_is_fitted(self)
+        X = self._validated(X, reset=False)
+        labels, _ = self._predictor.assign(X, np.zeros(X.shape[0], X.dtype))
+        return labels
+
+    def transform(self, X: Any, *, diagonal: Any = None) -> Array:
+        """Distances, not squared, of each row to the centroids in feature space.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_rows, n_features)
+            Rows, as for `predict`.
+        diagonal : array-like of shape (n_rows,), default=None
+            k(x, x) of each row, which only ``kernel="precomputed"`` cannot know. When None it is
+            that of an equal training row, or the training diagonal if constant, or its mean with a
+            warning.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_rows, n_clusters)
+            Distances.
+        """
+        check_is_fitted(self)
+        X = self._validated(X, reset=False)
+        return np.sqrt(self._predictor.distances(X, self._diagonal(X, diagonal))).T
+
+    def score(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, diagonal: Any = None
+    ) -> float:
+        """Minus the weighted sum of squared distances to the nearest centroid.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_rows, n_features)
+            Rows, as for `predict`.
+        y : Ignored
+            Not used, present for API consistency by convention.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights; all ones when None.
+        diagonal : array-like of shape (n_rows,), default=None
+            As for `transform`.
+
+        Returns
+        -------
+        score : float
+            Minus the cost; on the training data, with the weights of the fit, ``-inertia_``.
+        """
+        check_is_fitted(self)
+        X = self._validated(X, reset=False)
+        weight = _check_sample_weight(sample_weight, X, dtype=X.dtype)
+        _, nearest = self._predictor.assign(X, self._diagonal(X, diagonal))
+        return -_cost(nearest, weight)
+
+    def _validated(self, X: Any, reset: bool) -> Data:
+        dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
+        sparse: Any = False if self._precomputed else "csr"
+        return validate_data(self, X, accept_sparse=sparse, dtype=dtype, order="C", reset=reset)
+
+    def _diagonal(self, X: Data, diagonal: Any) -> Array:
+        """K(x, x) of new rows."""
+        if self._training_diagonal is None:
+            return self._kernel.diagonal(X)
+        return self._training_diagonal.of(X, diagonal)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = not self._precomputed
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _cost(nearest: Array, weight: Array) -> float:
+    return float(nearest.astype(np.float64) @ weight.astype(np.float64))

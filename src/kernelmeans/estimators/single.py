@@ -1,0 +1,412 @@
+"""The estimators of one kernel: annealed, plain, and linear."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from kernelmeans._sklearn import Interval, StrOptions
+from kernelmeans._typing import Array, Data
+from kernelmeans.engines import Threads
+from kernelmeans.estimators.shell import KernelClusterer
+from kernelmeans.kernels import PARAMETERS, Kernel, resolve_kernel
+from kernelmeans.solver import Schedule, critical_power
+from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION, automatic_start
+from kernelmeans.spaces import FeaturePredictor, Space
+
+_COMMON: dict[str, Any] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+    "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+    "refine": [StrOptions({"swap"}), None],
+    "n_swaps": [Interval(Integral, 1, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "memory_budget": [Interval(Real, 0, None, closed="neither"), str, None],
+    "random_state": ["random_state"],
+}
+_KERNEL: dict[str, Any] = {
+    "kernel": [StrOptions(set(PARAMETERS)), callable],
+    "gamma": [
+        StrOptions({"rms", "median", "scale"}),
+        Interval(Real, 0, None, closed="neither"),
+    ],
+    "degree": [Interval(Real, 0, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "kernel_params": [dict, None],
+    "cache_kernel": ["boolean"],
+}
+_ANNEALING: dict[str, Any] = {
+    "s0": [StrOptions({"auto"}), Interval(Real, None, 0, closed="neither")],
+    "eta": [StrOptions({"auto"}), Interval(Real, 1, None, closed="left")],
+    "anneal_every": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+}
+
+
+class _WithKernel(KernelClusterer):
+    """Estimators with the kernel parameters of scikit-learn."""
+
+    kernel: str | Callable[..., Any]
+    gamma: str | float
+    degree: float
+    coef0: float
+    kernel_params: Mapping[str, Any] | None
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _resolve_kernel(self, X: Data, seed: int) -> Kernel:
+        return resolve_kernel(
+            self.kernel,
+            X,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            kernel_params=self.kernel_params,
+            random_state=seed,
+        )
+
+
+class _Annealed(KernelClusterer):
+    """Estimators with the annealing parameters."""
+
+    s0: str | float
+    eta: str | float
+    anneal_every: int
+    tol: float
+
+    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+        self.critical_power_ = critical_power(space, threads, seed)
+        automatic = self.eta == "auto"
+        schedule = Schedule(
+            s0=automatic_start(self.critical_power_) if self.s0 == "auto" else float(self.s0),
+            critical_power=self.critical_power_,
+            eta=AUTO_ETA if automatic else float(self.eta),
+            anneal_every=self.anneal_every,
+            relaxation=AUTO_RELAXATION if automatic else 1.0,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        if not schedule.anneals and schedule.s0 > self.critical_power_ > -np.inf:
+            warnings.warn(
+                f"s0={schedule.s0:g} with eta=1 stays above the critical power "
+                f"{self.critical_power_:.3g} of these data: the centroids collapse onto the mean. "
+                "Use s0='auto', a lower s0, or eta > 1.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return schedule
+
+
+class KernelPowerKMeans(_WithKernel, _Annealed):
+    """Kernel power k-means: kernel k-means that is annealed instead of restarted.
+
+    The smallest distance in the cost of kernel k-means is replaced by a power mean M_s of the
+    distances, and the power s is lowered step by step until only the smallest counts
+    (Algorithm 1 of the paper). One run ends, on average, well below the cost of kernel k-means
+    from the same start.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters k.
+    kernel : str or callable, default="rbf"
+        ``"rbf"``, ``"laplacian"``, ``"poly"``, ``"cosine"``, ``"linear"``, ``"sigmoid"`` as
+        scikit-learn computes them, ``"geodesic"`` (`kernelmeans.kernels.geodesic_kernel`),
+        ``"precomputed"`` (X is the kernel matrix), or a callable that takes two matrices of rows
+        and returns the kernel between them. A callable, ``"sigmoid"`` or ``"precomputed"`` kernel
+        that is not positive semi-definite brings a warning with the size of the violation.
+    gamma : {"rms", "median", "scale"} or float, default="rms"
+        Width. ``"rms"``: the paper's 1 / (2 sigma^2) for rbf, sigma the root mean square distance
+        of two rows; 1 / n_features for laplacian, poly and sigmoid; 0.5 for geodesic.
+        ``"median"``: sigma the median distance of a seeded sample. ``"scale"``:
+        1 / (n_features * X.var()).
+    degree, coef0 : float, default=3 and 1
+        Of the poly and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword arguments for a callable kernel.
+    s0 : "auto" or float, default="auto"
+        First power, negative. ``"auto"`` starts just below the critical power, above which
+        centroids collapse onto the mean, and at most at -1. The paper has -1.
+    eta : "auto" or float, default="auto"
+        Factor on the power, at least 1. A float takes the paper's plain steps (the paper has
+        1.04). ``"auto"`` is 1.06 with steps that are over-relaxed 1.8 times, which reaches the
+        same cost in fewer steps and cannot raise the objective either. With ``eta=1`` the power
+        stays at ``s0``, the run ends on ``tol``, and no hard step is taken.
+    anneal_every : int, default=1
+        Steps between two factors ``eta``. The paper has 5.
+    init : {"k-means++", "random"}, array-like or callable, default="k-means++"
+        Greedy k-means++ in feature space; ``"random"`` data points; row indices of shape (k,) or
+        (n_init, k); starting weights of shape (n_samples, k), the paper's W(0); coordinates of
+        shape (k, n_features), not for precomputed kernels; or a callable
+        ``init(X, n_clusters, random_state)`` that returns one of these. Integers are indices.
+    n_init : "auto" or int, default="auto"
+        Restarts, run together in one batch; the one of least cost is kept. ``"auto"``: 1 for
+        k-means++ and given starts, else 10.
+    refine : {None, "swap"}, default=None
+        ``"swap"`` tries to lower the cost of the best restart by moving single centroids.
+    n_swaps : int, default=30
+        Moves that ``refine="swap"`` tries.
+    max_iter : int, default=1000
+        Most steps of a restart.
+    tol : float, default=1e-6
+        Relative change of the objective that ends a run at constant power (``eta=1``).
+    memory_budget : int, str or None, default=None
+        Bytes, or a text such as ``"4GB"``; None for 80 % of the free memory. A cached kernel
+        matrix beyond it is refused before it is computed.
+    cache_kernel : bool, default=True
+        False recomputes kernel rows at each step and never holds more of them than the budget.
+    random_state : int, RandomState or None, default=None
+        Seed of all randomness.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each training row; equal to ``predict(X)``.
+    inertia_ : float
+        Weighted sum of squared distances, in feature space, to the nearest centroid; equal to
+        ``-score(X, sample_weight=sample_weight)``.
+    objective_history_, power_history_ : ndarray
+        Objective and power of each step, from the centroids with which it began; the power is
+        -inf in hard steps. Each swap move that was kept adds its cost.
+    n_iter_ : int
+        Steps of the best restart, those of all its swap moves included.
+    critical_power_ : float
+        Power above which centroids at the mean stay there.
+    weights_ : ndarray of shape (n_samples, n_clusters) or None
+        Soft weights of the final centroids at the last finite power; rows sum to 1. None where
+        they would take more than a quarter of the memory budget.
+    gamma_ : float or None
+        Width used, where the kernel has one.
+    result_ : kernelmeans.solver.Result
+        Labels, costs and histories of all restarts.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features seen in fit, where X had them.
+
+    See Also
+    --------
+    KernelKMeans : The same without annealing.
+    PowerKMeans : The same in the space of the data.
+
+    Notes
+    -----
+    A step costs one product with the kernel matrix. The labels are the same for any number of
+    threads, and for the same seed on the same machine; across machines or versions of BLAS the
+    last bits of the costs may differ, and labels on ties with them.
+
+    References
+    ----------
+    Paul, Chakraborty, Das and Xu (2020), Kernel k-Means, By All Means: Algorithms and Strong
+    Consistency.
+
+    Examples
+    --------
+    >>> from kernelmeans import KernelPowerKMeans
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X = StandardScaler().fit_transform(load_wine().data)
+    >>> model = KernelPowerKMeans(n_clusters=3, random_state=0).fit(X)
+    >>> bool((model.predict(X) == model.labels_).all())
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**_COMMON, **_KERNEL, **_ANNEALING}
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: str | Callable[..., Any] = "rbf",
+        gamma: str | float = "rms",
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        s0: str | float = "auto",
+        eta: str | float = "auto",
+        anneal_every: int = 1,
+        init: Any = "k-means++",
+        n_init: int | str = "auto",
+        refine: str | None = None,
+        n_swaps: int = 30,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        memory_budget: int | str | None = None,
+        cache_kernel: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.s0 = s0
+        self.eta = eta
+        self.anneal_every = anneal_every
+        self.init = init
+        self.n_init = n_init
+        self.refine = refine
+        self.n_swaps = n_swaps
+        self.max_iter = max_iter
+        self.tol = tol
+        self.memory_budget = memory_budget
+        self.cache_kernel = cache_kernel
+        self.random_state = random_state
+
+
+class KernelKMeans(_WithKernel):
+    """Kernel k-means: hard steps from the start, the limit s -> -inf of `KernelPowerKMeans`.
+
+    Prefer `KernelPowerKMeans`; this one is here to compare with, and for data so easy that
+    annealing is wasted.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters k.
+    kernel, gamma, degree, coef0, kernel_params
+        As for `KernelPowerKMeans`.
+    init, n_init, refine, n_swaps
+        As for `KernelPowerKMeans`.
+    max_iter : int, default=1000
+        Most steps of a restart.
+    memory_budget, cache_kernel, random_state
+        As for `KernelPowerKMeans`.
+
+    Attributes
+    ----------
+    labels_, inertia_, objective_history_, power_history_, n_iter_, weights_, gamma_, result_
+        As for `KernelPowerKMeans`; the powers are all -inf and the weights 0 or 1.
+
+    References
+    ----------
+    Dhillon, Guan and Kulis (2004), Kernel k-means: spectral clustering and normalized cuts.
+
+    Examples
+    --------
+    >>> from kernelmeans import KernelKMeans
+    >>> model = KernelKMeans(n_clusters=2, random_state=0).fit([[0.0], [0.1], [5.0], [5.1]])
+    >>> bool(model.labels_[0] == model.labels_[1] != model.labels_[2])
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**_COMMON, **_KERNEL}
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: str | Callable[..., Any] = "rbf",
+        gamma: str | float = "rms",
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        init: Any = "k-means++",
+        n_init: int | str = "auto",
+        refine: str | None = None,
+        n_swaps: int = 30,
+        max_iter: int = 1000,
+        memory_budget: int | str | None = None,
+        cache_kernel: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.init = init
+        self.n_init = n_init
+        self.refine = refine
+        self.n_swaps = n_swaps
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+        self.cache_kernel = cache_kernel
+        self.random_state = random_state
+
+    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+        return Schedule(s0=-np.inf, critical_power=-np.inf, max_iter=self.max_iter)
+
+
+class PowerKMeans(_Annealed):
+    """Power k-means: the annealed form of k-means, in the space of the data.
+
+    `KernelPowerKMeans` with the linear kernel; centroids are points. For round clusters, and for
+    many rows: a step costs time and memory in proportion to the size of X.
+
+    ``PowerKMeans(s0=-1, eta=1)`` is k-harmonic means (Zhang, Hsu and Dayal 1999).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters k.
+    s0, eta, anneal_every : as for `KernelPowerKMeans`
+        The annealing schedule.
+    init, n_init, refine, n_swaps, max_iter, tol, memory_budget, random_state
+        As for `KernelPowerKMeans`.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The centroids.
+    labels_, inertia_, objective_history_, power_history_, n_iter_, critical_power_, weights_,
+    result_
+        As for `KernelPowerKMeans`.
+
+    References
+    ----------
+    Xu and Lange (2019), Power k-means clustering.
+
+    Examples
+    --------
+    >>> from kernelmeans import PowerKMeans
+    >>> model = PowerKMeans(n_clusters=2, random_state=0).fit([[0.0], [0.2], [5.0], [5.2]])
+    >>> sorted(model.cluster_centers_.ravel().round(6).tolist())
+    [0.1, 5.1]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**_COMMON, **_ANNEALING}
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        s0: str | float = "auto",
+        eta: str | float = "auto",
+        anneal_every: int = 1,
+        init: Any = "k-means++",
+        n_init: int | str = "auto",
+        refine: str | None = None,
+        n_swaps: int = 30,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        memory_budget: int | str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.s0 = s0
+        self.eta = eta
+        self.anneal_every = anneal_every
+        self.init = init
+        self.n_init = n_init
+        self.refine = refine
+        self.n_swaps = n_swaps
+        self.max_iter = max_iter
+        self.tol = tol
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+
+    def _resolve_kernel(self, X: Data, seed: int) -> Kernel:
+        return Kernel("linear", {})
+
+    @property
+    def cluster_centers_(self) -> Array:
+        """The centroids, shape (n_clusters, n_features)."""
+        predictor = cast(FeaturePredictor, self._predictor)
+        return predictor.theta + predictor.centre

@@ -1,0 +1,137 @@
+"""Where the restarts begin: the ``init`` and ``n_init`` parameters of the estimators."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kernelmeans._typing import Data, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.kernels import Kernel
+from kernelmeans.solver.seeding import from_weights, greedy_kmeans_plusplus, random_seeds
+from kernelmeans.spaces import Centroids, Space
+
+#: Restarts of ``n_init="auto"`` where starts are plain random draws.
+AUTO_RESTARTS = 10
+
+
+class Starts:
+    """Starting centroids, made batch by batch.
+
+    Parameters
+    ----------
+    init : str, array-like or callable
+        As the estimators take it.
+    n_init : int or "auto"
+        Restarts asked for.
+    n_clusters : int
+        Centroids per restart.
+    kernel : Kernel
+        Decides whether coordinates make sense.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Training rows.
+
+    Raises
+    ------
+    ValueError
+        If a given start has the wrong shape, indices out of range or values that are not finite.
+    """
+
+    def __init__(
+        self, init: Any, n_init: int | str, n_clusters: int, kernel: Kernel, X: Data
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.X = X
+        self.init = init
+        given = not (isinstance(init, str) or callable(init))
+        if given:
+            self.init = self._checked(init, "init")
+        self.n_init = self._restarts(n_init, given)
+
+    def _restarts(self, n_init: int | str, given: bool) -> int:
+        if not given:
+            if n_init == "auto":
+                return (
+                    1 if isinstance(self.init, str) and self.init == "k-means++" else AUTO_RESTARTS
+                )
+            return int(n_init)
+        rows = len(self.init) if _is_index_table(self.init) else 1
+        if n_init not in ("auto", rows):
+            warnings.warn(
+                f"n_init={n_init} does not fit the starts given in init: running {rows} "
+                f"restart(s). Leave n_init='auto'.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        return rows
+
+    def draw(
+        self,
+        space: Space,
+        first: int,
+        count: int,
+        rng: np.random.RandomState,
+        threads: Threads,
+    ) -> Centroids:
+        """Starting centroids of restarts first .. first + count."""
+        k = self.n_clusters
+        if isinstance(self.init, str):
+            if self.init == "random":
+                return space.at(random_seeds(space, k, count, rng))
+            return space.at(greedy_kmeans_plusplus(space, k, count, rng, threads))
+        if _is_index_table(self.init):
+            return space.at(self.init[first : first + count].T)
+        if callable(self.init):
+            drawn = [self._checked(self.init(self.X, k, rng), "init(X)") for _ in range(count)]
+            return Centroids.join([self._from_array(space, start, threads) for start in drawn])
+        return self._from_array(space, self.init, threads)
+
+    def _from_array(self, space: Space, start: Any, threads: Threads) -> Centroids:
+        if _is_index_table(start):
+            return space.at(start[:1].T)
+        if start.shape[0] == self.n_clusters and not self.kernel.precomputed:
+            return space.at_rows(start, (self.n_clusters, 1))
+        return from_weights(space, start, threads)
+
+    def _checked(self, start: Any, name: str) -> Any:
+        """A given start as an index table (restarts, k), coordinates (k, p) or weights (n, k)."""
+        start = np.asarray(start)
+        k, (n, p) = self.n_clusters, self.X.shape
+        if np.issubdtype(start.dtype, np.integer) and start.shape[-1:] == (k,) and start.ndim <= 2:
+            return self._checked_indices(np.atleast_2d(start), name)
+        start = start.astype(self.X.dtype)
+        if not np.isfinite(start).all():
+            raise ValueError(f"{name} contains NaN or infinite values; give finite numbers.")
+        if start.shape == (k, p) and not self.kernel.precomputed:
+            return start
+        if start.shape == (n, k):
+            if (start < 0).any() or not (start.sum(axis=0) > 0).all():
+                raise ValueError(
+                    f"{name}: starting weights of shape (n_samples, n_clusters) must not be "
+                    "negative, and every cluster (column) needs some positive weight."
+                )
+            return start
+        coordinates = "" if self.kernel.precomputed else f"coordinates of shape ({k}, {p}), "
+        raise ValueError(
+            f"{name} has shape {start.shape} and dtype {start.dtype}; give row indices (integers) "
+            f"of shape ({k},) or (n_init, {k}), {coordinates}or weights of shape ({n}, {k})."
+        )
+
+    def _checked_indices(self, table: IntArray, name: str) -> IntArray:
+        n = self.X.shape[0]
+        if table.min(initial=0) < 0 or table.max(initial=0) >= n:
+            raise ValueError(
+                f"{name}: row indices must lie between 0 and n_samples - 1 = {n - 1}, got "
+                f"{table.min()} to {table.max()}. (Coordinates and weights must be floats.)"
+            )
+        return table
+
+
+def _is_index_table(start: Any) -> bool:
+    return isinstance(start, np.ndarray) and np.issubdtype(start.dtype, np.integer)
+
+
+#: What the ``init`` parameter may be besides a name.
+InitFunction = Callable[[Data, int, np.random.RandomState], Any]

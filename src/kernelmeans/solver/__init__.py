@@ -1,0 +1,20 @@
+"""The solver: annealed power k-means in any space."""
+
+from kernelmeans.solver.critical import critical_power, warn_unless_positive
+from kernelmeans.solver.driver import Listener, Progress, solve
+from kernelmeans.solver.power import shares
+from kernelmeans.solver.result import Result
+from kernelmeans.solver.schedule import Schedule
+from kernelmeans.solver.swap import swap_moves
+
+__all__ = [
+    "Listener",
+    "Progress",
+    "Result",
+    "Schedule",
+    "critical_power",
+    "shares",
+    "solve",
+    "swap_moves",
+    "warn_unless_positive",
+]

@@ -1,0 +1,69 @@
+"""Passes over all blocks that are no steps: distances, nearest centroids, combinations."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.spaces import Centroids, Space
+
+
+class Assignment(NamedTuple):
+    """Nearest centroids of all samples, for each restart.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (R, n_samples)
+        Nearest centroid, the first of equals.
+    nearest, second : ndarray of shape (R, n_samples)
+        Smallest and second smallest squared distance.
+    """
+
+    labels: IntArray
+    nearest: Array
+    second: Array
+
+    def inertia(self, sample_weight: Array) -> Array:
+        """Weighted sum of the smallest distances, shape (R,)."""
+        return np.asarray(self.nearest @ sample_weight.astype(np.float64))
+
+
+def combination(space: Space, coefficients: Array, threads: Threads) -> Centroids:
+    """Sum of c_i phi_i, for coefficients of shape (n_samples,) of any sign, as one centroid."""
+    total = space.empty_sum(1, 1)
+
+    def share(block: slice) -> tuple[Array, ...]:
+        return space.accumulate(coefficients[None, None, block], block)
+
+    for block, result in threads.map(share, space.blocks(1), space.max_in_flight):
+        space.add(total, result, block)
+    return space.combine(total, np.ones((1, 1)))
+
+
+def distances_to(space: Space, centroids: Centroids, threads: Threads) -> Array:
+    """All squared distances, shape (k, R, n_samples)."""
+    out = np.empty((*centroids.norms.shape, space.n_samples), space.dtype)
+
+    def fill(block: slice) -> None:
+        out[:, :, block] = space.distances(centroids, block)
+
+    threads.run(fill, space.blocks(centroids.norms.size))
+    return out
+
+
+def assign(space: Space, centroids: Centroids, threads: Threads) -> Assignment:
+    """Nearest and second nearest centroid of every sample."""
+    shape = (centroids.norms.shape[1], space.n_samples)
+    labels = np.empty(shape, np.int32)
+    nearest, second = np.empty(shape, space.dtype), np.empty(shape, space.dtype)
+
+    def fill(block: slice) -> None:
+        d = space.distances(centroids, block)
+        labels[:, block] = d.argmin(axis=0)
+        nearest[:, block] = d.min(axis=0)
+        np.put_along_axis(d, labels[None, :, block], np.inf, axis=0)
+        second[:, block] = d.min(axis=0)
+
+    threads.run(fill, space.blocks(centroids.norms.size))
+    return Assignment(labels, nearest, second)

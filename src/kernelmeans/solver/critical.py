@@ -1,0 +1,159 @@
+"""Where annealing starts: the critical power, and the extreme eigenvalues behind it."""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from kernelmeans._typing import Array, DType
+from kernelmeans.engines import Threads
+from kernelmeans.solver.blockwise import combination, distances_to
+from kernelmeans.spaces import Space
+
+#: Accuracy of the eigenvalue relative to itself, ample for a starting power.
+TOLERANCE = 1e-3
+#: Matrices up to this size are formed and decomposed: Lanczos needs some room.
+DENSE_SIZE = 32
+
+
+def critical_power(space: Space, threads: Threads, seed: int) -> float:
+    """Power below which centroids that all sit at the mean begin to part.
+
+    A small difference of two such centroids grows by 2 (1 - s) lam per step, lam the top
+    eigenvalue of the mean outer product of the samples' directions from the mean. It shrinks for
+    every s above s* = 1 - 1 / (2 lam). (Not in the paper.)
+
+    Parameters
+    ----------
+    space : Space
+        The samples and their weights.
+    threads : Threads
+        Where the products are computed.
+    seed : int
+        Of the Lanczos start vector.
+
+    Returns
+    -------
+    float
+        s*, at most 1/2; -inf where the samples do not vary.
+    """
+    weight = (space.sample_weight / space.sample_weight.sum()).astype(space.dtype)
+    mean = combination(space, weight, threads)
+    # About the mean, whatever the origin: the differences cancel exactly for constant data.
+    squared = distances_to(space, mean, threads)[0, 0]
+    varies = squared > 2 * space.floor
+    if not varies.any():
+        return -np.inf
+    scale = np.where(varies, np.sqrt(weight / squared), 0).astype(space.dtype)
+
+    def apply(x: Array) -> Array:
+        y = scale * x.ravel()
+        return scale * _centred_product(space, y, weight, threads)
+
+    top = largest_eigenvalue(apply, space.n_samples, space.dtype, seed)
+    return 1 - 1 / (2 * top) if top > 0 else -np.inf
+
+
+def smallest_eigenvalue(space: Space, threads: Threads, seed: int) -> tuple[float, float]:
+    """Smallest and largest eigenvalue of the centred kernel matrix, by Lanczos iterations.
+
+    Negative ones mean that squared distances can be negative. The smallest is never reported
+    below its true value.
+
+    Parameters
+    ----------
+    space : Space
+        The samples.
+    threads : Threads
+        Where the products are computed.
+    seed : int
+        Of the Lanczos start vector.
+
+    Returns
+    -------
+    smallest, largest : float
+        Eigenvalues, accurate to about a thousandth of their difference.
+    """
+    uniform = np.full(space.n_samples, 1 / space.n_samples, space.dtype)
+
+    def apply(x: Array) -> Array:
+        return _centred_product(space, x.ravel(), uniform, threads)
+
+    size = space.n_samples
+    largest = largest_eigenvalue(apply, size, space.dtype, seed)
+    reach = space.dtype.type(largest)
+    reflected = largest_eigenvalue(lambda x: reach * x.ravel() - apply(x), size, space.dtype, seed)
+    return largest - reflected, largest
+
+
+def largest_eigenvalue(
+    apply: Callable[[Array], Array],
+    size: int,
+    dtype: DType,
+    seed: int,
+) -> float:
+    """Largest eigenvalue of a symmetric matrix known by its products with vectors.
+
+    Parameters
+    ----------
+    apply : callable
+        Maps a vector of shape (size,) to its product with the matrix.
+    size : int
+        Order of the matrix.
+    dtype : dtype
+        Precision of the products.
+    seed : int
+        Of the start vector.
+
+    Returns
+    -------
+    float
+        The eigenvalue, to a thousandth.
+    """
+    if size <= DENSE_SIZE:
+        matrix = np.stack([apply(column) for column in np.eye(size, dtype=dtype)])
+        return float(scipy.linalg.eigvalsh(matrix)[-1])
+    operator = LinearOperator((size, size), matvec=apply, dtype=dtype)
+    start = np.random.default_rng(seed).standard_normal(size).astype(dtype)
+    value = eigsh(operator, k=1, which="LA", tol=TOLERANCE, v0=start, return_eigenvectors=False)
+    return float(value[0])
+
+
+def _centred_product(space: Space, x: Array, weight: Array, threads: Threads) -> Array:
+    """Product of x with the kernel matrix centred at the mean under ``weight``."""
+    total = combination(space, x - weight * x.sum(), threads)
+    y = np.empty_like(x)
+
+    def fill(block: slice) -> None:
+        y[block] = space.products(total, block)[0, 0]
+
+    threads.run(fill, space.blocks(1), space.max_in_flight)
+    return np.asarray(y - weight @ y)
+
+
+def warn_unless_positive(space: Space, threads: Threads, seed: int, name: str) -> None:
+    """Warn when a kernel matrix is not positive semi-definite, with the size of the violation.
+
+    Parameters
+    ----------
+    space : Space
+        The samples.
+    threads : Threads
+        Where the products are computed.
+    seed : int
+        Of the Lanczos start vector.
+    name : str
+        What the message calls the kernel.
+    """
+    smallest, largest = smallest_eigenvalue(space, threads, seed)
+    if smallest < -np.sqrt(np.finfo(space.dtype).eps) * max(largest, -smallest):
+        warnings.warn(
+            f"kernel={name}: the centred kernel matrix is not positive semi-definite (smallest "
+            f"eigenvalue {smallest:.3g}, largest {largest:.3g}). Squared distances can be "
+            "negative and the objective may rise; use a positive semi-definite kernel, or add "
+            f"{-smallest:.3g} to the diagonal.",
+            UserWarning,
+            stacklevel=2,
+        )

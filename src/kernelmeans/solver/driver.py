@@ -1,0 +1,198 @@
+"""The driver: the only loop over steps in the package."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from kernelmeans._typing import Array, BoolArray, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.solver.blockwise import assign
+from kernelmeans.solver.power import weigh
+from kernelmeans.solver.result import Record, Result
+from kernelmeans.solver.schedule import Schedule
+from kernelmeans.spaces import Centroids, Space
+
+#: Relative size of the noise on the weights that keeps centroids from coinciding.
+PERTURBATION = {"float64": 1e-8, "float32": 1e-5}
+
+
+class Progress(NamedTuple):
+    """What is told after each step."""
+
+    step: int
+    restarts_finished: int
+    n_restarts: int
+    power: float
+    objective: float
+
+
+#: Called after each step; a true answer ends the fit early.
+Listener = Callable[[Progress], bool]
+
+
+class Report(NamedTuple):
+    """One step of all running restarts: sums over the samples, and the new centroids."""
+
+    centroids: Centroids
+    objective: Array
+    softness: Array
+    mass: Array
+    labels: IntArray
+
+
+def solve(
+    space: Space,
+    centroids: Centroids,
+    schedule: Schedule,
+    threads: Threads,
+    seed: int,
+    listen: Listener = lambda progress: False,
+) -> Result:
+    """Run a batch of restarts to their ends.
+
+    Parameters
+    ----------
+    space : Space
+        The samples.
+    centroids : Centroids
+        Starting centroids (k, R); overwritten.
+    schedule : Schedule
+        Powers and stopping rules.
+    threads : Threads
+        Where blocks are worked on.
+    seed : int
+        Of the perturbation that keeps collapsing centroids apart.
+    listen : callable
+        Told of each step; ends the run when it answers True.
+
+    Returns
+    -------
+    Result
+        Labels, costs and histories of all restarts, and the best one's centroids.
+    """
+    n_restarts = centroids.norms.shape[1]
+    record = Record(space, threads, n_restarts)
+    active = np.arange(n_restarts)
+    hard = np.full(n_restarts, np.isneginf(schedule.s0))
+    before = np.full(n_restarts, np.inf)
+    labels: IntArray = np.full((n_restarts, space.n_samples), -1, np.int32)
+    stopped = False
+    for step in range(schedule.max_iter):
+        finite_power = schedule.power(step)
+        power = np.where(hard, -np.inf, finite_power)
+        noise = _noise(space, centroids, ~hard, schedule.collapses(finite_power))
+        report = _step(space, centroids, power, noise, seed, threads)
+        record.step(active, report.objective, power)
+
+        fixed = hard & (report.labels == labels).all(axis=1)
+        finished = fixed | (~hard & schedule.settled(before, report.objective))
+        relaxed = schedule.anneals and step > 0
+        centroids = _next_centroids(
+            space, centroids, report, hard, schedule.relaxation if relaxed else 1.0, threads
+        )
+        hard = hard | schedule.hardens(finite_power, report.softness)
+        before, labels = report.objective, report.labels
+        if finished.any():
+            record.finish(active[finished], centroids.take(finished), converged=True)
+            going = ~finished
+            centroids, active = centroids.take(going), active[going]
+            hard, before, labels = hard[going], before[going], labels[going]
+        n_done = n_restarts - len(active)
+        progress = Progress(
+            step, n_done, n_restarts, float(power.max()), float(report.objective.min())
+        )
+        stopped = listen(progress)
+        if stopped or not len(active):
+            break
+    if len(active):
+        record.finish(active, centroids, converged=stopped)
+    return record.result()
+
+
+def _step(
+    space: Space, centroids: Centroids, power: Array, noise: Array, seed: int, threads: Threads
+) -> Report:
+    """Distances, weights and the sums they make, over all blocks."""
+    k, restarts = centroids.norms.shape
+    v = space.sample_weight
+    v64 = v.astype(np.float64)
+
+    def work(block: slice) -> tuple[tuple[Array, ...], Array, Array, Array, IntArray]:
+        weights = weigh(space.distances(centroids, block), power)
+        coefficients = weights.values
+        coefficients *= v[block]
+        if noise.any():
+            rng = np.random.default_rng((seed, block.start))
+            shake = rng.standard_normal((k, 1, len(v[block]))).astype(space.dtype)
+            coefficients *= 1 + noise[:, None] * shake
+        return (
+            space.accumulate(coefficients, block),
+            coefficients.sum(axis=-1, dtype=np.float64),
+            weights.means @ v64[block],
+            weights.certainty @ v64[block],
+            weights.labels,
+        )
+
+    total = space.empty_sum(k, restarts)
+    mass, objective, certainty = np.zeros((k, restarts)), np.zeros(restarts), np.zeros(restarts)
+    labels = np.empty((restarts, space.n_samples), np.int32)
+    blocks = space.blocks(k * restarts)
+    for block, (share, *sums, block_labels) in threads.map(work, blocks, space.max_in_flight):
+        space.add(total, share, block)
+        mass += sums[0]
+        objective += sums[1]
+        certainty += sums[2]
+        labels[:, block] = block_labels
+    softness = 1 - certainty / v64.sum()
+    return Report(space.combine(total, mass), objective, softness, mass, labels)
+
+
+def _next_centroids(
+    space: Space,
+    old: Centroids,
+    report: Report,
+    hard: BoolArray,
+    relaxation: float,
+    threads: Threads,
+) -> Centroids:
+    """The step's centroids, over-relaxed in soft steps, with no cluster left empty."""
+    new = report.centroids
+    empty = report.mass <= 0
+    if empty.any():
+        clusters, restarts = np.nonzero(empty)
+        new.put((clusters, restarts), old.pick((clusters, restarts)))
+        if (empty & hard).any():
+            _refill(space, old, new, empty & hard, threads)
+    if relaxation != 1 and not hard.all():
+        new = space.extrapolate(old, new, np.where(hard, 1.0, relaxation))
+    return new
+
+
+def _refill(
+    space: Space, old: Centroids, new: Centroids, empty: BoolArray, threads: Threads
+) -> None:
+    """Put centroids that lost all samples of a hard step on the costliest samples."""
+    nearest = assign(space, old, threads).nearest * (space.sample_weight > 0)
+    for r in np.flatnonzero(empty.any(axis=0)):
+        clusters = np.flatnonzero(empty[:, r])
+        costliest = np.argsort(-nearest[r], kind="stable")[: len(clusters)]
+        # Fewer distinct samples than clusters: the rest stay where they are, and empty.
+        costliest = costliest[nearest[r, costliest] > 2 * space.floor]
+        clusters = clusters[: len(costliest)]
+        if len(clusters):
+            new.put((clusters, np.full_like(clusters, r)), space.at(costliest[:, None]))
+
+
+def _noise(space: Space, centroids: Centroids, soft: BoolArray, collapsing: bool) -> Array:
+    """Relative perturbation of each restart's weights, shape (R,): mostly none.
+
+    Centroids that coincide, or draw together above the critical power until they do, would be
+    told apart by rounding alone, or never.
+    """
+    rounding = 8 * np.finfo(space.dtype).eps * space.variance
+    # Equal norms are necessary for coincidence, and cheap; a false alarm does no harm.
+    gaps = np.diff(np.sort(centroids.norms, axis=0), axis=0).min(axis=0, initial=np.inf)
+    shaken = soft & (collapsing | (gaps <= rounding))
+    level = PERTURBATION[space.dtype.name]
+    return np.where(shaken, level, 0).astype(space.dtype)

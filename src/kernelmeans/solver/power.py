@@ -1,0 +1,110 @@
+"""The weight rules: what a block's distances say about how much each centroid draws each sample."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernelmeans._typing import Array, IntArray
+
+#: Weights relative to the nearest centroid's below which they count as zero. Left alone they
+#: would become denormal numbers, which slow a matrix product up to fortyfold.
+NEGLIGIBLE = 1e-25
+
+
+class Weights(NamedTuple):
+    """Weights of one block, and what they say of it.
+
+    Attributes
+    ----------
+    values : ndarray of shape (k, R, block)
+        w_ij, not yet multiplied by the sample weights.
+    means : ndarray of shape (R, block)
+        The power mean M_s of each sample's distances.
+    certainty : ndarray of shape (R, block)
+        Largest share of a sample's weights, max_j w_ij / sum_j w_ij.
+    labels : ndarray of shape (R, block)
+        Cluster of each sample where the weights are hard, else -1.
+    """
+
+    values: Array
+    means: Array
+    certainty: Array
+    labels: IntArray
+
+
+def power_weights(distances: Array, power: Array) -> Weights:
+    """Derivatives of the power mean of each sample's distances, in ratio form (Section 2).
+
+    With m the smallest distance, r_j = m / d_j, t = -s and S = mean_j r_j^t:
+    M_s = m S^(-1/t) and w_j = r_j^(t+1) S^(-(1 + 1/t)) / k, which cannot overflow.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (k, R, block)
+        Squared distances, all positive; overwritten.
+    power : ndarray of shape (R,)
+        The powers s < 0, finite.
+
+    Returns
+    -------
+    Weights
+        Weights, power means and certainty.
+    """
+    k = distances.shape[0]
+    t = -power[:, None].astype(distances.dtype)
+    nearest = distances.min(axis=0)
+    ratios = np.divide(nearest, distances, out=distances)
+    weights = np.log(ratios)
+    weights *= t + 1
+    # The exponential itself must not yield denormals either.
+    np.maximum(weights, np.log(NEGLIGIBLE).astype(distances.dtype), out=weights)
+    np.exp(weights, out=weights)
+    weights -= NEGLIGIBLE
+    np.maximum(weights, 0, out=weights)
+    certainty = 1 / weights.sum(axis=0)
+    mean = np.divide(weights, ratios, out=ratios).sum(axis=0) / k
+    log_mean = np.log(mean)
+    weights *= np.exp(-(1 + 1 / t) * log_mean) / k
+    labels = np.full(nearest.shape, -1, np.int32)
+    return Weights(weights, nearest * np.exp(-log_mean / t), certainty, labels)
+
+
+def hard_weights(distances: Array) -> Weights:
+    """Limit of `power_weights` for s -> -inf: all weight to the nearest centroid, first of equals.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (k, R, block)
+        Squared distances.
+
+    Returns
+    -------
+    Weights
+        One-hot weights, smallest distances and certainty 1.
+    """
+    labels = distances.argmin(axis=0).astype(np.int32)
+    weights = np.zeros_like(distances)
+    np.put_along_axis(weights, labels[None], 1, axis=0)
+    nearest = distances.min(axis=0)
+    return Weights(weights, nearest, np.ones_like(nearest), labels)
+
+
+def weigh(distances: Array, power: Array) -> Weights:
+    """Weights at each restart's own power, finite or -inf; overwrites the distances."""
+    hard = np.isneginf(power)
+    if not hard.any():
+        return power_weights(distances, power)
+    if hard.all():
+        return hard_weights(distances)
+    parts = power_weights(distances[:, ~hard], power[~hard]), hard_weights(distances[:, hard])
+    # Restarts back in their old order: the soft ones come first in the concatenation.
+    order = np.argsort(np.concatenate([np.flatnonzero(~hard), np.flatnonzero(hard)]))
+    return Weights(
+        *(np.concatenate(pair, axis=-2).take(order, axis=-2) for pair in zip(*parts, strict=True))
+    )
+
+
+def shares(distances: Array, power: float) -> Array:
+    """Weights of each sample scaled to sum to one, shape (k, n), at one power, finite or -inf."""
+    weights = weigh(distances[:, None].copy(), np.array([power])).values[:, 0]
+    return np.asarray(weights / weights.sum(axis=0))

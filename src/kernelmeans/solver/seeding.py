@@ -1,0 +1,88 @@
+"""Where restarts begin: greedy k-means++ in feature space, and starts that the user gives."""
+
+import numpy as np
+
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.solver.blockwise import distances_to
+from kernelmeans.spaces import Centroids, Space
+
+
+def greedy_kmeans_plusplus(
+    space: Space, k: int, restarts: int, rng: np.random.RandomState, threads: Threads
+) -> IntArray:
+    """Seeds by k-means++ in feature space, the best of 2 + log k candidates each time.
+
+    Parameters
+    ----------
+    space : Space
+        The samples and their weights.
+    k : int
+        Seeds wanted.
+    restarts : int
+        Independent draws.
+    rng : RandomState
+        Source of randomness.
+    threads : Threads
+        Where distances are computed.
+
+    Returns
+    -------
+    ndarray of shape (k, restarts)
+        Indices of the seeds.
+
+    References
+    ----------
+    Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
+    """
+    n_candidates = 2 + int(np.log(k))
+    weight = space.sample_weight.astype(np.float64)
+    seeds = np.empty((k, restarts), np.intp)
+    closest = np.full((restarts, space.n_samples), np.inf)
+    columns = np.arange(restarts)
+    for j in range(k):
+        size = 1 if j == 0 else n_candidates
+        potential = weight * np.where(np.isinf(closest), 1, closest)
+        candidates = _draw(potential, rng.uniform(size=(size, restarts)))
+        d = np.minimum(distances_to(space, space.at(candidates), threads), closest)
+        best = (d @ weight).argmin(axis=0)
+        seeds[j] = candidates[best, columns]
+        closest = d[best, columns]
+    return seeds
+
+
+def _draw(potential: Array, uniform: Array) -> IntArray:
+    """Indices drawn in proportion to each restart's potential (R, n) from uniform (size, R)."""
+    cumulative = np.cumsum(potential, axis=1)
+    drawn = [
+        np.searchsorted(row, u * row[-1], side="right")
+        for row, u in zip(cumulative, uniform.T, strict=True)
+    ]
+    return np.asarray(np.minimum(np.stack(drawn, axis=1), potential.shape[1] - 1))
+
+
+def random_seeds(space: Space, k: int, restarts: int, rng: np.random.RandomState) -> IntArray:
+    """K different samples of positive weight for each restart, shape (k, restarts).
+
+    Parameters
+    ----------
+    space : Space
+        The samples; their weights only decide which may be drawn.
+    k : int
+        Seeds wanted.
+    restarts : int
+        Independent draws.
+    rng : RandomState
+        Source of randomness.
+    """
+    eligible = np.flatnonzero(space.sample_weight > 0)
+    return np.stack([rng.permutation(eligible)[:k] for _ in range(restarts)], axis=1)
+
+
+def from_weights(space: Space, weights: Array, threads: Threads) -> Centroids:
+    """Centroids of soft weights (n_samples, k), the paper's W(0), as one restart."""
+    coefficients = np.ascontiguousarray((weights * space.sample_weight[:, None]).T)[:, None]
+    total = space.empty_sum(weights.shape[1], 1)
+    for block in space.blocks(weights.shape[1]):
+        space.add(total, space.accumulate(coefficients[:, :, block], block), block)
+    return space.combine(total, coefficients.sum(axis=-1))

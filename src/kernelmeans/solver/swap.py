@@ -1,0 +1,85 @@
+"""Swap moves: mend what annealing left, by moving one centroid at a time."""
+
+import numpy as np
+
+from kernelmeans.engines import Threads
+from kernelmeans.solver.blockwise import assign
+from kernelmeans.solver.driver import Listener, solve
+from kernelmeans.solver.result import Result
+from kernelmeans.solver.schedule import Schedule
+from kernelmeans.spaces import Centroids, Space
+
+
+def swap_moves(
+    space: Space,
+    result: Result,
+    n_swaps: int,
+    max_iter: int,
+    rng: np.random.RandomState,
+    threads: Threads,
+    listen: Listener = lambda progress: False,
+) -> None:
+    """Try to lower the best restart's cost by moving single centroids; changes the result.
+
+    A move drops the centroid whose loss costs least, the sum over its samples of second nearest
+    minus nearest distance, puts one on a sample drawn in proportion to its cost, and takes hard
+    steps to convergence. It is kept if the cost falls. Lower cost is not always a better match
+    with known classes.
+
+    Parameters
+    ----------
+    space : Space
+        The samples.
+    result : Result
+        Finished restarts, with the best one's centroids. Its best restart is replaced by what
+        the moves lead to; each kept move adds its cost to the history.
+    n_swaps : int
+        Moves to try.
+    max_iter : int
+        Most hard steps of a move.
+    rng : RandomState
+        Draws the samples.
+    threads : Threads
+        Where blocks are worked on.
+    listen : callable
+        Told of each step; ends the move when it answers True.
+    """
+    best = result.best
+    centroids = result.centroids
+    assert centroids is not None
+    schedule = Schedule(s0=-np.inf, critical_power=-np.inf, max_iter=max_iter)
+    accepted = []
+    for _ in range(n_swaps):
+        moved = _move(space, centroids, rng, threads)
+        if moved is None:
+            break
+        trial = solve(space, moved, schedule, threads, seed=0, listen=listen)
+        result.n_iter[best] += trial.n_iter[0]
+        # A gain below rounding may be the same partition again.
+        if trial.inertia[0] < result.inertia[best] * (1 - 8 * np.finfo(space.dtype).eps):
+            result.labels[best], result.inertia[best] = trial.labels[0], trial.inertia[0]
+            assert trial.centroids is not None
+            centroids = trial.centroids
+            accepted.append(trial.inertia[0])
+    result.centroids = centroids
+    history, powers = result.objective_history, result.power_history
+    history[best] = np.append(history[best], accepted)
+    powers[best] = np.append(powers[best], np.full(len(accepted), -np.inf))
+
+
+def _move(
+    space: Space, centroids: Centroids, rng: np.random.RandomState, threads: Threads
+) -> Centroids | None:
+    """Centroids with the least useful one on a costly sample; None where every cost is nil."""
+    labels, nearest, second = (part[0] for part in assign(space, centroids, threads))
+    weight = space.sample_weight.astype(np.float64)
+    cost = weight * np.where(nearest > 2 * space.floor, nearest, 0)
+    if not cost.any() or not np.isfinite(second).all():
+        return None
+    loss = np.bincount(labels, weight * (second - nearest), minlength=len(centroids.norms))
+    cumulative = np.cumsum(cost)
+    drawn = np.searchsorted(cumulative, rng.uniform() * cumulative[-1], side="right")
+    moved = Centroids(tuple(v.copy() for v in centroids.vectors), centroids.norms.copy())
+    sample = np.array([[min(drawn, space.n_samples - 1)]])
+    moved.put((np.array([loss.argmin()]), np.array([0])), space.at(sample))
+    return moved

@@ -1,0 +1,169 @@
+"""What a space is: the samples' feature vectors, in whatever form, answered block by block."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from kernelmeans._typing import Array, Data, DType, IntArray
+from kernelmeans.spaces.predictor import Predictor
+
+#: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
+BLOCK_BYTES = 2**19
+#: Fewest and most rows of a block: the products need some depth, the threads some blocks.
+BLOCK_ROWS = (256, 2048)
+
+
+class Centroids(NamedTuple):
+    """k centroids of each of R restarts, in the form their space holds them.
+
+    Attributes
+    ----------
+    vectors : tuple of ndarray of shape (k, R, m)
+        Arrays that are linear in the centroid, so that centroids can be mixed.
+    norms : ndarray of shape (k, R)
+        Squared norms.
+    """
+
+    vectors: tuple[Array, ...]
+    norms: Array
+
+    def take(self, restarts: Array | IntArray) -> "Centroids":
+        """The centroids of some restarts (a mask or indices over R)."""
+        return Centroids(tuple(v[:, restarts] for v in self.vectors), self.norms[:, restarts])
+
+    def pick(self, where: tuple[IntArray, IntArray]) -> "Centroids":
+        """The centroids at (j, r), both of shape (m,), as an (m, 1) set."""
+        vectors = tuple(v[where][:, None] for v in self.vectors)
+        return Centroids(vectors, self.norms[where][:, None])
+
+    def put(self, where: tuple[IntArray, IntArray], other: "Centroids") -> None:
+        """Overwrite the centroids at (j, r) by an (m, 1) set."""
+        for mine, theirs in zip(self.vectors, other.vectors, strict=True):
+            mine[where] = theirs[:, 0]
+        self.norms[where] = other.norms[:, 0]
+
+    @classmethod
+    def join(cls, parts: Sequence["Centroids"]) -> "Centroids":
+        """Several sets of restarts as one."""
+        vectors = zip(*(part.vectors for part in parts), strict=True)
+        joined = tuple(np.concatenate(pieces, axis=1) for pieces in vectors)
+        return cls(joined, np.concatenate([part.norms for part in parts], axis=1))
+
+
+class Space(ABC):
+    """The samples as vectors phi_i of a feature space, with their sample weights.
+
+    Clusters and restarts are the leading axes of every array and samples the last, because
+    reductions over the clusters are an order of magnitude cheaper that way. A block is a slice
+    of the samples. Inner products are taken about an origin of the space's own choice: distances
+    do not depend on it, but rounding does.
+
+    Attributes
+    ----------
+    sample_weight : ndarray of shape (n_samples,)
+        Weights, none negative, not all zero.
+    max_in_flight : int
+        How many blocks may be worked on at once without breaking the memory budget.
+    """
+
+    sample_weight: Array
+    max_in_flight: int
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return int(self.sample_weight.shape[0])
+
+    @property
+    def dtype(self) -> DType:
+        """Precision of the arithmetic."""
+        return self.sample_weight.dtype
+
+    @abstractmethod
+    def squared_norms(self, block: slice) -> Array:
+        """||phi_i||^2, shape (block,)."""
+
+    @abstractmethod
+    def products(self, centroids: Centroids, block: slice) -> Array:
+        """<phi_i, theta_j>, shape (k, R, block)."""
+
+    @abstractmethod
+    def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
+        """Share of this block in sum_i c_i phi_i for coefficients (k, R, block) of any sign."""
+
+    @abstractmethod
+    def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
+        """Zeros to which `add` adds the shares."""
+
+    @abstractmethod
+    def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
+        """Add a block's share, in place; in block order, so that sums do not depend on threads."""
+
+    @abstractmethod
+    def norms(self, vectors: tuple[Array, ...]) -> Array:
+        """||theta_j||^2 of sums of samples, shape (k, R)."""
+
+    @abstractmethod
+    def at(self, indices: IntArray) -> Centroids:
+        """Centroids that sit on samples; indices of shape (k, R)."""
+
+    @abstractmethod
+    def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
+        """Centroids that sit on rows of input data, k * R of them, restarts running fastest.
+
+        They are good for products only, until the first step has replaced them by sums of samples.
+        """
+
+    @abstractmethod
+    def export(self, centroids: Centroids) -> Predictor:
+        """Predictor of one restart's centroids for new rows of input data."""
+
+    @abstractmethod
+    def bytes_per_restart(self, k: int) -> int:
+        """Working memory that the solver needs for each restart in a batch."""
+
+    def blocks(self, width: int) -> Iterator[slice]:
+        """Blocks of samples for arrays of ``width`` values per sample."""
+        smallest, largest = BLOCK_ROWS
+        rows = BLOCK_BYTES // (width * self.dtype.itemsize)
+        rows = max(smallest, min(rows, largest))
+        for start in range(0, self.n_samples, rows):
+            yield slice(start, min(start + rows, self.n_samples))
+
+    def combine(self, total: tuple[Array, ...], mass: Array) -> Centroids:
+        """Turn the added shares (overwritten) and the total coefficients (k, R) into centroids."""
+        divisor = np.where(mass > 0, mass, 1)[..., None].astype(self.dtype)
+        for vector in total:
+            np.divide(vector, divisor, out=vector)
+        return Centroids(total, self.norms(total))
+
+    def extrapolate(self, old: Centroids, new: Centroids, factor: Array) -> Centroids:
+        """Old + factor (new - old), factor of shape (R,); overwrites both."""
+        step = factor[:, None].astype(self.dtype)
+        for before, after in zip(old.vectors, new.vectors, strict=True):
+            np.subtract(after, before, out=after)
+            np.multiply(after, step, out=after)
+            np.add(after, before, out=after)
+        return Centroids(new.vectors, self.norms(new.vectors))
+
+    def distances(self, centroids: Centroids, block: slice) -> Array:
+        """||phi_i - theta_j||^2, shape (k, R, block), held above rounding noise."""
+        d = np.multiply(self.products(centroids, block), -2)
+        d += centroids.norms[..., None]
+        d += self.squared_norms(block)
+        return np.maximum(d, self.floor, out=d)
+
+    @cached_property
+    def floor(self) -> float:
+        """Smallest distance told from zero: a few roundings of the variance."""
+        resolution = np.finfo(self.dtype)
+        return float(max(8 * resolution.eps * self.variance, resolution.tiny))
+
+    @cached_property
+    def variance(self) -> float:
+        """Weighted mean of ||phi_i||^2: the variance, where the origin is the mean."""
+        norms = self.squared_norms(slice(0, self.n_samples)).astype(np.float64)
+        return float(np.average(norms, weights=self.sample_weight))
