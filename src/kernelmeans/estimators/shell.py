@@ -116,7 +116,7 @@ class KernelClusterer(
             assert result.centroids is not None
             self._predictor = space.export(result.centroids)
         result.centroids = None
-        self._set_fitted(X, weight, kernel, result, budget)
+        self._set_fitted(X, weight, kernel, result, budget, space.floor)
         self._warn(result)
         return self
 
@@ -151,7 +151,13 @@ class KernelClusterer(
         return Result.join(results)
 
     def _set_fitted(
-        self, X: Data, weight: Array, kernel: Kernel, result: Result, budget: int
+        self,
+        X: Data,
+        weight: Array,
+        kernel: Kernel,
+        result: Result,
+        budget: int,
+        floor: float,
     ) -> None:
         best = result.best
         self._kernel = kernel
@@ -169,7 +175,8 @@ class KernelClusterer(
         if X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget:
             finite = self.power_history_[np.isfinite(self.power_history_)]
             power = float(finite[-1]) if len(finite) else -np.inf
-            self.weights_ = shares(self._predictor.distances(X, diagonal), power).T
+            distances = self._predictor.distances(X, diagonal)
+            self.weights_ = shares(distances, power, floor).T
 
     def _warn(self, result: Result) -> None:
         if not result.converged[result.best]:

@@ -32,12 +32,12 @@ Listener = Callable[[Progress], bool]
 
 
 class Report(NamedTuple):
-    """One step of all running restarts: sums over the samples, and the new centroids."""
+    """Sums over the samples in one step of all running restarts."""
 
-    centroids: Centroids
+    total: tuple[Array, ...]
+    mass: Array
     objective: Array
     softness: Array
-    mass: Array
     labels: IntArray
 
 
@@ -82,15 +82,17 @@ def solve(
         finite_power = schedule.power(step)
         power = np.where(hard, -np.inf, finite_power)
         noise = _noise(space, centroids, ~hard, schedule.collapses(finite_power))
-        report = _step(space, centroids, power, noise, seed, threads)
+        report = _sums(space, centroids, power, noise, seed, threads)
         record.step(active, report.objective, power)
 
         fixed = hard & (report.labels == labels).all(axis=1)
         finished = fixed | (~hard & schedule.settled(before, report.objective))
-        relaxed = schedule.anneals and step > 0
-        centroids = _next_centroids(
-            space, centroids, report, hard, schedule.relaxation if relaxed else 1.0, threads
-        )
+        factor = np.where(hard | (step == 0), 1.0, schedule.relaxation)
+        empty = hard & (report.mass <= 0)
+        nearest = _costs(space, centroids, threads) if empty.any() else None
+        centroids = space.combine(report.total, report.mass, centroids, factor)
+        if nearest is not None:
+            _refill(space, centroids, empty, nearest)
         hard = hard | schedule.hardens(finite_power, report.softness)
         before, labels = report.objective, report.labels
         if finished.any():
@@ -110,7 +112,7 @@ def solve(
     return record.result()
 
 
-def _step(
+def _sums(
     space: Space, centroids: Centroids, power: Array, noise: Array, seed: int, threads: Threads
 ) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
@@ -119,16 +121,15 @@ def _step(
     v64 = v.astype(np.float64)
 
     def work(block: slice) -> tuple[tuple[Array, ...], Array, Array, Array, IntArray]:
-        weights = weigh(space.distances(centroids, block), power)
+        weights = weigh(space.distances(centroids, block), power, v[block])
         coefficients = weights.values
-        coefficients *= v[block]
         if noise.any():
             rng = np.random.default_rng((seed, block.start))
             shake = rng.standard_normal((k, 1, len(v[block]))).astype(space.dtype)
             coefficients *= 1 + noise[:, None] * shake
         return (
             space.accumulate(coefficients, block),
-            coefficients.sum(axis=-1, dtype=np.float64),
+            coefficients.sum(axis=-1),
             weights.means @ v64[block],
             weights.certainty @ v64[block],
             weights.labels,
@@ -145,43 +146,24 @@ def _step(
         certainty += sums[2]
         labels[:, block] = block_labels
     softness = 1 - certainty / v64.sum()
-    return Report(space.combine(total, mass), objective, softness, mass, labels)
+    return Report(total, mass, objective, softness, labels)
 
 
-def _next_centroids(
-    space: Space,
-    old: Centroids,
-    report: Report,
-    hard: BoolArray,
-    relaxation: float,
-    threads: Threads,
-) -> Centroids:
-    """The step's centroids, over-relaxed in soft steps, with no cluster left empty."""
-    new = report.centroids
-    empty = report.mass <= 0
-    if empty.any():
-        clusters, restarts = np.nonzero(empty)
-        new.put((clusters, restarts), old.pick((clusters, restarts)))
-        if (empty & hard).any():
-            _refill(space, old, new, empty & hard, threads)
-    if relaxation != 1 and not hard.all():
-        new = space.extrapolate(old, new, np.where(hard, 1.0, relaxation))
-    return new
+def _costs(space: Space, centroids: Centroids, threads: Threads) -> Array:
+    """Weighted smallest distances, shape (R, n_samples)."""
+    return assign(space, centroids, threads).nearest * (space.sample_weight > 0)
 
 
-def _refill(
-    space: Space, old: Centroids, new: Centroids, empty: BoolArray, threads: Threads
-) -> None:
-    """Put centroids that lost all samples of a hard step on the costliest samples."""
-    nearest = assign(space, old, threads).nearest * (space.sample_weight > 0)
+def _refill(space: Space, centroids: Centroids, empty: BoolArray, nearest: Array) -> None:
+    """Put centroids that a hard step left without samples on the costliest samples."""
     for r in np.flatnonzero(empty.any(axis=0)):
         clusters = np.flatnonzero(empty[:, r])
         costliest = np.argsort(-nearest[r], kind="stable")[: len(clusters)]
-        # Fewer distinct samples than clusters: the rest stay where they are, and empty.
+        # With fewer distinct samples than clusters the rest stay where they are, and empty.
         costliest = costliest[nearest[r, costliest] > 2 * space.floor]
         clusters = clusters[: len(costliest)]
         if len(clusters):
-            new.put((clusters, np.full_like(clusters, r)), space.at(costliest[:, None]))
+            centroids.put((clusters, np.full_like(clusters, r)), space.at(costliest[:, None]))
 
 
 def _noise(space: Space, centroids: Centroids, soft: BoolArray, collapsing: bool) -> Array:
@@ -190,7 +172,7 @@ def _noise(space: Space, centroids: Centroids, soft: BoolArray, collapsing: bool
     Centroids that coincide, or draw together above the critical power until they do, would be
     told apart by rounding alone, or never.
     """
-    rounding = 8 * np.finfo(space.dtype).eps * space.variance
+    rounding = 8 * np.finfo(space.dtype).eps * space.magnitude
     # Equal norms are necessary for coincidence, and cheap; a false alarm does no harm.
     gaps = np.diff(np.sort(centroids.norms, axis=0), axis=0).min(axis=0, initial=np.inf)
     shaken = soft & (collapsing | (gaps <= rounding))

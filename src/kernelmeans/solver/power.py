@@ -17,7 +17,7 @@ class Weights(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (k, R, block)
-        w_ij, not yet multiplied by the sample weights.
+        v_i w_ij.
     means : ndarray of shape (R, block)
         The power mean M_s of each sample's distances.
     certainty : ndarray of shape (R, block)
@@ -32,7 +32,7 @@ class Weights(NamedTuple):
     labels: IntArray
 
 
-def power_weights(distances: Array, power: Array) -> Weights:
+def power_weights(distances: Array, power: Array, sample_weight: Array) -> Weights:
     """Derivatives of the power mean of each sample's distances, in ratio form (Section 2).
 
     With m the smallest distance, r_j = m / d_j, t = -s and S = mean_j r_j^t:
@@ -44,6 +44,8 @@ def power_weights(distances: Array, power: Array) -> Weights:
         Squared distances, all positive; overwritten.
     power : ndarray of shape (R,)
         The powers s < 0, finite.
+    sample_weight : ndarray of shape (block,)
+        The v_i.
 
     Returns
     -------
@@ -56,26 +58,37 @@ def power_weights(distances: Array, power: Array) -> Weights:
     ratios = np.divide(nearest, distances, out=distances)
     weights = np.log(ratios)
     weights *= t + 1
-    # The exponential itself must not yield denormals either.
-    np.maximum(weights, np.log(NEGLIGIBLE).astype(distances.dtype), out=weights)
-    np.exp(weights, out=weights)
-    weights -= NEGLIGIBLE
-    np.maximum(weights, 0, out=weights)
+    _exponential(weights)
     certainty = 1 / weights.sum(axis=0)
     mean = np.divide(weights, ratios, out=ratios).sum(axis=0) / k
     log_mean = np.log(mean)
-    weights *= np.exp(-(1 + 1 / t) * log_mean) / k
+    weights *= np.exp(-(1 + 1 / t) * log_mean) * (sample_weight / k)
     labels = np.full(nearest.shape, -1, np.int32)
     return Weights(weights, nearest * np.exp(-log_mean / t), certainty, labels)
 
 
-def hard_weights(distances: Array) -> Weights:
+def _exponential(x: Array) -> None:
+    """Exponential of non-positive numbers, in place; exactly zero where it is negligible."""
+    cut = np.log(NEGLIGIBLE).astype(x.dtype)
+    if x.min(initial=0) > cut:
+        np.exp(x, out=x)
+        return
+    # Not even in passing may the exponential be denormal.
+    np.maximum(x, cut, out=x)
+    np.exp(x, out=x)
+    x -= np.exp(cut)
+    np.maximum(x, 0, out=x)
+
+
+def hard_weights(distances: Array, sample_weight: Array) -> Weights:
     """Limit of `power_weights` for s -> -inf: all weight to the nearest centroid, first of equals.
 
     Parameters
     ----------
     distances : ndarray of shape (k, R, block)
         Squared distances.
+    sample_weight : ndarray of shape (block,)
+        The v_i.
 
     Returns
     -------
@@ -84,19 +97,22 @@ def hard_weights(distances: Array) -> Weights:
     """
     labels = distances.argmin(axis=0).astype(np.int32)
     weights = np.zeros_like(distances)
-    np.put_along_axis(weights, labels[None], 1, axis=0)
+    np.put_along_axis(weights, labels[None], sample_weight, axis=0)
     nearest = distances.min(axis=0)
     return Weights(weights, nearest, np.ones_like(nearest), labels)
 
 
-def weigh(distances: Array, power: Array) -> Weights:
+def weigh(distances: Array, power: Array, sample_weight: Array) -> Weights:
     """Weights at each restart's own power, finite or -inf; overwrites the distances."""
     hard = np.isneginf(power)
     if not hard.any():
-        return power_weights(distances, power)
+        return power_weights(distances, power, sample_weight)
     if hard.all():
-        return hard_weights(distances)
-    parts = power_weights(distances[:, ~hard], power[~hard]), hard_weights(distances[:, hard])
+        return hard_weights(distances, sample_weight)
+    parts = (
+        power_weights(distances[:, ~hard], power[~hard], sample_weight),
+        hard_weights(distances[:, hard], sample_weight),
+    )
     # Restarts back in their old order: the soft ones come first in the concatenation.
     order = np.argsort(np.concatenate([np.flatnonzero(~hard), np.flatnonzero(hard)]))
     return Weights(
@@ -104,7 +120,23 @@ def weigh(distances: Array, power: Array) -> Weights:
     )
 
 
-def shares(distances: Array, power: float) -> Array:
-    """Weights of each sample scaled to sum to one, shape (k, n), at one power, finite or -inf."""
-    weights = weigh(distances[:, None].copy(), np.array([power])).values[:, 0]
+def shares(distances: Array, power: float, floor: float) -> Array:
+    """Weights of each sample scaled to sum to one, at one power.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (k, n)
+        Squared distances.
+    power : float
+        The power s < 0, finite or -inf.
+    floor : float
+        Smallest distance told from zero.
+
+    Returns
+    -------
+    ndarray of shape (k, n)
+        w_ij / sum_l w_il.
+    """
+    ones = np.ones(distances.shape[1], distances.dtype)
+    weights = weigh(np.maximum(distances, floor)[:, None], np.array([power]), ones).values[:, 0]
     return np.asarray(weights / weights.sum(axis=0))

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,9 @@ from kernelmeans._typing import Array, Data, DType, IntArray
 from kernelmeans.spaces.predictor import Predictor
 
 #: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
-BLOCK_BYTES = 2**19
+BLOCK_BYTES = 2**20
 #: Fewest and most rows of a block: the products need some depth, the threads some blocks.
-BLOCK_ROWS = (256, 2048)
+BLOCK_ROWS = (256, 4096)
 
 
 class Centroids(NamedTuple):
@@ -104,7 +105,7 @@ class Space(ABC):
 
     @abstractmethod
     def norms(self, vectors: tuple[Array, ...]) -> Array:
-        """||theta_j||^2 of sums of samples, shape (k, R)."""
+        """||theta||^2 of sums of samples, one for each vector on the last axis."""
 
     @abstractmethod
     def at(self, indices: IntArray) -> Centroids:
@@ -129,41 +130,71 @@ class Space(ABC):
         """Blocks of samples for arrays of ``width`` values per sample."""
         smallest, largest = BLOCK_ROWS
         rows = BLOCK_BYTES // (width * self.dtype.itemsize)
-        rows = max(smallest, min(rows, largest))
-        for start in range(0, self.n_samples, rows):
-            yield slice(start, min(start + rows, self.n_samples))
+        count = -(-self.n_samples // max(smallest, min(rows, largest)))
+        # Even blocks, and a count that threads can share out evenly.
+        count = count if count == 1 else -(-count // 4) * 4
+        edges = np.linspace(0, self.n_samples, count + 1).astype(int).tolist()
+        for start, stop in pairwise(edges):
+            yield slice(start, stop)
 
-    def combine(self, total: tuple[Array, ...], mass: Array) -> Centroids:
-        """Turn the added shares (overwritten) and the total coefficients (k, R) into centroids."""
-        divisor = np.where(mass > 0, mass, 1)[..., None].astype(self.dtype)
-        for vector in total:
-            np.divide(vector, divisor, out=vector)
-        return Centroids(total, self.norms(total))
+    def combine(
+        self,
+        total: tuple[Array, ...],
+        mass: Array,
+        old: Centroids | None = None,
+        factor: Array | None = None,
+    ) -> Centroids:
+        """Centroids old + factor (total / mass - old), in place of the added shares.
 
-    def extrapolate(self, old: Centroids, new: Centroids, factor: Array) -> Centroids:
-        """Old + factor (new - old), factor of shape (R,); overwrites both."""
-        step = factor[:, None].astype(self.dtype)
-        for before, after in zip(old.vectors, new.vectors, strict=True):
-            np.subtract(after, before, out=after)
-            np.multiply(after, step, out=after)
-            np.add(after, before, out=after)
-        return Centroids(new.vectors, self.norms(new.vectors))
+        Parameters
+        ----------
+        total : tuple of ndarray of shape (k, R, m)
+            Added shares; overwritten.
+        mass : ndarray of shape (k, R)
+            Their total coefficients. A centroid without mass stays where it was.
+        old : Centroids, default=None
+            Where the centroids were; overwritten.
+        factor : ndarray of shape (R,), default=None
+            1 for the plain step, more for an over-relaxed one; ones when None.
+
+        Returns
+        -------
+        Centroids
+            The new centroids.
+        """
+        step = np.ones(mass.shape) if factor is None else np.where(mass > 0, factor, 0)
+        scale = (step / np.where(mass > 0, mass, 1))[..., None].astype(self.dtype)
+        rest = (1 - step)[..., None].astype(self.dtype)
+        norms = np.empty(mass.shape, self.dtype)
+        # Cluster by cluster, so that the passes over a large array find it in the cache.
+        for j in range(len(mass)):
+            for i, vector in enumerate(total):
+                vector[j] *= scale[j]
+                if old is not None and rest[j].any():
+                    before = old.vectors[i][j]
+                    before *= rest[j]
+                    vector[j] += before
+            norms[j] = self.norms(tuple(vector[j] for vector in total))
+        return Centroids(total, norms)
 
     def distances(self, centroids: Centroids, block: slice) -> Array:
         """||phi_i - theta_j||^2, shape (k, R, block), held above rounding noise."""
         d = np.multiply(self.products(centroids, block), -2)
         d += centroids.norms[..., None]
         d += self.squared_norms(block)
-        return np.maximum(d, self.floor, out=d)
+        if d.min(initial=np.inf) < self.floor:
+            np.maximum(d, self.floor, out=d)
+        return d
 
     @cached_property
     def floor(self) -> float:
-        """Smallest distance told from zero: a few roundings of the variance."""
+        """Smallest squared distance told from zero: a few roundings of the magnitude."""
         resolution = np.finfo(self.dtype)
-        return float(max(8 * resolution.eps * self.variance, resolution.tiny))
+        # Room below, so that ratios to larger distances do not underflow.
+        return float(max(8 * resolution.eps * self.magnitude, resolution.tiny / resolution.eps**2))
 
     @cached_property
-    def variance(self) -> float:
-        """Weighted mean of ||phi_i||^2: the variance, where the origin is the mean."""
-        norms = self.squared_norms(slice(0, self.n_samples)).astype(np.float64)
+    def magnitude(self) -> float:
+        """Size of the numbers that squared distances are computed from."""
+        norms = np.abs(self.squared_norms(slice(0, self.n_samples)).astype(np.float64))
         return float(np.average(norms, weights=self.sample_weight))

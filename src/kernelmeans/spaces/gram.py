@@ -1,6 +1,7 @@
 """Spaces known through their kernel matrix only: cached, or recomputed row by row."""
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
@@ -95,6 +96,13 @@ class GramSpace(Space):
         self.origin = Origin(shares, means)
         diagonal = self.kernel.diagonal(self.X).astype(self.dtype, copy=False)
         self._squared_norms = self.origin.squared_norms(diagonal, means)
+
+    @cached_property
+    def magnitude(self) -> float:
+        # What centring took away has left its rounding behind.
+        return float(np.average(np.abs(self._squared_norms), weights=self.sample_weight)) + abs(
+            self.origin.square
+        )
 
     def _held_blocks(self) -> Iterator[slice]:
         for start in range(0, self.n_samples, self._rows_held):
@@ -210,7 +218,9 @@ class GramPredictor(Predictor):
         self.norms = norms.copy()
 
     def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
-        values = self.kernel(rows, self.X)
+        # A copy, because NumPy multiplies a matrix with itself by another routine: the labels of
+        # the training rows must not depend on whether they are the very array of the fit.
+        values = self.kernel(rows if self.kernel.precomputed else rows.copy(), self.X)
         means = self.origin.project(values)
         products = self.coefficients @ self.origin.centre(values, means).T
         return products, self.origin.squared_norms(diagonal, means)

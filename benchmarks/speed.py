@@ -1,0 +1,196 @@
+"""Speed and memory, as ratios of two things measured in one run.
+
+Run ``python benchmarks/speed.py`` (all rows) or name some: ``steps digits memory help``. The
+comparison with tslearn needs ``pip install tslearn==0.10.0`` and is left out where it is absent.
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.cluster import SpectralClustering
+from sklearn.datasets import load_digits
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import StandardScaler
+
+from kernelmeans import KernelPowerKMeans
+from kernelmeans.engines import Threads
+from kernelmeans.kernels import Kernel, resolve_gamma
+from kernelmeans.solver import Schedule, solve
+from kernelmeans.solver.seeding import random_seeds
+from kernelmeans.spaces import CachedGramSpace, FeatureSpace, Space
+
+ROW = "{:<58}{:>12}{:>12}{:>9}   {}"
+
+
+def seconds(function: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def paired(ours: Callable[[], object], theirs: Callable[[], object], rounds: int) -> list[float]:
+    """Medians of both, and of the ratio of neighbours in time, after one warm-up of each."""
+    ours(), theirs()
+    pairs = [(seconds(ours), seconds(theirs)) for _ in range(rounds)]
+    first, second = zip(*pairs, strict=True)
+    ratio = statistics.median(a / b for a, b in pairs)
+    return [statistics.median(first), statistics.median(second), ratio]
+
+
+def report(name: str, measured: list[float], target: str) -> None:
+    ours, theirs, ratio = measured
+    print(ROW.format(name, f"{ours:.4f} s", f"{theirs:.4f} s", f"{ratio:.2f}", target), flush=True)
+
+
+def steps(space: Space, k: int, restarts: int, n_steps: int = 25) -> Callable[[], object]:
+    """A run of annealing steps from random samples, none of which ends it."""
+    seeds = random_seeds(space, k, restarts, np.random.RandomState(0))
+    schedule = Schedule(s0=-1.5, critical_power=-1e3, eta=1.06, relaxation=1.8, max_iter=n_steps)
+
+    def run() -> None:
+        with Threads() as threads:
+            solve(space, space.at(seeds), schedule, threads, seed=0)
+
+    return run
+
+
+def step_loops(n_steps: int = 25) -> None:
+    """Whole runs, labels at their end included, against as many bare products."""
+    rng = np.random.default_rng(0)
+    k, restarts, n = 10, 20, 4000
+    X = rng.standard_normal((n, 20), dtype=np.float32)
+    with Threads() as threads:
+        gram = CachedGramSpace(Kernel("rbf", {"gamma": 0.02}), X, np.ones(n, "f4"), threads)
+    A = rng.random((k * restarts, n), dtype=np.float32)
+    K = gram.rows(slice(0, n))
+
+    def bare_gram() -> None:
+        for _ in range(n_steps):
+            A @ K
+
+    name = "step loop / bare products, gram 4000, k=10, R=20, float32"
+    report(name, paired(steps(gram, k, restarts, n_steps), bare_gram, 7), "<= 1.30")
+
+    n = 200_000
+    Z = rng.standard_normal((n, 256), dtype=np.float32)
+    features = FeatureSpace(Kernel("linear", {}), Z, np.ones(n, "f4"))
+    C, W = rng.random((k, 256), dtype=np.float32), rng.random((k, n), dtype=np.float32)
+
+    def bare_features() -> None:
+        for _ in range(n_steps):
+            # The faster of the two ways to write the first product.
+            Z @ C.T
+            W @ Z
+
+    name = "step loop / bare products, features 200000 x 256, k=10"
+    report(name, paired(steps(features, k, 1, n_steps), bare_features, 5), "<= 1.35")
+
+
+def kernel_cost(K: np.ndarray, labels: np.ndarray) -> float:
+    """True kernel k-means cost of a partition, for every library alike."""
+    cost = np.trace(K, dtype=np.float64)
+    for cluster in np.unique(labels):
+        members = np.flatnonzero(labels == cluster)
+        cost -= K[np.ix_(members, members)].sum(dtype=np.float64) / len(members)
+    return float(cost)
+
+
+def against_tslearn(X: np.ndarray, gamma: float, K: np.ndarray, target: str) -> None:
+    """Twenty restarts of both, and the true cost of what they found."""
+    try:
+        from tslearn.clustering import KernelKMeans as TslearnKernelKMeans
+    except ImportError:
+        print("tslearn is not installed: its rows are left out")
+        return
+    ours = KernelPowerKMeans(10, gamma=gamma, n_init=20, random_state=0)
+    theirs = TslearnKernelKMeans(
+        10, kernel="rbf", n_init=20, kernel_params={"gamma": gamma}, random_state=0
+    )
+    series = X[:, :, None]
+    name = f"digits, rbf, n_init=20, {X.dtype}: ours / tslearn"
+    report(name, paired(lambda: ours.fit(X), lambda: theirs.fit(series), 3), target)
+    costs = [kernel_cost(K, labels) for labels in (ours.labels_, theirs.labels_)]
+    cells = [f"{cost:.2f}" for cost in costs]
+    print(ROW.format("    true cost of the labels", *cells, f"{costs[0] / costs[1]:.3f}", "< 1"))
+
+
+def digits() -> None:
+    X = StandardScaler().fit_transform(load_digits().data)
+    gamma = resolve_gamma("rms", "rbf", X)
+    K = rbf_kernel(X, gamma=gamma)
+    against_tslearn(X.astype(np.float32), gamma, K, "<= 0.125")
+    against_tslearn(X, gamma, K, "<= 0.20")
+    ours = KernelPowerKMeans(10, random_state=0)
+    spectral = SpectralClustering(10, affinity="rbf", gamma=gamma, random_state=0)
+    name = "digits, one default fit / SpectralClustering(rbf)"
+    report(name, paired(lambda: ours.fit(X), lambda: spectral.fit(X), 5), "<= 1")
+
+
+PEAK = """
+from pathlib import Path
+import numpy as np, scipy.sparse.linalg, sklearn.metrics.pairwise
+from kernelmeans.estimators import KernelPowerKMeans
+def kilobytes(field):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field))
+n = {n}
+X = np.random.default_rng(0).standard_normal((n, 10), dtype=np.float32)
+{prepare}
+model = KernelPowerKMeans(10, kernel="{kernel}", random_state=0)
+before = kilobytes("VmRSS")
+Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+model.fit(X)
+print(kilobytes("VmHWM") - before)
+"""
+
+
+def memory(n: int = 10_000) -> None:
+    """Peak memory that a fit adds to the interpreter with its imports and the input (Linux)."""
+    K = "X = sklearn.metrics.pairwise.rbf_kernel(X, gamma=0.05)"
+    for kernel, prepare in (("rbf", ""), ("precomputed", K)):
+        code = PEAK.format(n=n, kernel=kernel, prepare=prepare)
+        out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        peak, matrix = int(out.stdout) * 1024, n * n * 4
+        name = f"peak memory of a fit / kernel matrix, n={n} float32, {kernel}"
+        print(
+            ROW.format(
+                name,
+                f"{peak / 1e6:.0f} MB",
+                f"{matrix / 1e6:.0f} MB",
+                f"{peak / matrix:.2f}",
+                "<= 1.30",
+            ),
+            flush=True,
+        )
+
+
+def help_time() -> None:
+    command = [sys.executable, "-m", "kernelmeans.cli", "--help"]
+    bare = [sys.executable, "-c", "pass"]
+    timings = paired(
+        lambda: subprocess.run(command, capture_output=True, check=True),
+        lambda: subprocess.run(bare, capture_output=True, check=True),
+        9,
+    )
+    report("kernelmeans --help / python -c pass", timings, "< 0.3 s")
+
+
+ROWS = {"steps": step_loops, "digits": digits, "memory": memory, "help": help_time}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("rows", nargs="*", choices=[*ROWS, []], help="which rows; all by default")
+    wanted = parser.parse_args().rows or list(ROWS)
+    print(ROW.format("", "ours", "other", "ratio", "target"))
+    for name in wanted:
+        ROWS[name]()
+
+
+if __name__ == "__main__":
+    main()

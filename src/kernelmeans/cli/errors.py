@@ -1,0 +1,95 @@
+"""What can go wrong, as one-line messages on stderr and exit codes.
+
+====  ==============================================================
+code  meaning
+====  ==============================================================
+0     done
+1     failed while fitting or writing, or an extra is not installed
+2     bad input or usage
+130   interrupted (Ctrl-C)
+====  ==============================================================
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+import click
+
+from kernelmeans.cli.extras import MissingExtraError
+
+INTERRUPTED = 130
+
+
+class BadInputError(click.ClickException):
+    """The user's input cannot be used as it is; the message says what to change."""
+
+    exit_code = 2
+
+
+class FailedError(click.ClickException):
+    """The work itself failed."""
+
+    exit_code = 1
+
+
+class FriendlyGroup(click.Group):
+    """A click group whose commands answer with messages, never with tracebacks."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; turn Ctrl-C and missing extras into messages and exit codes."""
+        try:
+            return super().invoke(ctx)
+        except MissingExtraError as missing:
+            raise FailedError(str(missing)) from missing
+        except KeyboardInterrupt:
+            click.echo("Interrupted: no half-written file is left behind.", err=True)
+            ctx.exit(INTERRUPTED)
+
+
+@contextmanager
+def estimator_errors() -> Iterator[None]:
+    """Print what an estimator refuses as it says it: its messages are written for users."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise BadInputError(str(error)) from error
+    except MemoryError as error:
+        raise FailedError(
+            f"{error or 'not enough memory'} (The options are --no-cache-kernel, "
+            "--dtype float32 and --memory-budget.)"
+        ) from error
+
+
+@contextmanager
+def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
+    """Print each Python warning once, as one line on stderr without its source line.
+
+    Parameters
+    ----------
+    quiet : bool
+        Print none.
+    """
+    seen: set[str] = set()
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        text = " ".join(str(message).split())
+        if text not in seen:
+            seen.add(text)
+            click.echo(f"Warning: {text}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if quiet else "always")
+        # Meant for the authors of programs, not for those who run one.
+        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", category)
+        warnings.showwarning = show
+        yield

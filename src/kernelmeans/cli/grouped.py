@@ -1,0 +1,67 @@
+"""Options under headings in ``--help``, and options that take a number or a name."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class GroupedOption(click.Option):
+    """An option that knows under which heading ``--help`` lists it."""
+
+    def __init__(self, *args: Any, group: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.group = group
+
+
+class GroupedCommand(click.Command):
+    """A command whose ``--help`` lists its options under their headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section per group, in the order of the declarations."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            if (record := parameter.get_help_record(ctx)) and isinstance(parameter, click.Option):
+                title = getattr(parameter, "group", "Options")
+                sections.setdefault(title, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def number_or(
+    *names: str, number: type[int] | type[float] = float
+) -> Callable[[str | float], str | float]:
+    """Return an option type that takes a number or one of a few names."""
+
+    def convert(value: str | float) -> str | float:
+        if value in names:
+            return value
+        try:
+            return number(value)
+        except ValueError:
+            kind = "a whole number" if number is int else "a number"
+            raise click.BadParameter(
+                f"{value!r} is neither {kind} nor one of: {', '.join(names)}"
+            ) from None
+
+    return convert
+
+
+def group(title: str, *options: tuple[tuple[str, ...], dict[str, Any]]) -> Decorator:
+    """Make one decorator of several options under one heading."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for names, settings in reversed(options):
+            shown = {"show_default": settings.get("default") is not None, **settings}
+            command = click.option(*names, cls=GroupedOption, group=title, **shown)(command)
+        return command
+
+    return decorate
+
+
+def option(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Describe one option of a group as `click.option` takes it."""
+    return names, settings

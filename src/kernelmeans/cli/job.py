@@ -1,0 +1,172 @@
+"""The work behind the commands: read, fit or predict, and only then write."""
+
+import inspect
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+import scipy.sparse
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernelmeans import KernelKMeans, KernelPowerKMeans
+from kernelmeans.cli.atomic import check_writable, write_all
+from kernelmeans.cli.choice import ColumnChoice, Data, finite_matrix, load_data
+from kernelmeans.cli.errors import BadInputError, estimator_errors
+from kernelmeans.cli.model import Model, load_model
+from kernelmeans.cli.outputs import (
+    OutputChoice,
+    as_json,
+    figure_writer,
+    json_writer,
+    labels_writer,
+)
+from kernelmeans.cli.progress import hide_progress, show_progress
+from kernelmeans.cli.summary import as_text, fit_summary, predict_summary
+from kernelmeans.cli.tables import Table, listed, read_table
+
+
+@dataclass(frozen=True)
+class Talk:
+    """How much a command says."""
+
+    quiet: bool = False
+    as_json: bool = False
+
+    def summary(self, content: dict[str, Any]) -> None:
+        """Print a summary on stdout."""
+        if not self.quiet:
+            click.echo(as_json(content) if self.as_json else as_text(content))
+
+    def note(self, text: str) -> None:
+        """Print a remark on stderr."""
+        if not self.quiet:
+            click.echo(f"Note: {text}", err=True)
+
+
+@dataclass(frozen=True)
+class FitJob:
+    """Everything that ``fit`` was asked to do."""
+
+    source: Path
+    parameters: dict[str, Any]
+    choice: ColumnChoice = field(default_factory=ColumnChoice)
+    outputs: OutputChoice = field(default_factory=OutputChoice)
+    talk: Talk = field(default_factory=Talk)
+    header: bool = True
+    scale: bool = True
+    dtype: str = "float64"
+    soft: bool = False
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted model, and plain kernel k-means from the same start to compare it with."""
+
+    model: KernelPowerKMeans
+    scaler: StandardScaler | None
+    Z: Any
+    seconds: float
+    plain: KernelKMeans
+    plain_seconds: float
+
+    @property
+    def scaled(self) -> bool:
+        """Whether the features were scaled."""
+        return self.scaler is not None
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The scaler, if there is one, and the model."""
+        scaling = [] if self.scaler is None else [("scale", self.scaler)]
+        return Pipeline([*scaling, ("cluster", self.model)])
+
+
+def run_fit(job: FitJob) -> None:
+    """Fit the job's data and write its files."""
+    files = job.outputs.fit_paths(job.source)
+    check_writable(files.values(), source=job.source, force=job.outputs.force)
+    data = load_data(read_table(job.source, header=job.header), job.choice, job.dtype)
+    with estimator_errors():
+        fitted = fit(job, data)
+    summary = fit_summary(job.source, data, job.choice, fitted, files)
+    weights = fitted.model.weights_ if job.soft else None
+    if job.soft and weights is None:
+        job.talk.note("the soft weights would not fit into memory and are left out")
+    writers = {
+        files["labels"]: labels_writer(fitted.model.labels_, weights),
+        files["model"]: Model(fitted.pipeline, data.columns, job.dtype).write,
+        files["summary"]: json_writer(summary),
+    }
+    if "plot" in files:
+        from kernelmeans.plotting import plot_fit
+
+        writers[files["plot"]] = figure_writer(plot_fit(fitted.model, fitted.Z), files["plot"])
+    write_all(writers)
+    job.talk.summary(summary)
+
+
+def fit(job: FitJob, data: Data) -> Fitted:
+    """Scale the data and fit them, annealed and plain."""
+    scaler = _scaler(job, data)
+    Z = data.X if scaler is None else scaler.transform(data.X)
+    model = KernelPowerKMeans(**job.parameters)
+    shared = inspect.signature(KernelKMeans).parameters.keys() - {"refine", "n_swaps"}
+    plain = KernelKMeans(**{name: job.parameters[name] for name in shared & job.parameters.keys()})
+    seconds = _timed_fit(model, Z, data.weights, "clustering", job.talk)
+    plain_seconds = _timed_fit(plain, Z, data.weights, "comparing with plain k-means", job.talk)
+    return Fitted(model, scaler, Z, seconds, plain, plain_seconds)
+
+
+def run_predict(
+    model_file: Path, source: Path, outputs: OutputChoice, talk: Talk, *, header: bool = True
+) -> None:
+    """Assign the rows of `source` to the clusters of a model and write their labels."""
+    file = outputs.labels_path(source)
+    check_writable([file], source=source, force=outputs.force)
+    model = load_model(model_file)
+    table = read_table(source, header=header)
+    X = finite_matrix(table, _model_columns(table, model, talk), model.dtype)
+    with estimator_errors():
+        labels = model.pipeline.predict(X)
+    write_all({file: labels_writer(labels)})
+    talk.summary(predict_summary(source, labels, model.pipeline[-1].n_clusters, file))
+
+
+def _scaler(job: FitJob, data: Data) -> StandardScaler | None:
+    if not job.scale:
+        return None
+    if job.parameters.get("kernel") == "precomputed":
+        job.talk.note("--scale does not apply to a precomputed kernel, which stays as it is")
+        return None
+    # Centring would fill a sparse matrix; no kernel of ours but the dot products depends on it.
+    scaler = StandardScaler(with_mean=not scipy.sparse.issparse(data.X))
+    with estimator_errors():
+        return scaler.fit(data.X, sample_weight=data.weights)
+
+
+def _timed_fit(estimator: Any, X: Any, weights: Any, title: str, talk: Talk) -> float:
+    show_progress(estimator, title, quiet=talk.quiet)
+    begin = time.perf_counter()
+    try:
+        estimator.fit(X, sample_weight=weights)
+    finally:
+        hide_progress(estimator)
+    return time.perf_counter() - begin
+
+
+def _model_columns(table: Table, model: Model, talk: Talk) -> list[str]:
+    """Find the model's columns in a table: by name, or by position where it has no names."""
+    missing = [name for name in model.columns if name not in table.names]
+    if missing and not table.named and len(table.names) == len(model.columns):
+        return table.names
+    if missing:
+        raise BadInputError(
+            f"{table.source}: the model needs {listed(missing)}, which the file does not have; "
+            f"its columns are {listed(table.names)}"
+        )
+    if extra := [name for name in table.names if name not in model.columns]:
+        talk.note(f"the model does not use {listed(extra)}")
+    return model.columns

@@ -1,0 +1,124 @@
+"""The model file: what ``fit`` writes and ``predict`` reads.
+
+It is a skops archive of plain values, arrays and the classes in `TRUSTED_TYPES`. Loading one
+runs no code from the file and never unpickles; a file that holds any other type is refused,
+so a model is safe to load from strangers.
+"""
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import skops.io
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+import kernelmeans
+from kernelmeans.cli.errors import BadInputError
+
+#: All that a model file may hold beside numbers, text, lists, dicts, NumPy arrays and
+#: scikit-learn's own estimators, which skops trusts by itself.
+TRUSTED_TYPES = (
+    "kernelmeans.estimators.diagonal.TrainingDiagonal",
+    "kernelmeans.estimators.single.KernelPowerKMeans",
+    "kernelmeans.kernels.Kernel",
+    "kernelmeans.solver.result.Result",
+    "kernelmeans.spaces.features.FeaturePredictor",
+    "kernelmeans.spaces.gram.GramPredictor",
+    "kernelmeans.spaces.gram.Origin",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+)
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted pipeline and what its input has to look like.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Scaling, if any, and the fitted estimator.
+    columns : list of str
+        The feature columns, in the order of the fit.
+    dtype : str
+        The precision of the fit.
+    """
+
+    pipeline: Pipeline
+    columns: list[str]
+    dtype: str
+
+    def write(self, file: BinaryIO) -> None:
+        """Write the model file."""
+        content = {
+            "format": _FORMAT,
+            "version": kernelmeans.__version__,
+            "columns": self.columns,
+            "dtype": self.dtype,
+            "pipeline": self.pipeline,
+        }
+        skops.io.dump(content, file, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+
+
+def load_model(path: Path) -> Model:
+    """Read a model file, refusing whatever is not one or holds a foreign type.
+
+    Parameters
+    ----------
+    path : Path
+        A file written by ``kernelmeans fit``.
+
+    Returns
+    -------
+    Model
+        The model, ready to predict.
+    """
+    try:
+        foreign = set(skops.io.get_untrusted_types(file=path)) - set(TRUSTED_TYPES)
+        if foreign:
+            raise BadInputError(
+                f"{path}: refused, for it holds types that no kernelmeans model has: "
+                f"{', '.join(sorted(foreign))}"
+            )
+        content = skops.io.load(path, trusted=list(TRUSTED_TYPES))
+    except (BadInputError, MemoryError):
+        raise
+    except Exception as error:  # a damaged archive can fail in any way
+        raise BadInputError(
+            f"{path}: is not a model file written by kernelmeans fit, or is damaged "
+            f"({type(error).__name__})"
+        ) from error
+    return _checked(path, content)
+
+
+def _checked(path: Path, content: Any) -> Model:
+    """Turn the content of a file into a model if it has the form of one."""
+    if not isinstance(content, dict) or "format" not in content:
+        raise BadInputError(f"{path}: a skops file, but not a model written by kernelmeans fit")
+    if content["format"] != _FORMAT:
+        raise BadInputError(
+            f"{path}: written by kernelmeans {content.get('version')} in format "
+            f"{content['format']}, but {kernelmeans.__version__} reads format {_FORMAT}: "
+            "install that version, or fit again"
+        )
+    if {"pipeline", "columns", "dtype"} <= content.keys():
+        model = Model(content["pipeline"], content["columns"], content["dtype"])
+        if _well_formed(model):
+            return model
+    raise BadInputError(f"{path}: the model is incomplete; fit it again")
+
+
+def _well_formed(model: Model) -> bool:
+    """Say whether the parts of a model are what `fit` makes: skops trusts other estimators too."""
+    return (
+        isinstance(model.pipeline, Pipeline)
+        and all(isinstance(step, StandardScaler) for _, step in model.pipeline.steps[:-1])
+        and isinstance(model.pipeline[-1], kernelmeans.KernelPowerKMeans)
+        and isinstance(model.columns, list)
+        and all(isinstance(name, str) for name in model.columns)
+        and model.dtype in ("float32", "float64")
+    )

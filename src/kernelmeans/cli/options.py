@@ -1,0 +1,207 @@
+"""The options that commands share, grouped for ``--help``.
+
+The name of an estimator option is the name of the estimator's parameter, so that
+`estimator_parameters` can hand them on; their defaults are the estimator's.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kernelmeans.cli.grouped import group, number_or, option
+
+_KERNELS = (
+    "rbf",
+    "laplacian",
+    "poly",
+    "cosine",
+    "linear",
+    "sigmoid",
+    "geodesic",
+    "precomputed",
+)
+
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_PICTURES = (".png", ".svg", ".pdf")
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def _picture(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in _PICTURES:
+        raise click.BadParameter(f"{str(path)!r} must end in one of {', '.join(_PICTURES)}")
+    return path
+
+
+data_options = group(
+    "Data",
+    option("--columns", multiple=True, metavar="A,B", help="Use only these columns."),
+    option("--drop", multiple=True, metavar="A,B", help="Leave these columns out."),
+    option(
+        "--label-column",
+        metavar="NAME",
+        help="Known classes: left out of the features and compared with the clusters (NMI, ARI).",
+    ),
+    option(
+        "--weight-column",
+        metavar="NAME",
+        help="Sample weights: left out of the features (2 counts as the row twice).",
+    ),
+    option(
+        "--scale/--no-scale",
+        default=True,
+        help="Centre every feature and scale it to unit variance; stored in the model.",
+    ),
+    option(
+        "--dtype",
+        type=click.Choice(["float64", "float32"]),
+        default="float64",
+        help="Precision; float32 needs half the memory.",
+    ),
+)
+
+header_option = group(
+    "Data",
+    option(
+        "--header/--no-header",
+        default=True,
+        help="CSV and TSV: the first line holds the names of the columns.",
+    ),
+)
+
+kernel_options = group(
+    "Kernel",
+    option(
+        "--kernel",
+        type=click.Choice(_KERNELS),
+        default="rbf",
+        metavar="NAME",
+        help=f"One of {', '.join(_KERNELS)}.",
+    ),
+    option(
+        "--gamma",
+        type=number_or("rms", "median", "scale"),
+        metavar="RULE|NUMBER",
+        default="rms",
+        help="Kernel width: rms, median, scale or a number.",
+    ),
+    option("--degree", type=float, default=3, help="Degree of poly."),
+    option("--coef0", type=float, default=1.0, help="Constant of poly and sigmoid."),
+    option("--memory-budget", metavar="SIZE", help="Memory for the kernel, in bytes or as in 4GB."),
+    option(
+        "--cache-kernel/--no-cache-kernel",
+        default=True,
+        help="Keep the kernel matrix in memory, or compute its rows anew at every step.",
+    ),
+)
+
+schedule_options = group(
+    "Fit",
+    option(
+        "--s0",
+        type=number_or("auto"),
+        metavar="auto|NUMBER",
+        default="auto",
+        help="First power, below 0; auto: from the critical power.",
+    ),
+    option(
+        "--eta",
+        type=number_or("auto"),
+        metavar="auto|NUMBER",
+        default="auto",
+        help="Factor by which the power grows, 1 or more.",
+    ),
+    option("--anneal-every", type=int, default=1, help="Steps from one power to the next."),
+    option(
+        "--init",
+        type=click.Choice(["k-means++", "random"]),
+        default="k-means++",
+        help="Starting centroids.",
+    ),
+    option(
+        "--n-init",
+        type=number_or("auto", number=int),
+        metavar="auto|NUMBER",
+        default="auto",
+        help="Number of starts, of which the best is kept; auto: 1 for k-means++, else 10.",
+    ),
+    option(
+        "--refine",
+        type=click.Choice(["none", "swap"]),
+        default="none",
+        help="swap: try moving single centroids at the end, for a lower cost.",
+    ),
+    option("--n-swaps", type=int, default=30, help="Number of such moves."),
+    option("--max-iter", type=int, default=1000, help="Most steps of a run."),
+    option(
+        "--tol",
+        type=float,
+        default=1e-6,
+        help="Relative change of the objective that ends a run at constant power.",
+    ),
+    option(
+        "--seed", "random_state", type=int, default=0, help="Same seed and input, same clusters."
+    ),
+)
+
+file_options = group(
+    "Files",
+    option(
+        "--output-dir",
+        "-o",
+        type=_FOLDER,
+        help="Folder of the files written; default: the input's.",
+    ),
+    option("--labels", type=_FILE, metavar="FILE", help="Instead of STEM.labels.csv."),
+)
+
+model_file_options = group(
+    "Files",
+    option("--model", type=_FILE, metavar="FILE", help="Instead of STEM.model.skops."),
+    option("--summary", type=_FILE, metavar="FILE", help="Instead of STEM.summary.json."),
+    option("--plot", is_flag=True, help="Draw the clusters and the annealing into STEM.png."),
+    option(
+        "--plot-file",
+        type=_FILE,
+        callback=_picture,
+        metavar="FILE",
+        help="Draw them into this file, .png, .svg or .pdf.",
+    ),
+    option("--soft", is_flag=True, help="Add the soft weights to the labels file."),
+)
+
+talk_options = group(
+    "Files",
+    option("--force", is_flag=True, help="Overwrite files that exist."),
+    option("--json", "as_json", is_flag=True, help="Print the summary as JSON."),
+    option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
+)
+
+_ESTIMATOR_PARAMETERS = (
+    "kernel",
+    "gamma",
+    "degree",
+    "coef0",
+    "s0",
+    "eta",
+    "anneal_every",
+    "init",
+    "n_init",
+    "refine",
+    "n_swaps",
+    "max_iter",
+    "tol",
+    "memory_budget",
+    "cache_kernel",
+    "random_state",
+)
+
+
+def estimator_parameters(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Pick the estimator's parameters from the options of a command."""
+    parameters = {name: chosen[name] for name in _ESTIMATOR_PARAMETERS}
+    if parameters["refine"] == "none":
+        parameters["refine"] = None
+    return parameters

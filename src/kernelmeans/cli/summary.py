@@ -1,0 +1,133 @@
+"""What a run says about itself: as a dict for JSON, and as text to read."""
+
+import math
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+import kernelmeans
+from kernelmeans.cli.choice import ColumnChoice, Data
+
+_WIDTH = 78
+_INDENT = 18
+
+
+def fit_summary(
+    source: Path, data: Data, choice: ColumnChoice, fitted: Any, files: dict[str, Path]
+) -> dict[str, Any]:
+    """Return the summary of a fit, ready for JSON."""
+    model, plain = fitted.model, fitted.plain
+    powers = np.asarray(model.power_history_)
+    summary: dict[str, Any] = {
+        "kernelmeans": kernelmeans.__version__,
+        "input": str(source),
+        "rows": int(data.X.shape[0]),
+        "features": int(data.X.shape[1]),
+        "clusters": int(model.n_clusters),
+        "sizes": sizes(model.labels_, model.n_clusters),
+        "cost": float(model.inertia_),
+        "plain": {
+            "cost": float(plain.inertia_),
+            "steps": int(plain.n_iter_),
+            "seconds": fitted.plain_seconds,
+        },
+        "percent_above_plain": percent_above(
+            model.inertia_, plain.inertia_, scale=model.objective_history_[0]
+        ),
+        "critical_power": float(model.critical_power_),
+        "start_power": float(powers[0]),
+        "steps": int(model.n_iter_),
+        "seconds": fitted.seconds,
+        "scaled": fitted.scaled,
+        "parameters": model.get_params(),
+        "gamma": model.gamma_,
+        "files": {name: str(path) for name, path in files.items()},
+    }
+    if data.labels is not None:
+        summary["agreement"] = {
+            "column": choice.label,
+            "nmi": float(normalized_mutual_info_score(data.labels, model.labels_)),
+            "ari": float(adjusted_rand_score(data.labels, model.labels_)),
+        }
+    return summary
+
+
+def predict_summary(source: Path, labels: Any, n_clusters: int, file: Path) -> dict[str, Any]:
+    """Return the summary of a prediction, ready for JSON."""
+    return {
+        "kernelmeans": kernelmeans.__version__,
+        "input": str(source),
+        "rows": len(labels),
+        "clusters": n_clusters,
+        "sizes": sizes(labels, n_clusters),
+        "files": {"labels": str(file)},
+    }
+
+
+def sizes(labels: Any, n_clusters: int) -> list[int]:
+    """Return the number of rows in each cluster."""
+    return [int(size) for size in np.bincount(labels, minlength=n_clusters)]
+
+
+def percent_above(cost: float, reference: float, scale: float) -> float:
+    """Return by how many percent of `reference` a cost lies above it.
+
+    Differences that are nothing but rounding, on the scale given, count as 0.
+    """
+    difference = float(cost - reference)
+    if abs(difference) <= 1e-6 * abs(scale):
+        return 0.0
+    return 100.0 * difference / float(reference) if reference else math.inf
+
+
+def as_text(summary: dict[str, Any]) -> str:
+    """Return the summary as aligned lines."""
+    lines = {"rows": _rows(summary), "cluster sizes": " ".join(map(str, summary["sizes"]))}
+    if "cost" in summary:
+        lines["cost"] = _cost(summary)
+        lines["power"] = _power(summary)
+        lines["time"] = f"{summary['seconds']:.2f} s, plain {summary['plain']['seconds']:.2f} s"
+    if agreement := summary.get("agreement"):
+        lines["agreement"] = (
+            f"NMI {agreement['nmi']:.3f}, ARI {agreement['ari']:.3f} "
+            f"with column {agreement['column']!r}"
+        )
+    text = [part for name, value in lines.items() for part in _entry(name, value)]
+    for j, file in enumerate(summary["files"].values()):
+        text.append(f"{'' if j else 'files':<{_INDENT}}{file}")
+    return "\n".join(text)
+
+
+def _entry(name: str, value: str) -> list[str]:
+    lines = wrap(value, _WIDTH - _INDENT)
+    return [f"{name:<{_INDENT}}{lines[0]}", *(" " * _INDENT + line for line in lines[1:])]
+
+
+def _rows(summary: dict[str, Any]) -> str:
+    features = f" of {summary['features']} features" if "features" in summary else ""
+    return f"{summary['rows']}{features} in {summary['clusters']} clusters"
+
+
+def _cost(summary: dict[str, Any]) -> str:
+    """Compare with plain kernel k-means, also when that did better."""
+    percent = summary["percent_above_plain"]
+    if abs(percent) < 0.005:
+        verdict = "the same as"
+    else:
+        verdict = f"{abs(percent):.2f} % {'higher' if percent > 0 else 'lower'} than"
+    hint = " Another --seed, --n-init 10 or --refine swap may do better." * (percent >= 0.005)
+    plain = f"plain kernel k-means from the same start ({summary['plain']['cost']:.6g})"
+    return f"{summary['cost']:.6g}, {verdict} {plain}" + ("." + hint if hint else "")
+
+
+def _power(summary: dict[str, Any]) -> str:
+    steps = f"{summary['steps']} steps"
+    if not math.isfinite(summary["start_power"]):
+        return f"{steps}, all of them hard"
+    return (
+        f"{steps} from power {summary['start_power']:.3g} "
+        f"(critical power {summary['critical_power']:.3g})"
+    )

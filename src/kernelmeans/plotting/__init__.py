@@ -1,0 +1,7 @@
+"""Pictures of a fit, as matplotlib figures that need no display."""
+
+from kernelmeans.plotting.figure import plot_fit
+from kernelmeans.plotting.scatter import draw_clusters
+from kernelmeans.plotting.trace import draw_trace
+
+__all__ = ["plot_fit", "draw_clusters", "draw_trace"]

@@ -1,0 +1,114 @@
+"""The clusters in kernel PCA coordinates."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
+from sklearn.decomposition import KernelPCA
+
+# Okabe and Ito's colours, which the colour-blind can tell apart, without black and with a
+# yellow dark enough for small marks. A marker changes with each round of the colours.
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")
+_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+
+# Smallest distance between two cluster numbers, as a share of the axes.
+_ROOM = 0.05
+
+
+def draw_clusters(
+    ax: Axes, estimator: Any, X: Any, *, max_points: int = 2000, random_state: int = 0
+) -> None:
+    """Scatter the rows of `X` in kernel PCA coordinates, each cluster with its number.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to draw.
+    estimator : KernelPowerKMeans or KernelKMeans
+        A fitted estimator.
+    X : array-like or sparse matrix
+        The data it was fitted to; the kernel matrix if the kernel is precomputed.
+    max_points : int
+        At most so many rows are drawn, a random sample of the data.
+    random_state : int
+        Seed of that sample.
+    """
+    n = X.shape[0]
+    rows = np.arange(n)
+    if n > max_points:
+        rows = np.sort(np.random.default_rng(random_state).choice(n, max_points, replace=False))
+    points = _coordinates(estimator, X, rows)
+    labels = estimator.labels_[rows]
+    clusters = np.unique(labels)
+    size = float(np.clip(12000 / len(rows), 8, 36))
+    for cluster in clusters:
+        x, y = points[labels == cluster].T
+        ax.scatter(
+            x,
+            y,
+            s=size,
+            c=_COLOURS[cluster % len(_COLOURS)],
+            marker=_MARKERS[cluster // len(_COLOURS) % len(_MARKERS)],
+            linewidths=0,
+            alpha=0.65,
+        )
+    centres = np.array([np.median(points[labels == cluster], axis=0) for cluster in clusters])
+    _write_numbers(ax, clusters, centres)
+    sample = f", {len(rows)} of {n} rows" if len(rows) < n else ""
+    ax.set_title(f"{len(clusters)} clusters{sample}")
+    ax.set_xlabel("kernel principal component 1")
+    ax.set_ylabel("kernel principal component 2")
+    ax.tick_params(labelsize=8)
+
+
+def _coordinates(estimator: Any, X: Any, rows: Any) -> Any:
+    """Return two kernel principal components of some rows; zeros where there are fewer."""
+    if estimator.kernel == "precomputed":
+        K = np.asarray(X)[np.ix_(rows, rows)]
+    else:
+        K = estimator._kernel(X[rows], X[rows])
+    components = min(2, len(rows))
+    # ARPACK starts at random unless told otherwise; an indefinite kernel is clipped, not refused.
+    pca = KernelPCA(components, kernel="precomputed", eigen_solver="auto", random_state=0)
+    found = pca.fit_transform(np.asarray(K, dtype=np.float64))
+    points = np.zeros((len(rows), 2))
+    points[:, : found.shape[1]] = found
+    return points
+
+
+def _write_numbers(ax: Axes, clusters: Any, centres: Any) -> None:
+    """Write each cluster's number at its centre, or beside it with a line where it is crowded."""
+    low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
+    places = low + _spread((centres - low) / (high - low)) * (high - low)
+    halo = [withStroke(linewidth=2.5, foreground="white")]
+    for cluster, centre, place in zip(clusters, centres, places, strict=True):
+        ax.plot([centre[0], place[0]], [centre[1], place[1]], color="0.25", linewidth=0.7, zorder=3)
+        ax.text(
+            place[0],
+            place[1],
+            str(cluster),
+            ha="center",
+            va="center",
+            fontsize=9,
+            fontweight="bold",
+            path_effects=halo,
+            zorder=4,
+        )
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+
+
+def _spread(places: Any, rounds: int = 200) -> Any:
+    """Push places apart, a little at a time, until no two are closer than `_ROOM`."""
+    places = places.copy()
+    golden = np.pi * (3 - np.sqrt(5)) * np.arange(len(places))
+    places += 1e-6 * np.stack([np.cos(golden), np.sin(golden)], axis=1)  # so that none coincide
+    for _ in range(rounds):
+        apart = places[:, None] - places
+        distance = np.sqrt((apart**2).sum(axis=-1))
+        np.fill_diagonal(distance, np.inf)
+        if distance.min() >= _ROOM:
+            break
+        push = np.maximum(_ROOM - distance, 0) / distance
+        places = places + 0.3 * (push[..., None] * apart).sum(axis=1)
+    return np.clip(places, 0.02, 0.98)

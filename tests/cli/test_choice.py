@@ -1,0 +1,109 @@
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse
+
+from kernelmeans.cli.choice import ColumnChoice, load_data
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.tables import ArrayTable, FrameTable
+
+NAMES = ["a", "b", "c", "x,y"]
+
+
+def table(**columns: list[object]) -> FrameTable:
+    frame = pl.DataFrame({name: [0.5, 0.1, 0.7] for name in NAMES} | columns, strict=False)
+    return FrameTable(Path("data.csv"), frame)
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        (ColumnChoice(), NAMES),
+        (ColumnChoice(columns=["c,a"]), ["a", "c"]),
+        (ColumnChoice(columns=["c", "a, b"]), ["a", "b", "c"]),
+        (ColumnChoice(columns=["x,y"]), ["x,y"]),
+        (ColumnChoice(drop=["a,c", "x,y"]), ["b"]),
+        (ColumnChoice(label="a", weight="b"), ["c", "x,y"]),
+        (ColumnChoice(columns=["a,b,c"], drop=["c"], label="a"), ["b"]),
+    ],
+)
+def test_choice_of_columns(choice, expected):
+    assert choice.features(table()) == expected
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        (ColumnChoice(columns=["a,z"]), ["--columns", "'z'", "'a', 'b', 'c'"]),
+        (ColumnChoice(drop=["B"]), ["--drop", "'B'"]),
+        (ColumnChoice(label="x.y"), ["--label-column", "did you mean 'x,y'"]),
+        (ColumnChoice(weight="w"), ["--weight-column", "'w'"]),
+        (ColumnChoice(drop=NAMES), ["no column is left"]),
+    ],
+)
+def test_unknown_columns_are_named(choice, words):
+    with pytest.raises(BadInputError) as caught:
+        choice.features(table())
+    assert all(word in caught.value.message for word in words), caught.value.message
+
+
+def test_array_columns_are_chosen_by_index():
+    X = np.arange(12.0).reshape(3, 4) ** 2
+    choice = ColumnChoice(columns=["0,2"], label="3", weight="1")
+    data = load_data(ArrayTable(Path("data.npy"), X), choice, "float64")
+    assert data.columns == ["0", "2"]
+    np.testing.assert_array_equal(data.X, X[:, [0, 2]])
+    np.testing.assert_array_equal(data.labels, [0, 1, 2])
+    np.testing.assert_array_equal(data.weights, X[:, 1])
+
+
+@pytest.mark.parametrize("bad", [None, float("nan"), float("inf"), float("-inf")])
+def test_values_that_are_not_finite_are_located(bad):
+    spoilt = table(b=[1.0, 2.0, bad], c=[bad, 1.0, 2.0])
+    with pytest.raises(BadInputError) as caught:
+        load_data(spoilt, ColumnChoice(columns=["a,b"]), "float64")
+    assert "column 'b'" in caught.value.message
+    assert "row 2" in caught.value.message
+    with pytest.raises(BadInputError, match=r"'c' .* row 0.*1 other column too"):
+        load_data(spoilt, ColumnChoice(), "float64")
+    assert load_data(spoilt, ColumnChoice(drop=["b,c"]), "float64").X.shape == (3, 2)
+
+
+def test_values_too_large_for_float32_are_located():
+    with pytest.raises(BadInputError, match="column 'a'"):
+        load_data(table(a=[1.0, 1e300, 2.0]), ColumnChoice(), "float32")
+
+
+def test_missing_weights_are_located():
+    with pytest.raises(BadInputError, match=r"column 'a' .* row 1"):
+        load_data(table(a=[1.0, None, 2.0]), ColumnChoice(weight="a"), "float64")
+
+
+def test_sparse_values_that_are_not_finite_are_located():
+    X = scipy.sparse.csr_array(np.array([[0.0, 1.0], [0.0, np.nan]]))
+    with pytest.raises(BadInputError, match=r"column '1' .* row 1"):
+        load_data(ArrayTable(Path("data.npz"), X), ColumnChoice(), "float64")
+
+
+@pytest.mark.parametrize("bad", [None, float("nan")])
+def test_a_missing_class_is_located(bad):
+    with pytest.raises(BadInputError, match=r"column 'a' has no class in row 1"):
+        load_data(table(a=[1.0, bad, 2.0]), ColumnChoice(label="a"), "float64")
+    X = np.array([[0.5, 1.0], [0.1, np.nan]])
+    with pytest.raises(BadInputError, match=r"column '1' has no class in row 1"):
+        load_data(ArrayTable(Path("data.npy"), X), ColumnChoice(label="1"), "float64")
+
+
+@pytest.mark.parametrize("kinds", [["x", "z", "x"], [2.5, 7.0, 2.5], [False, True, False]])
+def test_classes_can_be_anything(kinds):
+    data = load_data(table(a=kinds), ColumnChoice(label="a"), "float64")
+    np.testing.assert_array_equal(data.labels, [0, 1, 0])
+
+
+def test_a_column_that_counts_the_rows_is_pointed_out():
+    for count in ([0, 1, 2], [1, 2, 3]):
+        with pytest.warns(UserWarning, match="column 'a' only counts the rows"):
+            load_data(table(a=count), ColumnChoice(), "float64")
+    load_data(table(a=[0, 2, 1]), ColumnChoice(), "float64")

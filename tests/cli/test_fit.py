@@ -1,0 +1,257 @@
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import StandardScaler
+
+from kernelmeans import KernelKMeans, KernelPowerKMeans
+from kernelmeans.cli.model import load_model
+
+FEATURES = ["length", "mass", "area"]
+
+
+def summary(stem: str = "data") -> dict:
+    return json.loads(Path(f"{stem}.summary.json").read_text())
+
+
+def labels(file: str = "data.labels.csv") -> np.ndarray:
+    return pl.read_csv(file)["label"].to_numpy()
+
+
+def test_writes_what_the_estimator_finds(fit, blobs):
+    result = fit()
+    assert result.exit_code == 0, result.output
+    Z = StandardScaler().fit_transform(blobs.select(FEATURES).to_numpy())
+    model = KernelPowerKMeans(3, random_state=0).fit(Z)
+    written = pl.read_csv("data.labels.csv")
+    assert written.columns == ["row", "label"]
+    assert written["row"].to_list() == list(range(60))
+    np.testing.assert_array_equal(written["label"], model.labels_)
+    assert sorted(path.name for path in Path().iterdir()) == [
+        "data.csv",
+        "data.labels.csv",
+        "data.model.skops",
+        "data.summary.json",
+    ]
+
+
+def test_summary_tells_what_happened(fit, blobs):
+    fit()
+    found = summary()
+    Z = StandardScaler().fit_transform(blobs.select(FEATURES).to_numpy())
+    model = KernelPowerKMeans(3, random_state=0).fit(Z)
+    assert found["rows"] == 60
+    assert found["features"] == 3
+    assert found["sizes"] == np.bincount(model.labels_).tolist()
+    assert found["cost"] == pytest.approx(model.inertia_)
+    assert found["critical_power"] == pytest.approx(model.critical_power_)
+    assert found["start_power"] == pytest.approx(model.power_history_[0])
+    assert found["steps"] == model.n_iter_
+    assert found["gamma"] == pytest.approx(model.gamma_)
+    assert found["seconds"] > 0
+    assert found["agreement"] == {"column": "kind", "nmi": 1.0, "ari": 1.0}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.usefixtures("folder")
+def test_compares_with_plain_kernel_k_means_from_the_same_start(run, seed):
+    """On noise, where every start ends elsewhere and swap moves always help."""
+    X = np.random.default_rng(0).normal(size=(150, 4))
+    np.save("data.npy", X)
+    start = {"init": "random", "n_init": 1, "gamma": 0.7}
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in start.items()]
+    run("fit", "data.npy", "-k", 6, "--no-scale", *options, "--seed", seed, "--refine", "swap")
+    plain = KernelKMeans(6, **start, random_state=seed).fit(X)
+    found = summary()
+    assert found["plain"]["cost"] == pytest.approx(plain.inertia_)
+    percent = 100 * (found["cost"] / plain.inertia_ - 1)
+    assert found["percent_above_plain"] == pytest.approx(percent)
+    assert percent < 0
+
+
+def test_text_summary_is_readable(fit):
+    text = fit().stdout
+    assert re.search(r"^rows +60 of 3 features in 3 clusters$", text, re.M)
+    assert re.search(r"^cluster sizes +20 20 20$", text, re.M)
+    assert re.search(r"^cost .* plain kernel k-means", text, re.M)
+    assert re.search(r"^power +\d+ steps", text, re.M)
+    assert re.search(r"^time +\d+\.\d\d s", text, re.M)
+    assert re.search(r"^agreement +NMI 1.000, ARI 1.000 with column 'kind'$", text, re.M)
+    for file in ("data.labels.csv", "data.model.skops", "data.summary.json"):
+        assert file in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_json_prints_the_summary_file(fit):
+    assert json.loads(fit("--json").stdout) == summary()
+
+
+def test_quiet_prints_nothing(fit):
+    assert fit("--quiet").output == ""
+    assert Path("data.labels.csv").exists()
+
+
+def test_soft_weights(fit):
+    fit("--soft")
+    written = pl.read_csv("data.labels.csv")
+    weights = written.select(pl.selectors.starts_with("weight_")).to_numpy()
+    assert weights.shape == (60, 3)
+    np.testing.assert_allclose(weights.sum(axis=1), 1)
+    np.testing.assert_array_equal(weights.argmax(axis=1), written["label"])
+
+
+def test_same_seed_same_files(fit):
+    fit("--init", "random", "--seed", 7, "--labels", "first.csv")
+    fit("--init", "random", "--seed", 7, "--force")
+    assert Path("first.csv").read_bytes() == Path("data.labels.csv").read_bytes()
+
+
+def test_scaling_is_on_by_default_and_can_be_turned_off(fit, blobs):
+    fit("--no-scale")
+    assert summary()["scaled"] is False
+    model = KernelPowerKMeans(3, random_state=0).fit(blobs.select(FEATURES).to_numpy())
+    assert summary()["cost"] == pytest.approx(model.inertia_)
+    np.testing.assert_array_equal(labels(), model.labels_)
+
+
+def test_options_reach_the_estimator(fit):
+    options = {
+        "kernel": "laplacian",
+        "gamma": 0.5,
+        "s0": -3.0,
+        "eta": 1.5,
+        "anneal_every": 2,
+        "init": "random",
+        "n_init": 3,
+        "refine": "swap",
+        "n_swaps": 5,
+        "max_iter": 500,
+        "tol": 1e-3,
+        "memory_budget": "1GB",
+    }
+    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    result = fit(*arguments, "--seed", 5, "--no-cache-kernel")
+    assert result.exit_code == 0, result.output
+    expected = {**options, "random_state": 5, "cache_kernel": False, "n_clusters": 3}
+    found = summary()["parameters"]
+    assert {name: found[name] for name in expected} == expected
+    assert summary()["start_power"] == -3.0
+
+
+def test_float32_is_fitted_in_float32(fit):
+    fit("--dtype", "float32")
+    model = load_model(Path("data.model.skops"))
+    assert model.dtype == "float32"
+    assert model.pipeline[0].mean_.dtype == np.float64  # scikit-learn's own statistics
+    assert model.pipeline[-1].transform(np.zeros((1, 3), np.float32)).dtype == np.float32
+
+
+def test_weight_column(fit, blobs):
+    """A weight of 2 is the row twice, in the scaling too, and no feature."""
+    rng = np.random.default_rng(0)
+    w = rng.integers(1, 3, size=60)
+    blobs.with_columns(w=pl.Series(w)).write_csv("data.csv")
+    twice = blobs[np.repeat(np.arange(60), w)]
+    result = fit("--weight-column", "w", "--gamma", 0.3)
+    assert result.exit_code == 0, result.output
+    Z = StandardScaler().fit_transform(twice.select(FEATURES).to_numpy())
+    model = KernelPowerKMeans(3, gamma=0.3, random_state=0).fit(Z)
+    assert summary()["features"] == 3
+    assert summary()["cost"] == pytest.approx(model.inertia_)
+
+
+def test_negative_weights_are_refused(refused, data, blobs):
+    blobs.with_columns(w=pl.Series([-1.0] + [1.0] * 59)).write_csv("data.csv")
+    message = refused("fit", data, "-k", 3, "--drop", "kind", "--weight-column", "w")
+    assert "weight" in message
+
+
+def test_precomputed_kernel_is_not_scaled(run, folder, blobs):
+    K = rbf_kernel(StandardScaler().fit_transform(blobs.select(FEATURES).to_numpy()), gamma=0.3)
+    np.save("K.npy", K)
+    result = run("fit", "K.npy", "-k", 3, "--kernel", "precomputed", "--plot")
+    assert result.exit_code == 0, result.output
+    assert "--scale does not apply to a precomputed kernel" in result.stderr
+    model = KernelPowerKMeans(3, kernel="precomputed", random_state=0).fit(K)
+    np.testing.assert_array_equal(labels("K.labels.csv"), model.labels_)
+    np.save("rows.npy", K[::4])
+    assert run("predict", "K.model.skops", "rows.npy").exit_code == 0
+    np.testing.assert_array_equal(labels("rows.labels.csv"), model.labels_[::4])
+
+
+def test_sparse_matrix(run, folder, blobs):
+    X = blobs.select(FEATURES).to_numpy()
+    X[X < 0] = 0
+    scipy.sparse.save_npz("X.npz", scipy.sparse.csr_array(X))
+    result = run("fit", "X.npz", "-k", 3, "--plot")
+    assert result.exit_code == 0, result.output
+    assert labels("X.labels.csv").shape == (60,)
+    assert run("predict", "X.model.skops", "X.npz", "-o", "new").exit_code == 0
+    np.testing.assert_array_equal(labels("new/X.labels.csv"), labels("X.labels.csv"))
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_plot_file(fit, ending):
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending]
+    assert fit("--plot-file", f"picture.{ending}").exit_code == 0
+    assert Path(f"picture.{ending}").read_bytes().startswith(start)
+
+
+def test_plot_goes_beside_the_input(fit):
+    assert fit("--plot").exit_code == 0
+    assert Path("data.png").stat().st_size > 10_000
+    assert summary()["files"]["plot"] == "data.png"
+
+
+def test_plot_file_of_unknown_kind_is_refused_before_the_fit(refused, data):
+    message = refused("fit", data, "--drop", "kind", "--plot-file", "picture.doc")
+    assert ".png" in message
+
+
+def test_output_dir_and_single_files(fit):
+    result = fit("-o", "out/deep", "--model", "m.skops")
+    assert result.exit_code == 0, result.output
+    assert sorted(str(path) for path in Path("out").rglob("*.*")) == [
+        "out/deep/data.labels.csv",
+        "out/deep/data.summary.json",
+    ]
+    assert Path("m.skops").exists()
+    assert not Path("data.labels.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-k", 61], ["61", "60"]),
+        (["-k", 0], ["n_clusters", "0"]),
+        (["--gamma", -1], ["gamma", "-1"]),
+        (["--s0", 2], ["s0", "2"]),
+        (["--eta", 0.5], ["eta", "0.5"]),
+        (["--memory-budget", "lots"], ["memory_budget", "lots"]),
+        (["--kernel", "precomputed"], ["precomputed", "square"]),
+    ],
+)
+def test_what_the_estimator_refuses_is_printed_as_it_says_it(refused, data, arguments, words):
+    message = refused("fit", data, "--drop", "kind", *arguments)
+    assert all(word in message for word in words), message
+
+
+def test_columns_by_name(fit):
+    assert fit("--columns", "mass,length").exit_code == 0
+    assert load_model(Path("data.model.skops")).columns == ["length", "mass"]
+
+
+def test_known_classes_do_not_take_part(fit, blobs):
+    fit()
+    before = labels()
+    blobs.with_columns(kind=pl.col("kind").reverse()).write_csv("data.csv")
+    fit("--force")
+    np.testing.assert_array_equal(labels(), before)
+    ari = adjusted_rand_score(blobs["kind"].reverse(), before)
+    assert summary()["agreement"]["ari"] == pytest.approx(ari)

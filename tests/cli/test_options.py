@@ -1,0 +1,48 @@
+import inspect
+
+import pytest
+
+import kernelmeans
+from kernelmeans import KernelPowerKMeans
+from kernelmeans.cli.app import app
+from kernelmeans.cli.options import estimator_parameters
+
+
+@pytest.fixture
+def defaults(data) -> dict[str, object]:
+    """Return the options of ``fit data.csv``."""
+    return app.commands["fit"].make_context("fit", [str(data)]).params
+
+
+def test_defaults_are_the_estimators(defaults):
+    signature = inspect.signature(KernelPowerKMeans).parameters
+    chosen = estimator_parameters(defaults)
+    assert chosen.pop("random_state") == 0  # the command line repeats itself by default
+    assert chosen == {name: signature[name].default for name in chosen}
+    assert defaults["n_clusters"] == signature["n_clusters"].default
+
+
+def test_every_estimator_parameter_has_its_option(defaults):
+    """But kernel_params, which only callable kernels need."""
+    offered = {"n_clusters", *estimator_parameters(defaults)}
+    assert offered == inspect.signature(KernelPowerKMeans).parameters.keys() - {"kernel_params"}
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "demo"])
+def test_help_is_grouped_and_complete(run, command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    for parameter in app.commands[command].params:
+        if parameter.param_type_name == "option":
+            assert parameter.opts[0] in result.output
+    assert "\nFiles:\n" in result.output
+    assert result.output.count("Options:") == 1
+
+
+def test_help_says_the_exit_codes(run):
+    text = run("--help").output
+    assert all(f"{code} {word}" in text for code, word in [(0, "done"), (130, "interrupted")])
+
+
+def test_version(run):
+    assert run("--version").output == f"kernelmeans {kernelmeans.__version__}\n"

@@ -1,0 +1,95 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+MODEL = "data.model.skops"
+
+
+@pytest.fixture
+def model(fit) -> str:
+    assert fit("--labels", "trained.csv").exit_code == 0
+    return MODEL
+
+
+def labels(file: str) -> list[int]:
+    return pl.read_csv(file)["label"].to_list()
+
+
+def test_training_rows_get_their_labels_whatever_the_order_of_the_columns(run, model, blobs):
+    blobs.select("area", "kind", "length", "mass").write_parquet("new.parquet")
+    result = run("predict", model, "new.parquet")
+    assert result.exit_code == 0, result.output
+    assert labels("new.labels.csv") == labels("trained.csv")
+    assert pl.read_csv("new.labels.csv")["row"].to_list() == list(range(60))
+    assert "Note: the model does not use 'kind'" in result.stderr
+    assert "20 20 20" in result.stdout
+    assert "new.labels.csv" in result.stdout
+
+
+def test_one_row(run, model, blobs):
+    blobs[7:8].write_csv("one.csv")
+    assert run("predict", model, "one.csv").exit_code == 0
+    assert labels("one.labels.csv") == labels("trained.csv")[7:8]
+
+
+def test_a_missing_column_is_named(refused, model, blobs):
+    blobs.select("length", "kind").write_csv("new.csv")
+    message = refused("predict", model, "new.csv")
+    assert "'mass', 'area'" in message
+    assert "'length', 'kind'" in message
+
+
+def test_a_missing_value_is_located(refused, model, blobs):
+    blobs.with_columns(mass=pl.Series([None] + [1.0] * 59)).write_csv("new.csv")
+    message = refused("predict", model, "new.csv")
+    assert "'mass'" in message
+    assert "row 0" in message
+
+
+def test_text_in_a_column_is_named(refused, model, blobs):
+    blobs.with_columns(mass=pl.lit("heavy")).write_csv("new.csv")
+    assert "'mass'" in refused("predict", model, "new.csv")
+
+
+def test_files_without_names_go_by_position(run, model, blobs):
+    X = blobs.drop("kind").to_numpy()
+    np.save("new.npy", X)
+    assert run("predict", model, "new.npy").exit_code == 0
+    assert labels("new.labels.csv") == labels("trained.csv")
+    blobs.drop("kind").write_csv("bare.csv", include_header=False)
+    assert run("predict", model, "bare.csv", "--no-header").exit_code == 0
+    assert labels("bare.labels.csv") == labels("trained.csv")
+
+
+def test_files_without_names_need_the_models_width(refused, model, blobs):
+    np.save("new.npy", blobs.drop("kind", "mass").to_numpy())
+    assert "'length'" in refused("predict", model, "new.npy")
+
+
+def test_a_model_of_an_array_finds_its_columns_by_index(run, folder, blobs):
+    X = blobs.drop("kind").to_numpy()
+    np.save("X.npy", X)
+    run("fit", "X.npy", "-k", 3, "--columns", "0,2")
+    result = run("predict", "X.model.skops", "X.npy", "-o", "new")
+    assert result.exit_code == 0, result.output
+    assert labels("new/X.labels.csv") == labels("X.labels.csv")
+    assert "'1'" in result.stderr
+
+
+def test_json_and_quiet(run, model, data):
+    found = json.loads(run("predict", model, data, "--json").stdout)
+    assert found["rows"] == 60
+    assert found["sizes"] == [20, 20, 20]
+    assert found["files"] == {"labels": "data.labels.csv"}
+    assert run("predict", model, data, "--quiet", "--force").output == ""
+
+
+def test_does_not_overwrite_unless_forced(run, refused, model, data):
+    Path("data.labels.csv").write_text("mine")
+    assert "--force" in refused("predict", model, data)
+    assert Path("data.labels.csv").read_text() == "mine"
+    assert run("predict", model, data, "--force").exit_code == 0
+    assert labels("data.labels.csv") == labels("trained.csv")

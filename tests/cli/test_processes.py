@@ -1,0 +1,108 @@
+"""The command line as a process of its own: start-up, progress on a terminal, Ctrl-C."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+COMMAND = [sys.executable, "-m", "kernelmeans.cli"]
+# A power that hardly moves, and stays above the critical power, where no run ends.
+ENDLESS = ["--s0", "-0.5", "--eta", "1.0000001", "--max-iter", "1000000000"]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], ["--version"]])
+def test_start_up_imports_nothing_heavy(arguments):
+    code = (
+        f"import sys, atexit; sys.argv[1:] = {arguments!r}\n"
+        "heavy = ['numpy', 'scipy', 'sklearn', 'polars', 'rich', 'skops', 'matplotlib']\n"
+        "atexit.register(lambda: print('HEAVY', [m for m in heavy if m in sys.modules]))\n"
+        "from kernelmeans.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "HEAVY []"
+
+
+def test_piped_output_is_plain(data):
+    done = subprocess.run(
+        [*COMMAND, "fit", str(data), "-k", "3", "--drop", "kind"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""  # no progress bar where no one watches
+    assert "\x1b" not in done.stdout
+
+
+class Watched:
+    """A process whose stderr is a terminal, and what it has shown there."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._terminal, end = os.openpty()
+        self.process = subprocess.Popen(
+            [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=end, env=_environment()
+        )
+        os.close(end)
+        self.shown = ""
+
+    def read_until(self, text: str, seconds: float = 60.0) -> None:
+        deadline = time.monotonic() + seconds
+        while text not in self.shown:
+            assert time.monotonic() < deadline, self.shown
+            assert self._read(), self.shown
+
+    def finish(self, seconds: float = 60.0) -> int:
+        deadline = time.monotonic() + seconds
+        while self._read() and time.monotonic() < deadline:
+            pass
+        return self.process.wait(timeout=10)
+
+    def _read(self) -> bool:
+        if not select.select([self._terminal], [], [], 0.5)[0]:
+            return True
+        try:
+            self.shown += os.read(self._terminal, 4096).decode(errors="replace")
+        except OSError:  # the other end is closed
+            return False
+        return True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+        os.close(self._terminal)
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+
+
+def test_a_terminal_shows_progress_unless_quiet(data):
+    arguments = ["fit", str(data), "-k", "3", "--drop", "kind", "--force"]
+    with Watched(*arguments) as watched:
+        assert watched.finish() == 0
+    assert "restarts finished 1/1" in watched.shown
+    assert "step" in watched.shown
+    with Watched(*arguments, "--quiet") as watched:
+        assert watched.finish() == 0
+    assert watched.shown == ""
+
+
+@pytest.mark.usefixtures("folder")
+def test_interrupted_fit_leaves_no_file():
+    noise = Path("noise.npy")
+    np.save(noise, np.random.default_rng(0).normal(size=(300, 20)))
+    with Watched("fit", str(noise), "-k", "5", *ENDLESS) as watched:
+        watched.read_until("power -0.5")  # steps are being taken
+        watched.process.send_signal(signal.SIGINT)
+        assert watched.finish() == 130
+    assert "Interrupted" in watched.shown
+    assert "Traceback" not in watched.shown
+    assert list(Path().iterdir()) == [noise]

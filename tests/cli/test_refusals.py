@@ -1,0 +1,170 @@
+"""Bad input, outputs in the way, missing extras and interruptions, through the commands."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+import scipy.sparse
+
+import kernelmeans.cli
+from kernelmeans.cli import job
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["empty"]),
+        ("a,b\n", ["0 rows"]),
+        ("a,b\n1,2\n3\n", ["line 3"]),
+        ("a,b\n1,2\n3,x\n", ["non-numeric column 'b'", "--drop 'b'"]),
+        ("a,b\n1,2\n3,\n4,5\n", ["column 'b'", "row 1"]),
+        ("a,b\n1,2\n3,inf\n4,5\n", ["column 'b'", "row 1"]),
+        ("a,b\n1,2\n3,NaN\n4,5\n", ["column 'b'", "row 1"]),
+        ("a,b\n1,2\n", ["1"]),  # one row
+        ("a\nx\ny\n", ["no other column is left"]),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_bad_tables(refused, text, words):
+    Path("data.csv").write_text(text)
+    message = refused("fit", "data.csv", "-k", 2)
+    assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fit", "nothing.csv"], ["nothing.csv", "does not exist"]),
+        (["fit", "."], ["is a directory"]),
+        (["fit", "data.csv", "--gamma", "wide"], ["--gamma", "'wide'", "rms, median, scale"]),
+        (["fit", "data.csv", "--n-init", "2.5"], ["--n-init", "a whole number", "auto"]),
+        (["fit", "data.csv", "--kernel", "magic"], ["'magic'", "rbf"]),
+        (["fit", "data.csv", "--columns", "lenght"], ["did you mean 'length'"]),
+        (["fit", "data.csv", "--label-column", "class"], ["--label-column", "'class'"]),
+        (["predict", "nothing.skops", "data.csv"], ["nothing.skops", "does not exist"]),
+        (["predict", "data.csv", "data.csv"], ["is not a model file"]),
+    ],
+)
+@pytest.mark.usefixtures("data")
+def test_bad_usage(refused, arguments, words):
+    message = " ".join(refused(*arguments).split())
+    assert all(word in message for word in words), message
+
+
+@pytest.fixture
+def no_fit(monkeypatch) -> None:
+    def fail(*args, **kwargs):
+        raise AssertionError("the fit began")
+
+    monkeypatch.setattr(job, "fit", fail)
+
+
+@pytest.mark.usefixtures("no_fit")
+@pytest.mark.parametrize(
+    "file", ["data.labels.csv", "data.model.skops", "data.summary.json", "data.png"]
+)
+def test_existing_files_are_refused_before_the_fit(refused, data, file):
+    Path(file).write_text("mine")
+    message = refused("fit", data, "--drop", "kind", "--plot")
+    assert file in message
+    assert "--force" in message
+    assert Path(file).read_text() == "mine"
+
+
+@pytest.mark.usefixtures("no_fit")
+def test_unwritable_output_is_refused_before_the_fit(refused, data):
+    Path("taken").touch()
+    assert "cannot write" in refused("fit", data, "--drop", "kind", "-o", "taken/deep")
+
+
+@pytest.mark.usefixtures("no_fit")
+def test_the_input_is_not_overwritten_even_if_forced(refused, data):
+    message = refused("fit", data, "--drop", "kind", "--labels", "data.csv", "--force")
+    assert "the input would be overwritten" in message
+
+
+def test_force_overwrites(fit):
+    Path("data.labels.csv").write_text("old")
+    assert fit("--force").exit_code == 0
+    assert Path("data.labels.csv").read_text().startswith("row,label\n")
+
+
+@pytest.mark.usefixtures("no_fit")
+@pytest.mark.parametrize(
+    ("module", "extra"),
+    [("polars", "cli"), ("skops", "cli"), ("rich", "cli"), ("matplotlib", "plot")],
+)
+def test_missing_extras_are_named_before_the_fit(refused, data, monkeypatch, module, extra):
+    monkeypatch.setitem(sys.modules, module, None)
+    message = refused("fit", data, "--plot", code=1)
+    assert f'pip install "kernelmeans[{extra}]"' in message
+    assert len(message.splitlines()) == 1
+
+
+def test_missing_click_is_a_message(monkeypatch):
+    monkeypatch.setitem(sys.modules, "click", None)
+    with pytest.raises(SystemExit) as caught:
+        kernelmeans.cli.main()
+    assert 'pip install "kernelmeans[cli]"' in str(caught.value.code)
+
+
+def raising(error: BaseException):
+    def fit(*args, **kwargs):
+        raise error
+
+    return fit
+
+
+def test_interruption_has_its_own_exit_code(run, data, monkeypatch):
+    monkeypatch.setattr(job, "fit", raising(KeyboardInterrupt()))
+    result = run("fit", data, "--drop", "kind")
+    assert result.exit_code == 130
+    assert result.stderr.startswith("Interrupted")
+    assert list(Path().iterdir()) == [data]
+
+
+def test_memory_errors_name_the_remedies(refused, data, monkeypatch):
+    monkeypatch.setattr(job, "fit", raising(MemoryError("9 TB")))
+    message = refused("fit", data, "--drop", "kind", code=1)
+    assert "9 TB" in message
+    assert "--no-cache-kernel" in message
+
+
+def test_a_kernel_beyond_the_budget_is_refused(refused, data):
+    message = refused("fit", data, "--drop", "kind", "--memory-budget", "1KB", code=1)
+    assert "bytes" in message
+    assert "--no-cache-kernel" in message
+
+
+def test_a_sparse_precomputed_kernel_is_refused(refused, folder):
+    scipy.sparse.save_npz("K.npz", scipy.sparse.eye_array(9, format="csr"))
+    assert "dense" in refused("fit", "K.npz", "-k", 2, "--kernel", "precomputed")
+
+
+def test_a_failure_while_writing_leaves_nothing(refused, data, monkeypatch):
+    monkeypatch.setattr("kernelmeans.plotting.plot_fit", lambda *args: FigureOnFullDisk())
+    message = refused("fit", data, "-k", 3, "--drop", "kind", "--plot", code=1)
+    assert "No space left on device" in message
+
+
+class FigureOnFullDisk:
+    def savefig(self, file, **settings):
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+
+def test_warnings_are_lines_without_source_and_only_once(fit, monkeypatch):
+    real = job.fit
+
+    def warning_fit(*args, **kwargs):
+        for _ in range(3):
+            warnings.warn("careful,\n  there", UserWarning, stacklevel=1)
+        warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(job, "fit", warning_fit)
+    result = fit("--json")
+    assert result.exit_code == 0
+    assert result.stderr == "Warning: careful, there\n"
+    assert fit("--quiet", "--force").output == ""

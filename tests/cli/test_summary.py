@@ -1,0 +1,70 @@
+import math
+
+import numpy as np
+import pytest
+
+from kernelmeans.cli.outputs import as_json
+from kernelmeans.cli.summary import as_text, percent_above, sizes
+
+
+def summary(**changes):
+    plain = {"cost": 10.0, "steps": 3, "seconds": 0.5}
+    content = {
+        "rows": 7,
+        "features": 2,
+        "clusters": 2,
+        "sizes": [3, 4],
+        "cost": 10.0,
+        "plain": plain,
+        "percent_above_plain": 0.0,
+        "critical_power": -2.0,
+        "start_power": -2.4,
+        "steps": 40,
+        "seconds": 1.25,
+        "files": {"labels": "a.csv", "model": "a.skops"},
+    }
+    return content | changes
+
+
+@pytest.mark.parametrize(
+    ("percent", "words"),
+    [
+        (-1.234, "1.23 % lower than plain kernel k-means"),
+        (2.0, "2.00 % higher than plain kernel k-means"),
+        (0.0, "the same as plain kernel k-means"),
+        (-0.004, "the same as plain kernel k-means"),
+    ],
+)
+def test_comparison_is_honest(percent, words):
+    text = " ".join(as_text(summary(percent_above_plain=percent)).split())
+    assert words in text
+    assert ("--refine swap may do better" in text) == (percent > 0)
+
+
+def test_percent_above():
+    assert percent_above(11.0, 10.0, scale=20.0) == pytest.approx(10)
+    assert percent_above(9.0, 10.0, scale=20.0) == pytest.approx(-10)
+    assert percent_above(1e-15, 2e-15, scale=20.0) == 0  # rounding
+    assert percent_above(0.0, 0.0, scale=0.0) == 0
+    assert percent_above(1.0, 0.0, scale=20.0) == math.inf
+
+
+def test_powers():
+    assert "40 steps from power -2.4 (critical power -2)" in as_text(summary())
+    assert "40 steps, all of them hard" in as_text(summary(start_power=-np.inf))
+
+
+def test_many_sizes_are_wrapped():
+    lines = as_text(summary(sizes=[1000] * 60)).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.count("1000") for line in lines) == 60
+
+
+def test_empty_clusters_have_size_0():
+    assert sizes(np.array([0, 2, 2]), 4) == [1, 0, 2, 0]
+
+
+def test_infinities_are_null_in_json():
+    content = {"a": -math.inf, "b": {"c": math.nan, "d": np.float64(1.5)}, "e": "straße"}
+    expected = '{"a": null, "b": {"c": null, "d": 1.5}, "e": "straße"}'
+    assert " ".join(as_json(content).split()) == expected.replace("{", "{ ").replace("}", " }")
