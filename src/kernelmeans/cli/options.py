@@ -133,7 +133,13 @@ schedule_options = group(
         default="none",
         help="swap: try moving single centroids at the end, for a lower cost.",
     ),
-    option("--n-swaps", type=int, default=30, help="Number of such moves."),
+    option(
+        "--n-swaps",
+        type=number_or("auto", number=int),
+        metavar="auto|NUMBER",
+        default="auto",
+        help="Number of such moves; auto: 30 and two for each cluster.",
+    ),
     option("--max-iter", type=int, default=1000, help="Most steps of a run."),
     option(
         "--tol",

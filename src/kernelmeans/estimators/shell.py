@@ -52,7 +52,7 @@ class KernelClusterer(
     init: Any
     n_init: Any
     refine: str | None
-    n_swaps: int
+    n_swaps: int | str
     max_iter: int
     memory_budget: int | str | None
     cache_kernel: bool
@@ -112,7 +112,8 @@ class KernelClusterer(
             schedule = self._schedule(space, threads, seed)
             result = self._solve(space, starts, schedule, budget, rng, seed, threads, listen)
             if self.refine == "swap":
-                swap_moves(space, result, self.n_swaps, self.max_iter, rng, threads, listen)
+                n_swaps = 30 + 2 * self.n_clusters if self.n_swaps == "auto" else int(self.n_swaps)
+                swap_moves(space, result, n_swaps, self.max_iter, rng, threads, listen)
             assert result.centroids is not None
             self._predictor = space.export(result.centroids)
         result.centroids = None

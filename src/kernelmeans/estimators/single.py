@@ -21,7 +21,7 @@ _COMMON: dict[str, Any] = {
     "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
     "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
     "refine": [StrOptions({"swap"}), None],
-    "n_swaps": [Interval(Integral, 1, None, closed="left")],
+    "n_swaps": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "memory_budget": [Interval(Real, 0, None, closed="neither"), str, None],
     "random_state": ["random_state"],
@@ -148,8 +148,8 @@ class KernelPowerKMeans(_WithKernel, _Annealed):
         k-means++ and given starts, else 10.
     refine : {None, "swap"}, default=None
         ``"swap"`` tries to lower the cost of the best restart by moving single centroids.
-    n_swaps : int, default=30
-        Moves that ``refine="swap"`` tries.
+    n_swaps : "auto" or int, default="auto"
+        Moves that ``refine="swap"`` tries; ``"auto"`` is 30 and two for each cluster.
     max_iter : int, default=1000
         Most steps of a restart.
     tol : float, default=1e-6
@@ -232,7 +232,7 @@ class KernelPowerKMeans(_WithKernel, _Annealed):
         init: Any = "k-means++",
         n_init: int | str = "auto",
         refine: str | None = None,
-        n_swaps: int = 30,
+        n_swaps: int | str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-6,
         memory_budget: int | str | None = None,
@@ -309,7 +309,7 @@ class KernelKMeans(_WithKernel):
         init: Any = "k-means++",
         n_init: int | str = "auto",
         refine: str | None = None,
-        n_swaps: int = 30,
+        n_swaps: int | str = "auto",
         max_iter: int = 1000,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
@@ -383,7 +383,7 @@ class PowerKMeans(_Annealed):
         init: Any = "k-means++",
         n_init: int | str = "auto",
         refine: str | None = None,
-        n_swaps: int = 30,
+        n_swaps: int | str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-6,
         memory_budget: int | str | None = None,

@@ -23,8 +23,9 @@ def swap_moves(
 
     A move drops the centroid whose loss costs least, the sum over its samples of second nearest
     minus nearest distance, puts one on a sample drawn in proportion to its cost, and takes hard
-    steps to convergence. It is kept if the cost falls. Lower cost is not always a better match
-    with known classes.
+    steps to convergence. It is kept if the cost falls. While moves fail, every second one drops
+    the next cheapest centroid instead, lest the same one be tried for ever. Lower cost is not
+    always a better match with known classes.
 
     Parameters
     ----------
@@ -49,8 +50,10 @@ def swap_moves(
     assert centroids is not None
     schedule = Schedule(s0=-np.inf, critical_power=-np.inf, max_iter=max_iter)
     accepted = []
+    failures = 0
     for _ in range(n_swaps):
-        moved = _move(space, centroids, rng, threads)
+        rank = (failures + 1) // 2 if failures % 2 else 0
+        moved = _move(space, centroids, rank, rng, threads)
         if moved is None:
             break
         trial = solve(space, moved, schedule, threads, seed=0, listen=listen)
@@ -61,6 +64,9 @@ def swap_moves(
             assert trial.centroids is not None
             centroids = trial.centroids
             accepted.append(trial.inertia[0])
+            failures = 0
+        else:
+            failures += 1
     result.centroids = centroids
     history, powers = result.objective_history, result.power_history
     history[best] = np.append(history[best], accepted)
@@ -68,9 +74,9 @@ def swap_moves(
 
 
 def _move(
-    space: Space, centroids: Centroids, rng: np.random.RandomState, threads: Threads
+    space: Space, centroids: Centroids, rank: int, rng: np.random.RandomState, threads: Threads
 ) -> Centroids | None:
-    """Centroids with the least useful one on a costly sample; None where every cost is nil."""
+    """Centroids with one of little use on a costly sample; None where every cost is nil."""
     labels, nearest, second = (part[0] for part in assign(space, centroids, threads))
     weight = space.sample_weight.astype(np.float64)
     cost = weight * np.where(nearest > 2 * space.floor, nearest, 0)
@@ -81,5 +87,6 @@ def _move(
     drawn = np.searchsorted(cumulative, rng.uniform() * cumulative[-1], side="right")
     moved = Centroids(tuple(v.copy() for v in centroids.vectors), centroids.norms.copy())
     sample = np.array([[min(drawn, space.n_samples - 1)]])
-    moved.put((np.array([loss.argmin()]), np.array([0])), space.at(sample))
+    dropped = np.argsort(loss, kind="stable")[rank % len(loss)]
+    moved.put((np.array([dropped]), np.array([0])), space.at(sample))
     return moved

@@ -1,0 +1,110 @@
+"""A plain reader of the benchmark data: files that the user has, no downloads."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import scipy.io
+from sklearn.datasets import load_digits
+
+from kernelmeans._typing import Array, IntArray
+
+
+def data_folder() -> Path | None:
+    """Folder of benchmark data: ``KERNELMEANS_DATA``, or ``../shared/data`` beside a checkout.
+
+    Returns
+    -------
+    Path or None
+        The folder, None where there is none.
+
+    Examples
+    --------
+    >>> from kernelmeans.datasets import data_folder
+    >>> folder = data_folder()
+    >>> folder is None or folder.is_dir()
+    True
+    """
+    named = os.environ.get("KERNELMEANS_DATA")
+    folder = Path(named) if named else Path(__file__).parents[3] / "shared" / "data"
+    return folder if folder.is_dir() else None
+
+
+def _matlab(
+    file: str, rows: str = "X", classes: str = "Y"
+) -> Callable[[Path], tuple[Array, Array]]:
+    def read(folder: Path) -> tuple[Array, Array]:
+        content = scipy.io.loadmat(folder / file)
+        return content[rows], content[classes]
+
+    return read
+
+
+def _seeds(folder: Path) -> tuple[Array, Array]:
+    table = np.loadtxt(folder / "seeds_dataset.txt")
+    return table[:, :-1], table[:, -1]
+
+
+def _lung_bhattacharjee(folder: Path) -> tuple[Array, Array]:
+    lines = (folder / "bhattacharjee-2001_database.txt").read_text().splitlines()
+    header, *rows = (line.split("\t")[1:] for line in lines)
+    return np.array(rows, dtype=float).T, np.array(header)
+
+
+_READERS: dict[str, Callable[[Path], tuple[Array, Array]]] = {
+    "yale": _matlab("Yale.mat"),
+    "jaffe": _matlab("jaffe_213n_676d_10c.mat", classes="y"),
+    "tox_171": _matlab("TOX-171.mat"),
+    "seeds": _seeds,
+    "lung_discrete": _matlab("lung_small.mat"),
+    "glioma": _matlab("GLIOMA.mat"),
+    "orl": _matlab("ORL.mat"),
+    "lung_bhattacharjee": _lung_bhattacharjee,
+    "coil20": _matlab("COIL20.mat"),
+    "isolet": _matlab("Isolet.mat"),
+}
+#: Names of the sets that `load` reads.
+NAMES = (*_READERS, "digits")
+
+
+def load(name: str) -> tuple[Array, IntArray]:
+    """Read a benchmark set, rows in a fixed shuffled order.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`. ``"digits"`` ships with scikit-learn, the others need `data_folder`.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        Rows as they are in the file, float64. Most files are sorted by class: they are shuffled.
+    y : ndarray of shape (n_samples,)
+        Classes, counted from 0.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no folder of data, or the file is not in it.
+
+    Examples
+    --------
+    >>> from kernelmeans.datasets import load
+    >>> X, y = load("digits")
+    >>> X.shape
+    (1797, 64)
+    """
+    if name == "digits":
+        X, y = load_digits(return_X_y=True)
+    else:
+        folder = data_folder()
+        if folder is None:
+            raise FileNotFoundError(
+                f"{name!r}: no folder of benchmark data; set the environment variable "
+                "KERNELMEANS_DATA to the folder that holds the files."
+            )
+        X, y = _READERS[name](folder)
+    classes = np.unique(np.ravel(y), return_inverse=True)[1]
+    order = np.random.default_rng(0).permutation(len(classes))
+    return np.asarray(X, dtype=np.float64)[order], classes[order]
