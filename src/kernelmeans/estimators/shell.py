@@ -1,7 +1,7 @@
 """What the estimators share: from checked input through space and solver to fitted attributes."""
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import (
@@ -165,19 +165,20 @@ class KernelClusterer(
         self._training_diagonal = TrainingDiagonal(X) if kernel.precomputed else None
         diagonal = kernel.diagonal(X)
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
-        self.labels_, nearest = self._predictor.assign(X, diagonal)
-        self.inertia_ = _cost(nearest, weight)
+        fits = X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget
+        comparison = self._predictor.compare(X, diagonal, keep_distances=fits)
+        self.labels_ = comparison.labels
+        self.inertia_ = _cost(comparison.nearest, weight)
         self.objective_history_ = result.objective_history[best]
         self.power_history_ = result.power_history[best]
         self.n_iter_ = int(result.n_iter[best])
         self.gamma_ = kernel.parameters.get("gamma")
         self.result_ = result
         self.weights_ = None
-        if X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget:
+        if comparison.distances is not None:
             finite = self.power_history_[np.isfinite(self.power_history_)]
             power = float(finite[-1]) if len(finite) else -np.inf
-            distances = self._predictor.distances(X, diagonal)
-            self.weights_ = shares(distances, power, floor).T
+            self.weights_ = shares(comparison.distances, power, floor).T
 
     def _warn(self, result: Result) -> None:
         if not result.converged[result.best]:
@@ -229,8 +230,7 @@ class KernelClusterer(
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
-        labels, _ = self._predictor.assign(X, np.zeros(X.shape[0], X.dtype))
-        return labels
+        return self._predictor.compare(X, np.zeros(X.shape[0], X.dtype)).labels
 
     def transform(self, X: Any, *, diagonal: Any = None) -> Array:
         """Distances, not squared, of each row to the centroids in feature space.
@@ -251,7 +251,9 @@ class KernelClusterer(
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
-        return np.sqrt(self._predictor.distances(X, self._diagonal(X, diagonal))).T
+        diagonal = self._diagonal(X, diagonal)
+        distances = self._predictor.compare(X, diagonal, keep_distances=True).distances
+        return np.sqrt(cast(Array, distances)).T
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, diagonal: Any = None
@@ -277,7 +279,7 @@ class KernelClusterer(
         check_is_fitted(self)
         X = self._validated(X, reset=False)
         weight = _check_sample_weight(sample_weight, X, dtype=X.dtype)
-        _, nearest = self._predictor.assign(X, self._diagonal(X, diagonal))
+        nearest = self._predictor.compare(X, self._diagonal(X, diagonal)).nearest
         return -_cost(nearest, weight)
 
     def _validated(self, X: Any, reset: bool) -> Data:

@@ -14,7 +14,7 @@ from kernelmeans.spaces.predictor import Predictor
 #: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
 BLOCK_BYTES = 2**20
 #: Fewest and most rows of a block: the products need some depth, the threads some blocks.
-BLOCK_ROWS = (256, 4096)
+BLOCK_ROWS = (400, 4096)
 
 
 class Centroids(NamedTuple):
@@ -129,10 +129,10 @@ class Space(ABC):
     def blocks(self, width: int) -> Iterator[slice]:
         """Blocks of samples for arrays of ``width`` values per sample."""
         smallest, largest = BLOCK_ROWS
-        rows = BLOCK_BYTES // (width * self.dtype.itemsize)
-        count = -(-self.n_samples // max(smallest, min(rows, largest)))
+        rows = min(BLOCK_BYTES // (width * self.dtype.itemsize), largest, self.n_samples // 4)
+        count = -(-self.n_samples // max(smallest, rows))
         # Even blocks, and a count that threads can share out evenly.
-        count = count if count == 1 else -(-count // 4) * 4
+        count = -(-count // 4) * 4 if count > 4 else count
         edges = np.linspace(0, self.n_samples, count + 1).astype(int).tolist()
         for start, stop in pairwise(edges):
             yield slice(start, stop)
