@@ -49,12 +49,13 @@ def report(name: str, measured: list[float], target: str) -> None:
 
 def steps(space: Space, k: int, restarts: int, n_steps: int = 25) -> Callable[[], object]:
     """A run of annealing steps from random samples, none of which ends it."""
-    seeds = random_seeds(space, k, restarts, np.random.RandomState(0))
+    generators = [np.random.RandomState(seed) for seed in range(restarts)]
+    seeds = random_seeds(space, k, generators)
     schedule = Schedule(s0=-1.5, critical_power=-1e3, eta=1.06, relaxation=1.8, max_iter=n_steps)
 
     def run() -> None:
         with Threads() as threads:
-            solve(space, space.at(seeds), schedule, threads, seed=0)
+            solve(space, space.at(seeds), schedule, threads, range(restarts))
 
     return run
 

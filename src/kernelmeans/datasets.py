@@ -31,23 +31,33 @@ def data_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
+def _present(path: Path) -> Path:
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path.name} is not in {path.parent}; put it there, or let the environment variable "
+            "KERNELMEANS_DATA name the folder that has it."
+        )
+    return path
+
+
 def _matlab(
     file: str, rows: str = "X", classes: str = "Y"
 ) -> Callable[[Path], tuple[Array, Array]]:
     def read(folder: Path) -> tuple[Array, Array]:
-        content = scipy.io.loadmat(folder / file)
+        content = scipy.io.loadmat(_present(folder / file))
         return content[rows], content[classes]
 
     return read
 
 
 def _seeds(folder: Path) -> tuple[Array, Array]:
-    table = np.loadtxt(folder / "seeds_dataset.txt")
+    table = np.loadtxt(_present(folder / "seeds_dataset.txt"))
     return table[:, :-1], table[:, -1]
 
 
 def _lung_bhattacharjee(folder: Path) -> tuple[Array, Array]:
-    lines = (folder / "bhattacharjee-2001_database.txt").read_text().splitlines()
+    file = _present(folder / "bhattacharjee-2001_database.txt")
+    lines = file.read_text().splitlines()
     header, *rows = (line.split("\t")[1:] for line in lines)
     return np.array(rows, dtype=float).T, np.array(header)
 

@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import (
     pairwise_kernels,
 )
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
@@ -51,12 +51,14 @@ def geodesic_kernel(X: Data, Y: Data | None = None, gamma: float = 0.5) -> Array
     >>> geodesic_kernel([[2.0, 0.0]], [[1.0, 0.0], [-3.0, 0.0]]).round(3)
     array([[1.   , 0.208]])
     """
-    X = normalize(X)
-    Y = X if Y is None else normalize(Y)
+    dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+    # Near 1 the arccosine has half the digits of the cosine.
+    X = normalize(check_array(X, accept_sparse="csr", dtype=np.float64))
+    Y = X if Y is None else normalize(check_array(Y, accept_sparse="csr", dtype=np.float64))
     cosines = safe_sparse_dot(X, Y.T, dense_output=True)
     angles = np.arccos(np.clip(cosines, -1, 1, out=cosines), out=cosines)
     angles *= -gamma
-    return np.asarray(np.exp(angles, out=angles))
+    return np.asarray(np.exp(angles, out=angles), dtype=dtype)
 
 
 #: The parameters that each named kernel takes.
@@ -140,7 +142,8 @@ class Kernel:
                 "kernel: the callable returned NaN or infinite values; a kernel must be finite "
                 "on every pair of rows."
             )
-        return K.astype(X.dtype, copy=False)
+        # A copy, for the caller may write into it.
+        return K.astype(X.dtype)
 
     def diagonal(self, X: Data) -> Array:
         """K(x, x) for every row of X, shape (n,)."""

@@ -17,14 +17,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from kernelmeans._sklearn import CallbackSupportMixin, _fit_context, with_callbacks
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
+from kernelmeans.estimators.callbacks import Reporter
 from kernelmeans.estimators.checks import check_gram, check_memory, check_weights
 from kernelmeans.estimators.diagonal import TrainingDiagonal
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.kernels import Kernel
 from kernelmeans.memory import budget_bytes
 from kernelmeans.solver import (
-    Listener,
-    Progress,
     Result,
     Schedule,
     shares,
@@ -104,21 +103,23 @@ class KernelClusterer(
             check_gram(X)
         kernel = self._resolve_kernel(X, seed)
         starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
-        listen = self._listener(X)
+        reporter = Reporter(self, X, starts.n_init)
         with Threads() as threads:
             space = self._space(kernel, X, weight, budget, threads)
             if not kernel.surely_positive:
                 warn_unless_positive(space, threads, seed, str(kernel.function))
             schedule = self._schedule(space, threads, seed)
-            result = self._solve(space, starts, schedule, budget, rng, seed, threads, listen)
-            if self.refine == "swap":
+            seeds = rng.randint(np.iinfo(np.int32).max, size=starts.n_init).tolist()
+            result = self._solve(space, starts, schedule, budget, seeds, threads, reporter)
+            if self.refine == "swap" and not reporter.stopped:
                 n_swaps = 30 + 2 * self.n_clusters if self.n_swaps == "auto" else int(self.n_swaps)
-                swap_moves(space, result, n_swaps, self.max_iter, rng, threads, listen)
+                swap_moves(space, result, n_swaps, self.max_iter, rng, threads, reporter)
             assert result.centroids is not None
             self._predictor = space.export(result.centroids)
         result.centroids = None
         self._set_fitted(X, weight, kernel, result, budget, space.floor)
         self._warn(result)
+        reporter.end()
         return self
 
     def _space(
@@ -137,18 +138,20 @@ class KernelClusterer(
         starts: Starts,
         schedule: Schedule,
         budget: int,
-        rng: np.random.RandomState,
-        seed: int,
+        seeds: list[int],
         threads: Threads,
-        listen: Listener,
+        reporter: Reporter,
     ) -> Result:
         """All restarts, as many at a time as the memory budget holds."""
         size = max(1, budget // (2 * space.bytes_per_restart(self.n_clusters)))
-        results = []
+        results: list[Result] = []
         for first in range(0, starts.n_init, size):
-            count = min(size, starts.n_init - first)
-            centroids = starts.draw(space, first, count, rng, threads)
-            results.append(solve(space, centroids, schedule, threads, seed, listen))
+            batch = seeds[first : first + size]
+            centroids = starts.draw(space, first, batch, threads)
+            results.append(solve(space, centroids, schedule, threads, batch, reporter))
+            reporter.finished += len(batch)
+            if reporter.stopped:
+                break
         return Result.join(results)
 
     def _set_fitted(
@@ -196,23 +199,6 @@ class KernelClusterer(
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-    def _listener(self, X: Data) -> Listener:
-        """Tells scikit-learn's callbacks, where there are any, of each step."""
-        if not hasattr(self, "_init_callback_context"):
-            return lambda progress: False
-        context = self._init_callback_context(max_subtasks=None)
-        context.call_on_fit_task_begin(estimator=self, X=X)
-
-        def listen(progress: Progress) -> bool:
-            if not hasattr(self, "_skl_callbacks"):
-                return False
-            metadata = progress._asdict()
-            step = context.subcontext(task_name="step")
-            step.call_on_fit_task_begin(estimator=self, X=X, metadata=metadata)
-            return bool(step.call_on_fit_task_end(estimator=self, X=X, metadata=metadata))
-
-        return listen
 
     def predict(self, X: Any) -> IntArray:
         """Nearest centroid, in feature space, of each row.

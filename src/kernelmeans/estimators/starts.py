@@ -1,7 +1,7 @@
 """Where the restarts begin: the ``init`` and ``n_init`` parameters of the estimators."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,24 +67,18 @@ class Starts:
             )
         return rows
 
-    def draw(
-        self,
-        space: Space,
-        first: int,
-        count: int,
-        rng: np.random.RandomState,
-        threads: Threads,
-    ) -> Centroids:
-        """Starting centroids of restarts first .. first + count."""
+    def draw(self, space: Space, first: int, seeds: Sequence[int], threads: Threads) -> Centroids:
+        """Starting centroids of restarts from the first on, each with a seed of its own."""
         k = self.n_clusters
+        generators = [np.random.RandomState(seed) for seed in seeds]
         if isinstance(self.init, str):
             if self.init == "random":
-                return space.at(random_seeds(space, k, count, rng))
-            return space.at(greedy_kmeans_plusplus(space, k, count, rng, threads))
+                return space.at(random_seeds(space, k, generators))
+            return space.at(greedy_kmeans_plusplus(space, k, generators, threads))
         if _is_index_table(self.init):
-            return space.at(self.init[first : first + count].T)
+            return space.at(self.init[first : first + len(seeds)].T)
         if callable(self.init):
-            drawn = [self._checked(self.init(self.X, k, rng), "init(X)") for _ in range(count)]
+            drawn = [self._checked(self.init(self.X, k, rng), "init(X)") for rng in generators]
             return Centroids.join([self._from_array(space, start, threads) for start in drawn])
         return self._from_array(space, self.init, threads)
 
@@ -99,7 +93,8 @@ class Starts:
         """A given start as an index table (restarts, k), coordinates (k, p) or weights (n, k)."""
         start = np.asarray(start)
         k, (n, p) = self.n_clusters, self.X.shape
-        if np.issubdtype(start.dtype, np.integer) and start.shape[-1:] == (k,) and start.ndim <= 2:
+        indices = np.issubdtype(start.dtype, np.integer) and start.size > 0
+        if indices and start.shape[-1:] == (k,) and start.ndim <= 2:
             return self._checked_indices(np.atleast_2d(start), name)
         start = start.astype(self.X.dtype)
         if not np.isfinite(start).all():

@@ -46,14 +46,16 @@ def critical_power(space: Space, threads: Threads, seed: int) -> float:
     varies = squared > 2 * space.floor
     if not varies.any():
         return -np.inf
-    scale = np.where(varies, np.sqrt(weight / squared), 0).astype(space.dtype)
+    # Samples at the mean have no direction: the mean is over the others.
+    share = np.where(varies, weight, 0) / weight[varies].sum()
+    scale = np.sqrt(share / np.where(varies, squared, 1)).astype(space.dtype)
 
     def apply(x: Array) -> Array:
         y = scale * x.ravel()
-        return scale * _centred_product(space, y, weight, threads)
+        return np.asarray(scale * _centred_product(space, y, weight, threads))
 
     top = largest_eigenvalue(apply, space.n_samples, space.dtype, seed)
-    return 1 - 1 / (2 * top) if top > 0 else -np.inf
+    return float(1 - 1 / (2 * top)) if top > 0 else -np.inf
 
 
 def smallest_eigenvalue(space: Space, threads: Threads, seed: int) -> tuple[float, float]:
@@ -117,6 +119,8 @@ def largest_eigenvalue(
         return float(scipy.linalg.eigvalsh(matrix)[-1])
     operator = LinearOperator((size, size), matvec=apply, dtype=dtype)
     start = np.random.default_rng(seed).standard_normal(size).astype(dtype)
+    if not apply(start).any():
+        return 0.0
     value = eigsh(operator, k=1, which="LA", tol=TOLERANCE, v0=start, return_eigenvectors=False)
     return float(value[0])
 

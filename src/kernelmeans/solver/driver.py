@@ -1,6 +1,6 @@
 """The driver: the only loop over steps in the package."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,8 @@ from kernelmeans.spaces import Centroids, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
 PERTURBATION = {"float64": 1e-8, "float32": 1e-5}
+#: Samples whose noise is drawn from one generator.
+NOISE_ROWS = 256
 
 
 class Progress(NamedTuple):
@@ -46,7 +48,7 @@ def solve(
     centroids: Centroids,
     schedule: Schedule,
     threads: Threads,
-    seed: int,
+    seeds: Sequence[int],
     listen: Listener = lambda progress: False,
 ) -> Result:
     """Run a batch of restarts to their ends.
@@ -61,8 +63,8 @@ def solve(
         Powers and stopping rules.
     threads : Threads
         Where blocks are worked on.
-    seed : int
-        Of the perturbation that keeps collapsing centroids apart.
+    seeds : sequence of int
+        One for each restart, of the perturbation that keeps its collapsing centroids apart.
     listen : callable
         Told of each step; ends the run when it answers True.
 
@@ -82,7 +84,7 @@ def solve(
         finite_power = schedule.power(step)
         power = np.where(hard, -np.inf, finite_power)
         noise = _noise(space, centroids, ~hard, schedule.collapses(finite_power))
-        report = _sums(space, centroids, power, noise, seed, threads)
+        report = _sums(space, centroids, power, noise, [seeds[r] for r in active.tolist()], threads)
         record.step(active, report.objective, power)
 
         fixed = hard & (report.labels == labels).all(axis=1)
@@ -113,7 +115,12 @@ def solve(
 
 
 def _sums(
-    space: Space, centroids: Centroids, power: Array, noise: Array, seed: int, threads: Threads
+    space: Space,
+    centroids: Centroids,
+    power: Array,
+    noise: Array,
+    seeds: Sequence[int],
+    threads: Threads,
 ) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
     k, restarts = centroids.norms.shape
@@ -123,10 +130,8 @@ def _sums(
     def work(block: slice) -> tuple[tuple[Array, ...], Array, Array, Array, IntArray]:
         weights = weigh(space.distances(centroids, block), power, v[block])
         coefficients = weights.values
-        if noise.any():
-            rng = np.random.default_rng((seed, block.start))
-            shake = rng.standard_normal((k, 1, len(v[block]))).astype(space.dtype)
-            coefficients *= 1 + noise[:, None] * shake
+        for r in np.flatnonzero(noise).tolist():
+            coefficients[:, r] *= 1 + noise[r] * _normal(seeds[r], k, block)
         return (
             space.accumulate(coefficients, block),
             coefficients.sum(axis=-1),
@@ -147,6 +152,17 @@ def _sums(
         labels[:, block] = block_labels
     softness = 1 - certainty / v64.sum()
     return Report(total, mass, objective, softness, labels)
+
+
+def _normal(seed: int, k: int, block: slice) -> Array:
+    """Seeded normal numbers (k, block) that belong to the samples, however they are blocked."""
+    first, last = block.start // NOISE_ROWS, (block.stop - 1) // NOISE_ROWS
+    chunks = [
+        np.random.default_rng((seed, chunk)).standard_normal((k, NOISE_ROWS), np.float32)
+        for chunk in range(first, last + 1)
+    ]
+    start = block.start - first * NOISE_ROWS
+    return np.concatenate(chunks, axis=1)[:, start : start + block.stop - block.start]
 
 
 def _costs(space: Space, centroids: Centroids, threads: Threads) -> Array:

@@ -6,8 +6,9 @@ import numpy as np
 
 from kernelmeans._typing import Array, BoolArray
 
-#: Factor by which an automatic start lies below the critical power, safely off the fixed point.
-START_FACTOR = 1.1
+#: Factor by which an automatic start lies below the critical power. Closer to it centroids draw
+#: together so far that float32 may tell them apart by rounding.
+START_FACTOR = 1.2
 #: Growth of |s| per step, and over-relaxation, of ``eta="auto"``: on real data this ends at the
 #: cost of plain steps with eta = 1.04 in two thirds of their number.
 AUTO_ETA, AUTO_RELAXATION = 1.06, 1.8
@@ -53,12 +54,17 @@ class Schedule:
         """Whether the power changes."""
         return self.eta > 1 and np.isfinite(self.s0)
 
+    @property
+    def _lowest(self) -> float:
+        """The power at which annealing ends in any case; below the critical one."""
+        return min(-LARGEST_POWER, 2 * self.critical_power, self.s0)
+
     def power(self, step: int) -> float:
         """Finite power of a step counted from 0 (-inf where the schedule is hard)."""
         if not self.anneals:
             return self.s0
         growth = (step // self.anneal_every) * np.log(self.eta)
-        return float(self.s0 * np.exp(min(growth, np.log(2 * LARGEST_POWER / -self.s0))))
+        return float(self.s0 * np.exp(min(growth, np.log(self._lowest / self.s0))))
 
     def collapses(self, power: float) -> bool:
         """Whether centroids draw together at this power or only just part again."""
@@ -66,9 +72,13 @@ class Schedule:
 
     def hardens(self, power: float, softness: Array) -> BoolArray:
         """Which restarts have been annealed enough to go on in hard steps."""
-        if not self.anneals or power > self.critical_power:
+        if not self.anneals:
             return np.zeros(softness.shape, bool)
-        return (softness < SOFT_ENOUGH) | (power <= -LARGEST_POWER)
+        if np.isneginf(self.critical_power):
+            # The data do not vary: there is nothing to anneal.
+            return np.ones(softness.shape, bool)
+        spent = power <= self._lowest * (1 - 1e-9)
+        return (power <= self.critical_power) & ((softness < SOFT_ENOUGH) | spent)
 
     def settled(self, before: Array, now: Array) -> BoolArray:
         """Which restarts at a constant power no longer improve."""

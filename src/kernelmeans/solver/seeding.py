@@ -1,5 +1,7 @@
 """Where restarts begin: greedy k-means++ in feature space, and starts that the user gives."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kernelmeans._typing import Array, IntArray
@@ -9,7 +11,7 @@ from kernelmeans.spaces import Centroids, Space
 
 
 def greedy_kmeans_plusplus(
-    space: Space, k: int, restarts: int, rng: np.random.RandomState, threads: Threads
+    space: Space, k: int, generators: Sequence[np.random.RandomState], threads: Threads
 ) -> IntArray:
     """Seeds by k-means++ in feature space, the best of 2 + log k candidates each time.
 
@@ -19,10 +21,8 @@ def greedy_kmeans_plusplus(
         The samples and their weights.
     k : int
         Seeds wanted.
-    restarts : int
-        Independent draws.
-    rng : RandomState
-        Source of randomness.
+    generators : sequence of RandomState
+        One for each restart, so that its seeds do not depend on what it is run with.
     threads : Threads
         Where distances are computed.
 
@@ -37,13 +37,15 @@ def greedy_kmeans_plusplus(
     """
     n_candidates = 2 + int(np.log(k))
     weight = space.sample_weight.astype(np.float64)
+    restarts = len(generators)
     seeds = np.empty((k, restarts), np.intp)
     closest = np.full((restarts, space.n_samples), np.inf)
     columns = np.arange(restarts)
     for j in range(k):
         size = 1 if j == 0 else n_candidates
         potential = weight * np.where(np.isinf(closest), 1, closest)
-        candidates = _draw(potential, rng.uniform(size=(size, restarts)))
+        uniform = np.stack([rng.uniform(size=size) for rng in generators], axis=1)
+        candidates = _draw(potential, uniform)
         d = np.minimum(distances_to(space, space.at(candidates), threads), closest)
         best = (d @ weight).argmin(axis=0)
         seeds[j] = candidates[best, columns]
@@ -61,7 +63,7 @@ def _draw(potential: Array, uniform: Array) -> IntArray:
     return np.asarray(np.minimum(np.stack(drawn, axis=1), potential.shape[1] - 1))
 
 
-def random_seeds(space: Space, k: int, restarts: int, rng: np.random.RandomState) -> IntArray:
+def random_seeds(space: Space, k: int, generators: Sequence[np.random.RandomState]) -> IntArray:
     """K different samples of positive weight for each restart, shape (k, restarts).
 
     Parameters
@@ -70,13 +72,11 @@ def random_seeds(space: Space, k: int, restarts: int, rng: np.random.RandomState
         The samples; their weights only decide which may be drawn.
     k : int
         Seeds wanted.
-    restarts : int
-        Independent draws.
-    rng : RandomState
-        Source of randomness.
+    generators : sequence of RandomState
+        One for each restart.
     """
     eligible = np.flatnonzero(space.sample_weight > 0)
-    return np.stack([rng.permutation(eligible)[:k] for _ in range(restarts)], axis=1)
+    return np.stack([rng.permutation(eligible)[:k] for rng in generators], axis=1)
 
 
 def from_weights(space: Space, weights: Array, threads: Threads) -> Centroids:

@@ -4,7 +4,7 @@ import numpy as np
 
 from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import assign
-from kernelmeans.solver.driver import Listener, solve
+from kernelmeans.solver.driver import Listener, Progress, solve
 from kernelmeans.solver.result import Result
 from kernelmeans.solver.schedule import Schedule
 from kernelmeans.spaces import Centroids, Space
@@ -51,12 +51,19 @@ def swap_moves(
     schedule = Schedule(s0=-np.inf, critical_power=-np.inf, max_iter=max_iter)
     accepted = []
     failures = 0
+    stopped = False
+
+    def told(progress: Progress) -> bool:
+        nonlocal stopped
+        stopped = listen(progress)
+        return stopped
+
     for _ in range(n_swaps):
         rank = (failures + 1) // 2 if failures % 2 else 0
         moved = _move(space, centroids, rank, rng, threads)
-        if moved is None:
+        if moved is None or stopped:
             break
-        trial = solve(space, moved, schedule, threads, seed=0, listen=listen)
+        trial = solve(space, moved, schedule, threads, seeds=[0], listen=told)
         result.n_iter[best] += trial.n_iter[0]
         # A gain below rounding may be the same partition again.
         if trial.inertia[0] < result.inertia[best] * (1 - 8 * np.finfo(space.dtype).eps):

@@ -190,8 +190,7 @@ class Space(ABC):
     def floor(self) -> float:
         """Smallest squared distance told from zero: a few roundings of the magnitude."""
         resolution = np.finfo(self.dtype)
-        # Room below, so that ratios to larger distances do not underflow.
-        return float(max(8 * resolution.eps * self.magnitude, resolution.tiny / resolution.eps**2))
+        return float(max(8 * resolution.eps * self.magnitude, resolution.tiny))
 
     @cached_property
     def magnitude(self) -> float:

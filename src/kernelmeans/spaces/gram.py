@@ -9,10 +9,7 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.spaces.base import Centroids, Space
-from kernelmeans.spaces.predictor import Predictor
-
-#: Most bytes of kernel rows held while a matrix is built or recomputed: more gains no speed.
-ROW_BUDGET = 2**26
+from kernelmeans.spaces.predictor import ROW_BUDGET, Predictor, portions
 
 
 class Origin:
@@ -79,10 +76,11 @@ class GramSpace(Space):
         self.kernel = kernel
         self.X = X
         self.sample_weight = sample_weight
-        row_bytes = self.n_samples * self.dtype.itemsize
-        # Quarters, so that four threads can work while the blocks depend on the budget alone.
-        self._rows_held = max(1, min(row_budget, ROW_BUDGET) // (4 * row_bytes))
-        self.max_in_flight = max(1, min(row_budget // (self._rows_held * row_bytes), 4))
+        self.row_budget = min(row_budget, ROW_BUDGET)
+        # What a callable returns is copied, for it may belong to somebody.
+        copies = 2 if callable(kernel.function) else 1
+        row_bytes = copies * self.n_samples * self.dtype.itemsize
+        self._rows_held, self.max_in_flight = portions(row_bytes, self.row_budget)
         self._prepare(threads)
 
     def _prepare(self, threads: Threads) -> None:
@@ -117,7 +115,12 @@ class GramSpace(Space):
 
     def rows(self, which: slice | IntArray) -> Array:
         """Centred kernel rows of some samples, shape (len(which), n_samples)."""
-        return self.origin.centre(self.kernel(self.X[which], self.X), self.origin.means[which])
+        return self._centred(self.kernel(self.X[which], self.X), self.origin.means[which])
+
+    def _centred(self, values: Array, own_means: Array) -> Array:
+        # In place where the values are fresh: a second copy would break the budget.
+        out = None if self.kernel.precomputed else values
+        return self.origin.centre(values, own_means, out=out)
 
     def squared_norms(self, block: slice) -> Array:
         return self._squared_norms[block]
@@ -163,7 +166,8 @@ class GramSpace(Space):
     def export(self, centroids: Centroids) -> "GramPredictor":
         coefficients = centroids.vectors[0][:, 0]
         X = None if self.kernel.precomputed else self.X
-        return GramPredictor(self.kernel, self.origin, X, coefficients, centroids.norms[:, 0])
+        norms = centroids.norms[:, 0]
+        return GramPredictor(self.kernel, self.origin, X, coefficients, norms, self.row_budget)
 
     def bytes_per_restart(self, k: int) -> int:
         # Coefficients and products of the old and the new centroids, and two shares in flight.
@@ -209,20 +213,28 @@ class GramPredictor(Predictor):
     """
 
     def __init__(
-        self, kernel: Kernel, origin: Origin, X: Data | None, coefficients: Array, norms: Array
+        self,
+        kernel: Kernel,
+        origin: Origin,
+        X: Data | None,
+        coefficients: Array,
+        norms: Array,
+        row_budget: int,
     ) -> None:
         self.kernel = kernel
         self.origin = origin
         self.X = X
         self.coefficients = np.ascontiguousarray(coefficients)
         self.norms = norms.copy()
+        self.row_budget = row_budget
 
     def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
         # A copy, because NumPy multiplies a matrix with itself by another routine: the labels of
         # the training rows must not depend on whether they are the very array of the fit.
         values = self.kernel(rows if self.kernel.precomputed else rows.copy(), self.X)
         means = self.origin.project(values)
-        products = self.coefficients @ self.origin.centre(values, means).T
+        out = None if self.kernel.precomputed else values
+        products = self.coefficients @ self.origin.centre(values, means, out=out).T
         return products, self.origin.squared_norms(diagonal, means)
 
     @property

@@ -9,10 +9,30 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 
-#: Bytes of kernel values or features that one block of new rows may take.
-BLOCK_BYTES = 2**24
+#: Most bytes of kernel values or features that are held at a time: more gains no speed.
+ROW_BUDGET = 2**26
 #: Most rows in a block of new rows.
 BLOCK_ROWS = 512
+
+
+def portions(row_bytes: int, budget: int) -> tuple[int, int]:
+    """Rows in a block, and blocks at a time, that keep rows of kernel values within a budget.
+
+    Parameters
+    ----------
+    row_bytes : int
+        Bytes of a row.
+    budget : int
+        Bytes that all rows held at a time may take.
+
+    Returns
+    -------
+    rows, max_in_flight : int
+        Both at least 1. Quarters of the budget let four threads work, while the blocks, and with
+        them the rounding, depend on the budget alone.
+    """
+    rows = max(1, budget // (4 * max(1, row_bytes)))
+    return rows, max(1, min(budget // (rows * max(1, row_bytes)), 4))
 
 
 class Comparison(NamedTuple):
@@ -42,10 +62,13 @@ class Predictor(ABC):
         Kernel of the fit.
     norms : ndarray of shape (k,)
         Squared norms of the centroids.
+    row_budget : int
+        Bytes of kernel values or features held at a time.
     """
 
     kernel: Kernel
     norms: Array
+    row_budget: int = ROW_BUDGET
 
     @abstractmethod
     def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
@@ -85,9 +108,10 @@ class Predictor(ABC):
                 np.maximum(relative + squared_norms, 0, out=distances[:, block])
 
         # The blocks depend on nothing but the model, so that equal data get equal labels.
-        rows = max(1, min(BLOCK_ROWS, BLOCK_BYTES // max(1, self._row_bytes)))
+        rows, max_in_flight = portions(self._row_bytes, self.row_budget)
+        rows = min(rows, BLOCK_ROWS)
         with Threads() as threads:
-            threads.run(fill, [slice(i, i + rows) for i in range(0, n, rows)])
+            threads.run(fill, [slice(i, i + rows) for i in range(0, n, rows)], max_in_flight)
         return Comparison(labels, nearest, distances)
 
     def _relative(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:

@@ -1,0 +1,56 @@
+"""Telling scikit-learn's callbacks of each step, where there are any."""
+
+from typing import Any
+
+from kernelmeans._typing import Data
+from kernelmeans.solver import Progress
+
+
+class Reporter:
+    """Listens to the solver for a fit and passes on what it hears.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator that is being fitted.
+    X : {ndarray, CSR matrix}
+        Its training rows.
+    n_restarts : int
+        Restarts of the whole fit, in however many batches.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether a callback has asked to end the fit.
+    finished : int
+        Restarts that finished in earlier batches.
+    """
+
+    def __init__(self, estimator: Any, X: Data, n_restarts: int) -> None:
+        self._estimator = estimator
+        self._X = X
+        self._n_restarts = n_restarts
+        self.stopped = False
+        self.finished = 0
+        self._context = None
+        if hasattr(estimator, "_init_callback_context"):
+            self._context = estimator._init_callback_context(max_subtasks=None)
+            self._context.call_on_fit_task_begin(estimator=estimator, X=X)
+
+    def __call__(self, progress: Progress) -> bool:
+        """Pass on a step; True if the fit should end."""
+        if self._context is not None and hasattr(self._estimator, "_skl_callbacks"):
+            finished = min(self.finished + progress.restarts_finished, self._n_restarts)
+            metadata = progress._replace(
+                restarts_finished=finished, n_restarts=self._n_restarts
+            )._asdict()
+            told = {"estimator": self._estimator, "X": self._X, "metadata": metadata}
+            step = self._context.subcontext(task_name="step")
+            step.call_on_fit_task_begin(**told)
+            self.stopped |= bool(step.call_on_fit_task_end(**told))
+        return self.stopped
+
+    def end(self) -> None:
+        """Tell that the fit is over."""
+        if self._context is not None:
+            self._context.call_on_fit_task_end(estimator=self._estimator, X=self._X)
