@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from kernelmeans._typing import Array, Data, DType
+from kernelmeans._typing import Array, Data
 from kernelmeans.memory import readable
 
 #: Rows compared at a time when a matrix is checked for symmetry.
@@ -80,38 +80,27 @@ def check_gram(K: Data) -> None:
             )
 
 
-def check_memory(
-    n: int,
-    dtype: DType,
-    budget: int,
-    *,
-    precomputed: bool,
-) -> None:
-    """Refuse to cache a kernel matrix that does not fit, naming the ways out.
+def check_memory(needed: int, budget: int, what: str, remedies: str) -> None:
+    """Refuse what does not fit into memory, naming the ways out.
 
     Parameters
     ----------
-    n : int
-        Samples.
-    dtype : dtype
-        Of the matrix.
+    needed : int
+        Bytes that it takes.
     budget : int
         Bytes that a fit may take.
-    precomputed : bool
-        Whether the matrix is a copy of one that is there already.
+    what : str
+        What takes them.
+    remedies : str
+        What to do instead of raising ``memory_budget``.
 
     Raises
     ------
     MemoryError
-        If n^2 entries take more than the budget.
+        If more is needed than the budget.
     """
-    needed = n * n * dtype.itemsize
-    if needed <= budget:
-        return
-    what = "a centred copy of X" if precomputed else "the kernel matrix"
-    half = "" if dtype.itemsize == 4 else ", pass float32 data (half the memory)"
-    raise MemoryError(
-        f"n_samples={n}: {what} takes {readable(needed)}, more than the memory budget of "
-        f"{readable(budget)}. Set cache_kernel=False (kernel rows are recomputed at each step: "
-        f"slower, but little memory){half}, or raise memory_budget if there is memory."
-    )
+    if needed > budget:
+        raise MemoryError(
+            f"{what} takes {readable(needed)}, more than the memory budget of {readable(budget)}. "
+            f"{remedies}, or raise memory_budget if there is memory."
+        )

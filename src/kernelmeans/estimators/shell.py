@@ -4,6 +4,7 @@ import warnings
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -125,11 +126,21 @@ class KernelClusterer(
     def _space(
         self, kernel: Kernel, X: Data, weight: Array, budget: int, threads: Threads
     ) -> Space:
+        n, itemsize = X.shape[0], X.dtype.itemsize
+        half = "" if itemsize == 4 else ", pass float32 data (half the memory)"
         if kernel.has_features:
+            if not scipy.sparse.issparse(X):
+                remedies = f"Use fewer columns or rows{half}"
+                check_memory(X.nbytes, budget, f"n_samples={n}: a centred copy of X", remedies)
             return FeatureSpace(kernel, X, weight)
         if not self.cache_kernel:
             return GramSpace(kernel, X, weight, threads, budget)
-        check_memory(X.shape[0], weight.dtype, budget, precomputed=kernel.precomputed)
+        what = "a centred copy of X" if kernel.precomputed else "the kernel matrix"
+        remedies = (
+            "Set cache_kernel=False (kernel rows are made anew at each step: slower, but little "
+            f"memory){half}"
+        )
+        check_memory(n * n * itemsize, budget, f"n_samples={n}: {what}", remedies)
         return CachedGramSpace(kernel, X, weight, threads)
 
     def _solve(
@@ -164,7 +175,7 @@ class KernelClusterer(
         floor: float,
     ) -> None:
         best = result.best
-        self._kernel = kernel
+        self.kernel_ = kernel
         self._training_diagonal = TrainingDiagonal(X) if kernel.precomputed else None
         diagonal = kernel.diagonal(X)
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
@@ -276,7 +287,7 @@ class KernelClusterer(
     def _diagonal(self, X: Data, diagonal: Any) -> Array:
         """K(x, x) of new rows."""
         if self._training_diagonal is None:
-            return self._kernel.diagonal(X)
+            return self.kernel_.diagonal(X)
         return self._training_diagonal.of(X, diagonal)
 
     @property

@@ -179,6 +179,8 @@ class KernelPowerKMeans(_WithKernel, _Annealed):
     weights_ : ndarray of shape (n_samples, n_clusters) or None
         Soft weights of the final centroids at the last finite power; rows sum to 1. None where
         they would take more than a quarter of the memory budget.
+    kernel_ : kernelmeans.kernels.Kernel
+        The kernel with its parameters settled, a function of two matrices of rows.
     gamma_ : float or None
         Width used, where the kernel has one.
     result_ : kernelmeans.solver.Result
@@ -280,7 +282,8 @@ class KernelKMeans(_WithKernel):
 
     Attributes
     ----------
-    labels_, inertia_, objective_history_, power_history_, n_iter_, weights_, gamma_, result_
+    labels_, inertia_, objective_history_, power_history_, n_iter_, weights_, kernel_, gamma_,
+    result_
         As for `KernelPowerKMeans`; the powers are all -inf and the weights 0 or 1.
 
     References

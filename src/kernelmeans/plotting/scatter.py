@@ -67,7 +67,7 @@ def _coordinates(estimator: Any, X: Any, rows: Any) -> Any:
     if estimator.kernel == "precomputed":
         K = np.asarray(X)[np.ix_(rows, rows)]
     else:
-        K = estimator._kernel(X[rows], X[rows])
+        K = estimator.kernel_(X[rows], X[rows])
     components = min(2, len(rows))
     # ARPACK starts at random unless told otherwise; an indefinite kernel is clipped, not refused.
     pca = KernelPCA(components, kernel="precomputed", eigen_solver="auto", random_state=0)

@@ -24,9 +24,14 @@ class Assignment(NamedTuple):
     nearest: Array
     second: Array
 
-    def inertia(self, sample_weight: Array) -> Array:
+    def inertia(self, space: Space) -> Array:
         """Weighted sum of the smallest distances, shape (R,)."""
-        return np.asarray(self.nearest @ sample_weight.astype(np.float64))
+        return np.asarray(self.nearest @ space.sample_weight.astype(np.float64))
+
+    def costs(self, space: Space) -> Array:
+        """Weighted smallest distances, shape (R, n_samples); nil where not told from zero."""
+        distances = np.where(self.nearest > 2 * space.floor, self.nearest, 0)
+        return np.asarray(distances * space.sample_weight.astype(np.float64))
 
 
 def combination(space: Space, coefficients: Array, threads: Threads) -> Centroids:

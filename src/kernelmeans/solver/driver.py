@@ -91,10 +91,10 @@ def solve(
         finished = fixed | (~hard & schedule.settled(before, report.objective))
         factor = np.where(hard | (step == 0), 1.0, schedule.relaxation)
         empty = hard & (report.mass <= 0)
-        nearest = _costs(space, centroids, threads) if empty.any() else None
+        costs = assign(space, centroids, threads).costs(space) if empty.any() else None
         centroids = space.combine(report.total, report.mass, centroids, factor)
-        if nearest is not None:
-            _refill(space, centroids, empty, nearest)
+        if costs is not None:
+            _refill(space, centroids, empty, costs)
         hard = hard | schedule.hardens(finite_power, report.softness)
         before, labels = report.objective, report.labels
         if finished.any():
@@ -165,18 +165,13 @@ def _normal(seed: int, k: int, block: slice) -> Array:
     return np.concatenate(chunks, axis=1)[:, start : start + block.stop - block.start]
 
 
-def _costs(space: Space, centroids: Centroids, threads: Threads) -> Array:
-    """Weighted smallest distances, shape (R, n_samples)."""
-    return assign(space, centroids, threads).nearest * (space.sample_weight > 0)
-
-
-def _refill(space: Space, centroids: Centroids, empty: BoolArray, nearest: Array) -> None:
+def _refill(space: Space, centroids: Centroids, empty: BoolArray, costs: Array) -> None:
     """Put centroids that a hard step left without samples on the costliest samples."""
     for r in np.flatnonzero(empty.any(axis=0)):
         clusters = np.flatnonzero(empty[:, r])
-        costliest = np.argsort(-nearest[r], kind="stable")[: len(clusters)]
+        costliest = np.argsort(-costs[r], kind="stable")[: len(clusters)]
         # With fewer distinct samples than clusters the rest stay where they are, and empty.
-        costliest = costliest[nearest[r, costliest] > 2 * space.floor]
+        costliest = costliest[costs[r, costliest] > 0]
         clusters = clusters[: len(costliest)]
         if len(clusters):
             centroids.put((clusters, np.full_like(clusters, r)), space.at(costliest[:, None]))

@@ -89,7 +89,7 @@ class Record:
     def finish(self, which: IntArray, centroids: Centroids, converged: bool) -> None:
         """Label the samples of finished restarts; of their centroids only the best are kept."""
         assignment = assign(self._space, centroids, self._threads)
-        inertia = assignment.inertia(self._space.sample_weight)
+        inertia = assignment.inertia(self._space)
         best = int(np.argmin(inertia))
         if self._best is None or inertia[best] < self._inertia.min():
             self._best = centroids.take(np.array([best]))

@@ -84,13 +84,12 @@ def _move(
     space: Space, centroids: Centroids, rank: int, rng: np.random.RandomState, threads: Threads
 ) -> Centroids | None:
     """Centroids with one of little use on a costly sample; None where every cost is nil."""
-    labels, nearest, second = (part[0] for part in assign(space, centroids, threads))
-    weight = space.sample_weight.astype(np.float64)
-    cost = weight * np.where(nearest > 2 * space.floor, nearest, 0)
-    if not cost.any() or not np.isfinite(second).all():
+    assignment = assign(space, centroids, threads)
+    cumulative = np.cumsum(assignment.costs(space)[0])
+    if cumulative[-1] == 0 or len(centroids.norms) == 1:
         return None
-    loss = np.bincount(labels, weight * (second - nearest), minlength=len(centroids.norms))
-    cumulative = np.cumsum(cost)
+    dearer = space.sample_weight * (assignment.second - assignment.nearest)[0]
+    loss = np.bincount(assignment.labels[0], dearer, minlength=len(centroids.norms))
     drawn = np.searchsorted(cumulative, rng.uniform() * cumulative[-1], side="right")
     moved = Centroids(tuple(v.copy() for v in centroids.vectors), centroids.norms.copy())
     sample = np.array([[min(drawn, space.n_samples - 1)]])

@@ -1,0 +1,113 @@
+"""Memory: refused before it is taken, and done without when asked."""
+
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import data
+from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
+
+
+def spying_kernel(A, B):
+    raise AssertionError("the kernel was computed")
+
+
+@pytest.mark.parametrize("estimator", [KernelPowerKMeans, KernelKMeans])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", spying_kernel])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_kernel_matrix_that_does_not_fit_is_refused_at_once(estimator, kernel, dtype):
+    n = 200_000
+    X = np.ones((n, 2), dtype)
+    size = n * n * np.dtype(dtype).itemsize
+    message = (
+        rf"n_samples=200000: the kernel matrix takes .*\({size} bytes\), more than the memory "
+        r"budget of 1.0 GB \(1000000000 bytes\). Set cache_kernel=False"
+    )
+    start = time.perf_counter()
+    with pytest.raises(MemoryError, match=message) as caught:
+        estimator(3, kernel=kernel, memory_budget="1GB").fit(X)
+    assert time.perf_counter() - start < 2
+    assert ("float32" in str(caught.value)) == (dtype == "float64")
+
+
+def test_free_memory_is_the_default_budget():
+    with pytest.raises(MemoryError, match="cache_kernel=False"):
+        KernelPowerKMeans(3).fit(np.ones((10**7, 1), np.float32))
+
+
+def test_the_copy_of_a_precomputed_matrix_counts():
+    K = data.rms_kernel(data.cloud(100))
+    with pytest.raises(MemoryError, match=r"a centred copy of X takes 80\.0 KB"):
+        KernelPowerKMeans(3, kernel="precomputed", memory_budget=79_999).fit(K)
+    KernelPowerKMeans(3, kernel="precomputed", memory_budget=80_000, random_state=0).fit(K)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+def test_kernels_with_features_need_no_matrix(kernel):
+    X = np.random.default_rng(0).uniform(0.1, 1, (20_000, 3)).astype(np.float32)
+    model = KernelPowerKMeans(3, kernel=kernel, memory_budget="50MB", eta=2.0, random_state=0)
+    assert model.fit(X).labels_.shape == (20_000,)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "laplacian", "geodesic", "precomputed"])
+@pytest.mark.parametrize("estimator", [KernelPowerKMeans, KernelKMeans])
+def test_recomputed_rows_give_the_labels_of_a_cached_matrix(kernel, estimator):
+    X = data.cloud(200, 3)
+    weight = np.random.default_rng(0).uniform(0.1, 2, 200)
+    rows = data.rms_kernel(X) if kernel == "precomputed" else X
+    cached = estimator(5, kernel=kernel, random_state=0).fit(rows, sample_weight=weight)
+    recomputed = estimator(
+        5, kernel=kernel, cache_kernel=False, memory_budget="80KB", random_state=0
+    ).fit(rows, sample_weight=weight)
+    assert_array_equal(recomputed.labels_, cached.labels_)
+    assert recomputed.inertia_ == pytest.approx(cached.inertia_, rel=1e-9)
+    assert recomputed.n_iter_ == cached.n_iter_
+
+
+def peak_bytes(model, X):
+    tracemalloc.start()
+    model.fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.slow
+def test_recomputed_rows_stay_far_below_the_matrix():
+    n = 3000
+    X = data.cloud(n, 2)
+    model = KernelPowerKMeans(3, cache_kernel=False, memory_budget="4MB", eta=3.0, random_state=0)
+    # The matrix would take 72 MB. Beside the rows: centroids, and rows of data in the predictor.
+    assert peak_bytes(model, X) < 12e6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_a_cached_matrix_is_all_that_is_held(precomputed):
+    n = 4000
+    X = data.cloud(n, 4).astype(np.float32)
+    kernel = "precomputed" if precomputed else "rbf"
+    rows = data.rms_kernel(X.astype(float)).astype(np.float32) if precomputed else X
+    model = KernelPowerKMeans(10, kernel=kernel, eta=1.5, random_state=0)
+    # Blocks of rows on their way take some 70 MB, whatever the size of the matrix.
+    assert peak_bytes(model, rows) < n * n * 4 + 100e6
+
+
+def test_many_restarts_stay_within_the_budget():
+    n = 500
+    X = data.cloud(n, 3)
+    model = KernelPowerKMeans(
+        10, init="random", n_init=200, eta=2.0, memory_budget=4 * n * n * 8, random_state=0
+    )
+    # 200 restarts at once would take 48 MB; the budget is 8 MB.
+    assert peak_bytes(model, X) < 2 * 4 * n * n * 8
+    assert len(model.result_.inertia) == 200
+
+
+def test_power_k_means_has_no_kernel_to_cache():
+    assert "cache_kernel" not in PowerKMeans().get_params()
+    X = data.cloud(50_000, 2).astype(np.float32)
+    PowerKMeans(3, eta=2.0, memory_budget="20MB", random_state=0).fit(X)

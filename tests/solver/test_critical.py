@@ -1,0 +1,200 @@
+"""The critical power and the extreme eigenvalues."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import data
+import oracle
+from kernelmeans.kernels import Kernel
+from kernelmeans.solver import Schedule, critical_power, solve, warn_unless_positive
+from kernelmeans.solver.critical import smallest_eigenvalue
+from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace
+
+PRECOMPUTED = Kernel("precomputed", {})
+
+
+def gram_space(K, threads, weight=None):
+    weight = np.ones(len(K), K.dtype) if weight is None else weight.astype(K.dtype)
+    return CachedGramSpace(PRECOMPUTED, K, weight, threads)
+
+
+@pytest.fixture(params=["float64", "float32"])
+def dtype(request):
+    return np.dtype(request.param)
+
+
+@pytest.mark.parametrize("n", [2, 20, 31, 32, 33, 150])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_is_that_of_the_dense_decomposition(n, weighted, dtype, threads):
+    X = data.cloud(n, 6)
+    K = data.rms_kernel(X).astype(dtype)
+    weight = np.random.default_rng(1).uniform(0.1, 4, n) if weighted else np.ones(n)
+    got = critical_power(gram_space(K, threads, weight), threads, seed=0)
+    assert got == pytest.approx(oracle.critical_power(K.astype(float), weight), rel=2e-3, abs=2e-3)
+
+
+def test_is_the_same_in_every_space(threads):
+    X = data.cloud(200, 5)
+    linear = Kernel("linear", {})
+    ones = np.ones(len(X))
+    spaces = [
+        FeatureSpace(linear, X, ones),
+        CachedGramSpace(linear, X, ones, threads),
+        GramSpace(linear, X, ones, threads, row_budget=8 * 200 * 10),
+    ]
+    got = [critical_power(space, threads, 0) for space in spaces]
+    assert got == pytest.approx([oracle.critical_power(X @ X.T)] * 3, rel=2e-3)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-6, 1e6, 1e100])
+def test_does_not_depend_on_the_scale_of_the_kernel(scale, threads):
+    K = data.rms_kernel(data.cloud(80))
+    got = critical_power(gram_space(scale * K, threads), threads, 0)
+    assert got == pytest.approx(oracle.critical_power(K), rel=2e-3)
+
+
+@pytest.mark.parametrize("heavy", [1e3, 1e5, 1e7])
+def test_where_one_sample_has_almost_all_the_weight(heavy, dtype, threads):
+    # That sample is the mean, nearly: its direction from there must not come from rounding.
+    # Single precision cannot know it, and leaves the sample out: any value above -1 will do.
+    K = data.rms_kernel(data.blobs(60, 2)[0])
+    weight = np.where(np.arange(60) == 5, heavy, 1.0)
+    got = critical_power(gram_space(K.astype(dtype), threads, weight), threads, 0)
+    if dtype == np.float32 and heavy > 1e4:
+        assert -1 < got <= 0.5
+    else:
+        assert got == pytest.approx(oracle.critical_power(K, weight), abs=0.05)
+
+
+def test_of_samples_that_differ_by_rounding_alone_is_a_number_or_minus_infinity(threads):
+    # Almost constant: the eigenvalue is that of roundings, or none.
+    for seed in range(20):
+        x = (1e-5 * data.cloud(60, 1, seed)).astype(np.float32)
+        got = critical_power(gram_space(x @ x.T + np.float32(2), threads), threads, 0)
+        assert got <= 0.5
+
+
+@pytest.mark.parametrize("space", ["features", "gram"])
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1, 1e6 + 0.1])
+def test_of_constant_data_is_minus_infinity(space, value, threads, dtype):
+    X = np.full((40, 3), value, dtype)
+    kernel = Kernel("linear", {})
+    ones = np.ones(40, dtype)
+    made = (
+        FeatureSpace(kernel, X, ones)
+        if space == "features"
+        else CachedGramSpace(kernel, X, ones, threads)
+    )
+    assert critical_power(made, threads, 0) == -np.inf
+
+
+def test_of_a_line_is_one_half(threads):
+    # All directions from the mean agree up to sign: lam = 1.
+    X = np.arange(40.0)[:, None]
+    space = FeatureSpace(Kernel("linear", {}), X, np.ones(40))
+    assert critical_power(space, threads, 0) == pytest.approx(0.5, abs=1e-6)
+
+
+GOLDEN = {
+    "yale": -3.25,
+    "tox_171": -5.3,
+    "orl": -2.1,
+    "coil20": -1.66,
+    "lung_discrete": -1.4,
+    "jaffe": -1.1,
+    "glioma": -0.94,
+    "seeds": -0.02,
+}
+
+
+@data.needs_data
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden_values_on_real_data(name, threads):
+    K = data.rms_kernel(data.standardized(name)[0])
+    digits = 0.005 if name in ("yale", "coil20", "glioma", "seeds") else 0.05
+    got = critical_power(gram_space(K, threads), threads, 0)
+    assert got == pytest.approx(GOLDEN[name], abs=digits * 1.2)
+
+
+def growth_per_step(K, s, weight, threads, steps):
+    """Factor by which two centroids near the mean part in one step of the solver."""
+    space = gram_space(K, threads, weight)
+    p = weight / weight.sum()
+    Kc = oracle.centred(K, weight)
+    scale = np.sqrt(p / np.diagonal(Kc))
+    direction = scale * np.linalg.eigh(scale[:, None] * Kc * scale)[1][:, -1]
+    shift = 1e-5 * (direction - p * direction.sum())
+    gaps = []
+    for count in (steps, steps + 1):
+        start = np.stack([p + shift, p - shift])[:, None]
+        total = space.empty_sum(2, 1)
+        for block in space.blocks(2):
+            share = space.accumulate(np.ascontiguousarray(start[:, :, block]), block)
+            space.add(total, share, block)
+        centroids = space.combine(total, np.ones((2, 1)))
+        schedule = Schedule(s0=s, critical_power=-np.inf, eta=1, tol=0, max_iter=count)
+        ended = solve(space, centroids, schedule, threads, [0]).centroids
+        a = ended.vectors[0][0, 0] - ended.vectors[0][1, 0]
+        gaps.append(np.sqrt(a @ K @ a))
+    return gaps[1] / gaps[0]
+
+
+@data.needs_data
+@pytest.mark.parametrize("name", ["orl", "seeds"])
+@pytest.mark.parametrize("s", [-1.5, -3])
+def test_growth_near_the_collapsed_state_of_real_data(name, s, threads):
+    K = data.rms_kernel(data.standardized(name)[0])
+    lam = 1 / (2 * (1 - oracle.critical_power(K)))
+    got = growth_per_step(K, s, np.ones(len(K)), threads, steps=2)
+    assert got == pytest.approx(2 * (1 - s) * lam, rel=1e-4)
+
+
+@pytest.mark.parametrize("s", [-0.5, -1, -2])
+def test_growth_near_the_collapsed_state_of_weighted_data(s, threads):
+    K = data.rms_kernel(data.cloud(100, 4))
+    weight = np.random.default_rng(2).uniform(0.2, 5, len(K))
+    lam = 1 / (2 * (1 - oracle.critical_power(K, weight)))
+    assert growth_per_step(K, s, weight, threads, steps=4) == pytest.approx(
+        2 * (1 - s) * lam, rel=1e-3
+    )
+
+
+def indefinite(n=80, lowest=-2.5):
+    """A symmetric matrix with a known smallest eigenvalue on vectors that sum to zero."""
+    rng = np.random.default_rng(0)
+    basis = np.linalg.qr(np.column_stack([np.ones(n), rng.standard_normal((n, n - 1))]))[0]
+    values = np.concatenate([[3.0, lowest], rng.uniform(0, 10, n - 2)])
+    K = (basis * values) @ basis.T
+    return (K + K.T) / 2
+
+
+@pytest.mark.parametrize("n", [10, 80])
+def test_the_smallest_eigenvalue_is_that_of_the_centred_matrix(n, threads):
+    K = indefinite(n)
+    low, high = np.linalg.eigvalsh(oracle.centred(K))[[0, -1]]
+    got = smallest_eigenvalue(gram_space(K, threads), threads, 0)
+    assert got == pytest.approx((low, high), abs=2e-3 * (high - low))
+
+
+@pytest.mark.parametrize("lowest", [-50, -2.5, -0.01])
+def test_the_warning_reports_the_size_of_the_violation(lowest, threads):
+    K = indefinite(lowest=lowest)
+    spectrum = np.linalg.eigvalsh(oracle.centred(K))
+    with pytest.warns(UserWarning, match="not positive semi-definite") as caught:
+        warn_unless_positive(gram_space(K, threads), threads, 0, "precomputed")
+    message = str(caught[0].message)
+    number = float(re.search(r"smallest eigenvalue (\S+?),", message)[1])
+    assert number == pytest.approx(lowest, rel=0.05, abs=2e-3 * np.ptp(spectrum))
+    assert number < 0
+    assert "kernel=precomputed" in message
+
+
+@pytest.mark.parametrize("n", [10, 80])
+def test_a_positive_matrix_brings_no_warning(n, dtype, threads):
+    K = data.rms_kernel(data.cloud(n)).astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_unless_positive(gram_space(K, threads), threads, 0, "precomputed")

@@ -1,0 +1,150 @@
+"""The weight rules against exact decimal arithmetic."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+from kernelmeans.solver import shares
+from kernelmeans.solver.power import NEGLIGIBLE, hard_weights, power_weights, weigh
+
+POWERS = [-0.1, -0.5, -1, -3.25, -17, -120, -1e3, -1e4]
+DTYPES = ["float32", "float64"]
+
+
+def weigh_one(d, s, dtype="float64", v=1):
+    """Weights, mean and certainty of a single sample."""
+    d = np.asarray(d, dtype)[:, None, None]
+    weights = power_weights(d.copy(), np.array([s]), np.array([v], dtype))
+    return weights.values[:, 0, 0], weights.means.item(), weights.certainty.item()
+
+
+distances = st.lists(st.floats(-8, 8).map(lambda x: 10.0**x), min_size=1, max_size=6)
+
+
+@given(d=distances, s=st.sampled_from(POWERS))
+def test_weights_and_means_are_the_direct_formulas(d, s):
+    values, mean, certainty = weigh_one(d, s)
+    expected = oracle.power_weights(d, s)
+    # log(r) carries rounding that the exponent t multiplies; negligible weights are cut.
+    rtol = 1e-14 * (2 + abs(s)) * 40
+    np.testing.assert_allclose(values, expected, rtol=rtol, atol=1e-24 * expected.max())
+    assert mean == pytest.approx(oracle.power_mean(d, s), rel=rtol)
+    assert certainty == pytest.approx(expected.max() / expected.sum(), rel=rtol)
+
+
+@given(d=distances, s=st.sampled_from(POWERS), dtype=st.sampled_from(DTYPES))
+def test_nothing_overflows_and_nothing_is_denormal(d, s, dtype):
+    with np.errstate(all="raise", under="ignore"):
+        values, mean, certainty = weigh_one(d, s, dtype)
+    assert np.isfinite(values).all()
+    assert values.max() > 0
+    assert ((values == 0) | (values >= np.finfo(dtype).tiny)).all()
+    # A power mean lies between the smallest distance and k^(1/t) times it.
+    resolution = 1e-5 if dtype == "float32" else 1e-12
+    low = np.float64(np.asarray(d, dtype).min())
+    assert low * (1 - resolution) <= mean
+    # No k^(1/t) overflows in the range of a single precision number here.
+    assert mean <= low * len(d) ** (1 / abs(s)) * (1 + resolution) + np.finfo(dtype).tiny
+    assert 1 / len(d) * (1 - resolution) <= certainty <= 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("s", POWERS)
+def test_a_block_has_no_denormals_where_weights_fade_out(s, dtype):
+    # Ratios through the whole range in which the weights pass from one to nothing.
+    ratios = np.exp(np.linspace(0, min(200 / (1 - s), 80), 4001))
+    d = np.stack([np.ones_like(ratios), ratios])[:, None].astype(dtype)
+    values = power_weights(d, np.array([s]), np.ones(d.shape[-1], dtype)).values
+    positive = values[values > 0]
+    assert positive.min() >= np.finfo(dtype).tiny * 1e6
+    assert (values[1] == 0).any()
+
+
+@given(d=distances, s=st.sampled_from(POWERS))
+def test_euler_identity(d, s):
+    # The power mean is homogeneous of degree one: sum_j w_j d_j = M_s(d).
+    values, mean, _ = weigh_one(d, s)
+    # What is cut off is at most 1e-25 of the largest weight, at up to 1e16 times the distance.
+    assert values @ np.asarray(d) == pytest.approx(mean, rel=1e-8)
+
+
+@given(d=distances, s=st.sampled_from(POWERS[:6]))
+def test_weights_do_not_change_with_the_unit_of_distance(d, s):
+    values, mean, _ = weigh_one(d, s)
+    # A power of two scales without rounding.
+    scaled, scaled_mean, _ = weigh_one(np.array(d) * 2.0**40, s)
+    np.testing.assert_array_equal(values, scaled)
+    assert scaled_mean == pytest.approx(mean * 2.0**40, rel=1e-15)
+
+
+@given(d=distances)
+def test_means_fall_with_the_power(d):
+    means = [weigh_one(d, s)[1] for s in POWERS]
+    assert all(b <= a * (1 + 1e-12) for a, b in pairwise(means))
+
+
+def test_the_hard_step_is_the_limit_of_the_power_step():
+    d = np.random.default_rng(0).uniform(1, 2, (4, 1, 500))
+    hard = hard_weights(d, np.ones(d.shape[-1]))
+    soft = power_weights(d.copy(), np.array([-1e4]), np.ones(500))
+    clear = np.diff(np.sort(d[:, 0], axis=0)[:2], axis=0)[0] > 0.02
+    assert clear.sum() > 300
+    scaled = soft.values / soft.values.sum(axis=0)
+    np.testing.assert_allclose(scaled[..., clear], hard.values[..., clear], atol=1e-10)
+    np.testing.assert_allclose(soft.means, hard.means, rtol=1e-3)
+
+
+def test_hard_weights_go_to_the_first_of_equals():
+    d = np.array([[3.0, 1.0], [1.0, 1.0], [1.0, 2.0]])[:, None]
+    weights = hard_weights(d, np.ones(d.shape[-1]))
+    np.testing.assert_array_equal(weights.values[:, 0], [[0, 1], [1, 0], [0, 0]])
+    np.testing.assert_array_equal(weights.labels, [[1, 0]])
+    np.testing.assert_array_equal(weights.means, [[1, 1]])
+
+
+@pytest.mark.parametrize(
+    "power", [[-2, -np.inf, -5], [-np.inf, -1, -np.inf], [-np.inf] * 3, [-1, -2, -3]]
+)
+def test_a_mixed_batch_is_its_restarts_one_by_one(power):
+    d = np.random.default_rng(1).uniform(0.1, 5, (4, 3, 50))
+    v = np.random.default_rng(2).uniform(0, 3, 50)
+    together = weigh(d.copy(), np.array(power), v)
+    for r, s in enumerate(power):
+        alone = weigh(d[:, [r]].copy(), np.array([s]), v)
+        np.testing.assert_array_equal(together.values[:, r], alone.values[:, 0])
+        np.testing.assert_array_equal(together.means[r], alone.means[0])
+        np.testing.assert_array_equal(together.certainty[r], alone.certainty[0])
+        np.testing.assert_array_equal(together.labels[r], alone.labels[0])
+
+
+@pytest.mark.parametrize("s", [-0.5, -4, -np.inf])
+def test_shares_of_a_sample_sum_to_one(s):
+    d = np.random.default_rng(1).uniform(0.1, 5, (4, 50))
+    before = d.copy()
+    got = shares(d, s, floor=1e-9)
+    np.testing.assert_allclose(got.sum(axis=0), 1, rtol=1e-14)
+    np.testing.assert_array_equal(got.argmax(axis=0), d.argmin(axis=0))
+    np.testing.assert_array_equal(d, before)
+
+
+def test_weights_below_the_threshold_are_exactly_nothing():
+    d = np.array([1.0, 10.0 ** (26 / 3)])
+    values, _, _ = weigh_one(d, -2)
+    assert values[1] == 0
+    values, _, _ = weigh_one([1.0, 10.0 ** (24 / 3)], -2)
+    assert values[1] == pytest.approx(oracle.power_weights([1, 1e8], -2)[1], rel=0.2)
+    assert NEGLIGIBLE == 1e-25
+
+
+@pytest.mark.parametrize("s", [-0.5, -4, -np.inf])
+def test_sample_weights_multiply_the_weights_alone(s):
+    d = np.random.default_rng(1).uniform(0.1, 5, (4, 2, 30))
+    v = np.random.default_rng(2).integers(0, 5, 30).astype(float)
+    plain, weighted = (weigh(d.copy(), np.array([s, s]), w) for w in (np.ones(30), v))
+    np.testing.assert_allclose(weighted.values, v * plain.values, rtol=1e-14)
+    np.testing.assert_array_equal(weighted.means, plain.means)
+    np.testing.assert_array_equal(weighted.certainty, plain.certainty)

@@ -1,0 +1,75 @@
+"""Swap moves after a run."""
+
+import numpy as np
+import pytest
+
+import data
+import oracle
+from kernelmeans.kernels import Kernel
+from kernelmeans.solver import Schedule, solve, swap_moves
+from kernelmeans.solver.blockwise import assign
+from kernelmeans.spaces import CachedGramSpace, FeatureSpace
+
+HARD = Schedule(s0=-np.inf, critical_power=-np.inf)
+
+
+def make_space(X, kind, threads, weight=None):
+    weight = np.ones(len(X)) if weight is None else weight
+    if kind == "features":
+        return FeatureSpace(Kernel("linear", {}), X, weight)
+    return CachedGramSpace(Kernel("rbf", {"gamma": 0.2}), X, weight, threads)
+
+
+def mended(space, seeds, threads, moves=20):
+    start = space.at(np.asarray(seeds))
+    result = solve(space, start, HARD, threads, range(start.norms.shape[1]))
+    before = result.inertia.copy()
+    swap_moves(space, result, moves, 100, np.random.RandomState(0), threads)
+    return before, result
+
+
+@pytest.mark.parametrize("kind", ["features", "gram"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_cost_never_rises_and_the_result_is_consistent(kind, seed, threads):
+    X = data.cloud(300, 2, seed)
+    v = np.random.default_rng(seed).uniform(0.1, 3, 300)
+    space = make_space(X, kind, threads, v)
+    seeds = np.random.default_rng(seed).choice(300, (6, 3), replace=False)
+    before, result = mended(space, seeds, threads)
+    best = result.best
+    assert (result.inertia <= before).all()
+    assert np.flatnonzero(result.inertia < before).tolist() in ([], [best])
+    np.testing.assert_array_equal(
+        assign(space, result.centroids, threads).labels[0], result.labels[best]
+    )
+    K = X @ X.T if kind == "features" else oracle.rbf(X, X, 0.2)
+    cost = oracle.hard_cost(K, result.labels[best], v)
+    assert result.inertia[best] == pytest.approx(cost, rel=1e-9)
+    history = result.objective_history[best]
+    assert (np.diff(history) <= 1e-9 * history[0]).all()
+    assert len(history) == len(result.power_history[best])
+    assert history[-1] == pytest.approx(result.inertia[best], rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["features", "gram"])
+def test_a_bad_start_is_mended(kind, threads):
+    # Two pairs of clusters far apart, three centroids at one pair: Lloyd's steps cannot leave it.
+    y = np.arange(120) % 4
+    X = np.array([0.0, 3.0, 30.0, 33.0])[y][:, None] + 0.05 * data.cloud(120, 1)
+    start = [0, 4, 1, 2]
+    space = make_space(X, kind, threads)
+    before, result = mended(space, np.array(start)[:, None], threads)
+    assert result.inertia[0] < 0.2 * before[0]
+    assert oracle.same_partition(result.labels[0], y)
+
+
+def test_nothing_is_moved_where_every_cost_is_nil(threads):
+    space = make_space(np.repeat([[0.0], [1.0]], 10, axis=0), "features", threads)
+    before, result = mended(space, [[0], [10]], threads)
+    assert before[0] == pytest.approx(0, abs=1e-12)
+    assert result.n_iter[0] <= 3
+
+
+def test_one_cluster_cannot_be_swapped(threads):
+    before, result = mended(make_space(data.cloud(40), "features", threads), [[0]], threads)
+    assert result.inertia[0] == before[0]
