@@ -20,7 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, resolve_gamma
-from kernelmeans.solver import Schedule, solve
+from kernelmeans.solver import Schedule, critical_power, solve
+from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION, automatic_start
 from kernelmeans.solver.seeding import random_seeds
 from kernelmeans.spaces import CachedGramSpace, FeatureSpace, Space
 
@@ -47,11 +48,15 @@ def report(name: str, measured: list[float], target: str) -> None:
     print(ROW.format(name, f"{ours:.4f} s", f"{theirs:.4f} s", f"{ratio:.2f}", target), flush=True)
 
 
-def steps(space: Space, k: int, restarts: int, n_steps: int = 25) -> Callable[[], object]:
-    """A run of annealing steps from random samples, none of which ends it."""
+def steps(space: Space, k: int, restarts: int, n_steps: int) -> Callable[[], object]:
+    """A default run from random samples, cut off after some steps."""
     generators = [np.random.RandomState(seed) for seed in range(restarts)]
     seeds = random_seeds(space, k, generators)
-    schedule = Schedule(s0=-1.5, critical_power=-1e3, eta=1.06, relaxation=1.8, max_iter=n_steps)
+    with Threads() as threads:
+        critical = critical_power(space, threads, seed=0)
+    schedule = Schedule(
+        automatic_start(critical), critical, AUTO_ETA, relaxation=AUTO_RELAXATION, max_iter=n_steps
+    )
 
     def run() -> None:
         with Threads() as threads:

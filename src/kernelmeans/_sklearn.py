@@ -10,7 +10,11 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
+
+    #: Frames that scikit-learn's decorators put between `fit` and its caller.
+    FIT_WRAPPERS = 2
 except ImportError:  # scikit-learn < 1.9
+    FIT_WRAPPERS = 1
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where scikit-learn has no callbacks."""
@@ -20,4 +24,11 @@ except ImportError:  # scikit-learn < 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Interval", "StrOptions", "_fit_context", "with_callbacks"]
+__all__ = [
+    "FIT_WRAPPERS",
+    "CallbackSupportMixin",
+    "Interval",
+    "StrOptions",
+    "_fit_context",
+    "with_callbacks",
+]

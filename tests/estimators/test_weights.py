@@ -10,7 +10,7 @@ ESTIMATORS = {
     "annealed": lambda k, **given: KernelPowerKMeans(k, gamma=0.3, **given),
     "precomputed": lambda k, **given: KernelPowerKMeans(k, kernel="precomputed", **given),
     "paper": lambda k, **given: KernelPowerKMeans(k, gamma=0.3, eta=1.04, **given),
-    "constant": lambda k, **given: KernelPowerKMeans(k, gamma=0.3, eta=1, **given),
+    "constant": lambda k, **given: KernelPowerKMeans(k, gamma=0.3, eta=1, tol=1e-4, **given),
     "hard": lambda k, **given: KernelKMeans(k, gamma=0.3, **given),
     "linear": lambda k, **given: PowerKMeans(k, **given),
 }

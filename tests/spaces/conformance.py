@@ -33,17 +33,18 @@ class SpaceConformance:
         """Rows of input data."""
         return np.random.default_rng(seed).uniform(0.2, 2, size=(n, 4))
 
-    @pytest.fixture(params=["float64", "float32"])
-    def dtype(self, request):
-        return np.dtype(request.param)
-
-    @pytest.fixture(params=["equal", "weighted"])
-    def weight(self, request, dtype):
-        if request.param == "equal":
+    @pytest.fixture(params=["float64 equal", "float64 weighted", "float32 weighted"])
+    def weight(self, request):
+        dtype, kind = request.param.split()
+        if kind == "equal":
             return np.ones(N, dtype)
         weight = np.random.default_rng(5).uniform(0, 3, N).astype(dtype)
         weight[::7] = 0
         return weight
+
+    @pytest.fixture
+    def dtype(self, weight):
+        return weight.dtype
 
     @pytest.fixture
     def rows(self, dtype):

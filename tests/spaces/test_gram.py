@@ -42,6 +42,7 @@ class TestRecomputed(TestCached):
         assert len(list(space.blocks(1))) > 50
 
 
+@pytest.mark.slow
 class TestRecomputedFromCSR(TestRecomputed):
     def make_rows(self, n, seed=0):
         return scipy.sparse.random_array(
@@ -64,6 +65,7 @@ class TestPrecomputed(SpaceConformance):
         return X.astype(np.float64)
 
 
+@pytest.mark.slow
 class TestPrecomputedRecentred(TestPrecomputed):
     def make_space(self, X, weight, threads):
         kernel = Kernel("precomputed", {})

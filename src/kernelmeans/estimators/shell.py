@@ -15,7 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from kernelmeans._sklearn import CallbackSupportMixin, _fit_context, with_callbacks
+from kernelmeans._sklearn import (
+    FIT_WRAPPERS,
+    CallbackSupportMixin,
+    _fit_context,
+    with_callbacks,
+)
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.callbacks import Reporter
@@ -200,7 +205,7 @@ class KernelClusterer(
                 f"The best restart did not converge within max_iter={self.max_iter} steps. "
                 "Raise max_iter, or anneal faster (larger eta, smaller anneal_every).",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3 + FIT_WRAPPERS,
             )
         found = len(np.unique(self.labels_))
         if found < self.n_clusters:
@@ -208,7 +213,7 @@ class KernelClusterer(
                 f"Number of distinct clusters ({found}) found smaller than n_clusters "
                 f"({self.n_clusters}). Possibly due to duplicate points in X.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3 + FIT_WRAPPERS,
             )
 
     def predict(self, X: Any) -> IntArray:

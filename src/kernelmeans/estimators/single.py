@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from kernelmeans._sklearn import Interval, StrOptions
+from kernelmeans._sklearn import FIT_WRAPPERS, Interval, StrOptions
 from kernelmeans._typing import Array, Data
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.shell import KernelClusterer
@@ -96,7 +96,7 @@ class _Annealed(KernelClusterer):
                 f"{self.critical_power_:.3g} of these data: the centroids collapse onto the mean. "
                 "Use s0='auto', a lower s0, or eta > 1.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=3 + FIT_WRAPPERS,
             )
         return schedule
 

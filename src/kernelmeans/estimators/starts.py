@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelmeans._sklearn import FIT_WRAPPERS
 from kernelmeans._typing import Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
@@ -63,7 +64,7 @@ class Starts:
                 f"n_init={n_init} does not fit the starts given in init: running {rows} "
                 f"restart(s). Leave n_init='auto'.",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=4 + FIT_WRAPPERS,
             )
         return rows
 

@@ -16,7 +16,7 @@ from kernelmeans.spaces import Centroids, Space
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
 PERTURBATION = {"float64": 1e-8, "float32": 1e-5}
 #: Samples whose noise is drawn from one generator.
-NOISE_ROWS = 256
+NOISE_ROWS = 512
 
 
 class Progress(NamedTuple):
@@ -79,6 +79,8 @@ def solve(
     hard = np.full(n_restarts, np.isneginf(schedule.s0))
     before = np.full(n_restarts, np.inf)
     labels: IntArray = np.full((n_restarts, space.n_samples), -1, np.int32)
+    # Samples without weight get labels, but move nothing.
+    weightless = space.sample_weight == 0
     stopped = False
     for step in range(schedule.max_iter):
         finite_power = schedule.power(step)
@@ -87,7 +89,7 @@ def solve(
         report = _sums(space, centroids, power, noise, [seeds[r] for r in active.tolist()], threads)
         record.step(active, report.objective, power)
 
-        fixed = hard & (report.labels == labels).all(axis=1)
+        fixed = hard & ((report.labels == labels) | weightless).all(axis=1)
         finished = fixed | (~hard & schedule.settled(before, report.objective))
         factor = np.where(hard | (step == 0), 1.0, schedule.relaxation)
         empty = hard & (report.mass <= 0)

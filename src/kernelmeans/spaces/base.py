@@ -129,7 +129,7 @@ class Space(ABC):
     def blocks(self, width: int) -> Iterator[slice]:
         """Blocks of samples for arrays of ``width`` values per sample."""
         smallest, largest = BLOCK_ROWS
-        rows = min(BLOCK_BYTES // (width * self.dtype.itemsize), largest, self.n_samples // 4)
+        rows = min(BLOCK_BYTES // (width * self.dtype.itemsize), largest, -(-self.n_samples // 4))
         count = -(-self.n_samples // max(smallest, rows))
         # Even blocks, and a count that threads can share out evenly.
         count = -(-count // 4) * 4 if count > 4 else count
