@@ -6,11 +6,16 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+needs_callbacks = pytest.mark.skipif(
+    find_spec("sklearn.callback") is None,
+    reason="the progress bar needs scikit-learn's callbacks, which 1.9 brought",
+)
 COMMAND = [sys.executable, "-m", "kernelmeans.cli"]
 # A power that hardly moves, and stays above the critical power, where no run ends.
 ENDLESS = ["--s0", "-0.5", "--eta", "1.0000001", "--max-iter", "1000000000"]
@@ -84,6 +89,7 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
 
 
+@needs_callbacks
 def test_a_terminal_shows_progress_unless_quiet(data):
     arguments = ["fit", str(data), "-k", "3", "--drop", "kind", "--force"]
     with Watched(*arguments) as watched:
@@ -95,6 +101,7 @@ def test_a_terminal_shows_progress_unless_quiet(data):
     assert watched.shown == ""
 
 
+@needs_callbacks
 @pytest.mark.usefixtures("folder")
 def test_interrupted_fit_leaves_no_file():
     noise = Path("noise.npy")
