@@ -13,7 +13,8 @@ START_FACTOR = 1.2
 #: cost of plain steps with eta = 1.04 in two thirds of their number.
 AUTO_ETA, AUTO_RELAXATION = 1.06, 1.8
 #: Mean share of the weights that is not the nearest centroid's below which hard steps take over.
-SOFT_ENOUGH = 0.02
+#: Earlier, it would matter to the labels whether they do so a step sooner or later.
+SOFT_ENOUGH = 0.01
 #: |s| at which they take over in any case: coincident centroids share their samples for ever.
 LARGEST_POWER = 1e4
 
