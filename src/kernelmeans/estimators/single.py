@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
@@ -13,7 +14,12 @@ from kernelmeans.engines import Threads
 from kernelmeans.estimators.shell import KernelClusterer
 from kernelmeans.kernels import PARAMETERS, Kernel, resolve_kernel
 from kernelmeans.solver import Schedule, critical_power
-from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION, automatic_start
+from kernelmeans.solver.schedule import (
+    AUTO_ETA,
+    AUTO_RELAXATION,
+    AUTO_SOFTNESS,
+    automatic_start,
+)
 from kernelmeans.spaces import FeaturePredictor, Space
 
 _COMMON: dict[str, Any] = {
@@ -86,10 +92,11 @@ class _Annealed(KernelClusterer):
             critical_power=self.critical_power_,
             eta=AUTO_ETA if automatic else float(self.eta),
             anneal_every=self.anneal_every,
-            relaxation=AUTO_RELAXATION if automatic else 1.0,
             max_iter=self.max_iter,
             tol=self.tol,
         )
+        if automatic:
+            schedule = replace(schedule, relaxation=AUTO_RELAXATION, softness=AUTO_SOFTNESS)
         if not schedule.anneals and schedule.s0 > self.critical_power_ > -np.inf:
             warnings.warn(
                 f"s0={schedule.s0:g} with eta=1 stays above the critical power "

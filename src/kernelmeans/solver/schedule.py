@@ -9,12 +9,10 @@ from kernelmeans._typing import Array, BoolArray
 #: Factor by which an automatic start lies below the critical power. Closer to it centroids draw
 #: together so far that float32 may tell them apart by rounding.
 START_FACTOR = 1.2
-#: Growth of |s| per step, and over-relaxation, of ``eta="auto"``: on real data this ends at the
-#: cost of plain steps with eta = 1.04 in two thirds of their number.
-AUTO_ETA, AUTO_RELAXATION = 1.06, 1.8
-#: Mean share of the weights that is not the nearest centroid's below which hard steps take over.
-#: Earlier, it would matter to the labels whether they do so a step sooner or later.
-SOFT_ENOUGH = 0.01
+#: Growth of |s| per step, over-relaxation, and softness that is enough, of ``eta="auto"``. On real
+#: data this ends below the cost of plain steps with eta = 1.04 in three quarters of their number,
+#: and it hardly matters to the labels if hard steps take over a step sooner or later.
+AUTO_ETA, AUTO_RELAXATION, AUTO_SOFTNESS = 1.06, 1.8, 0.01
 #: |s| at which they take over in any case: coincident centroids share their samples for ever.
 LARGEST_POWER = 1e4
 
@@ -36,6 +34,9 @@ class Schedule:
     relaxation : float
         Factor on every step of an annealed run, between 1 (the plain step) and 2. Up to 2 the
         objective cannot rise: the surrogate it minimises is a parabola about the plain step.
+    softness : float
+        Mean share of the weights that is not the nearest centroid's below which hard steps take
+        over.
     max_iter : int
         Most steps.
     tol : float
@@ -47,6 +48,7 @@ class Schedule:
     eta: float = 1.0
     anneal_every: int = 1
     relaxation: float = 1.0
+    softness: float = 0.02
     max_iter: int = 1000
     tol: float = 1e-6
 
@@ -79,7 +81,7 @@ class Schedule:
             # The data do not vary: there is nothing to anneal.
             return np.ones(softness.shape, bool)
         spent = power <= self._lowest * (1 - 1e-9)
-        return (power <= self.critical_power) & ((softness < SOFT_ENOUGH) | spent)
+        return (power <= self.critical_power) & ((softness < self.softness) | spent)
 
     def settled(self, before: Array, now: Array) -> BoolArray:
         """Which restarts at a constant power no longer improve."""
