@@ -5,16 +5,13 @@ from typing import Any, TypeVar
 
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
-
-    #: Frames that scikit-learn's decorators put between `fit` and its caller.
-    FIT_WRAPPERS = 2
 except ImportError:  # scikit-learn < 1.9
-    FIT_WRAPPERS = 1
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where scikit-learn has no callbacks."""
@@ -25,10 +22,10 @@ except ImportError:  # scikit-learn < 1.9
 
 
 __all__ = [
-    "FIT_WRAPPERS",
     "CallbackSupportMixin",
     "Interval",
     "StrOptions",
+    "_check_sample_weight",
     "_fit_context",
     "with_callbacks",
 ]

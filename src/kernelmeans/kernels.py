@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import (
 )
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from kernelmeans._typing import Array, Data
@@ -45,6 +45,11 @@ def geodesic_kernel(X: Data, Y: Data | None = None, gamma: float = 0.5) -> Array
     K : ndarray of shape (n_samples_X, n_samples_Y)
         Kernel values in (0, 1].
 
+    Raises
+    ------
+    ValueError
+        If a row is zero.
+
     Examples
     --------
     >>> from kernelmeans.kernels import geodesic_kernel
@@ -53,12 +58,23 @@ def geodesic_kernel(X: Data, Y: Data | None = None, gamma: float = 0.5) -> Array
     """
     dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
     # Near 1 the arccosine has half the digits of the cosine.
-    X = normalize(check_array(X, accept_sparse="csr", dtype=np.float64))
-    Y = X if Y is None else normalize(check_array(Y, accept_sparse="csr", dtype=np.float64))
+    X = _directions(X)
+    Y = X if Y is None else _directions(Y)
     cosines = safe_sparse_dot(X, Y.T, dense_output=True)
     angles = np.arccos(np.clip(cosines, -1, 1, out=cosines), out=cosines)
     angles *= -gamma
     return np.asarray(np.exp(angles, out=angles), dtype=dtype)
+
+
+def _directions(X: Data) -> Data:
+    X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    norms = row_norms(X)
+    if not norms.all():
+        raise ValueError(
+            f"X: row {int(np.argmin(norms))} is zero and has no direction, which "
+            "kernel='geodesic' needs; leave such rows out, or use another kernel."
+        )
+    return normalize(X)
 
 
 #: The parameters that each named kernel takes.
@@ -101,6 +117,16 @@ class Kernel:
     def __init__(self, function: str | Callable[..., Any], parameters: Mapping[str, Any]) -> None:
         self.function = function
         self.parameters = dict(parameters)
+
+    def __repr__(self) -> str:
+        return f"Kernel({self.name!r}, {self.parameters})"
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        if isinstance(self.function, str):
+            return self.function
+        return getattr(self.function, "__name__", type(self.function).__name__)
 
     @property
     def precomputed(self) -> bool:
@@ -229,7 +255,8 @@ def resolve_gamma(gamma: str | float, kernel: str, X: Data, random_state: Any = 
 
     ``"rms"`` is the paper's 1 / (2 sigma^2) for rbf, sigma^2 the mean squared distance of two
     different rows; 1 / n_features for laplacian, poly and sigmoid; 0.5 for geodesic.
-    ``"median"`` puts the median distance of a seeded sample in the place of sigma.
+    ``"median"`` puts the median distance of the different rows of a seeded sample in the place of
+    sigma.
     ``"scale"`` is 1 / (n_features * variance of X), as in scikit-learn's SVC.
 
     Parameters
@@ -305,5 +332,7 @@ def _median_gamma(kernel: str, X: Data, random_state: Any) -> float:
         distances = manhattan_distances(X)
     else:
         distances = -np.log(geodesic_kernel(X, gamma=1.0))
-    median = float(np.median(distances[np.triu_indices(distances.shape[0], k=1)]))
+    distances = distances[np.triu_indices(distances.shape[0], k=1)]
+    # Where most rows are repeated the median of all distances would be nil.
+    median = float(np.median(distances[distances > 0])) if distances.any() else 0.0
     return _reciprocal(2 * median**2 if kernel == "rbf" else median)

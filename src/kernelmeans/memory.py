@@ -7,6 +7,7 @@ import psutil
 #: Share of the free memory that a fit takes at most when it is given no budget.
 FREE_SHARE = 0.8
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 

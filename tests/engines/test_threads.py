@@ -85,3 +85,14 @@ def test_limits_of_threadpoolctl_count():
         assert available_threads() == 1
         assert Threads().workers == 1
     assert available_threads() == max(blas_threads())
+
+
+def test_overlapping_pools_give_blas_its_threads_back():
+    before = available_threads()
+    first, second = Threads().__enter__(), Threads().__enter__()
+    assert second.workers == before
+    first.__exit__(None, None, None)
+    counts = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    assert set(counts) == {1}  # the second still counts on it
+    second.__exit__(None, None, None)
+    assert available_threads() == before

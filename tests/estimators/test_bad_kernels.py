@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import data
 import oracle
@@ -88,3 +89,27 @@ def test_positive_kernels_bring_none(settings, dtype):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         KernelPowerKMeans(3, random_state=0, **settings).fit(rows.astype(dtype))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "parameters", "scale"),
+    [
+        ("poly", {"degree": 2.5, "coef0": 0}, 1),
+        ("poly", {"degree": 3000}, 1),
+        ("linear", {}, 1e200),
+    ],
+)
+def test_a_named_kernel_that_is_not_finite_is_refused(kernel, parameters, scale):
+    rows = scale * np.random.default_rng(0).standard_normal((40, 3))
+    with pytest.raises(ValueError, match=f"kernel='{kernel}' .* NaN or infinite .* scale the"):
+        KernelPowerKMeans(3, kernel=kernel, **parameters).fit(rows)
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "csr"])
+def test_the_geodesic_kernel_refuses_rows_without_direction(make):
+    rows = np.random.default_rng(0).standard_normal((40, 3))
+    model = KernelPowerKMeans(3, kernel="geodesic", random_state=0).fit(make(rows))
+    rows[7] = 0
+    for call in (model.predict, KernelPowerKMeans(3, kernel="geodesic").fit):
+        with pytest.raises(ValueError, match="row 7 is zero and has no direction"):
+            call(make(rows))

@@ -21,10 +21,11 @@ def spying_kernel(A, B):
 def test_a_kernel_matrix_that_does_not_fit_is_refused_at_once(estimator, kernel, dtype):
     n = 200_000
     X = np.ones((n, 2), dtype)
-    size = n * n * np.dtype(dtype).itemsize
+    # The matrix, and six arrays of k x n for old and new centroids and shares on their way.
+    size = (n * n + 6 * 3 * n) * np.dtype(dtype).itemsize
     message = (
-        rf"n_samples=200000: the kernel matrix takes .*\({size} bytes\), more than the memory "
-        r"budget of 1.0 GB \(1000000000 bytes\). Set cache_kernel=False"
+        rf"n_samples=200000: the kernel matrix, with the centroids, takes .*\({size} bytes\), "
+        r"more than the memory budget of 1.0 GB \(1000000000 bytes\). Set cache_kernel=False"
     )
     start = time.perf_counter()
     with pytest.raises(MemoryError, match=message) as caught:
@@ -40,9 +41,15 @@ def test_free_memory_is_the_default_budget():
 
 def test_the_copy_of_a_precomputed_matrix_counts():
     K = data.rms_kernel(data.cloud(100))
-    with pytest.raises(MemoryError, match=r"a centred copy of X takes 80\.0 KB"):
-        KernelPowerKMeans(3, kernel="precomputed", memory_budget=79_999).fit(K)
-    KernelPowerKMeans(3, kernel="precomputed", memory_budget=80_000, random_state=0).fit(K)
+    with pytest.raises(MemoryError, match=r"copy of X, with the centroids, takes 94\.4 KB"):
+        KernelPowerKMeans(3, kernel="precomputed", memory_budget=94_399).fit(K)
+    KernelPowerKMeans(3, kernel="precomputed", memory_budget=94_400, random_state=0).fit(K)
+
+
+def test_recomputed_rows_need_room_for_the_centroids():
+    # With this many clusters the centroids outweigh the kernel matrix.
+    with pytest.raises(MemoryError, match=r"n_clusters=300: a step .* Use fewer rows or clusters"):
+        KernelPowerKMeans(300, cache_kernel=False, memory_budget="1MB").fit(data.cloud(1000))
 
 
 @pytest.mark.parametrize("kernel", ["linear", "cosine"])

@@ -81,7 +81,7 @@ def test_restarts_finished_rise_to_their_number(estimator):
 def test_restarts_finished_count_over_batches_and_swaps(estimator):
     recorder = Recorder()
     # A budget that holds few restarts at a time.
-    model = clone(estimator).set_params(n_init=12, memory_budget=120 * 120 * 8, refine="swap")
+    model = clone(estimator).set_params(n_init=12, memory_budget=170_000, refine="swap")
     model.set_callbacks(recorder).fit(X)
     told = [(step["restarts_finished"], step["n_restarts"]) for step in recorder.ended]
     assert [finished for finished, _ in told] == sorted(finished for finished, _ in told)
@@ -104,7 +104,7 @@ def test_a_true_answer_ends_the_fit_with_a_usable_model(estimator):
 @estimators
 def test_a_true_answer_ends_all_batches_and_swaps(estimator):
     recorder = Recorder(stop_at=3)
-    model = clone(estimator).set_params(n_init=40, memory_budget=120 * 120 * 8, refine="swap")
+    model = clone(estimator).set_params(n_init=40, memory_budget=170_000, refine="swap")
     model.set_callbacks(recorder).fit(X)
     assert len(recorder.ended) == 3
 

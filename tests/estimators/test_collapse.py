@@ -106,7 +106,8 @@ def test_coincident_seeds_part(estimator, how):
         "same coordinates": np.zeros((3, 2)),
         "equal weights": np.ones((90, 3)),
     }
-    model = estimator(3, init=starts[how], random_state=0).fit(X)
-    assert len(np.unique(model.labels_)) == 3
-    # Hard steps may end in a local optimum: annealed ones must not, on data so easy.
-    assert estimator is KernelKMeans or oracle.same_partition(model.labels_, y)
+    models = [estimator(3, init=starts[how], random_state=seed).fit(X) for seed in range(10)]
+    assert all(len(np.unique(model.labels_)) == 3 for model in models)
+    # Hard steps may end in a local optimum: annealed ones hardly ever, on data so easy.
+    found = sum(oracle.same_partition(model.labels_, y) for model in models)
+    assert estimator is KernelKMeans or found >= 8

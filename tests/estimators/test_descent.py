@@ -125,3 +125,17 @@ def test_on_digits(dtype):
     X = load_digits().data.astype(dtype)
     model = PowerKMeans(10, random_state=0).fit(X)
     assert_descends(model, (X @ X.T).astype(float), np.ones(len(X)), dtype)
+
+
+def test_a_start_far_from_all_rows_does_not_raise_the_objective():
+    # At this power the far centroid gets no weight at all in the first step.
+    rows = np.random.default_rng(0).standard_normal((200, 3))
+    start = np.vstack([rows[:2], np.full((1, 3), 1e3)])
+    common = {"n_clusters": 3, "init": start, "s0": -20.0, "eta": 1.04, "random_state": 0}
+    gram = KernelPowerKMeans(kernel="poly", degree=1, gamma=1.0, coef0=0.0, **common).fit(rows)
+    linear = KernelPowerKMeans(kernel="linear", **common).fit(rows)
+    for model in (gram, linear):
+        history = model.objective_history_
+        assert (np.diff(history) <= 1e-9 * history[:-1]).all()
+        assert len(np.unique(model.labels_)) == 3
+    np.testing.assert_allclose(gram.objective_history_, linear.objective_history_, rtol=1e-6)

@@ -136,8 +136,8 @@ class TestRestarts:
             KernelPowerKMeans(
                 8, kernel=kernel, init=init, n_init=6, memory_budget=budget, random_state=0
             ).fit(rows)
-            # The smaller holds the kernel matrix, but no two restarts at a time.
-            for budget in ("1GB", 100 * 100 * 8)
+            # The smaller holds the kernel matrix or the rows, but no two restarts at a time.
+            for budget in ("1GB", 120_000 if kernel == "rbf" else 45_000)
         )
         assert_array_equal(small.result_.labels, large.result_.labels)
         np.testing.assert_allclose(small.result_.inertia, large.result_.inertia, rtol=1e-9)
@@ -149,7 +149,7 @@ class TestRestarts:
         starts = np.random.default_rng(0).integers(0, 100, (6, 8))
         large, small = (
             KernelPowerKMeans(8, init=starts, memory_budget=budget, random_state=0).fit(rows)
-            for budget in ("1GB", 100 * 100 * 8)
+            for budget in ("1GB", 120_000)
         )
         assert_array_equal(small.result_.labels, large.result_.labels)
 
@@ -170,7 +170,7 @@ class TestRestarts:
         model = clone(self.COLLAPSING).set_params(n_init=30, eta=1.2, anneal_every=2)
         large = clone(model).set_params(memory_budget="1GB").fit(rows)
         # This holds half of the restarts at a time.
-        small = clone(model).set_params(memory_budget=1500 * 1500 * 8).fit(rows)
+        small = clone(model).set_params(memory_budget=27_000_000).fit(rows)
         assert large.critical_power_ < -5
         np.testing.assert_allclose(small.result_.inertia, large.result_.inertia, rtol=1e-9)
         assert_array_equal(small.result_.labels, large.result_.labels)
@@ -212,3 +212,14 @@ def test_coordinates_make_no_sense_for_a_precomputed_kernel():
 def test_unknown_names_are_refused(init):
     with pytest.raises(ValueError, match="'init' parameter of KernelKMeans must be"):
         hard(init).fit(X)
+
+
+def test_integers_that_look_like_weights_or_coordinates_are_refused():
+    y = np.arange(len(X)) % 4
+    with pytest.raises(ValueError, match=r"could be weights .* Pass weights as floats"):
+        hard(np.eye(4, dtype=int)[y]).fit(X)
+    square = np.random.default_rng(0).integers(0, 9, (30, 4))
+    coordinates = square[:4]
+    with pytest.raises(ValueError, match=r"could be coordinates .* set n_init=4"):
+        hard(coordinates).fit(square)
+    assert len(hard(coordinates, n_init=4).fit(square).result_.inertia) == 4

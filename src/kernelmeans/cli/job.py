@@ -15,7 +15,7 @@ from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans.cli.atomic import check_writable, write_all
 from kernelmeans.cli.choice import ColumnChoice, Data, finite_matrix, load_data
 from kernelmeans.cli.errors import BadInputError, estimator_errors
-from kernelmeans.cli.model import Model, load_model
+from kernelmeans.cli.model import Model, damaged_model_errors, load_model
 from kernelmeans.cli.outputs import (
     OutputChoice,
     as_json,
@@ -37,8 +37,10 @@ class Talk:
 
     def summary(self, content: dict[str, Any]) -> None:
         """Print a summary on stdout."""
-        if not self.quiet:
-            click.echo(as_json(content) if self.as_json else as_text(content))
+        if self.as_json:
+            click.echo(as_json(content))
+        elif not self.quiet:
+            click.echo(as_text(content))
 
     def note(self, text: str) -> None:
         """Print a remark on stderr."""
@@ -129,7 +131,7 @@ def run_predict(
     model = load_model(model_file)
     table = read_table(source, header=header)
     X = finite_matrix(table, _model_columns(table, model, talk), model.dtype)
-    with estimator_errors():
+    with estimator_errors(), damaged_model_errors(model_file):
         labels = model.pipeline.predict(X)
     write_all({file: labels_writer(labels)})
     talk.summary(predict_summary(source, labels, model.pipeline[-1].n_clusters, file))

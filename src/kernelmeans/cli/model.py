@@ -6,16 +6,20 @@ so a model is safe to load from strangers.
 """
 
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import skops.io
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.spaces import Predictor
 
 #: All that a model file may hold beside numbers, text, lists, dicts, NumPy arrays and
 #: scikit-learn's own estimators, which skops trusts by itself.
@@ -118,7 +122,19 @@ def _well_formed(model: Model) -> bool:
         isinstance(model.pipeline, Pipeline)
         and all(isinstance(step, StandardScaler) for _, step in model.pipeline.steps[:-1])
         and isinstance(model.pipeline[-1], kernelmeans.KernelPowerKMeans)
+        and isinstance(getattr(model.pipeline[-1], "_predictor", None), Predictor)
         and isinstance(model.columns, list)
         and all(isinstance(name, str) for name in model.columns)
         and model.dtype in ("float32", "float64")
     )
+
+
+@contextmanager
+def damaged_model_errors(path: Path) -> Iterator[None]:
+    """Say that a model is damaged when its parts, each of a trusted type, do not fit together."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, NotFittedError) as error:
+        raise BadInputError(
+            f"{path}: the model is damaged ({type(error).__name__}); fit it again"
+        ) from error

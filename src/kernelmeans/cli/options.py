@@ -182,7 +182,9 @@ talk_options = group(
     "Files",
     option("--force", is_flag=True, help="Overwrite files that exist."),
     option("--json", "as_json", is_flag=True, help="Print the summary as JSON."),
-    option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
+    option(
+        "--quiet", "-q", is_flag=True, help="Print nothing but errors, and what --json asks for."
+    ),
 )
 
 _ESTIMATOR_PARAMETERS = (

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
+from threading import Lock
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -18,6 +19,42 @@ Result = TypeVar("Result")
 def _blas() -> Any:
     # Looking up the loaded libraries takes milliseconds: once is enough.
     return ThreadpoolController().select(user_api="blas")
+
+
+class _SingleThreadedBlas:
+    """BLAS at one thread, for as long as anybody in the process needs it so."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._holders = 0
+
+    def threads(self) -> int:
+        """Threads that BLAS uses when nobody holds it back."""
+        with self._lock:
+            return self._before if self._holders else self._count()
+
+    def hold(self) -> None:
+        """Limit BLAS, unless another holder has done so."""
+        with self._lock:
+            if self._holders == 0:
+                self._before = self._count()
+                self._limit = _blas().limit(limits=1)
+            self._holders += 1
+
+    def release(self) -> None:
+        """Give BLAS its threads back, if this was the last holder."""
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                self._limit.restore_original_limits()
+
+    @staticmethod
+    def _count() -> int:
+        counts = [library["num_threads"] for library in _blas().info()]
+        return max(counts, default=os.cpu_count() or 1)
+
+
+_SINGLE_THREADED = _SingleThreadedBlas()
 
 
 def available_threads() -> int:
@@ -38,8 +75,7 @@ def available_threads() -> int:
     ...     available_threads()
     1
     """
-    counts = [library["num_threads"] for library in _blas().info()]
-    return max(counts, default=os.cpu_count() or 1)
+    return _SINGLE_THREADED.threads()
 
 
 class Threads:
@@ -65,7 +101,7 @@ class Threads:
         self.workers = available_threads() if workers is None else workers
 
     def __enter__(self) -> "Threads":
-        self._limit = _blas().limit(limits=1)
+        _SINGLE_THREADED.hold()
         self._pool = ThreadPoolExecutor(self.workers) if self.workers > 1 else None
         return self
 
@@ -77,7 +113,7 @@ class Threads:
     ) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
-        self._limit.restore_original_limits()
+        _SINGLE_THREADED.release()
 
     def map(
         self,

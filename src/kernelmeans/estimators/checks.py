@@ -1,8 +1,8 @@
 """Checks of the input, made before any heavy work."""
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
+from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, Data
 from kernelmeans.memory import readable
 

@@ -1,12 +1,12 @@
 """k(x, x) of rows of a precomputed kernel, which the rows themselves do not hold."""
 
 import hashlib
-import warnings
 from typing import Any
 
 import numpy as np
 
 from kernelmeans._typing import Array
+from kernelmeans._warnings import warn_user
 
 
 class TrainingDiagonal:
@@ -59,11 +59,9 @@ class TrainingDiagonal:
         known = self._sorted[place] == digests
         mean = self.values.mean(dtype=np.float64)
         if not known.all() and np.ptp(self.values) > np.sqrt(np.finfo(rows.dtype).eps) * abs(mean):
-            warnings.warn(
+            warn_user(
                 "kernel='precomputed': k(x, x) of new rows is unknown and the training diagonal "
                 "is not constant; using its mean. Pass diagonal= for exact distances.",
-                UserWarning,
-                stacklevel=4,
             )
         return np.where(known, self.values[self._order[place]], rows.dtype.type(mean))
 

@@ -1,6 +1,5 @@
 """What the estimators share: from checked input through space and solver to fitted attributes."""
 
-import warnings
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -13,15 +12,16 @@ from sklearn.base import (
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelmeans._sklearn import (
-    FIT_WRAPPERS,
     CallbackSupportMixin,
+    _check_sample_weight,
     _fit_context,
     with_callbacks,
 )
 from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.callbacks import Reporter
 from kernelmeans.estimators.checks import check_gram, check_memory, check_weights
@@ -37,7 +37,7 @@ from kernelmeans.solver import (
     swap_moves,
     warn_unless_positive,
 )
-from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, Space
+from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, Predictor, Space
 
 #: Share of the memory budget that the soft weights may take to be kept.
 WEIGHTS_SHARE = 0.25
@@ -113,7 +113,7 @@ class KernelClusterer(
         with Threads() as threads:
             space = self._space(kernel, X, weight, budget, threads)
             if not kernel.surely_positive:
-                warn_unless_positive(space, threads, seed, str(kernel.function))
+                warn_unless_positive(space, threads, seed, kernel.name)
             schedule = self._schedule(space, threads, seed)
             seeds = rng.randint(np.iinfo(np.int32).max, size=starts.n_init).tolist()
             result = self._solve(space, starts, schedule, budget, seeds, threads, reporter)
@@ -121,9 +121,9 @@ class KernelClusterer(
                 n_swaps = 30 + 2 * self.n_clusters if self.n_swaps == "auto" else int(self.n_swaps)
                 swap_moves(space, result, n_swaps, self.max_iter, rng, threads, reporter)
             assert result.centroids is not None
-            self._predictor = space.export(result.centroids)
+            predictor = space.export(result.centroids)
         result.centroids = None
-        self._set_fitted(X, weight, kernel, result, budget, space.floor)
+        self._set_fitted(X, weight, space, schedule, result, budget, predictor)
         self._warn(result)
         reporter.end()
         return self
@@ -138,14 +138,19 @@ class KernelClusterer(
                 remedies = f"Use fewer columns or rows{half}"
                 check_memory(X.nbytes, budget, f"n_samples={n}: a centred copy of X", remedies)
             return FeatureSpace(kernel, X, weight)
+        working = GramSpace.working_bytes(self.n_clusters, n, itemsize)
         if not self.cache_kernel:
-            return GramSpace(kernel, X, weight, threads, budget)
+            remedies = f"Use fewer rows or clusters{half}"
+            what = f"n_samples={n}, n_clusters={self.n_clusters}: a step with recomputed rows"
+            check_memory(working + 8 * n * itemsize, budget, what, remedies)
+            return GramSpace(kernel, X, weight, threads, budget - working)
         what = "a centred copy of X" if kernel.precomputed else "the kernel matrix"
         remedies = (
             "Set cache_kernel=False (kernel rows are made anew at each step: slower, but little "
             f"memory){half}"
         )
-        check_memory(n * n * itemsize, budget, f"n_samples={n}: {what}", remedies)
+        what = f"n_samples={n}: {what}, with the centroids,"
+        check_memory(n * n * itemsize + working, budget, what, remedies)
         return CachedGramSpace(kernel, X, weight, threads)
 
     def _solve(
@@ -159,7 +164,8 @@ class KernelClusterer(
         reporter: Reporter,
     ) -> Result:
         """All restarts, as many at a time as the memory budget holds."""
-        size = max(1, budget // (2 * space.bytes_per_restart(self.n_clusters)))
+        working = space.bytes_per_restart(self.n_clusters)
+        size = max(1, (budget - space.resident_bytes) // working)
         results: list[Result] = []
         for first in range(0, starts.n_init, size):
             batch = seeds[first : first + size]
@@ -174,46 +180,50 @@ class KernelClusterer(
         self,
         X: Data,
         weight: Array,
-        kernel: Kernel,
+        space: Space,
+        schedule: Schedule,
         result: Result,
         budget: int,
-        floor: float,
+        predictor: Predictor,
     ) -> None:
         best = result.best
-        self.kernel_ = kernel
+        kernel = predictor.kernel
         self._training_diagonal = TrainingDiagonal(X) if kernel.precomputed else None
         diagonal = kernel.diagonal(X)
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
         fits = X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget
-        comparison = self._predictor.compare(X, diagonal, keep_distances=fits)
+        comparison = predictor.compare(X, diagonal, keep_distances=fits)
         self.labels_ = comparison.labels
         self.inertia_ = _cost(comparison.nearest, weight)
         self.objective_history_ = result.objective_history[best]
         self.power_history_ = result.power_history[best]
         self.n_iter_ = int(result.n_iter[best])
+        self.kernel_ = kernel
         self.gamma_ = kernel.parameters.get("gamma")
         self.result_ = result
         self.weights_ = None
         if comparison.distances is not None:
             finite = self.power_history_[np.isfinite(self.power_history_)]
             power = float(finite[-1]) if len(finite) else -np.inf
-            self.weights_ = shares(comparison.distances, power, floor).T
+            self.weights_ = shares(comparison.distances, power, space.floor).T
+        self._predictor = predictor
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_predictor")
 
     def _warn(self, result: Result) -> None:
         if not result.converged[result.best]:
-            warnings.warn(
+            warn_user(
                 f"The best restart did not converge within max_iter={self.max_iter} steps. "
                 "Raise max_iter, or anneal faster (larger eta, smaller anneal_every).",
                 ConvergenceWarning,
-                stacklevel=3 + FIT_WRAPPERS,
             )
         found = len(np.unique(self.labels_))
         if found < self.n_clusters:
-            warnings.warn(
+            warn_user(
                 f"Number of distinct clusters ({found}) found smaller than n_clusters "
                 f"({self.n_clusters}). Possibly due to duplicate points in X.",
                 ConvergenceWarning,
-                stacklevel=3 + FIT_WRAPPERS,
             )
 
     def predict(self, X: Any) -> IntArray:

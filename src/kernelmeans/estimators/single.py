@@ -1,6 +1,5 @@
 """The estimators of one kernel: annealed, plain, and linear."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
@@ -8,8 +7,9 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from kernelmeans._sklearn import FIT_WRAPPERS, Interval, StrOptions
+from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
+from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.shell import KernelClusterer
 from kernelmeans.kernels import PARAMETERS, Kernel, resolve_kernel
@@ -85,11 +85,11 @@ class _Annealed(KernelClusterer):
     tol: float
 
     def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
-        self.critical_power_ = critical_power(space, threads, seed)
+        critical = critical_power(space, threads, seed)
         automatic = self.eta == "auto"
         schedule = Schedule(
-            s0=automatic_start(self.critical_power_) if self.s0 == "auto" else float(self.s0),
-            critical_power=self.critical_power_,
+            s0=automatic_start(critical) if self.s0 == "auto" else float(self.s0),
+            critical_power=critical,
             eta=AUTO_ETA if automatic else float(self.eta),
             anneal_every=self.anneal_every,
             max_iter=self.max_iter,
@@ -97,15 +97,19 @@ class _Annealed(KernelClusterer):
         )
         if automatic:
             schedule = replace(schedule, relaxation=AUTO_RELAXATION, softness=AUTO_SOFTNESS)
-        if not schedule.anneals and schedule.s0 > self.critical_power_ > -np.inf:
-            warnings.warn(
+        if not schedule.anneals and schedule.s0 > critical > -np.inf:
+            warn_user(
                 f"s0={schedule.s0:g} with eta=1 stays above the critical power "
-                f"{self.critical_power_:.3g} of these data: the centroids collapse onto the mean. "
+                f"{critical:.3g} of these data: the centroids collapse onto the mean. "
                 "Use s0='auto', a lower s0, or eta > 1.",
-                UserWarning,
-                stacklevel=3 + FIT_WRAPPERS,
             )
         return schedule
+
+    def _set_fitted(
+        self, X: Data, weight: Array, space: Space, schedule: Schedule, *outcome: Any
+    ) -> None:
+        super()._set_fitted(X, weight, space, schedule, *outcome)
+        self.critical_power_ = schedule.critical_power
 
 
 class KernelPowerKMeans(_WithKernel, _Annealed):

@@ -1,13 +1,13 @@
 """Where the restarts begin: the ``init`` and ``n_init`` parameters of the estimators."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
-from kernelmeans._sklearn import FIT_WRAPPERS
 from kernelmeans._typing import Data, IntArray
+from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver.seeding import from_weights, greedy_kmeans_plusplus, random_seeds
@@ -49,7 +49,20 @@ class Starts:
         given = not (isinstance(init, str) or callable(init))
         if given:
             self.init = self._checked(init, "init")
+            self._refuse_ambiguous(n_init)
         self.n_init = self._restarts(n_init, given)
+
+    def _refuse_ambiguous(self, n_init: int | str) -> None:
+        """Integers are indices; refuse them where they look like weights or coordinates."""
+        k, (n, p) = self.n_clusters, self.X.shape
+        restarts = len(self.init)
+        alike = {n: "weights", k: "coordinates" if p == k else None}.get(restarts)
+        if _is_index_table(self.init) and restarts > 1 and alike and n_init != restarts:
+            raise ValueError(
+                f"init: an integer array of shape {self.init.shape} could be {alike} or the row "
+                f"indices of {restarts} restarts. Pass {alike} as floats; for that many restarts, "
+                f"set n_init={restarts}."
+            )
 
     def _restarts(self, n_init: int | str, given: bool) -> int:
         if not given:
@@ -60,11 +73,10 @@ class Starts:
             return int(n_init)
         rows = len(self.init) if _is_index_table(self.init) else 1
         if n_init not in ("auto", rows):
-            warnings.warn(
+            warn_user(
                 f"n_init={n_init} does not fit the starts given in init: running {rows} "
                 f"restart(s). Leave n_init='auto'.",
                 RuntimeWarning,
-                stacklevel=4 + FIT_WRAPPERS,
             )
         return rows
 
@@ -92,7 +104,13 @@ class Starts:
 
     def _checked(self, start: Any, name: str) -> Any:
         """A given start as an index table (restarts, k), coordinates (k, p) or weights (n, k)."""
-        start = np.asarray(start)
+        try:
+            start = np.asarray(start.toarray() if scipy.sparse.issparse(start) else start)
+        except ValueError as error:
+            raise ValueError(
+                f"{name} is no array of numbers ({error}); give row indices, coordinates or "
+                "weights."
+            ) from None
         k, (n, p) = self.n_clusters, self.X.shape
         indices = np.issubdtype(start.dtype, np.integer) and start.size > 0
         if indices and start.shape[-1:] == (k,) and start.ndim <= 2:

@@ -64,7 +64,7 @@ def draw_clusters(
 
 def _coordinates(estimator: Any, X: Any, rows: Any) -> Any:
     """Return two kernel principal components of some rows; zeros where there are fewer."""
-    if estimator.kernel == "precomputed":
+    if estimator.kernel_.precomputed:
         K = np.asarray(X)[np.ix_(rows, rows)]
     else:
         K = estimator.kernel_(X[rows], X[rows])

@@ -1,6 +1,5 @@
 """Where annealing starts: the critical power, and the extreme eigenvalues behind it."""
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -8,6 +7,7 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from kernelmeans._typing import Array, DType
+from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import combination, distances_to
 from kernelmeans.spaces import Space
@@ -153,11 +153,9 @@ def warn_unless_positive(space: Space, threads: Threads, seed: int, name: str) -
     """
     smallest, largest = smallest_eigenvalue(space, threads, seed)
     if smallest < -np.sqrt(np.finfo(space.dtype).eps) * max(largest, -smallest):
-        warnings.warn(
+        warn_user(
             f"kernel={name}: the centred kernel matrix is not positive semi-definite (smallest "
             f"eigenvalue {smallest:.3g}, largest {largest:.3g}). Squared distances can be "
             "negative and the objective may rise; use a positive semi-definite kernel, or add "
             f"{-smallest:.3g} to the diagonal.",
-            UserWarning,
-            stacklevel=2,
         )

@@ -92,7 +92,7 @@ def solve(
         fixed = hard & ((report.labels == labels) | weightless).all(axis=1)
         finished = fixed | (~hard & schedule.settled(before, report.objective))
         factor = np.where(hard | (step == 0), 1.0, schedule.relaxation)
-        empty = hard & (report.mass <= 0)
+        empty = report.mass <= 0
         costs = assign(space, centroids, threads).costs(space) if empty.any() else None
         centroids = space.combine(report.total, report.mass, centroids, factor)
         if costs is not None:
@@ -168,7 +168,7 @@ def _normal(seed: int, k: int, block: slice) -> Array:
 
 
 def _refill(space: Space, centroids: Centroids, empty: BoolArray, costs: Array) -> None:
-    """Put centroids that a hard step left without samples on the costliest samples."""
+    """Put centroids that a step left without any weight on the costliest samples."""
     for r in np.flatnonzero(empty.any(axis=0)):
         clusters = np.flatnonzero(empty[:, r])
         costliest = np.argsort(-costs[r], kind="stable")[: len(clusters)]

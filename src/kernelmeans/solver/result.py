@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kernelmeans._typing import Array, IntArray
+from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.spaces import Centroids, Space
@@ -34,7 +34,7 @@ class Result:
     labels: IntArray
     inertia: Array
     n_iter: IntArray
-    converged: IntArray
+    converged: BoolArray
     objective_history: list[Array]
     power_history: list[Array]
     centroids: Centroids | None = field(default=None, repr=False)
@@ -90,11 +90,12 @@ class Record:
         """Label the samples of finished restarts; of their centroids only the best are kept."""
         assignment = assign(self._space, centroids, self._threads)
         inertia = assignment.inertia(self._space)
-        best = int(np.argmin(inertia))
-        if self._best is None or inertia[best] < self._inertia.min():
-            self._best = centroids.take(np.array([best]))
         self._labels[which] = assignment.labels
         self._inertia[which] = inertia
+        # Of equal costs the first restart counts, as in the result, whenever it finishes.
+        best = np.flatnonzero(which == np.argmin(self._inertia))
+        if len(best):
+            self._best = centroids.take(best)
         self._converged[which] = converged
 
     def result(self) -> Result:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernelmeans._typing import Array, Data, DType, IntArray
+from kernelmeans.kernels import Kernel
 from kernelmeans.spaces.predictor import Predictor
 
 #: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
@@ -52,6 +53,29 @@ class Centroids(NamedTuple):
         vectors = zip(*(part.vectors for part in parts), strict=True)
         joined = tuple(np.concatenate(pieces, axis=1) for pieces in vectors)
         return cls(joined, np.concatenate([part.norms for part in parts], axis=1))
+
+
+def check_finite(kernel: Kernel, *values: Array) -> None:
+    """Refuse a kernel that overflows on the data, or is not defined there.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    *values : ndarray
+        Sums that every kernel value or feature has entered.
+
+    Raises
+    ------
+    ValueError
+        If one is NaN or infinite.
+    """
+    if not all(np.isfinite(value).all() for value in values):
+        raise ValueError(
+            f"kernel={kernel.name!r} with parameters {kernel.parameters} is NaN or infinite on "
+            f"these data in {values[0].dtype}; scale the columns of X, or choose another kernel or "
+            "other parameters."
+        )
 
 
 class Space(ABC):
@@ -126,6 +150,11 @@ class Space(ABC):
     def bytes_per_restart(self, k: int) -> int:
         """Working memory that the solver needs for each restart in a batch."""
 
+    @property
+    @abstractmethod
+    def resident_bytes(self) -> int:
+        """Memory that the space itself holds, whatever the restarts."""
+
     def blocks(self, width: int) -> Iterator[slice]:
         """Blocks of samples for arrays of ``width`` values per sample."""
         smallest, largest = BLOCK_ROWS
@@ -175,6 +204,9 @@ class Space(ABC):
                     before *= rest[j]
                     vector[j] += before
             norms[j] = self.norms(tuple(vector[j] for vector in total))
+        if old is not None:
+            # A start at coordinates is no sum of samples: its norm cannot be had from its vectors.
+            norms = np.where(mass > 0, norms, old.norms)
         return Centroids(total, norms)
 
     def distances(self, centroids: Centroids, block: slice) -> Array:

@@ -5,7 +5,7 @@ import scipy.sparse
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.kernels import Kernel
-from kernelmeans.spaces.base import Centroids, Space
+from kernelmeans.spaces.base import Centroids, Space, check_finite
 from kernelmeans.spaces.predictor import Predictor
 
 
@@ -36,7 +36,9 @@ class FeatureSpace(Space):
             shares = (sample_weight / sample_weight.sum()).astype(self.dtype)
             self.centre = shares @ Z
             self.Z = Z - self.centre
-            self._squared_norms = np.vecdot(self.Z, self.Z)
+            with np.errstate(all="ignore"):
+                self._squared_norms = np.vecdot(self.Z, self.Z)
+        check_finite(kernel, self._squared_norms)
 
     def squared_norms(self, block: slice) -> Array:
         return self._squared_norms[block]
@@ -72,6 +74,10 @@ class FeatureSpace(Space):
     def export(self, centroids: Centroids) -> "FeaturePredictor":
         theta = centroids.vectors[0][:, 0]
         return FeaturePredictor(self.kernel, self.centre, theta, centroids.norms[:, 0])
+
+    @property
+    def resident_bytes(self) -> int:
+        return 0 if scipy.sparse.issparse(self.Z) else int(self.Z.nbytes)
 
     def bytes_per_restart(self, k: int) -> int:
         return 4 * k * int(self.Z.shape[1]) * self.dtype.itemsize

@@ -8,7 +8,7 @@ import numpy as np
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.spaces.base import Centroids, Space
+from kernelmeans.spaces.base import Centroids, Space, check_finite
 from kernelmeans.spaces.predictor import ROW_BUDGET, Predictor, portions
 
 
@@ -88,11 +88,15 @@ class GramSpace(Space):
         means = np.empty_like(shares)
 
         def project(block: slice) -> None:
-            means[block] = self._read(block) @ shares
+            # What is not finite is refused below, with a message of its own.
+            with np.errstate(all="ignore"):
+                means[block] = self._read(block) @ shares
 
         threads.run(project, self._held_blocks(), self.max_in_flight)
+        with np.errstate(all="ignore"):
+            diagonal = self.kernel.diagonal(self.X).astype(self.dtype, copy=False)
+        check_finite(self.kernel, means, diagonal)
         self.origin = Origin(shares, means)
-        diagonal = self.kernel.diagonal(self.X).astype(self.dtype, copy=False)
         self._squared_norms = self.origin.squared_norms(diagonal, means)
 
     @cached_property
@@ -165,13 +169,25 @@ class GramSpace(Space):
 
     def export(self, centroids: Centroids) -> "GramPredictor":
         coefficients = centroids.vectors[0][:, 0]
-        X = None if self.kernel.precomputed else self.X
+        # A copy: the model must not change when the user's array does.
+        X = None if self.kernel.precomputed else self.X.copy()
         norms = centroids.norms[:, 0]
         return GramPredictor(self.kernel, self.origin, X, coefficients, norms, self.row_budget)
 
+    @staticmethod
+    def working_bytes(k: int, n_samples: int, itemsize: int) -> int:
+        """Working memory of one restart, before there is a space.
+
+        Coefficients and products of the old and the new centroids, and two shares in flight.
+        """
+        return 6 * k * n_samples * itemsize
+
     def bytes_per_restart(self, k: int) -> int:
-        # Coefficients and products of the old and the new centroids, and two shares in flight.
-        return 6 * k * self.n_samples * self.dtype.itemsize
+        return self.working_bytes(k, self.n_samples, self.dtype.itemsize)
+
+    @property
+    def resident_bytes(self) -> int:
+        return self.row_budget
 
 
 class CachedGramSpace(GramSpace):
@@ -194,6 +210,10 @@ class CachedGramSpace(GramSpace):
 
     def blocks(self, width: int) -> Iterator[slice]:
         return Space.blocks(self, width)
+
+    @property
+    def resident_bytes(self) -> int:
+        return int(self._matrix.nbytes)
 
     def rows(self, which: slice | IntArray) -> Array:
         return self._matrix[which]
