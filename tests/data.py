@@ -1,46 +1,23 @@
 """Data for the tests: small made sets, and the real ones where they are present."""
 
-import os
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.io
 
-FOLDER = Path(
-    os.environ.get("KERNELMEANS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
-)
-FILES = {
-    "yale": "Yale.mat",
-    "jaffe": "jaffe_213n_676d_10c.mat",
-    "tox_171": "TOX-171.mat",
-    "seeds": "seeds_dataset.txt",
-    "isolet": "Isolet.mat",
-    "lung_discrete": "lung_small.mat",
-    "coil20": "COIL20.mat",
-    "glioma": "GLIOMA.mat",
-    "orl": "ORL.mat",
-    "lung_bhattacharjee": "bhattacharjee-2001_database.txt",
-}
+from kernelmeans import datasets
 
-
-def available():
-    """Whether the folder of real data is there."""
-    return all((FOLDER / name).exists() for name in FILES.values())
-
+#: Where the real sets are, or would be.
+FOLDER = datasets.data_folder() or Path("KERNELMEANS_DATA")
+#: The sets that lie there.
+NAMES = [name for name in datasets.NAMES if name != "digits"]
 
 needs_data = pytest.mark.skipif(
-    not available(), reason=f"no benchmark data in {FOLDER}: set KERNELMEANS_DATA to their folder"
+    datasets.data_folder() is None,
+    reason="no benchmark data: set KERNELMEANS_DATA to the folder that holds the files",
 )
-
-
-@cache
-def load(name):
-    """Rows and classes of a real set, in a seeded random order (the files are sorted by class)."""
-    X, y = _read(FOLDER / FILES[name])
-    order = np.random.default_rng(0).permutation(len(y))
-    return np.ascontiguousarray(X[order]), y[order]
+load = cache(datasets.load)
 
 
 @cache
@@ -49,21 +26,6 @@ def standardized(name):
     X, y = load(name)
     scale = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1), y
-
-
-def _read(path):
-    if path.suffix == ".mat":
-        content = scipy.io.loadmat(path)
-        y = content["Y"] if "Y" in content else content["y"]
-        return content["X"].astype(float), y.ravel()
-    if path.name == "seeds_dataset.txt":
-        table = np.loadtxt(path)
-        return table[:, :-1], table[:, -1].astype(int)
-    with path.open() as lines:
-        classes = lines.readline().split("\t")[1:]
-        values = [line.split("\t")[1:] for line in lines]
-    y = np.unique([name.strip() for name in classes], return_inverse=True)[1]
-    return np.array(values, float).T, y
 
 
 def rms_kernel(X):

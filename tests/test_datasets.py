@@ -1,4 +1,4 @@
-"""The reader of benchmark data against a second reading of the same files."""
+"""The reader of benchmark data against what its publishers say of the sets."""
 
 import numpy as np
 import pytest
@@ -19,6 +19,9 @@ SHAPES = {
     "lung_bhattacharjee": (203, 1543, 5),
 }
 
+#: Rows of each class, in sets with as many of every one.
+EVEN = {"yale": 11, "seeds": 70, "isolet": 60, "coil20": 72, "orl": 10}
+
 
 @data.needs_data
 @pytest.mark.parametrize("name", SHAPES)
@@ -29,12 +32,9 @@ def test_sets_have_the_published_sizes_and_classes(name, monkeypatch):
     assert X.shape == (n, p)
     assert X.dtype == np.float64
     np.testing.assert_array_equal(np.unique(y), np.arange(k))
-    # The same rows with the same classes, in whatever order.
-    ours, classes = data.load(name)
-    expected, got = (
-        np.lexsort(np.column_stack([c, rows]).T) for rows, c in ((ours, classes), (X, y))
-    )
-    np.testing.assert_array_equal(X[got], ours[expected])
+    if name in EVEN:
+        np.testing.assert_array_equal(np.bincount(y), EVEN[name])
+    # The files are sorted by class; the rows are not.
     assert (np.diff(y) < 0).sum() > k
 
 

@@ -190,7 +190,7 @@ DU_KERNELS = {
 @pytest.mark.parametrize("name", DU_KERNELS)
 def test_golden_matrices_of_du_et_al(name):
     # Pixels z-scored, then rows of unit length, in the order of the file.
-    rows = scipy.io.loadmat(data.FOLDER / data.FILES["yale"])["X"].astype(float)
+    rows = scipy.io.loadmat(data.FOLDER / "Yale.mat")["X"].astype(float)
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     function, parameters = DU_KERNELS[name]

@@ -10,7 +10,7 @@ import data
 import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
 
-NAMES = list(data.FILES)
+NAMES = data.NAMES
 #: Sets small enough for the fast suite.
 SMALL = {"yale", "jaffe", "seeds", "lung_discrete", "glioma"}
 sets = pytest.mark.parametrize(
