@@ -95,6 +95,8 @@ def load(name: str) -> tuple[Array, IntArray]:
 
     Raises
     ------
+    ValueError
+        If there is no set of that name.
     FileNotFoundError
         If there is no folder of data, or the file is not in it.
 
@@ -105,6 +107,8 @@ def load(name: str) -> tuple[Array, IntArray]:
     >>> X.shape
     (1797, 64)
     """
+    if name not in NAMES:
+        raise ValueError(f"name={name!r} is no benchmark set; the sets are {', '.join(NAMES)}.")
     if name == "digits":
         X, y = load_digits(return_X_y=True)
     else:

@@ -128,8 +128,9 @@ class KernelPowerKMeans(_WithKernel, _Annealed):
         ``"rbf"``, ``"laplacian"``, ``"poly"``, ``"cosine"``, ``"linear"``, ``"sigmoid"`` as
         scikit-learn computes them, ``"geodesic"`` (`kernelmeans.kernels.geodesic_kernel`),
         ``"precomputed"`` (X is the kernel matrix), or a callable that takes two matrices of rows
-        and returns the kernel between them. A callable, ``"sigmoid"`` or ``"precomputed"`` kernel
-        that is not positive semi-definite brings a warning with the size of the violation.
+        and returns the kernel between them (it is called from several threads). A callable,
+        ``"sigmoid"`` or ``"precomputed"`` kernel that is not positive semi-definite brings a
+        warning with the size of the violation.
     gamma : {"rms", "median", "scale"} or float, default="rms"
         Width. ``"rms"``: the paper's 1 / (2 sigma^2) for rbf, sigma the root mean square distance
         of two rows; 1 / n_features for laplacian, poly and sigmoid; 0.5 for geodesic.
@@ -166,8 +167,9 @@ class KernelPowerKMeans(_WithKernel, _Annealed):
     tol : float, default=1e-6
         Relative change of the objective that ends a run at constant power (``eta=1``).
     memory_budget : int, str or None, default=None
-        Bytes, or a text such as ``"4GB"``; None for 80 % of the free memory. A cached kernel
-        matrix beyond it is refused before it is computed.
+        Bytes, or a text such as ``"4GB"``; None for 80 % of the free memory. A kernel matrix and
+        centroids beyond it are refused before they are computed; restarts are run in batches that
+        fit.
     cache_kernel : bool, default=True
         False recomputes kernel rows at each step and never holds more of them than the budget.
     random_state : int, RandomState or None, default=None
@@ -360,8 +362,8 @@ class PowerKMeans(_Annealed):
     ----------
     n_clusters : int, default=8
         Number of clusters k.
-    s0, eta, anneal_every : as for `KernelPowerKMeans`
-        The annealing schedule.
+    s0, eta, anneal_every
+        The annealing schedule, as for `KernelPowerKMeans`.
     init, n_init, refine, n_swaps, max_iter, tol, memory_budget, random_state
         As for `KernelPowerKMeans`.
 
