@@ -61,6 +61,12 @@ def free_bytes() -> int:
     -------
     int
         Bytes.
+
+    Examples
+    --------
+    >>> from kernelmeans.memory import free_bytes
+    >>> free_bytes() > 0
+    True
     """
     free = int(psutil.virtual_memory().available)
     group = Path("/sys/fs/cgroup")

@@ -239,6 +239,13 @@ class KernelClusterer(
         -------
         labels : ndarray of shape (n_rows,)
             Index of the cluster of each row.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If X has the wrong number of features, NaN or infinite values.
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
@@ -260,6 +267,13 @@ class KernelClusterer(
         -------
         distances : ndarray of shape (n_rows, n_clusters)
             Distances.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
@@ -287,6 +301,13 @@ class KernelClusterer(
         -------
         score : float
             Minus the cost; on the training data, with the weights of the fit, ``-inertia_``.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)

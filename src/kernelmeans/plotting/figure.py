@@ -26,6 +26,16 @@ def plot_fit(estimator: Any, X: Any, *, max_points: int = 2000, random_state: in
     -------
     matplotlib.figure.Figure
         Not tied to pyplot: call its ``savefig``, or display it in a notebook.
+
+    Examples
+    --------
+    >>> from kernelmeans import KernelPowerKMeans
+    >>> from kernelmeans.plotting import plot_fit
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> figure = plot_fit(KernelPowerKMeans(3, random_state=0).fit(X), X)
+    >>> len(figure.get_axes())
+    3
     """
     figure = Figure(figsize=(11.0, 5.2), dpi=150, layout="constrained")
     panels: Any = figure.subfigures(1, 2, width_ratios=[1.45, 1.0])
