@@ -1,118 +1,19 @@
 """The estimators of one kernel: annealed, plain, and linear."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
-from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
-from kernelmeans.estimators.shell import KernelClusterer
-from kernelmeans.kernels import PARAMETERS, Kernel, resolve_kernel
-from kernelmeans.solver import Schedule, critical_power
-from kernelmeans.solver.schedule import (
-    AUTO_ETA,
-    AUTO_RELAXATION,
-    AUTO_SOFTNESS,
-    automatic_start,
-)
+from kernelmeans.estimators.parameters import ANNEALING, COMMON, KERNEL, Annealed, WithKernel
+from kernelmeans.kernels import Kernel
+from kernelmeans.solver import Schedule
 from kernelmeans.spaces import FeaturePredictor, Space
 
-_COMMON: dict[str, Any] = {
-    "n_clusters": [Interval(Integral, 1, None, closed="left")],
-    "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
-    "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-    "refine": [StrOptions({"swap"}), None],
-    "n_swaps": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "memory_budget": [Interval(Real, 0, None, closed="neither"), str, None],
-    "random_state": ["random_state"],
-}
-_KERNEL: dict[str, Any] = {
-    "kernel": [StrOptions(set(PARAMETERS)), callable],
-    "gamma": [
-        StrOptions({"rms", "median", "scale"}),
-        Interval(Real, 0, None, closed="neither"),
-    ],
-    "degree": [Interval(Real, 0, None, closed="left")],
-    "coef0": [Interval(Real, None, None, closed="neither")],
-    "kernel_params": [dict, None],
-    "cache_kernel": ["boolean"],
-}
-_ANNEALING: dict[str, Any] = {
-    "s0": [StrOptions({"auto"}), Interval(Real, None, 0, closed="neither")],
-    "eta": [StrOptions({"auto"}), Interval(Real, 1, None, closed="left")],
-    "anneal_every": [Interval(Integral, 1, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
-}
 
-
-class _WithKernel(KernelClusterer):
-    """Estimators with the kernel parameters of scikit-learn."""
-
-    kernel: str | Callable[..., Any]
-    gamma: str | float
-    degree: float
-    coef0: float
-    kernel_params: Mapping[str, Any] | None
-
-    @property
-    def _precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def _resolve_kernel(self, X: Data, seed: int) -> Kernel:
-        return resolve_kernel(
-            self.kernel,
-            X,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            kernel_params=self.kernel_params,
-            random_state=seed,
-        )
-
-
-class _Annealed(KernelClusterer):
-    """Estimators with the annealing parameters."""
-
-    s0: str | float
-    eta: str | float
-    anneal_every: int
-    tol: float
-
-    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
-        critical = critical_power(space, threads, seed)
-        automatic = self.eta == "auto"
-        schedule = Schedule(
-            s0=automatic_start(critical) if self.s0 == "auto" else float(self.s0),
-            critical_power=critical,
-            eta=AUTO_ETA if automatic else float(self.eta),
-            anneal_every=self.anneal_every,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-        if automatic:
-            schedule = replace(schedule, relaxation=AUTO_RELAXATION, softness=AUTO_SOFTNESS)
-        if not schedule.anneals and schedule.s0 > critical > -np.inf:
-            warn_user(
-                f"s0={schedule.s0:g} with eta=1 stays above the critical power "
-                f"{critical:.3g} of these data: the centroids collapse onto the mean. "
-                "Use s0='auto', a lower s0, or eta > 1.",
-            )
-        return schedule
-
-    def _set_fitted(
-        self, X: Data, weight: Array, space: Space, schedule: Schedule, *outcome: Any
-    ) -> None:
-        super()._set_fitted(X, weight, space, schedule, *outcome)
-        self.critical_power_ = schedule.critical_power
-
-
-class KernelPowerKMeans(_WithKernel, _Annealed):
+class KernelPowerKMeans(WithKernel, Annealed):
     """Kernel power k-means: kernel k-means that is annealed instead of restarted.
 
     The smallest distance in the cost of kernel k-means is replaced by a power mean M_s of the
@@ -230,7 +131,7 @@ class KernelPowerKMeans(_WithKernel, _Annealed):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**_COMMON, **_KERNEL, **_ANNEALING}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **KERNEL, **ANNEALING}
 
     def __init__(
         self,
@@ -274,7 +175,7 @@ class KernelPowerKMeans(_WithKernel, _Annealed):
         self.random_state = random_state
 
 
-class KernelKMeans(_WithKernel):
+class KernelKMeans(WithKernel):
     """Kernel k-means: hard steps from the start, the limit s -> -inf of `KernelPowerKMeans`.
 
     Prefer `KernelPowerKMeans`; this one is here to compare with, and for data so easy that
@@ -311,7 +212,7 @@ class KernelKMeans(_WithKernel):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**_COMMON, **_KERNEL}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **KERNEL}
 
     def __init__(
         self,
@@ -350,7 +251,7 @@ class KernelKMeans(_WithKernel):
         return Schedule(s0=-np.inf, critical_power=-np.inf, max_iter=self.max_iter)
 
 
-class PowerKMeans(_Annealed):
+class PowerKMeans(Annealed):
     """Power k-means: the annealed form of k-means, in the space of the data.
 
     `KernelPowerKMeans` with the linear kernel; centroids are points. For round clusters, and for
@@ -387,7 +288,7 @@ class PowerKMeans(_Annealed):
     [0.1, 5.1]
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**_COMMON, **_ANNEALING}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **ANNEALING}
 
     def __init__(
         self,

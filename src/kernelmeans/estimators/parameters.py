@@ -1,0 +1,112 @@
+"""Parameters that estimators share: what is allowed, and what becomes of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from kernelmeans._sklearn import Interval, StrOptions
+from kernelmeans._typing import Array, Data
+from kernelmeans._warnings import warn_user
+from kernelmeans.engines import Threads
+from kernelmeans.estimators.shell import KernelClusterer
+from kernelmeans.kernels import PARAMETERS, Kernel, resolve_kernel
+from kernelmeans.solver import Schedule, critical_power
+from kernelmeans.solver.schedule import (
+    AUTO_ETA,
+    AUTO_RELAXATION,
+    AUTO_SOFTNESS,
+    automatic_start,
+)
+from kernelmeans.spaces import Space
+
+COMMON: dict[str, Any] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+    "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+    "refine": [StrOptions({"swap"}), None],
+    "n_swaps": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "memory_budget": [Interval(Real, 0, None, closed="neither"), str, None],
+    "random_state": ["random_state"],
+}
+KERNEL: dict[str, Any] = {
+    "kernel": [StrOptions(set(PARAMETERS)), callable],
+    "gamma": [
+        StrOptions({"rms", "median", "scale"}),
+        Interval(Real, 0, None, closed="neither"),
+    ],
+    "degree": [Interval(Real, 0, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "kernel_params": [dict, None],
+    "cache_kernel": ["boolean"],
+}
+ANNEALING: dict[str, Any] = {
+    "s0": [StrOptions({"auto"}), Interval(Real, None, 0, closed="neither")],
+    "eta": [StrOptions({"auto"}), Interval(Real, 1, None, closed="left")],
+    "anneal_every": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+}
+
+
+class WithKernel(KernelClusterer):
+    """Estimators with the kernel parameters of scikit-learn."""
+
+    kernel: str | Callable[..., Any]
+    gamma: str | float
+    degree: float
+    coef0: float
+    kernel_params: Mapping[str, Any] | None
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _resolve_kernel(self, X: Data, seed: int) -> Kernel:
+        return resolve_kernel(
+            self.kernel,
+            X,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            kernel_params=self.kernel_params,
+            random_state=seed,
+        )
+
+
+class Annealed(KernelClusterer):
+    """Estimators with the annealing parameters."""
+
+    s0: str | float
+    eta: str | float
+    anneal_every: int
+    tol: float
+
+    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+        critical = critical_power(space, threads, seed)
+        automatic = self.eta == "auto"
+        schedule = Schedule(
+            s0=automatic_start(critical) if self.s0 == "auto" else float(self.s0),
+            critical_power=critical,
+            eta=AUTO_ETA if automatic else float(self.eta),
+            anneal_every=self.anneal_every,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        if automatic:
+            schedule = replace(schedule, relaxation=AUTO_RELAXATION, softness=AUTO_SOFTNESS)
+        if not schedule.anneals and schedule.s0 > critical > -np.inf:
+            warn_user(
+                f"s0={schedule.s0:g} with eta=1 stays above the critical power "
+                f"{critical:.3g} of these data: the centroids collapse onto the mean. "
+                "Use s0='auto', a lower s0, or eta > 1.",
+            )
+        return schedule
+
+    def _set_fitted(
+        self, X: Data, weight: Array, space: Space, schedule: Schedule, *outcome: Any
+    ) -> None:
+        super()._set_fitted(X, weight, space, schedule, *outcome)
+        self.critical_power_ = schedule.critical_power
