@@ -25,7 +25,7 @@ from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION, automatic_sta
 from kernelmeans.solver.seeding import random_seeds
 from kernelmeans.spaces import CachedGramSpace, FeatureSpace, Space
 
-ROW = "{:<58}{:>12}{:>12}{:>9}   {}"
+ROW = "{:<67}{:>12}{:>12}{:>9}   {}"
 
 
 def seconds(function: Callable[[], object]) -> float:
