@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sklearn.base import _fit_context
+from sklearn.utils._indexing import _get_column_indices, _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight
 
@@ -27,5 +28,7 @@ __all__ = [
     "StrOptions",
     "_check_sample_weight",
     "_fit_context",
+    "_get_column_indices",
+    "_safe_indexing",
     "with_callbacks",
 ]

@@ -134,10 +134,10 @@ def growth_per_step(K, s, weight, threads, steps):
         for block in space.blocks(2):
             share = space.accumulate(np.ascontiguousarray(start[:, :, block]), block)
             space.add(total, share, block)
-        centroids = space.combine(total, np.ones((2, 1)))
+        centroids = space.combine(total, np.ones((2, 1)), threads)
         schedule = Schedule(s0=s, critical_power=-np.inf, eta=1, tol=0, max_iter=count)
         ended = solve(space, centroids, schedule, threads, [0]).centroids
-        a = ended.vectors[0][0, 0] - ended.vectors[0][1, 0]
+        a = ended.coefficients[0, 0] - ended.coefficients[1, 0]
         gaps.append(np.sqrt(a @ K @ a))
     return gaps[1] / gaps[0]
 

@@ -22,7 +22,7 @@ def make_space(X, kind, threads, weight=None):
 
 def mended(space, seeds, threads, moves=20):
     start = space.at(np.asarray(seeds))
-    result = solve(space, start, HARD, threads, range(start.norms.shape[1]))
+    result = solve(space, start, HARD, threads, range(start.shape[1]))
     before = result.inertia.copy()
     swap_moves(space, result, moves, 100, np.random.RandomState(0), threads)
     return before, result

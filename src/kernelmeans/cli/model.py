@@ -26,7 +26,7 @@ from kernelmeans.spaces import Predictor
 TRUSTED_TYPES = (
     "kernelmeans.estimators.diagonal.TrainingDiagonal",
     "kernelmeans.estimators.single.KernelPowerKMeans",
-    "kernelmeans.kernels.Kernel",
+    "kernelmeans.kernels.kernel.Kernel",
     "kernelmeans.solver.result.Result",
     "kernelmeans.spaces.features.FeaturePredictor",
     "kernelmeans.spaces.gram.GramPredictor",

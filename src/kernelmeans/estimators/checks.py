@@ -48,13 +48,15 @@ def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
     return np.asarray(weight)
 
 
-def check_gram(K: Data) -> None:
+def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
     """Refuse a training kernel matrix that is not square and symmetric.
 
     Parameters
     ----------
     K : ndarray of shape (n_samples, n_samples)
         The matrix.
+    name : str
+        What messages call it.
 
     Raises
     ------
@@ -64,7 +66,7 @@ def check_gram(K: Data) -> None:
     n, columns = K.shape
     if n != columns:
         raise ValueError(
-            f"kernel='precomputed': X must be a square kernel matrix, got shape {K.shape}. Pass "
+            f"{name} must be a square kernel matrix, got shape {K.shape}. Pass "
             "the kernel between all training rows, or another kernel with the rows themselves."
         )
     scale = max(float(np.max(np.abs(np.diagonal(K)))), np.finfo(K.dtype).tiny)
@@ -74,7 +76,7 @@ def check_gram(K: Data) -> None:
         difference = float(np.max(np.abs(K[rows, start:] - K[start:, rows].T)))
         if difference > tolerance * max(scale, float(np.max(np.abs(K[rows])))):
             raise ValueError(
-                "kernel='precomputed': X must be a symmetric kernel matrix, but K[i, j] and "
+                f"{name} must be a symmetric kernel matrix, but K[i, j] and "
                 f"K[j, i] differ by up to {difference:.3g}. If rounding is to blame, pass "
                 "(K + K.T) / 2."
             )

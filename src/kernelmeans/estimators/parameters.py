@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -11,9 +11,13 @@ from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
+from kernelmeans.estimators.build import build_spaces
+from kernelmeans.estimators.checks import check_gram
+from kernelmeans.estimators.diagonal import TrainingDiagonal
 from kernelmeans.estimators.shell import KernelClusterer
 from kernelmeans.kernels import PARAMETERS, Kernel, resolve_kernel
-from kernelmeans.solver import Schedule, critical_power
+from kernelmeans.solver import Schedule, critical_power, warn_unless_positive
+from kernelmeans.solver.power import SQUARES, Loss
 from kernelmeans.solver.schedule import (
     AUTO_ETA,
     AUTO_RELAXATION,
@@ -31,6 +35,11 @@ COMMON: dict[str, Any] = {
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "memory_budget": [Interval(Real, 0, None, closed="neither"), str, None],
     "random_state": ["random_state"],
+}
+#: Of estimators that have neither annealing nor swap moves, and end on ``tol``.
+ALTERNATING: dict[str, Any] = {
+    **{name: allowed for name, allowed in COMMON.items() if name not in ("refine", "n_swaps")},
+    "tol": [Interval(Real, 0, None, closed="left")],
 }
 KERNEL: dict[str, Any] = {
     "kernel": [StrOptions(set(PARAMETERS)), callable],
@@ -51,7 +60,26 @@ ANNEALING: dict[str, Any] = {
 }
 
 
-class WithKernel(KernelClusterer):
+class OneKernel(KernelClusterer):
+    """Estimators in the space of a single kernel."""
+
+    cache_kernel: bool = True
+
+    def _space(
+        self, kernel: Kernel, X: Data, weight: Array, budget: int, threads: Threads, seed: int
+    ) -> Space:
+        (space,) = build_spaces(
+            [kernel], [X], weight, self.n_clusters, budget, self.cache_kernel, threads
+        )
+        if not kernel.surely_positive:
+            warn_unless_positive(space, threads, seed, kernel.name)
+        return space
+
+    def _squared_lengths(self, X: Data, given: Any = None) -> Array:
+        return cast(Kernel, self.kernel_).diagonal(X)
+
+
+class WithKernel(OneKernel):
     """Estimators with the kernel parameters of scikit-learn."""
 
     kernel: str | Callable[..., Any]
@@ -63,6 +91,26 @@ class WithKernel(KernelClusterer):
     @property
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _check_precomputed(self, X: Array) -> None:
+        check_gram(X)
+
+    def _remember(self, X: Data) -> None:
+        self._training_diagonal = TrainingDiagonal(X) if self._precomputed else None
+
+    def _squared_lengths(self, X: Data, given: Any = None) -> Array:
+        if self._training_diagonal is None:
+            return super()._squared_lengths(X)
+        return self._training_diagonal.of(X, given)
+
+    def _training_squared_lengths(self, X: Data) -> Array:
+        return cast(Kernel, self.kernel_).diagonal(X)
+
+    @property
+    def gamma_(self) -> float | None:
+        """Width used, where the kernel has one."""
+        gamma: float | None = self.kernel_.parameters.get("gamma")
+        return gamma
 
     def _resolve_kernel(self, X: Data, seed: int) -> Kernel:
         return resolve_kernel(
@@ -106,7 +154,24 @@ class Annealed(KernelClusterer):
         return schedule
 
     def _set_fitted(
-        self, X: Data, weight: Array, space: Space, schedule: Schedule, *outcome: Any
+        self, X: Data, weight: Array, floor: float, schedule: Schedule, *outcome: Any
     ) -> None:
-        super()._set_fitted(X, weight, space, schedule, *outcome)
+        super()._set_fitted(X, weight, floor, schedule, *outcome)
         self.critical_power_ = schedule.critical_power
+
+
+class Alternating(KernelClusterer):
+    """Estimators whose hard steps also move kernel weights, or weigh the samples anew."""
+
+    tol: float
+    _loss: ClassVar[Loss] = SQUARES
+
+    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+        return Schedule(
+            s0=-np.inf,
+            critical_power=-np.inf,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            loss=self._loss,
+            alternates=True,
+        )

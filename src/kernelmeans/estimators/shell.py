@@ -3,7 +3,6 @@
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-import scipy.sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -24,10 +23,8 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.callbacks import Reporter
-from kernelmeans.estimators.checks import check_gram, check_memory, check_weights
-from kernelmeans.estimators.diagonal import TrainingDiagonal
+from kernelmeans.estimators.checks import check_weights
 from kernelmeans.estimators.starts import Starts
-from kernelmeans.kernels import Kernel
 from kernelmeans.memory import budget_bytes
 from kernelmeans.solver import (
     Result,
@@ -35,9 +32,8 @@ from kernelmeans.solver import (
     shares,
     solve,
     swap_moves,
-    warn_unless_positive,
 )
-from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, Predictor, Space
+from kernelmeans.spaces import Predictor, Space
 
 #: Share of the memory budget that the soft weights may take to be kept.
 WEIGHTS_SHARE = 0.25
@@ -56,14 +52,20 @@ class KernelClusterer(
     n_clusters: int
     init: Any
     n_init: Any
-    refine: str | None
-    n_swaps: int | str
+    refine: str | None = None
+    n_swaps: int | str = "auto"
     max_iter: int
     memory_budget: int | str | None
     cache_kernel: bool
     random_state: Any
 
-    def _resolve_kernel(self, X: Data, seed: int) -> Kernel:
+    def _resolve_kernel(self, X: Data, seed: int) -> Any:
+        """Settle the kernel from the data, a `Kernel` or several of them."""
+        raise NotImplementedError
+
+    def _space(
+        self, kernel: Any, X: Data, weight: Array, budget: int, threads: Threads, seed: int
+    ) -> Space:
         raise NotImplementedError
 
     def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
@@ -72,6 +74,24 @@ class KernelClusterer(
     @property
     def _precomputed(self) -> bool:
         return False
+
+    def _check_precomputed(self, X: Array) -> None:
+        raise NotImplementedError
+
+    def _remember(self, X: Data) -> None:
+        """Keep what `_squared_lengths` has to know of the training rows."""
+
+    def _squared_lengths(self, X: Data, given: Any = None) -> Array:
+        """K(x, x) of rows, before any normalisation, in the form that the predictor takes."""
+        raise NotImplementedError
+
+    def _training_squared_lengths(self, X: Data) -> Array:
+        """The same for the training rows."""
+        return self._squared_lengths(X)
+
+    def _lengths_for_labels(self, X: Data) -> Array:
+        """What `predict` needs of it: nothing, mostly."""
+        return np.zeros(X.shape[0], self._predictor.norms.dtype)
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
@@ -106,14 +126,12 @@ class KernelClusterer(
         X = self._validated(X, reset=True)
         weight = check_weights(sample_weight, X, self.n_clusters)
         if self._precomputed:
-            check_gram(X)
+            self._check_precomputed(X)
         kernel = self._resolve_kernel(X, seed)
         starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
         reporter = Reporter(self, X, starts.n_init)
         with Threads() as threads:
-            space = self._space(kernel, X, weight, budget, threads)
-            if not kernel.surely_positive:
-                warn_unless_positive(space, threads, seed, kernel.name)
+            space = self._space(kernel, X, weight, budget, threads, seed)
             schedule = self._schedule(space, threads, seed)
             seeds = rng.randint(np.iinfo(np.int32).max, size=starts.n_init).tolist()
             result = self._solve(space, starts, schedule, budget, seeds, threads, reporter)
@@ -122,36 +140,12 @@ class KernelClusterer(
                 swap_moves(space, result, n_swaps, self.max_iter, rng, threads, reporter)
             assert result.centroids is not None
             predictor = space.export(result.centroids)
+            floor = float(space.floor(result.centroids)[0])
         result.centroids = None
-        self._set_fitted(X, weight, space, schedule, result, budget, predictor)
+        self._set_fitted(X, weight, floor, schedule, result, budget, predictor)
         self._warn(result)
         reporter.end()
         return self
-
-    def _space(
-        self, kernel: Kernel, X: Data, weight: Array, budget: int, threads: Threads
-    ) -> Space:
-        n, itemsize = X.shape[0], X.dtype.itemsize
-        half = "" if itemsize == 4 else ", pass float32 data (half the memory)"
-        if kernel.has_features:
-            if not scipy.sparse.issparse(X):
-                remedies = f"Use fewer columns or rows{half}"
-                check_memory(X.nbytes, budget, f"n_samples={n}: a centred copy of X", remedies)
-            return FeatureSpace(kernel, X, weight)
-        working = GramSpace.working_bytes(self.n_clusters, n, itemsize)
-        if not self.cache_kernel:
-            remedies = f"Use fewer rows or clusters{half}"
-            what = f"n_samples={n}, n_clusters={self.n_clusters}: a step with recomputed rows"
-            check_memory(working + 8 * n * itemsize, budget, what, remedies)
-            return GramSpace(kernel, X, weight, threads, budget - working)
-        what = "a centred copy of X" if kernel.precomputed else "the kernel matrix"
-        remedies = (
-            "Set cache_kernel=False (kernel rows are made anew at each step: slower, but little "
-            f"memory){half}"
-        )
-        what = f"n_samples={n}: {what}, with the centroids,"
-        check_memory(n * n * itemsize + working, budget, what, remedies)
-        return CachedGramSpace(kernel, X, weight, threads)
 
     def _solve(
         self,
@@ -180,16 +174,17 @@ class KernelClusterer(
         self,
         X: Data,
         weight: Array,
-        space: Space,
+        floor: float,
         schedule: Schedule,
         result: Result,
         budget: int,
         predictor: Predictor,
     ) -> None:
         best = result.best
-        kernel = predictor.kernel
-        self._training_diagonal = TrainingDiagonal(X) if kernel.precomputed else None
-        diagonal = kernel.diagonal(X)
+        self._predictor = predictor
+        self.kernel_ = predictor.kernel
+        self._remember(X)
+        diagonal = self._training_squared_lengths(X)
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
         fits = X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget
         comparison = predictor.compare(X, diagonal, keep_distances=fits)
@@ -198,15 +193,12 @@ class KernelClusterer(
         self.objective_history_ = result.objective_history[best]
         self.power_history_ = result.power_history[best]
         self.n_iter_ = int(result.n_iter[best])
-        self.kernel_ = kernel
-        self.gamma_ = kernel.parameters.get("gamma")
         self.result_ = result
         self.weights_ = None
         if comparison.distances is not None:
             finite = self.power_history_[np.isfinite(self.power_history_)]
             power = float(finite[-1]) if len(finite) else -np.inf
-            self.weights_ = shares(comparison.distances, power, space.floor).T
-        self._predictor = predictor
+            self.weights_ = shares(comparison.distances, power, floor).T
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")
@@ -249,7 +241,7 @@ class KernelClusterer(
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
-        return self._predictor.compare(X, np.zeros(X.shape[0], X.dtype)).labels
+        return self._predictor.compare(X, self._lengths_for_labels(X)).labels
 
     def transform(self, X: Any, *, diagonal: Any = None) -> Array:
         """Distances, not squared, of each row to the centroids in feature space.
@@ -277,8 +269,8 @@ class KernelClusterer(
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
-        diagonal = self._diagonal(X, diagonal)
-        distances = self._predictor.compare(X, diagonal, keep_distances=True).distances
+        squared = self._squared_lengths(X, diagonal)
+        distances = self._predictor.compare(X, squared, keep_distances=True).distances
         return np.sqrt(cast(Array, distances)).T
 
     def score(
@@ -312,19 +304,13 @@ class KernelClusterer(
         check_is_fitted(self)
         X = self._validated(X, reset=False)
         weight = _check_sample_weight(sample_weight, X, dtype=X.dtype)
-        nearest = self._predictor.compare(X, self._diagonal(X, diagonal)).nearest
+        nearest = self._predictor.compare(X, self._squared_lengths(X, diagonal)).nearest
         return -_cost(nearest, weight)
 
     def _validated(self, X: Any, reset: bool) -> Data:
         dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
         sparse: Any = False if self._precomputed else "csr"
         return validate_data(self, X, accept_sparse=sparse, dtype=dtype, order="C", reset=reset)
-
-    def _diagonal(self, X: Data, diagonal: Any) -> Array:
-        """K(x, x) of new rows."""
-        if self._training_diagonal is None:
-            return self.kernel_.diagonal(X)
-        return self._training_diagonal.of(X, diagonal)
 
     @property
     def _n_features_out(self) -> int:

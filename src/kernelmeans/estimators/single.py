@@ -7,7 +7,14 @@ import numpy as np
 
 from kernelmeans._typing import Array, Data
 from kernelmeans.engines import Threads
-from kernelmeans.estimators.parameters import ANNEALING, COMMON, KERNEL, Annealed, WithKernel
+from kernelmeans.estimators.parameters import (
+    ANNEALING,
+    COMMON,
+    KERNEL,
+    Annealed,
+    OneKernel,
+    WithKernel,
+)
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Schedule
 from kernelmeans.spaces import FeaturePredictor, Space
@@ -251,7 +258,7 @@ class KernelKMeans(WithKernel):
         return Schedule(s0=-np.inf, critical_power=-np.inf, max_iter=self.max_iter)
 
 
-class PowerKMeans(Annealed):
+class PowerKMeans(OneKernel, Annealed):
     """Power k-means: the annealed form of k-means, in the space of the data.
 
     `KernelPowerKMeans` with the linear kernel; centroids are points. For round clusters, and for

@@ -10,7 +10,12 @@ from kernelmeans._typing import Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver.seeding import from_weights, greedy_kmeans_plusplus, random_seeds
+from kernelmeans.solver.seeding import (
+    from_weights,
+    greedy_kmeans_plusplus,
+    random_partition,
+    random_seeds,
+)
 from kernelmeans.spaces import Centroids, Space
 
 #: Restarts of ``n_init="auto"`` where starts are plain random draws.
@@ -54,7 +59,7 @@ class Starts:
 
     def _refuse_ambiguous(self, n_init: int | str) -> None:
         """Integers are indices; refuse them where they look like weights or coordinates."""
-        k, (n, p) = self.n_clusters, self.X.shape
+        k, n, p = self.n_clusters, self.X.shape[0], self.X.shape[-1]
         restarts = len(self.init)
         alike = {n: "weights", k: "coordinates" if p == k else None}.get(restarts)
         if _is_index_table(self.init) and restarts > 1 and alike and n_init != restarts:
@@ -87,6 +92,9 @@ class Starts:
         if isinstance(self.init, str):
             if self.init == "random":
                 return space.at(random_seeds(space, k, generators))
+            if self.init == "random-partition":
+                drawn = [random_partition(space.n_samples, k, rng) for rng in generators]
+                return Centroids.join([from_weights(space, w, threads) for w in drawn])
             return space.at(greedy_kmeans_plusplus(space, k, generators, threads))
         if _is_index_table(self.init):
             return space.at(self.init[first : first + len(seeds)].T)
@@ -111,7 +119,7 @@ class Starts:
                 f"{name} is no array of numbers ({error}); give row indices, coordinates or "
                 "weights."
             ) from None
-        k, (n, p) = self.n_clusters, self.X.shape
+        k, n, p = self.n_clusters, self.X.shape[0], self.X.shape[-1]
         indices = np.issubdtype(start.dtype, np.integer) and start.size > 0
         if indices and start.shape[-1:] == (k,) and start.ndim <= 2:
             return self._checked_indices(np.atleast_2d(start), name)

@@ -1,5 +1,6 @@
 """Passes over all blocks that are no steps: distances, nearest centroids, combinations."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +19,14 @@ class Assignment(NamedTuple):
         Nearest centroid, the first of equals.
     nearest, second : ndarray of shape (R, n_samples)
         Smallest and second smallest squared distance.
+    floor : ndarray of shape (R,)
+        Smallest squared distance told from zero.
     """
 
     labels: IntArray
     nearest: Array
     second: Array
+    floor: Array
 
     def inertia(self, space: Space) -> Array:
         """Weighted sum of the smallest distances, shape (R,)."""
@@ -30,7 +34,7 @@ class Assignment(NamedTuple):
 
     def costs(self, space: Space) -> Array:
         """Weighted smallest distances, shape (R, n_samples); nil where not told from zero."""
-        distances = np.where(self.nearest > 2 * space.floor, self.nearest, 0)
+        distances = np.where(self.nearest > 2 * self.floor[:, None], self.nearest, 0)
         return np.asarray(distances * space.sample_weight.astype(np.float64))
 
 
@@ -41,25 +45,25 @@ def combination(space: Space, coefficients: Array, threads: Threads) -> Centroid
     def share(block: slice) -> tuple[Array, ...]:
         return space.accumulate(coefficients[None, None, block], block)
 
-    for block, result in threads.map(share, space.blocks(1), space.max_in_flight):
+    for block, result in threads.map(share, space.blocks(1)):
         space.add(total, result, block)
-    return space.combine(total, np.ones((1, 1)))
+    return space.combine(total, np.ones((1, 1)), threads)
 
 
 def distances_to(space: Space, centroids: Centroids, threads: Threads) -> Array:
     """All squared distances, shape (k, R, n_samples)."""
-    out = np.empty((*centroids.norms.shape, space.n_samples), space.dtype)
+    out = np.empty((*centroids.shape, space.n_samples), space.dtype)
 
     def fill(block: slice) -> None:
         out[:, :, block] = space.distances(centroids, block)
 
-    threads.run(fill, space.blocks(centroids.norms.size))
+    threads.run(fill, space.blocks(math.prod(centroids.shape)))
     return out
 
 
 def assign(space: Space, centroids: Centroids, threads: Threads) -> Assignment:
     """Nearest and second nearest centroid of every sample."""
-    shape = (centroids.norms.shape[1], space.n_samples)
+    shape = (centroids.shape[1], space.n_samples)
     labels = np.empty(shape, np.int32)
     nearest, second = np.empty(shape, space.dtype), np.empty(shape, space.dtype)
 
@@ -70,5 +74,5 @@ def assign(space: Space, centroids: Centroids, threads: Threads) -> Assignment:
         np.put_along_axis(d, labels[None, :, block], np.inf, axis=0)
         second[:, block] = d.min(axis=0)
 
-    threads.run(fill, space.blocks(centroids.norms.size))
-    return Assignment(labels, nearest, second)
+    threads.run(fill, space.blocks(math.prod(centroids.shape)))
+    return Assignment(labels, nearest, second, space.floor(centroids))

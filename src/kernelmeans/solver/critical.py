@@ -1,12 +1,12 @@
 """Where annealing starts: the critical power, and the extreme eigenvalues behind it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from kernelmeans._typing import Array, DType
+from kernelmeans._typing import Array, BoolArray, DType
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import combination, distances_to
@@ -14,6 +14,8 @@ from kernelmeans.spaces import Space
 
 #: Accuracy of the eigenvalue relative to itself, ample for a starting power.
 TOLERANCE = 1e-3
+#: Distance of two sets of kernel weights, in total variation, that is worth another computation.
+MOVED = 0.1
 #: Matrices up to this size are formed and decomposed: Lanczos needs some room.
 DENSE_SIZE = 32
 
@@ -43,7 +45,7 @@ def critical_power(space: Space, threads: Threads, seed: int) -> float:
     mean = combination(space, weight, threads)
     # About the mean, whatever the origin: the differences cancel exactly for constant data.
     squared = distances_to(space, mean, threads)[0, 0]
-    varies = squared > 2 * space.floor
+    varies = squared > 2 * space.floor(mean)
     if not varies.any():
         return -np.inf
     # Samples at the mean have no direction: the mean is over the others.
@@ -56,6 +58,47 @@ def critical_power(space: Space, threads: Threads, seed: int) -> float:
 
     top = largest_eigenvalue(apply, space.n_samples, space.dtype, seed)
     return float(1 - 1 / (2 * top)) if top > 0 else -np.inf
+
+
+class CriticalPowers:
+    """The critical power of each running restart, which follows its kernel weights.
+
+    Parameters
+    ----------
+    value : float
+        The critical power under the first kernel weights.
+    kernel_weights : ndarray of shape (R, L)
+        Those weights.
+
+    Attributes
+    ----------
+    values : ndarray of shape (R,)
+        The critical powers.
+    """
+
+    def __init__(self, value: float, kernel_weights: Array) -> None:
+        self.values = np.full(len(kernel_weights), value)
+        self._known = kernel_weights.copy()
+
+    def follow(
+        self,
+        space: Space,
+        kernel_weights: Array,
+        which: BoolArray,
+        seeds: Sequence[int],
+        threads: Threads,
+    ) -> None:
+        """Compute it again where the kernel weights have moved noticeably."""
+        moved = np.abs(kernel_weights - self._known).sum(axis=1) / 2 > MOVED
+        for r in np.flatnonzero(moved & which & np.isfinite(self.values)).tolist():
+            own = space.reweighted(kernel_weights[r])
+            self.values[r] = critical_power(own, threads, seeds[r])
+            self._known[r] = kernel_weights[r]
+
+    def keep(self, restarts: BoolArray) -> None:
+        """Drop the other restarts."""
+        self.values = self.values[restarts]
+        self._known = self._known[restarts]
 
 
 def smallest_eigenvalue(space: Space, threads: Threads, seed: int) -> tuple[float, float]:
@@ -133,7 +176,7 @@ def _centred_product(space: Space, x: Array, weight: Array, threads: Threads) ->
     def fill(block: slice) -> None:
         y[block] = space.products(total, block)[0, 0]
 
-    threads.run(fill, space.blocks(1), space.max_in_flight)
+    threads.run(fill, space.blocks(1))
     return np.asarray(y - weight @ y)
 
 

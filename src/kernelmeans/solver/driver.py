@@ -8,7 +8,8 @@ import numpy as np
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import assign
-from kernelmeans.solver.power import weigh
+from kernelmeans.solver.critical import CriticalPowers
+from kernelmeans.solver.power import Loss, weigh
 from kernelmeans.solver.result import Record, Result
 from kernelmeans.solver.schedule import Schedule
 from kernelmeans.spaces import Centroids, Space
@@ -73,10 +74,11 @@ def solve(
     Result
         Labels, costs and histories of all restarts, and the best one's centroids.
     """
-    n_restarts = centroids.norms.shape[1]
-    record = Record(space, threads, n_restarts)
+    n_restarts = centroids.shape[1]
+    record = Record(space, threads, n_restarts, schedule.loss)
     active = np.arange(n_restarts)
     hard = np.full(n_restarts, np.isneginf(schedule.s0))
+    critical = CriticalPowers(schedule.critical_power, centroids.kernel_weights)
     before = np.full(n_restarts, np.inf)
     labels: IntArray = np.full((n_restarts, space.n_samples), -1, np.int32)
     # Samples without weight get labels, but move nothing.
@@ -85,29 +87,37 @@ def solve(
     for step in range(schedule.max_iter):
         finite_power = schedule.power(step)
         power = np.where(hard, -np.inf, finite_power)
-        noise = _noise(space, centroids, ~hard, schedule.collapses(finite_power))
-        report = _sums(space, centroids, power, noise, [seeds[r] for r in active.tolist()], threads)
-        record.step(active, report.objective, power)
+        own_seeds = [seeds[r] for r in active.tolist()]
+        noise = _noise(space, centroids, ~hard, schedule.collapses(finite_power, critical.values))
+        loss = schedule.loss_at(step)
+        report = _sums(space, centroids, power, loss, noise, own_seeds, threads)
+        objective = report.objective + space.penalty(centroids)
+        record.step(active, objective, power, centroids.kernel_weights)
 
-        fixed = hard & ((report.labels == labels) | weightless).all(axis=1)
-        finished = fixed | (~hard & schedule.settled(before, report.objective))
+        fixed = ((report.labels == labels) | weightless).all(axis=1)
+        # Hard steps settle with their labels, unless they move more than the centroids.
+        adaptive = ~hard | schedule.alternates
+        finished = np.where(adaptive, schedule.settled(before, objective), fixed)
         factor = np.where(hard | (step == 0), 1.0, schedule.relaxation)
         empty = report.mass <= 0
         costs = assign(space, centroids, threads).costs(space) if empty.any() else None
-        centroids = space.combine(report.total, report.mass, centroids, factor)
+        centroids = space.combine(report.total, report.mass, threads, centroids, factor)
+        if adaptive.any():
+            centroids = space.adapt(centroids, adaptive)
         if costs is not None:
             _refill(space, centroids, empty, costs)
-        hard = hard | schedule.hardens(finite_power, report.softness)
-        before, labels = report.objective, report.labels
+        critical.follow(space, centroids.kernel_weights, ~hard, own_seeds, threads)
+        hard = hard | schedule.hardens(finite_power, critical.values, report.softness)
+        before, labels = objective, report.labels
         if finished.any():
             record.finish(active[finished], centroids.take(finished), converged=True)
             going = ~finished
-            centroids, active = centroids.take(going), active[going]
+            centroids.keep(going)
+            critical.keep(going)
+            active = active[going]
             hard, before, labels = hard[going], before[going], labels[going]
         n_done = n_restarts - len(active)
-        progress = Progress(
-            step, n_done, n_restarts, float(power.max()), float(report.objective.min())
-        )
+        progress = Progress(step, n_done, n_restarts, float(power.max()), float(objective.min()))
         stopped = listen(progress)
         if stopped or not len(active):
             break
@@ -120,17 +130,18 @@ def _sums(
     space: Space,
     centroids: Centroids,
     power: Array,
+    loss: Loss,
     noise: Array,
     seeds: Sequence[int],
     threads: Threads,
 ) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
-    k, restarts = centroids.norms.shape
+    k, restarts = centroids.shape
     v = space.sample_weight
     v64 = v.astype(np.float64)
 
     def work(block: slice) -> tuple[tuple[Array, ...], Array, Array, Array, IntArray]:
-        weights = weigh(space.distances(centroids, block), power, v[block])
+        weights = weigh(space.distances(centroids, block), power, v[block], loss)
         coefficients = weights.values
         for r in np.flatnonzero(noise).tolist():
             coefficients[:, r] *= 1 + noise[r] * _normal(seeds[r], k, block)
@@ -146,7 +157,7 @@ def _sums(
     mass, objective, certainty = np.zeros((k, restarts)), np.zeros(restarts), np.zeros(restarts)
     labels = np.empty((restarts, space.n_samples), np.int32)
     blocks = space.blocks(k * restarts)
-    for block, (share, *sums, block_labels) in threads.map(work, blocks, space.max_in_flight):
+    for block, (share, *sums, block_labels) in threads.map(work, blocks):
         space.add(total, share, block)
         mass += sums[0]
         objective += sums[1]
@@ -179,15 +190,15 @@ def _refill(space: Space, centroids: Centroids, empty: BoolArray, costs: Array) 
             centroids.put((clusters, np.full_like(clusters, r)), space.at(costliest[:, None]))
 
 
-def _noise(space: Space, centroids: Centroids, soft: BoolArray, collapsing: bool) -> Array:
+def _noise(space: Space, centroids: Centroids, soft: BoolArray, collapsing: BoolArray) -> Array:
     """Relative perturbation of each restart's weights, shape (R,): mostly none.
 
     Centroids that coincide, or draw together above the critical power until they do, would be
     told apart by rounding alone, or never.
     """
-    rounding = 8 * np.finfo(space.dtype).eps * space.magnitude
     # Equal norms are necessary for coincidence, and cheap; a false alarm does no harm.
-    gaps = np.diff(np.sort(centroids.norms, axis=0), axis=0).min(axis=0, initial=np.inf)
-    shaken = soft & (collapsing | (gaps <= rounding))
+    norms = np.sort(space.norms(centroids), axis=0)
+    gaps = np.diff(norms, axis=0).min(axis=0, initial=np.inf)
+    shaken = soft & (collapsing | (gaps <= space.floor(centroids)))
     level = PERTURBATION[space.dtype.name]
     return np.where(shaken, level, 0).astype(space.dtype)

@@ -1,5 +1,6 @@
 """The weight rules: what a block's distances say about how much each centroid draws each sample."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,25 @@ from kernelmeans._typing import Array, IntArray
 #: Weights relative to the nearest centroid's below which they count as zero. Left alone they
 #: would become denormal numbers, which slow a matrix product up to fortyfold.
 NEGLIGIBLE = 1e-25
+
+
+class Loss(NamedTuple):
+    """What a sample's squared distance to its own centroid costs: a concave function.
+
+    Attributes
+    ----------
+    value, slope : callable
+        The function and its derivative.
+    """
+
+    value: Callable[[Array], Array]
+    slope: Callable[[Array], Array]
+
+
+#: The cost of k-means.
+SQUARES = Loss(lambda d: d, np.ones_like)
+#: The distance itself, which outliers influence less.
+LENGTHS = Loss(np.sqrt, lambda d: 0.5 / np.sqrt(d))
 
 
 class Weights(NamedTuple):
@@ -80,38 +100,40 @@ def _exponential(x: Array) -> None:
     np.maximum(x, 0, out=x)
 
 
-def hard_weights(distances: Array, sample_weight: Array) -> Weights:
+def hard_weights(distances: Array, sample_weight: Array, loss: Loss = SQUARES) -> Weights:
     """Limit of `power_weights` for s -> -inf: all weight to the nearest centroid, first of equals.
 
     Parameters
     ----------
     distances : ndarray of shape (k, R, block)
-        Squared distances.
+        Squared distances, all positive.
     sample_weight : ndarray of shape (block,)
         The v_i.
+    loss : Loss, default=SQUARES
+        What a squared distance costs; its slope is the weight.
 
     Returns
     -------
     Weights
-        One-hot weights, smallest distances and certainty 1.
+        Weights that are zero but for the nearest centroid, costs and certainty 1.
     """
     labels = distances.argmin(axis=0).astype(np.int32)
-    weights = np.zeros_like(distances)
-    np.put_along_axis(weights, labels[None], sample_weight, axis=0)
     nearest = distances.min(axis=0)
-    return Weights(weights, nearest, np.ones_like(nearest), labels)
+    weights = np.zeros_like(distances)
+    np.put_along_axis(weights, labels[None], (sample_weight * loss.slope(nearest))[None], axis=0)
+    return Weights(weights, loss.value(nearest), np.ones_like(nearest), labels)
 
 
-def weigh(distances: Array, power: Array, sample_weight: Array) -> Weights:
+def weigh(distances: Array, power: Array, sample_weight: Array, loss: Loss = SQUARES) -> Weights:
     """Weights at each restart's own power, finite or -inf; overwrites the distances."""
     hard = np.isneginf(power)
     if not hard.any():
         return power_weights(distances, power, sample_weight)
     if hard.all():
-        return hard_weights(distances, sample_weight)
+        return hard_weights(distances, sample_weight, loss)
     parts = (
         power_weights(distances[:, ~hard], power[~hard], sample_weight),
-        hard_weights(distances[:, hard], sample_weight),
+        hard_weights(distances[:, hard], sample_weight, loss),
     )
     # Restarts back in their old order: the soft ones come first in the concatenation.
     order = np.argsort(np.concatenate([np.flatnonzero(~hard), np.flatnonzero(hard)]))

@@ -8,6 +8,7 @@ import numpy as np
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import assign
+from kernelmeans.solver.power import Loss
 from kernelmeans.spaces import Centroids, Space
 
 
@@ -21,40 +22,53 @@ class Result:
         Nearest final centroid of each sample.
     inertia : ndarray of shape (n_init,)
         Weighted sum of squared distances to it.
+    cost : ndarray of shape (n_init,)
+        What restarts are compared by: the inertia, unless another loss counts or kernel weights
+        add their penalty.
     n_iter : ndarray of shape (n_init,)
         Steps taken.
     converged : ndarray of shape (n_init,)
         Whether the restart ended by itself, not at ``max_iter``.
     objective_history, power_history : list of ndarray of shape (n_iter,)
         f_s and s at the centroids with which each step began; s = -inf in hard steps.
+    kernel_weights : ndarray of shape (n_init, L)
+        Final weights of the kernels.
+    kernel_weights_history : list of ndarray of shape (n_iter, L)
+        Those with which each step began.
     centroids : Centroids or None
         Centroids of the best restart, on its own (R = 1); None once they are exported.
     """
 
     labels: IntArray
     inertia: Array
+    cost: Array
     n_iter: IntArray
     converged: BoolArray
     objective_history: list[Array]
     power_history: list[Array]
+    kernel_weights: Array
+    kernel_weights_history: list[Array]
     centroids: Centroids | None = field(default=None, repr=False)
 
     @property
     def best(self) -> int:
-        """Restart of least inertia, the first of equals."""
-        return int(np.argmin(self.inertia))
+        """Restart of least cost, the first of equals."""
+        return int(np.argmin(self.cost))
 
     @classmethod
     def join(cls, parts: Sequence["Result"]) -> "Result":
         """The restarts of several batches as one result."""
-        best = int(np.argmin([part.inertia.min() for part in parts]))
+        best = int(np.argmin([part.cost.min() for part in parts]))
         return cls(
             np.concatenate([part.labels for part in parts]),
             np.concatenate([part.inertia for part in parts]),
+            np.concatenate([part.cost for part in parts]),
             np.concatenate([part.n_iter for part in parts]),
             np.concatenate([part.converged for part in parts]),
             [history for part in parts for history in part.objective_history],
             [history for part in parts for history in part.power_history],
+            np.concatenate([part.kernel_weights for part in parts]),
+            [history for part in parts for history in part.kernel_weights_history],
             parts[best].centroids,
         )
 
@@ -70,40 +84,58 @@ class Record:
         Where labels are computed.
     n_restarts : int
         Restarts in the batch.
+    loss : Loss
+        What a squared distance costs.
     """
 
-    def __init__(self, space: Space, threads: Threads, n_restarts: int) -> None:
+    def __init__(self, space: Space, threads: Threads, n_restarts: int, loss: Loss) -> None:
         self._space = space
         self._threads = threads
-        self._histories: list[list[tuple[float, float]]] = [[] for _ in range(n_restarts)]
+        self._loss = loss
+        self._histories: list[list[tuple[float, float, Array]]] = [[] for _ in range(n_restarts)]
         self._labels = np.empty((n_restarts, space.n_samples), np.int32)
         self._inertia = np.full(n_restarts, np.inf)
+        self._cost = np.full(n_restarts, np.inf)
         self._converged = np.zeros(n_restarts, bool)
+        self._kernel_weights = np.ones((n_restarts, len(space.kernel_weights)))
         self._best: Centroids | None = None
 
-    def step(self, active: IntArray, objective: Array, power: Array) -> None:
-        """Note the objective and the power of the running restarts."""
-        for restart, f, s in zip(active, objective.tolist(), power.tolist(), strict=True):
-            self._histories[restart].append((f, s))
+    def step(self, active: IntArray, objective: Array, power: Array, kernel_weights: Array) -> None:
+        """Note where the running restarts are."""
+        now = zip(active, objective.tolist(), power.tolist(), kernel_weights, strict=True)
+        for restart, f, s, weights in now:
+            self._histories[restart].append((f, s, weights.copy()))
 
     def finish(self, which: IntArray, centroids: Centroids, converged: bool) -> None:
         """Label the samples of finished restarts; of their centroids only the best are kept."""
         assignment = assign(self._space, centroids, self._threads)
-        inertia = assignment.inertia(self._space)
         self._labels[which] = assignment.labels
-        self._inertia[which] = inertia
+        self._inertia[which] = assignment.inertia(self._space)
+        losses = self._loss.value(assignment.nearest) @ self._space.sample_weight.astype(np.float64)
+        self._cost[which] = losses + self._space.penalty(centroids)
+        self._kernel_weights[which] = centroids.kernel_weights
         # Of equal costs the first restart counts, as in the result, whenever it finishes.
-        best = np.flatnonzero(which == np.argmin(self._inertia))
+        best = np.flatnonzero(which == np.argmin(self._cost))
         if len(best):
             self._best = centroids.take(best)
         self._converged[which] = converged
 
     def result(self) -> Result:
         """Everything, once all restarts have finished."""
-        objective, power = (
-            [np.array([pair[i] for pair in history]) for history in self._histories] for i in (0, 1)
+        objective, power, weights = (
+            [np.array([entry[i] for entry in history]) for history in self._histories]
+            for i in range(3)
         )
         n_iter = np.array([len(history) for history in self._histories])
         return Result(
-            self._labels, self._inertia, n_iter, self._converged, objective, power, self._best
+            self._labels,
+            self._inertia,
+            self._cost,
+            n_iter,
+            self._converged,
+            objective,
+            power,
+            self._kernel_weights,
+            weights,
+            self._best,
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelmeans._typing import Array, BoolArray
+from kernelmeans.solver.power import SQUARES, Loss
 
 #: Factor by which an automatic start lies below the critical power. Closer to it centroids draw
 #: together so far that float32 may tell them apart by rounding.
@@ -26,7 +27,7 @@ class Schedule:
     s0 : float
         First power, negative; -inf for hard steps from the start.
     critical_power : float
-        No run ends, or turns hard, above it.
+        No run ends, or turns hard, above it (or above its own, where kernel weights move).
     eta : float
         Factor on the power, at least 1; with 1 a run stays at ``s0`` and ends on ``tol``.
     anneal_every : int
@@ -41,6 +42,11 @@ class Schedule:
         Most steps.
     tol : float
         Relative change of the objective that ends a run at constant power.
+    loss : Loss
+        What a squared distance costs in hard steps.
+    alternates : bool
+        Whether hard steps move kernel weights too, or weigh samples anew: such a run ends on
+        ``tol``, not when labels no longer change.
     """
 
     s0: float
@@ -51,6 +57,8 @@ class Schedule:
     softness: float = 0.02
     max_iter: int = 1000
     tol: float = 1e-6
+    loss: Loss = SQUARES
+    alternates: bool = False
 
     @property
     def anneals(self) -> bool:
@@ -69,11 +77,18 @@ class Schedule:
         growth = (step // self.anneal_every) * np.log(self.eta)
         return float(self.s0 * np.exp(min(growth, np.log(self._lowest / self.s0))))
 
-    def collapses(self, power: float) -> bool:
-        """Whether centroids draw together at this power or only just part again."""
-        return self.s0 > self.critical_power and power > 1.5 * self.critical_power
+    def loss_at(self, step: int) -> Loss:
+        """The loss of a step; in the first all samples weigh alike.
 
-    def hardens(self, power: float, softness: Array) -> BoolArray:
+        A start on a sample would else hold its centroid there, where the slope is infinite.
+        """
+        return self.loss if step else Loss(self.loss.value, SQUARES.slope)
+
+    def collapses(self, power: float, critical: Array) -> BoolArray:
+        """Where centroids draw together at this power or only just part again."""
+        return np.asarray((self.s0 > critical) & (power > 1.5 * critical))
+
+    def hardens(self, power: float, critical: Array, softness: Array) -> BoolArray:
         """Which restarts have been annealed enough to go on in hard steps."""
         if not self.anneals:
             return np.zeros(softness.shape, bool)
@@ -81,7 +96,7 @@ class Schedule:
             # The data do not vary: there is nothing to anneal.
             return np.ones(softness.shape, bool)
         spent = power <= self._lowest * (1 - 1e-9)
-        return (power <= self.critical_power) & ((softness < self.softness) | spent)
+        return np.asarray((power <= critical) & ((softness < self.softness) | spent))
 
     def settled(self, before: Array, now: Array) -> BoolArray:
         """Which restarts at a constant power no longer improve."""

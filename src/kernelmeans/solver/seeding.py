@@ -79,10 +79,27 @@ def random_seeds(space: Space, k: int, generators: Sequence[np.random.RandomStat
     return np.stack([rng.permutation(eligible)[:k] for rng in generators], axis=1)
 
 
+def random_partition(n_samples: int, k: int, rng: np.random.RandomState) -> Array:
+    """Weights (n_samples, k) that put every sample into one cluster at random, none left empty.
+
+    Parameters
+    ----------
+    n_samples : int
+        Samples.
+    k : int
+        Clusters, at most as many.
+    rng : RandomState
+        Draws the clusters.
+    """
+    clusters = rng.permutation(np.concatenate([np.arange(k), rng.randint(k, size=n_samples - k)]))
+    return np.asarray(np.eye(k)[clusters])
+
+
 def from_weights(space: Space, weights: Array, threads: Threads) -> Centroids:
     """Centroids of soft weights (n_samples, k), the paper's W(0), as one restart."""
-    coefficients = np.ascontiguousarray((weights * space.sample_weight[:, None]).T)[:, None]
+    weighted = (weights * space.sample_weight[:, None]).astype(space.dtype)
+    coefficients = np.ascontiguousarray(weighted.T)[:, None]
     total = space.empty_sum(weights.shape[1], 1)
     for block in space.blocks(weights.shape[1]):
         space.add(total, space.accumulate(coefficients[:, :, block], block), block)
-    return space.combine(total, coefficients.sum(axis=-1))
+    return space.combine(total, coefficients.sum(axis=-1), threads)

@@ -68,6 +68,7 @@ def swap_moves(
         # A gain below rounding may be the same partition again.
         if trial.inertia[0] < result.inertia[best] * (1 - 8 * np.finfo(space.dtype).eps):
             result.labels[best], result.inertia[best] = trial.labels[0], trial.inertia[0]
+            result.cost[best] = trial.cost[0]
             assert trial.centroids is not None
             centroids = trial.centroids
             accepted.append(trial.inertia[0])
@@ -86,12 +87,12 @@ def _move(
     """Centroids with one of little use on a costly sample; None where every cost is nil."""
     assignment = assign(space, centroids, threads)
     cumulative = np.cumsum(assignment.costs(space)[0])
-    if cumulative[-1] == 0 or len(centroids.norms) == 1:
+    if cumulative[-1] == 0 or centroids.shape[0] == 1:
         return None
     dearer = space.sample_weight * (assignment.second - assignment.nearest)[0]
-    loss = np.bincount(assignment.labels[0], dearer, minlength=len(centroids.norms))
+    loss = np.bincount(assignment.labels[0], dearer, minlength=centroids.shape[0])
     drawn = np.searchsorted(cumulative, rng.uniform() * cumulative[-1], side="right")
-    moved = Centroids(tuple(v.copy() for v in centroids.vectors), centroids.norms.copy())
+    moved = centroids.copy()
     sample = np.array([[min(drawn, space.n_samples - 1)]])
     dropped = np.argsort(loss, kind="stable")[rank % len(loss)]
     moved.put((np.array([dropped]), np.array([0])), space.at(sample))

@@ -1,18 +1,25 @@
 """Spaces: the samples' feature vectors in whatever form, and the predictors they export."""
 
-from kernelmeans.spaces.base import Centroids, Space
+from kernelmeans.spaces.base import Space
+from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeaturePredictor, FeatureSpace
 from kernelmeans.spaces.gram import CachedGramSpace, GramPredictor, GramSpace, Origin
 from kernelmeans.spaces.predictor import Predictor
+from kernelmeans.spaces.product import ProductPredictor, ProductSpace
+from kernelmeans.spaces.rules import EntropyRule, WeightRule
 
 __all__ = [
     "CachedGramSpace",
     "Centroids",
+    "EntropyRule",
     "FeaturePredictor",
     "FeatureSpace",
     "GramPredictor",
     "GramSpace",
     "Origin",
     "Predictor",
+    "ProductPredictor",
+    "ProductSpace",
     "Space",
+    "WeightRule",
 ]

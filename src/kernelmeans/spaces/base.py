@@ -1,58 +1,23 @@
 """What a space is: the samples' feature vectors, in whatever form, answered block by block."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from kernelmeans._typing import Array, Data, DType, IntArray
+from kernelmeans._typing import Array, BoolArray, Data, DType, IntArray
+from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
+from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
 
 #: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
 BLOCK_BYTES = 2**20
 #: Fewest and most rows of a block: the products need some depth, the threads some blocks.
 BLOCK_ROWS = (400, 4096)
-
-
-class Centroids(NamedTuple):
-    """k centroids of each of R restarts, in the form their space holds them.
-
-    Attributes
-    ----------
-    vectors : tuple of ndarray of shape (k, R, m)
-        Arrays that are linear in the centroid, so that centroids can be mixed.
-    norms : ndarray of shape (k, R)
-        Squared norms.
-    """
-
-    vectors: tuple[Array, ...]
-    norms: Array
-
-    def take(self, restarts: Array | IntArray) -> "Centroids":
-        """The centroids of some restarts (a mask or indices over R)."""
-        return Centroids(tuple(v[:, restarts] for v in self.vectors), self.norms[:, restarts])
-
-    def pick(self, where: tuple[IntArray, IntArray]) -> "Centroids":
-        """The centroids at (j, r), both of shape (m,), as an (m, 1) set."""
-        vectors = tuple(v[where][:, None] for v in self.vectors)
-        return Centroids(vectors, self.norms[where][:, None])
-
-    def put(self, where: tuple[IntArray, IntArray], other: "Centroids") -> None:
-        """Overwrite the centroids at (j, r) by an (m, 1) set."""
-        for mine, theirs in zip(self.vectors, other.vectors, strict=True):
-            mine[where] = theirs[:, 0]
-        self.norms[where] = other.norms[:, 0]
-
-    @classmethod
-    def join(cls, parts: Sequence["Centroids"]) -> "Centroids":
-        """Several sets of restarts as one."""
-        vectors = zip(*(part.vectors for part in parts), strict=True)
-        joined = tuple(np.concatenate(pieces, axis=1) for pieces in vectors)
-        return cls(joined, np.concatenate([part.norms for part in parts], axis=1))
 
 
 def check_finite(kernel: Kernel, *values: Array) -> None:
@@ -78,6 +43,51 @@ def check_finite(kernel: Kernel, *values: Array) -> None:
         )
 
 
+class Mixture(NamedTuple):
+    """How added shares become centroids: increments + rest * old.
+
+    Attributes
+    ----------
+    increments : tuple of ndarray of shape (k, R, m)
+        The added shares, scaled to the mass that they have in the new centroids.
+    rest : ndarray of shape (k, R, 1)
+        What is left of the old centroids: 0 in a plain step.
+    coefficients : ndarray of shape (k, R, n_samples) or None
+        Those of the new centroids, where the space keeps them.
+    """
+
+    increments: tuple[Array, ...]
+    rest: Array
+    coefficients: Array | None
+
+    def add_old(self, cluster: int, increment: Array, old: Array) -> Array:
+        """Mix an old vector, which is overwritten, of one cluster with its increment."""
+        rest = self.rest[cluster]
+        if rest.any():
+            old *= rest
+            old += increment
+            return old
+        return increment
+
+
+class Moved(NamedTuple):
+    """New centroids in L spaces.
+
+    Attributes
+    ----------
+    vectors : tuple of L ndarray of shape (k, R, m)
+        What is linear in the centroids.
+    norms : ndarray of shape (L, k, R)
+        Their squared norms.
+    overlaps : ndarray of shape (L, k, R)
+        Their inner products with the increments they were made of.
+    """
+
+    vectors: tuple[Array, ...]
+    norms: Array
+    overlaps: Array
+
+
 class Space(ABC):
     """The samples as vectors phi_i of a feature space, with their sample weights.
 
@@ -90,12 +100,13 @@ class Space(ABC):
     ----------
     sample_weight : ndarray of shape (n_samples,)
         Weights, none negative, not all zero.
-    max_in_flight : int
-        How many blocks may be worked on at once without breaking the memory budget.
+    keeps_coefficients : bool
+        Whether centroids are known by their coefficients over the samples. The added shares are
+        then those coefficients and nothing else.
     """
 
     sample_weight: Array
-    max_in_flight: int
+    keeps_coefficients: bool = False
 
     @property
     def n_samples(self) -> int:
@@ -128,8 +139,8 @@ class Space(ABC):
         """Add a block's share, in place; in block order, so that sums do not depend on threads."""
 
     @abstractmethod
-    def norms(self, vectors: tuple[Array, ...]) -> Array:
-        """||theta||^2 of sums of samples, one for each vector on the last axis."""
+    def move(self, mixture: Mixture, old: Centroids | None, threads: Threads) -> Moved:
+        """Make centroids of increments and of old ones, which may be overwritten."""
 
     @abstractmethod
     def at(self, indices: IntArray) -> Centroids:
@@ -143,17 +154,26 @@ class Space(ABC):
         """
 
     @abstractmethod
-    def export(self, centroids: Centroids) -> Predictor:
-        """Predictor of one restart's centroids for new rows of input data."""
+    def export(self, centroids: Centroids, copies: dict[int, Data] | None = None) -> Predictor:
+        """Predictor of one restart's centroids for new rows of input data.
+
+        It has training rows of its own: the model must not change when the user's array does.
+        Copies made once are found again in ``copies``, by the identity of their original.
+        """
 
     @abstractmethod
-    def bytes_per_restart(self, k: int) -> int:
-        """Working memory that the solver needs for each restart in a batch."""
+    def vector_bytes(self, k: int) -> int:
+        """Memory that the vectors of k centroids take."""
 
     @property
     @abstractmethod
     def resident_bytes(self) -> int:
         """Memory that the space itself holds, whatever the restarts."""
+
+    def bytes_per_restart(self, k: int) -> int:
+        """Working memory that the solver needs for each restart in a batch."""
+        # Old and new ones, copies of those that finish, and shares in flight.
+        return 4 * self.vector_bytes(k)
 
     def blocks(self, width: int) -> Iterator[slice]:
         """Blocks of samples for arrays of ``width`` values per sample."""
@@ -170,6 +190,7 @@ class Space(ABC):
         self,
         total: tuple[Array, ...],
         mass: Array,
+        threads: Threads,
         old: Centroids | None = None,
         factor: Array | None = None,
     ) -> Centroids:
@@ -181,6 +202,8 @@ class Space(ABC):
             Added shares; overwritten.
         mass : ndarray of shape (k, R)
             Their total coefficients. A centroid without mass stays where it was.
+        threads : Threads
+            Where products are computed.
         old : Centroids, default=None
             Where the centroids were; overwritten.
         factor : ndarray of shape (R,), default=None
@@ -191,41 +214,91 @@ class Space(ABC):
         Centroids
             The new centroids.
         """
+        return self._combine(total, mass, threads, old, factor)[0]
+
+    def _combine(
+        self,
+        total: tuple[Array, ...],
+        mass: Array,
+        threads: Threads,
+        old: Centroids | None,
+        factor: Array | None,
+    ) -> tuple[Centroids, Array]:
+        """New centroids, and their inner products with total / mass, shape (L, k, R)."""
         step = np.ones(mass.shape) if factor is None else np.where(mass > 0, factor, 0)
-        scale = (step / np.where(mass > 0, mass, 1))[..., None].astype(self.dtype)
-        rest = (1 - step)[..., None].astype(self.dtype)
-        norms = np.empty(mass.shape, self.dtype)
-        # Cluster by cluster, so that the passes over a large array find it in the cache.
-        for j in range(len(mass)):
-            for i, vector in enumerate(total):
-                vector[j] *= scale[j]
-                if old is not None and rest[j].any():
-                    before = old.vectors[i][j]
-                    before *= rest[j]
-                    vector[j] += before
-            norms[j] = self.norms(tuple(vector[j] for vector in total))
-        if old is not None:
+        mixture = self._mixture(total, step, np.where(mass > 0, mass, 1), old)
+        moved = self.move(mixture, old, threads)
+        norms = moved.norms
+        if old is None:
+            weights = np.tile(self.kernel_weights, (norms.shape[2], 1))
+        else:
             # A start at coordinates is no sum of samples: its norm cannot be had from its vectors.
             norms = np.where(mass > 0, norms, old.norms)
-        return Centroids(total, norms)
+            weights = old.kernel_weights
+        centroids = Centroids(moved.vectors, norms, weights, mixture.coefficients)
+        return centroids, moved.overlaps / np.where(step > 0, step, 1)
+
+    def _mixture(
+        self, total: tuple[Array, ...], step: Array, mass: Array, old: Centroids | None
+    ) -> Mixture:
+        scale = (step / mass)[..., None].astype(self.dtype)
+        rest = (1 - step)[..., None].astype(self.dtype)
+        # Cluster by cluster, so that the passes over a large array find it in the cache.
+        for j in range(len(mass)):
+            for increment in total:
+                increment[j] *= scale[j]
+        mixture = Mixture(total, rest, total[0] if self.keeps_coefficients else None)
+        if not self.keeps_coefficients or old is None or not rest.any():
+            return mixture
+        coefficients = old.coefficients
+        assert coefficients is not None
+        for j in range(len(mass)):
+            coefficients[j] = mixture.add_old(j, total[0][j], coefficients[j])
+        return mixture._replace(coefficients=coefficients)
+
+    @property
+    def kernel_weights(self) -> Array:
+        """Kernel weights (L,) of centroids that have none of their own yet."""
+        return np.ones(1)
+
+    def adapt(self, centroids: Centroids, which: BoolArray) -> Centroids:
+        """Move the kernel weights of some restarts; a single kernel has none to move."""
+        return centroids
+
+    def penalty(self, centroids: Centroids) -> Array:
+        """What the kernel weights add to the objective of each restart, shape (R,)."""
+        return np.zeros(centroids.shape[1])
+
+    def reweighted(self, kernel_weights: Array) -> "Space":
+        """The same samples under other kernel weights (L,)."""
+        return self
+
+    def norms(self, centroids: Centroids) -> Array:
+        """||theta_j||^2, shape (k, R)."""
+        return np.asarray(centroids.norms[0])
 
     def distances(self, centroids: Centroids, block: slice) -> Array:
         """||phi_i - theta_j||^2, shape (k, R, block), held above rounding noise."""
         d = np.multiply(self.products(centroids, block), -2)
-        d += centroids.norms[..., None]
+        d += self.norms(centroids)[..., None]
         d += self.squared_norms(block)
-        if d.min(initial=np.inf) < self.floor:
-            np.maximum(d, self.floor, out=d)
-        return d
+        return at_least(d, self.floor(centroids))
 
-    @cached_property
-    def floor(self) -> float:
-        """Smallest squared distance told from zero: a few roundings of the magnitude."""
+    def floor(self, centroids: Centroids) -> Array:
+        """Smallest squared distance told from zero in each restart, shape (R,)."""
         resolution = np.finfo(self.dtype)
-        return float(max(8 * resolution.eps * self.magnitude, resolution.tiny))
+        floor = max(8 * resolution.eps * self.magnitude, resolution.tiny)
+        return np.full(centroids.shape[1], floor, dtype=self.dtype)
 
     @cached_property
     def magnitude(self) -> float:
         """Size of the numbers that squared distances are computed from."""
         norms = np.abs(self.squared_norms(slice(0, self.n_samples)).astype(np.float64))
         return float(np.average(norms, weights=self.sample_weight))
+
+
+def at_least(distances: Array, floor: Array) -> Array:
+    """Squared distances (k, R, block), in place, not below each restart's floor (R,)."""
+    if distances.min(initial=np.inf) < floor.max():
+        np.maximum(distances, floor[:, None], out=distances)
+    return distances

@@ -4,8 +4,10 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.spaces.base import Centroids, Space, check_finite
+from kernelmeans.spaces.base import Mixture, Moved, Space, check_finite
+from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
 
 
@@ -26,7 +28,6 @@ class FeatureSpace(Space):
         self.kernel = kernel
         self.sample_weight = sample_weight
         Z = kernel.features(X)
-        self.max_in_flight = Z.shape[0]
         if scipy.sparse.issparse(Z):
             # Centring would fill the matrix.
             self.centre = np.zeros(Z.shape[1], self.dtype)
@@ -59,28 +60,39 @@ class FeatureSpace(Space):
     def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
         np.add(total[0], share[0], out=total[0])
 
-    def norms(self, vectors: tuple[Array, ...]) -> Array:
-        return np.asarray(np.vecdot(vectors[0], vectors[0]))
+    def move(self, mixture: Mixture, old: Centroids | None, threads: Threads) -> Moved:
+        (increments,) = mixture.increments
+        vectors = increments if old is None else old.vectors[0]
+        norms, overlaps = np.empty((2, *vectors.shape[:2]), self.dtype)
+        for j, increment in enumerate(increments):
+            vectors[j] = mixture.add_old(j, increment, vectors[j])
+            norms[j] = np.vecdot(vectors[j], vectors[j])
+            overlaps[j] = np.vecdot(vectors[j], increment)
+        return Moved((vectors,), norms[None], overlaps[None])
 
     def at(self, indices: IntArray) -> Centroids:
-        vectors = (_dense(self.Z[indices.ravel()]).reshape(*indices.shape, -1),)
-        return Centroids(vectors, self.norms(vectors))
+        return self._centroids(_dense(self.Z[indices.ravel()]), indices.shape)
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
-        features = _dense(self.kernel.features(rows))
-        vectors = ((features - self.centre).reshape(*shape, -1),)
-        return Centroids(vectors, self.norms(vectors))
+        return self._centroids(_dense(self.kernel.features(rows)) - self.centre, shape)
 
-    def export(self, centroids: Centroids) -> "FeaturePredictor":
+    def _centroids(self, features: Array, shape: tuple[int, ...]) -> Centroids:
+        vectors = features.reshape(*shape, -1)
+        norms = np.vecdot(vectors, vectors)[None]
+        return Centroids((vectors,), norms, np.ones((shape[1], 1)))
+
+    def export(
+        self, centroids: Centroids, copies: dict[int, Data] | None = None
+    ) -> "FeaturePredictor":
         theta = centroids.vectors[0][:, 0]
-        return FeaturePredictor(self.kernel, self.centre, theta, centroids.norms[:, 0])
+        return FeaturePredictor(self.kernel, self.centre, theta, self.norms(centroids)[:, 0])
 
     @property
     def resident_bytes(self) -> int:
         return 0 if scipy.sparse.issparse(self.Z) else int(self.Z.nbytes)
 
-    def bytes_per_restart(self, k: int) -> int:
-        return 4 * k * int(self.Z.shape[1]) * self.dtype.itemsize
+    def vector_bytes(self, k: int) -> int:
+        return k * int(self.Z.shape[1]) * self.dtype.itemsize
 
 
 class FeaturePredictor(Predictor):
@@ -93,6 +105,8 @@ class FeaturePredictor(Predictor):
     theta : ndarray of shape (k, r)
         Centroids about that origin.
     """
+
+    kernel: Kernel
 
     def __init__(self, kernel: Kernel, centre: Array, theta: Array, norms: Array) -> None:
         self.kernel = kernel

@@ -7,8 +7,9 @@ import numpy as np
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel
-from kernelmeans.spaces.base import Centroids, Space, check_finite
+from kernelmeans.kernels import Kernel, lengths_of
+from kernelmeans.spaces.base import Mixture, Moved, Space, check_finite
+from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import ROW_BUDGET, Predictor, portions
 
 
@@ -45,11 +46,18 @@ class Origin:
         return np.subtract(rows, self.means, out=rows)
 
 
+def normalised(values: Array, own: Array, others: Array, copy: bool) -> Array:
+    """Kernel values between rows of these lengths, divided by both; in place unless copied."""
+    values = np.divide(values, own[:, None], out=None if copy else values)
+    return np.divide(values, others, out=values)
+
+
 class GramSpace(Space):
     """Samples known by their kernel rows, which are computed whenever they are needed.
 
     A centroid is its coefficients A over the samples, their products A K and its squared norm, so
-    that a step costs one product with the kernel matrix.
+    that a step costs one product with the kernel matrix: shares are only collected, and multiplied
+    once all are there, a block of columns at a time.
 
     Parameters
     ----------
@@ -65,6 +73,8 @@ class GramSpace(Space):
         Most bytes of kernel entries that may be held at any time.
     """
 
+    keeps_coefficients = True
+
     def __init__(
         self,
         kernel: Kernel,
@@ -77,10 +87,11 @@ class GramSpace(Space):
         self.X = X
         self.sample_weight = sample_weight
         self.row_budget = min(row_budget, ROW_BUDGET)
+        self._lengths = kernel.lengths(X) if kernel.normalised else None
         # What a callable returns is copied, for it may belong to somebody.
         copies = 2 if callable(kernel.function) else 1
         row_bytes = copies * self.n_samples * self.dtype.itemsize
-        self._rows_held, self.max_in_flight = portions(row_bytes, self.row_budget)
+        self._rows_held, self._max_in_flight = portions(row_bytes, self.row_budget)
         self._prepare(threads)
 
     def _prepare(self, threads: Threads) -> None:
@@ -92,7 +103,7 @@ class GramSpace(Space):
             with np.errstate(all="ignore"):
                 means[block] = self._read(block) @ shares
 
-        threads.run(project, self._held_blocks(), self.max_in_flight)
+        threads.run(project, self._held_blocks(), self._max_in_flight)
         with np.errstate(all="ignore"):
             diagonal = self.kernel.diagonal(self.X).astype(self.dtype, copy=False)
         check_finite(self.kernel, means, diagonal)
@@ -112,41 +123,64 @@ class GramSpace(Space):
 
     def _read(self, block: slice) -> Array:
         """Kernel rows of a block before centring."""
-        return self.kernel(self.X[block], self.X)
+        return self._values(block)
 
-    def blocks(self, width: int) -> Iterator[slice]:
+    def _column_blocks(self, width: int) -> Iterator[slice]:
         return self._held_blocks()
 
     def rows(self, which: slice | IntArray) -> Array:
         """Centred kernel rows of some samples, shape (len(which), n_samples)."""
-        return self._centred(self.kernel(self.X[which], self.X), self.origin.means[which])
-
-    def _centred(self, values: Array, own_means: Array) -> Array:
+        values = self._values(which)
         # In place where the values are fresh: a second copy would break the budget.
-        out = None if self.kernel.precomputed else values
-        return self.origin.centre(values, own_means, out=out)
+        fresh = self._lengths is not None or not self.kernel.precomputed
+        out = values if fresh else None
+        return self.origin.centre(values, self.origin.means[which], out=out)
+
+    def _values(self, which: slice | IntArray) -> Array:
+        values = self.kernel.values(self.X[which], self.X)
+        if self._lengths is None:
+            return values
+        return normalised(values, self._lengths[which], self._lengths, self.kernel.precomputed)
 
     def squared_norms(self, block: slice) -> Array:
         return self._squared_norms[block]
 
     def products(self, centroids: Centroids, block: slice) -> Array:
-        return centroids.vectors[1][:, :, block]
+        return centroids.vectors[0][:, :, block]
 
     def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
-        flat = coefficients.reshape(-1, coefficients.shape[-1])
-        share = flat @ self.rows(block)
-        return coefficients, share.reshape(*coefficients.shape[:2], -1)
+        return (coefficients,)
 
     def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
-        shape = (k, restarts, self.n_samples)
-        return np.zeros(shape, self.dtype), np.zeros(shape, self.dtype)
+        return (np.zeros((k, restarts, self.n_samples), self.dtype),)
 
     def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
         total[0][:, :, block] = share[0]
-        np.add(total[1], share[1], out=total[1])
 
-    def norms(self, vectors: tuple[Array, ...]) -> Array:
-        return np.asarray(np.vecdot(*vectors))
+    def move(self, mixture: Mixture, old: Centroids | None, threads: Threads) -> Moved:
+        (increments,) = mixture.increments
+        coefficients = mixture.coefficients
+        assert coefficients is not None
+        k, restarts, n = increments.shape
+        flat = increments.reshape(-1, n)
+        vectors = np.empty_like(increments) if old is None else old.vectors[0]
+
+        def multiply(block: slice) -> tuple[Array, Array]:
+            products = (flat @ self.rows(block).T).reshape(k, restarts, -1)
+            for j in range(k):
+                vectors[j, :, block] = mixture.add_old(j, products[j], vectors[j, :, block])
+            moved = vectors[:, :, block]
+            return (
+                np.vecdot(coefficients[:, :, block], moved),
+                np.vecdot(increments[:, :, block], moved),
+            )
+
+        norms, overlaps = np.zeros((2, k, restarts))
+        blocks = self._column_blocks(k * restarts)
+        for _, (norm, overlap) in threads.map(multiply, blocks, self._max_in_flight):
+            norms += norm
+            overlaps += overlap
+        return Moved((vectors,), norms.astype(self.dtype)[None], overlaps[None])
 
     def at(self, indices: IntArray) -> Centroids:
         coefficients = np.zeros((*indices.shape, self.n_samples), self.dtype)
@@ -157,7 +191,7 @@ class GramSpace(Space):
             some = slice(start, start + self._rows_held)
             flat[some] = self.rows(indices.ravel()[some])
         norms = np.take_along_axis(products, indices[..., None], axis=-1)[..., 0]
-        return Centroids((coefficients, products), norms)
+        return Centroids((products,), norms[None], np.ones((indices.shape[1], 1)), coefficients)
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
         values = self.kernel(rows, self.X)
@@ -165,25 +199,37 @@ class GramSpace(Space):
         products = self.origin.centre(values, means).reshape(*shape, -1)
         norms = self.origin.squared_norms(self.kernel.diagonal(rows), means).reshape(shape)
         # Such a centroid is no sum of samples; the first step makes it one.
-        return Centroids((np.zeros_like(products), products), norms)
+        return Centroids((products,), norms[None], np.ones((shape[1], 1)), np.zeros_like(products))
 
-    def export(self, centroids: Centroids) -> "GramPredictor":
-        coefficients = centroids.vectors[0][:, 0]
-        # A copy: the model must not change when the user's array does.
-        X = None if self.kernel.precomputed else self.X.copy()
-        norms = centroids.norms[:, 0]
-        return GramPredictor(self.kernel, self.origin, X, coefficients, norms, self.row_budget)
+    def export(
+        self, centroids: Centroids, copies: dict[int, Data] | None = None
+    ) -> "GramPredictor":
+        assert centroids.coefficients is not None
+        coefficients = centroids.coefficients[:, 0]
+        copies = {} if copies is None else copies
+        X = None
+        if not self.kernel.precomputed:
+            if id(self.X) not in copies:
+                copies[id(self.X)] = self.X.copy()
+            X = copies[id(self.X)]
+        norms = self.norms(centroids)[:, 0]
+        return GramPredictor(
+            self.kernel, self.origin, X, coefficients, norms, self.row_budget, self._lengths
+        )
 
     @staticmethod
     def working_bytes(k: int, n_samples: int, itemsize: int) -> int:
         """Working memory of one restart, before there is a space.
 
-        Coefficients and products of the old and the new centroids, and two shares in flight.
+        Coefficients, their products, the shares that become the next ones, and room for copies.
         """
-        return 6 * k * n_samples * itemsize
+        return 5 * k * n_samples * itemsize
 
     def bytes_per_restart(self, k: int) -> int:
         return self.working_bytes(k, self.n_samples, self.dtype.itemsize)
+
+    def vector_bytes(self, k: int) -> int:
+        return k * self.n_samples * self.dtype.itemsize
 
     @property
     def resident_bytes(self) -> int:
@@ -208,8 +254,8 @@ class CachedGramSpace(GramSpace):
         rows[:] = super()._read(block)
         return rows
 
-    def blocks(self, width: int) -> Iterator[slice]:
-        return Space.blocks(self, width)
+    def _column_blocks(self, width: int) -> Iterator[slice]:
+        return self.blocks(width)
 
     @property
     def resident_bytes(self) -> int:
@@ -230,7 +276,11 @@ class GramPredictor(Predictor):
         Training rows; None where the kernel is precomputed.
     coefficients : ndarray of shape (k, n_samples)
         Centroids as combinations of the training rows.
+    lengths : ndarray of shape (n_samples,) or None
+        Lengths of the training rows in feature space, where the kernel is normalised.
     """
+
+    kernel: Kernel
 
     def __init__(
         self,
@@ -240,10 +290,12 @@ class GramPredictor(Predictor):
         coefficients: Array,
         norms: Array,
         row_budget: int,
+        lengths: Array | None,
     ) -> None:
         self.kernel = kernel
         self.origin = origin
         self.X = X
+        self.lengths = lengths
         self.coefficients = np.ascontiguousarray(coefficients)
         self.norms = norms.copy()
         self.row_budget = row_budget
@@ -251,9 +303,15 @@ class GramPredictor(Predictor):
     def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
         # A copy, because NumPy multiplies a matrix with itself by another routine: the labels of
         # the training rows must not depend on whether they are the very array of the fit.
-        values = self.kernel(rows if self.kernel.precomputed else rows.copy(), self.X)
+        precomputed = self.kernel.precomputed
+        values = self.kernel.values(rows if precomputed else rows.copy(), self.X)
+        if self.lengths is not None:
+            squared = diagonal if precomputed else self.kernel.squared_lengths(rows)
+            own = lengths_of(squared, self.kernel.name)
+            values = normalised(values, own, self.lengths, precomputed)
+            diagonal = (squared > 0).astype(values.dtype)
         means = self.origin.project(values)
-        out = None if self.kernel.precomputed else values
+        out = None if precomputed else values
         products = self.coefficients @ self.origin.centre(values, means, out=out).T
         return products, self.origin.squared_norms(diagonal, means)
 

@@ -1,13 +1,12 @@
 """Fitted centroids that answer for new rows; also the code that makes the training labels."""
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel
 
 #: Most bytes of kernel values or features that are held at a time: more gains no speed.
 ROW_BUDGET = 2**26
@@ -58,7 +57,7 @@ class Predictor(ABC):
 
     Attributes
     ----------
-    kernel : Kernel
+    kernel : Kernel or CombinedKernel
         Kernel of the fit.
     norms : ndarray of shape (k,)
         Squared norms of the centroids.
@@ -66,7 +65,7 @@ class Predictor(ABC):
         Bytes of kernel values or features held at a time.
     """
 
-    kernel: Kernel
+    kernel: Any
     norms: Array
     row_budget: int = ROW_BUDGET
 

@@ -1,82 +1,21 @@
-"""Kernel functions, and the widths that suit the data."""
+"""Kernel functions with their parameters settled."""
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 import sklearn
-from sklearn.metrics.pairwise import (
-    euclidean_distances,
-    manhattan_distances,
-    pairwise_kernels,
-)
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
-from sklearn.utils.sparsefuncs import mean_variance_axis
+from sklearn.utils.extmath import row_norms
 
 from kernelmeans._typing import Array, Data
+from kernelmeans.kernels.geodesic import geodesic_kernel
+from kernelmeans.kernels.widths import resolve_gamma
 
-#: Rows of data from which ``gamma="median"`` takes its pairwise distances.
-MEDIAN_SAMPLE = 1000
 #: Rows per call when only the diagonal of a kernel matrix is wanted.
 DIAGONAL_ROWS = 128
-
-
-def geodesic_kernel(X: Data, Y: Data | None = None, gamma: float = 0.5) -> Array:
-    """Laplacian kernel of the angle between rows, ``exp(-gamma * arccos(x.y))``.
-
-    Positive definite on the unit sphere, to which the rows are scaled. With ``gamma=0.5`` it is
-    the kernel of the paper's simulation study (Section 4, sigma = 1).
-
-    Parameters
-    ----------
-    X : {array-like, CSR matrix} of shape (n_samples_X, n_features)
-        Rows to compare.
-    Y : {array-like, CSR matrix} of shape (n_samples_Y, n_features), default=None
-        Rows to compare with; ``X`` itself when None.
-    gamma : float, default=0.5
-        Decay per radian.
-
-    Returns
-    -------
-    K : ndarray of shape (n_samples_X, n_samples_Y)
-        Kernel values in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        If a row is zero.
-
-    Examples
-    --------
-    >>> from kernelmeans.kernels import geodesic_kernel
-    >>> geodesic_kernel([[2.0, 0.0]], [[1.0, 0.0], [-3.0, 0.0]]).round(3)
-    array([[1.   , 0.208]])
-    """
-    dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-    # Near 1 the arccosine has half the digits of the cosine.
-    X = _directions(X)
-    Y = X if Y is None else _directions(Y)
-    cosines = safe_sparse_dot(X, Y.T, dense_output=True)
-    angles = np.arccos(np.clip(cosines, -1, 1, out=cosines), out=cosines)
-    angles *= -gamma
-    return np.asarray(np.exp(angles, out=angles), dtype=dtype)
-
-
-def _directions(X: Data) -> Data:
-    X = check_array(X, accept_sparse="csr", dtype=np.float64)
-    norms = row_norms(X)
-    if not norms.all():
-        raise ValueError(
-            f"X: row {int(np.argmin(norms))} is zero and has no direction, which "
-            "kernel='geodesic' needs; leave such rows out, or use another kernel."
-        )
-    return normalize(X)
-
-
 #: The parameters that each named kernel takes.
 PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "rbf": ("gamma",),
@@ -103,6 +42,9 @@ class Kernel:
         A name out of `PARAMETERS`, or a callable taking two matrices of rows.
     parameters : mapping of str to Any
         Keyword arguments of the kernel.
+    normalised : bool, default=False
+        Whether values are divided by sqrt(K(x, x) K(y, y)), so that K(x, x) = 1. Where K(x, x) = 0
+        the row is a zero vector and stays one.
 
     Examples
     --------
@@ -114,12 +56,18 @@ class Kernel:
            [0.607]])
     """
 
-    def __init__(self, function: str | Callable[..., Any], parameters: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        function: str | Callable[..., Any],
+        parameters: Mapping[str, Any],
+        normalised: bool = False,
+    ) -> None:
         self.function = function
         self.parameters = dict(parameters)
+        self.normalised = normalised
 
     def __repr__(self) -> str:
-        return f"Kernel({self.name!r}, {self.parameters})"
+        return f"Kernel({self.name!r}, {self.parameters}{', normalised=True' * self.normalised})"
 
     @property
     def name(self) -> str:
@@ -141,8 +89,30 @@ class Kernel:
             return bool(self.parameters["coef0"] >= 0 and degree == int(degree))
         return self.function in UNIT_DIAGONAL | {"cosine", "linear"}
 
+    def normalise(self) -> "Kernel":
+        """The same kernel with K(x, x) = 1."""
+        if self.function == "linear":
+            return Kernel("cosine", {})
+        if self.normalised or self.function in UNIT_DIAGONAL | {"cosine"}:
+            return self
+        return Kernel(self.function, self.parameters, normalised=True)
+
     def __call__(self, X: Data, Y: Data) -> Array:
         """Kernel matrix between the rows of X and those of Y, shape (n_X, n_Y)."""
+        values = self.values(X, Y)
+        if not self.normalised:
+            return values
+        if self.precomputed:
+            raise ValueError(
+                "kernel='precomputed': rows of a normalised kernel matrix do not hold their own "
+                "k(x, x); normalise the matrix first."
+            )
+        values /= self.lengths(X)[:, None]
+        values /= self.lengths(Y)
+        return values
+
+    def values(self, X: Data, Y: Data) -> Array:
+        """Kernel matrix before any normalisation, shape (n_X, n_Y)."""
         if self.precomputed:
             return np.asarray(X)
         if self.function == "geodesic":
@@ -173,22 +143,66 @@ class Kernel:
 
     def diagonal(self, X: Data) -> Array:
         """K(x, x) for every row of X, shape (n,)."""
+        squared = self.squared_lengths(X)
+        return (squared > 0).astype(squared.dtype) if self.normalised else squared
+
+    def lengths(self, X: Data) -> Array:
+        """Lengths of the rows in feature space before any normalisation, 1 where they are 0."""
+        return lengths_of(self.squared_lengths(X), self.name)
+
+    def squared_lengths(self, X: Data) -> Array:
+        """K(x, x) for every row of X before any normalisation, shape (n,)."""
         n = X.shape[0]
         if self.precomputed:
             return np.diagonal(X).copy()
         if self.function in UNIT_DIAGONAL:
             return np.ones(n, dtype=X.dtype)
-        chunks = (X[i : i + DIAGONAL_ROWS] for i in range(0, n, DIAGONAL_ROWS))
-        return np.concatenate([np.diagonal(self(rows, rows)) for rows in chunks])
+        if callable(self.function):
+            chunks = (X[i : i + DIAGONAL_ROWS] for i in range(0, n, DIAGONAL_ROWS))
+            return np.concatenate([np.diagonal(self.values(rows, rows)) for rows in chunks])
+        squared = row_norms(X, squared=True)
+        if self.function == "cosine":
+            squared = squared > 0
+        elif self.function != "linear":
+            squared = self.parameters["gamma"] * squared + self.parameters["coef0"]
+            squared = (
+                np.tanh(squared)
+                if self.function == "sigmoid"
+                else squared ** self.parameters["degree"]
+            )
+        return np.asarray(squared, dtype=X.dtype)
 
     @property
     def has_features(self) -> bool:
         """Whether the kernel is a plain inner product of rows that `features` gives."""
-        return self.function in ("linear", "cosine")
+        return self.function in ("linear", "cosine") and not self.normalised
 
     def features(self, X: Data) -> Data:
         """Rows whose plain inner products are the kernel."""
         return normalize(X) if self.function == "cosine" else X
+
+
+def lengths_of(squared: Array, name: str) -> Array:
+    """Square roots of K(x, x), 1 where it is 0.
+
+    Parameters
+    ----------
+    squared : ndarray of shape (n,)
+        The K(x, x).
+    name : str
+        What messages call the kernel.
+
+    Raises
+    ------
+    ValueError
+        If one is negative.
+    """
+    if squared.min(initial=0) < 0:
+        raise ValueError(
+            f"kernel={name!r} has k(x, x) = {squared.min():.3g} for row {int(squared.argmin())}; "
+            "it can only be normalised where no k(x, x) is negative. Use another kernel or scaling."
+        )
+    return np.asarray(np.where(squared > 0, np.sqrt(squared), 1), dtype=squared.dtype)
 
 
 def resolve_kernel(
@@ -248,91 +262,3 @@ def resolve_kernel(
     if "gamma" in PARAMETERS[kernel]:
         given["gamma"] = resolve_gamma(gamma, kernel, X, random_state)
     return Kernel(kernel, {name: given[name] for name in PARAMETERS[kernel]})
-
-
-def resolve_gamma(gamma: str | float, kernel: str, X: Data, random_state: Any = None) -> float:
-    """Turn the name of a width into a number.
-
-    ``"rms"`` is the paper's 1 / (2 sigma^2) for rbf, sigma^2 the mean squared distance of two
-    different rows; 1 / n_features for laplacian, poly and sigmoid; 0.5 for geodesic.
-    ``"median"`` puts the median distance of the different rows of a seeded sample in the place of
-    sigma.
-    ``"scale"`` is 1 / (n_features * variance of X), as in scikit-learn's SVC.
-
-    Parameters
-    ----------
-    gamma : {"rms", "median", "scale"} or float
-        The width asked for; a float is returned as it is.
-    kernel : str
-        Name of the kernel.
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        Training rows.
-    random_state : int, RandomState or None
-        Draws the sample for ``"median"``.
-
-    Returns
-    -------
-    float
-        The kernel's ``gamma``. Where all rows are equal any width gives the same kernel matrix,
-        and it is 1.
-
-    Raises
-    ------
-    ValueError
-        If ``gamma="median"`` is asked of a kernel that is no function of a distance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernelmeans.kernels import resolve_gamma
-    >>> resolve_gamma("median", "rbf", np.array([[0.0], [1.0], [2.0]]))
-    0.5
-    """
-    if not isinstance(gamma, str):
-        return float(gamma)
-    if gamma == "median":
-        return _median_gamma(kernel, X, random_state)
-    if gamma == "scale":
-        # The variance of all entries together, whatever their column.
-        mean, variance = _column_moments(X)
-        return _reciprocal(X.shape[1] * float(np.mean(variance) + np.var(mean)))
-    if kernel == "geodesic":
-        return 0.5
-    if kernel != "rbf":
-        return 1 / float(X.shape[1])
-    n = X.shape[0]
-    _, variance = _column_moments(X)
-    # sum_ij ||x_i - x_j||^2 = 2 n^2 sum_p var_p.
-    return _reciprocal(4 * float(np.sum(variance)) * n / max(n - 1, 1))
-
-
-def _reciprocal(value: float) -> float:
-    return 1 / value if value > 0 and math.isfinite(1 / value) else 1.0
-
-
-def _column_moments(X: Data) -> tuple[Array, Array]:
-    if scipy.sparse.issparse(X):
-        mean, variance = mean_variance_axis(X.astype(np.float64), axis=0)
-        return mean, variance
-    return np.mean(X, axis=0, dtype=np.float64), np.var(X, axis=0, dtype=np.float64)
-
-
-def _median_gamma(kernel: str, X: Data, random_state: Any) -> float:
-    if kernel not in UNIT_DIAGONAL:
-        raise ValueError(
-            f"gamma='median' needs a kernel that is a function of a distance (rbf, laplacian, "
-            f"geodesic), got kernel={kernel!r}; use gamma='rms', 'scale' or a float."
-        )
-    n = X.shape[0]
-    if n > MEDIAN_SAMPLE:
-        X = X[check_random_state(random_state).choice(n, MEDIAN_SAMPLE, replace=False)]
-    if kernel == "rbf":
-        distances = euclidean_distances(X)
-    elif kernel == "laplacian":
-        distances = manhattan_distances(X)
-    else:
-        distances = -np.log(geodesic_kernel(X, gamma=1.0))
-    distances = distances[np.triu_indices(distances.shape[0], k=1)]
-    # Where most rows are repeated the median of all distances would be nil.
-    median = float(np.median(distances[distances > 0])) if distances.any() else 0.0
-    return _reciprocal(2 * median**2 if kernel == "rbf" else median)

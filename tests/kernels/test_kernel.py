@@ -4,17 +4,13 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
-from hypothesis import given
-from hypothesis import strategies as st
-from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances, pairwise_kernels
+from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 import data
 from kernelmeans.kernels import (
-    MEDIAN_SAMPLE,
     PARAMETERS,
     Kernel,
     geodesic_kernel,
-    resolve_gamma,
     resolve_kernel,
 )
 
@@ -22,11 +18,6 @@ X = data.cloud(70, 4)
 Y = data.cloud(30, 4, seed=1)
 AS_SCIKIT_LEARN = ["rbf", "laplacian", "poly", "sigmoid", "cosine", "linear"]
 NAMED = [*AS_SCIKIT_LEARN, "geodesic"]
-
-
-@pytest.fixture(params=["dense", "csr"])
-def form(request):
-    return np.asarray if request.param == "dense" else scipy.sparse.csr_array
 
 
 @pytest.mark.parametrize("name", AS_SCIKIT_LEARN)
@@ -107,65 +98,6 @@ def test_features_have_the_kernel_as_inner_products(name, form):
     )
 
 
-def off_diagonal(D):
-    return D[~np.eye(len(D), dtype=bool)]
-
-
-@given(seed=st.integers(0, 99), n=st.integers(2, 40), scale=st.sampled_from([1e-6, 1, 1e5]))
-def test_the_papers_width(seed, n, scale):
-    rows = scale * data.cloud(n, 3, seed) + scale
-    mean_square = off_diagonal(euclidean_distances(rows, squared=True)).mean()
-    assert resolve_gamma("rms", "rbf", rows) == pytest.approx(1 / (2 * mean_square), rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "gamma"),
-    [("laplacian", 1 / 4), ("poly", 1 / 4), ("sigmoid", 1 / 4), ("geodesic", 0.5)],
-)
-def test_rms_of_other_kernels(kernel, gamma):
-    assert resolve_gamma("rms", kernel, X) == gamma
-
-
-def test_the_median_width():
-    median = np.median(off_diagonal(euclidean_distances(X)))
-    assert resolve_gamma("median", "rbf", X) == pytest.approx(1 / (2 * median**2))
-    median = np.median(off_diagonal(manhattan_distances(X)))
-    assert resolve_gamma("median", "laplacian", X) == pytest.approx(1 / median)
-    angles = -np.log(off_diagonal(geodesic_kernel(X, gamma=1.0)))
-    assert resolve_gamma("median", "geodesic", X) == pytest.approx(1 / np.median(angles))
-
-
-def test_the_median_of_a_large_set_is_that_of_a_seeded_sample():
-    rows = data.cloud(MEDIAN_SAMPLE + 500, 2)
-    first, again, other = (resolve_gamma("median", "rbf", rows, seed) for seed in (0, 0, 1))
-    assert first == again != other
-    full = 1 / (2 * np.median(off_diagonal(euclidean_distances(rows))) ** 2)
-    assert first == pytest.approx(full, rel=0.1)
-
-
-@pytest.mark.parametrize("name", ["rbf", "laplacian", "poly", "sigmoid"])
-def test_the_width_of_scikit_learns_svc(name, form):
-    assert resolve_gamma("scale", name, form(X)) == pytest.approx(1 / (4 * X.var()))
-
-
-@pytest.mark.parametrize("gamma", ["rms", "median", "scale"])
-@pytest.mark.parametrize("value", [0.0, 7.0])
-def test_the_width_of_constant_data_is_a_finite_number(gamma, value, form):
-    assert resolve_gamma(gamma, "rbf", form(np.full((9, 2), value))) == 1
-
-
-@pytest.mark.parametrize("gamma", ["rms", "median", "scale"])
-def test_widths_are_the_same_for_sparse_and_dense_rows(gamma):
-    expected = resolve_gamma(gamma, "rbf", X)
-    assert resolve_gamma(gamma, "rbf", scipy.sparse.csr_array(X)) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("kernel", ["poly", "sigmoid"])
-def test_a_median_of_no_distance_is_refused(kernel):
-    with pytest.raises(ValueError, match=r"gamma='median'.*kernel='\w+'; use gamma='rms'"):
-        resolve_gamma("median", kernel, X)
-
-
 def test_parameters_of_a_callable_are_passed_on():
     kernel = resolve_kernel(lambda A, B, power: (A @ B.T) ** power, X, kernel_params={"power": 2})
     np.testing.assert_allclose(kernel(X, Y), (X @ Y.T) ** 2)
@@ -176,26 +108,52 @@ def test_parameters_of_a_callable_with_a_named_kernel_are_refused():
         resolve_kernel("rbf", X, kernel_params={"gamma": 2})
 
 
-DU_KERNELS = {
-    "gaussian_0.1": ("rbf", lambda D: {"gamma": 1 / (2 * 0.1**2 * D**2)}),
-    "gaussian_1": ("rbf", lambda D: {"gamma": 1 / (2 * D**2)}),
-    "gaussian_100": ("rbf", lambda D: {"gamma": 1 / (2 * 100**2 * D**2)}),
-    "linear": ("linear", lambda D: {}),
-    "polynomial_4": ("poly", lambda D: {"gamma": 1.0, "degree": 4, "coef0": 0}),
-    "polyplus_2": ("poly", lambda D: {"gamma": 1.0, "degree": 2, "coef0": 1}),
-}
+ROWS = data.cloud(40, 3, seed=2)
+ROWS[7] = 0
+LENGTHS = [
+    Kernel("poly", {"gamma": 0.3, "degree": 2, "coef0": 1.0}),
+    Kernel("poly", {"gamma": 1.0, "degree": 2, "coef0": 0}),
+    Kernel(lambda A, B: 4 * np.exp(-euclidean_distances(A, B)), {}),
+]
 
 
-@data.needs_data
-@pytest.mark.parametrize("name", DU_KERNELS)
-def test_golden_matrices_of_du_et_al(name):
-    # Pixels z-scored, then rows of unit length, in the order of the file.
-    rows = scipy.io.loadmat(data.FOLDER / "Yale.mat")["X"].astype(float)
-    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    function, parameters = DU_KERNELS[name]
-    K = Kernel(function, parameters(euclidean_distances(rows).max()))(rows, rows)
-    diagonal = np.sqrt(np.diagonal(K))
-    folder = data.FOLDER / "du2015_yale_kernels"
-    expected = scipy.io.loadmat(folder / f"{name}_post_Sample-Scale.mat")["K"]
-    np.testing.assert_allclose(K / np.outer(diagonal, diagonal), expected, rtol=0, atol=1e-12)
+@pytest.mark.parametrize("kernel", LENGTHS, ids=["poly", "homogeneous", "callable"])
+def test_normalising_divides_by_the_lengths(kernel, form):
+    if callable(kernel.function) and form is not np.asarray:
+        form = np.asarray
+    rows, few = form(ROWS), form(ROWS[:9])
+    K = kernel(form(ROWS), form(ROWS))
+    lengths = np.sqrt(np.diagonal(K))
+    lengths[lengths == 0] = 1
+    own = kernel.normalise()
+    np.testing.assert_allclose(own(rows, few), (K / np.outer(lengths, lengths))[:, :9], rtol=1e-12)
+    np.testing.assert_allclose(own.diagonal(rows), np.diagonal(own(rows, rows)), rtol=1e-12)
+    np.testing.assert_allclose(own.lengths(rows), lengths)
+    np.testing.assert_allclose(own.values(rows, few), K[:, :9])
+    assert own.normalise() is own
+    assert own.surely_positive == kernel.surely_positive
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "geodesic", "cosine"])
+def test_kernels_of_unit_length_are_normalised_already(name):
+    kernel = resolve_kernel(name, X)
+    assert kernel.normalise() is kernel
+
+
+def test_a_normalised_linear_kernel_is_the_cosine():
+    assert Kernel("linear", {}).normalise().function == "cosine"
+
+
+def test_a_negative_length_cannot_be_normalised():
+    kernel = Kernel("sigmoid", {"gamma": 1.0, "coef0": -50.0}).normalise()
+    with pytest.raises(ValueError, match=r"k\(x, x\) = -1 for row .*Use another kernel"):
+        kernel(ROWS, ROWS)
+
+
+def test_rows_of_a_normalised_matrix_do_not_hold_their_lengths():
+    K = np.diag([4.0, 9.0])
+    kernel = Kernel("precomputed", {}).normalise()
+    with pytest.raises(ValueError, match="normalise the matrix first"):
+        kernel(K, K)
+    np.testing.assert_array_equal(kernel.lengths(K), [2, 3])
+    np.testing.assert_array_equal(kernel.diagonal(K), [1, 1])

@@ -1,0 +1,141 @@
+"""The annealed estimator of several kernels or views."""
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kernelmeans._sklearn import Interval
+from kernelmeans.estimators.parameters import ANNEALING, COMMON, Annealed
+from kernelmeans.estimators.with_kernels import KERNELS, WithKernels
+from kernelmeans.spaces import EntropyRule, WeightRule
+
+
+class MultiKernelPowerKMeans(WithKernels, Annealed):
+    """Kernel power k-means of several kernels or views, with learned kernel weights.
+
+    Squared distances are the sum of those in each kernel's space, multiplied by weights on the
+    simplex. The weights follow what each kernel costs, held together by their entropy (Algorithm
+    2 of the paper), in the same annealed run that moves the centroids. They stay where they are in
+    the last hard steps and in swap moves.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters k.
+    kernels : {"widths", "du2015", "precomputed"} or list, default="widths"
+        A family: ``"widths"``, five rbf kernels around the root mean square width
+        (`kernelmeans.kernels.width_family`), or ``"du2015"``, twelve kernels
+        (`kernelmeans.kernels.du2015_family`). ``"precomputed"``: X is a stack of kernel matrices,
+        shape (L, n, n), which cannot be cross-validated. Or a list whose items are a kernel or a
+        family by name, a callable of two matrices, ``dict(kernel=, gamma=, degree=, coef0=,
+        kernel_params=)`` as for `KernelPowerKMeans`, or a pair of one of these and columns of X:
+        names, indices, a mask, a slice or a callable, as in scikit-learn's ColumnTransformer.
+        Columns that no item names are ignored.
+    kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default="unit-variance"
+        How kernels are put on one scale, lest it decide their weights: divided by the kernel
+        variance (the mean squared distance from the mean becomes 1); normalised to K(x, x) = 1;
+        that and then stretched to values between 0 and 1, as the paper does; or not at all. It is
+        learned in fit and applied in predict.
+    lam : float, default=2.0
+        Weight of the entropy, relative to the sum of the sample weights times the mean kernel
+        variance. 0 leaves one kernel, infinity gives all the same weight. Values of .1 to .5 single
+        out the better kernels, but also fall for one whose few columns are easy to explain.
+    s0, eta, anneal_every
+        The annealing schedule, as for `KernelPowerKMeans`. The critical power is that of the
+        combined kernel; where the kernel weights move noticeably it is computed again.
+    init, n_init, refine, n_swaps, max_iter, tol, memory_budget, cache_kernel, random_state
+        As for `KernelPowerKMeans`. Restarts have kernel weights of their own, and the one with the
+        least cost, penalty included, is kept.
+
+    Attributes
+    ----------
+    kernel_weights_ : ndarray of shape (L,)
+        Weight of each kernel, which sum to 1. A kernel that is constant on the data gets 0.
+    kernel_weights_history_ : ndarray of shape (n_iter, L)
+        The weights with which each step began.
+    kernel_factors_ : ndarray of shape (L,)
+        By which ``kernel_scaling`` multiplies squared distances.
+    inertia_ : float
+        Weighted sum of squared distances to the nearest centroid, each the sum over kernels of
+        ``kernel_weights_ * kernel_factors_`` times its own; without the penalty.
+    objective_history_ : ndarray of shape (n_iter,)
+        Objective of each step, with the penalty lam sum_l a_l log(L a_l) in its absolute unit: the
+        paper's and a constant, so that uniform weights cost nothing.
+    kernel_ : kernelmeans.kernels.CombinedKernel
+        The combined kernel as a function of two matrices of rows.
+    labels_, power_history_, n_iter_, critical_power_, weights_, result_, n_features_in_, \
+feature_names_in_
+        As for `KernelPowerKMeans`.
+
+    See Also
+    --------
+    KernelPowerKMeans : The same for one kernel.
+    MKKM, RMKKM : Other ways to weigh kernels, to compare with.
+
+    References
+    ----------
+    Paul, Chakraborty, Das and Xu (2020), Kernel k-Means, By All Means: Algorithms and Strong
+    Consistency.
+
+    Examples
+    --------
+    Two views of the same flowers, as columns of one matrix:
+
+    >>> from kernelmeans import MultiKernelPowerKMeans
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> views = [("rbf", slice(0, 2)), ("rbf", slice(2, 4))]
+    >>> model = MultiKernelPowerKMeans(3, kernels=views, random_state=0).fit(X)
+    >>> bool(model.kernel_weights_[1] > model.kernel_weights_[0])  # petals tell more
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON,
+        **KERNELS,
+        "lam": [Interval(Real, 0, np.inf, closed="both")],
+        **ANNEALING,
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernels: str | Sequence[Any] = "widths",
+        kernel_scaling: str | None = "unit-variance",
+        lam: float = 2.0,
+        s0: str | float = "auto",
+        eta: str | float = "auto",
+        anneal_every: int = 1,
+        init: Any = "k-means++",
+        n_init: int | str = "auto",
+        refine: str | None = None,
+        n_swaps: int | str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        memory_budget: int | str | None = None,
+        cache_kernel: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernels = kernels
+        self.kernel_scaling = kernel_scaling
+        self.lam = lam
+        self.s0 = s0
+        self.eta = eta
+        self.anneal_every = anneal_every
+        self.init = init
+        self.n_init = n_init
+        self.refine = refine
+        self.n_swaps = n_swaps
+        self.max_iter = max_iter
+        self.tol = tol
+        self.memory_budget = memory_budget
+        self.cache_kernel = cache_kernel
+        self.random_state = random_state
+
+    def _weight_rule(self, scale: float) -> WeightRule:
+        # A scale of 0 (constant data) must not make infinity a NaN.
+        return EntropyRule(self.lam * scale if scale > 0 else self.lam)

@@ -1,0 +1,136 @@
+"""The ``kernels`` parameter: kernels, and the columns of X that each of them sees."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernelmeans._sklearn import _get_column_indices
+from kernelmeans._typing import Columns, Data, IntArray
+from kernelmeans.kernels import PARAMETERS, Kernel, du2015_family, resolve_kernel, width_family
+
+#: What stands for several kernels at once.
+FAMILIES: Mapping[str, Callable[[Data], list[Kernel]]] = {
+    "widths": width_family,
+    "du2015": du2015_family,
+}
+_KEYS = ("kernel", "gamma", "degree", "coef0", "kernel_params")
+
+
+class View(NamedTuple):
+    """One item of ``kernels``, checked, its columns found.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    spec : dict
+        The kernel, or a family of them, and its parameters, as `resolve_kernel` takes them.
+    columns : slice or ndarray
+        The columns of X that it sees.
+    """
+
+    name: str
+    spec: Mapping[str, Any]
+    columns: Columns
+
+    def kernels(self, X: Data, random_state: int) -> list[Kernel]:
+        """Settle the parameters from the training rows, of which X has this view's columns."""
+        name = self.spec["kernel"]
+        try:
+            if isinstance(name, str) and name in FAMILIES:
+                return FAMILIES[name](X)
+            return [resolve_kernel(**{**self.spec, "X": X, "random_state": random_state})]
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from error
+
+
+def find_views(kernels: str | Sequence[Any], X: Any) -> list[View]:
+    """Read the ``kernels`` parameter, and find its columns.
+
+    Parameters
+    ----------
+    kernels : str or sequence
+        A family, or items as `MultiKernelPowerKMeans` takes them.
+    X : {array, CSR matrix, dataframe} of shape (n_samples, n_features)
+        What the user gave: only a dataframe has names and types of columns.
+
+    Returns
+    -------
+    list of View
+        In the order of the items.
+
+    Raises
+    ------
+    ValueError
+        If there is no item, an item is no kernel, has unknown parameters, or no columns.
+    """
+    if isinstance(kernels, str):
+        return [View(f"kernels={kernels!r}", {"kernel": kernels}, slice(None))]
+    if not len(kernels):
+        raise ValueError("kernels=[] names no kernel; give at least one, or kernels='widths'.")
+    return [_view(f"kernels[{i}]", item, X) for i, item in enumerate(kernels)]
+
+
+def _view(name: str, item: Any, X: Any) -> View:
+    columns: Columns = slice(None)
+    if isinstance(item, tuple | list):
+        if len(item) != 2:
+            raise ValueError(f"{name}={item!r} must be a kernel or a pair (kernel, columns).")
+        item, key = item
+        columns = _columns(name, key, X)
+    return View(name, _spec(name, item), columns)
+
+
+def _spec(name: str, item: Any) -> Mapping[str, Any]:
+    spec = dict(item) if isinstance(item, Mapping) else {"kernel": item}
+    unknown = sorted(set(spec) - set(_KEYS))
+    if unknown or "kernel" not in spec:
+        wrong = f"has unknown keys {unknown}" if unknown else "has no key 'kernel'"
+        raise ValueError(f"{name}={item!r} {wrong}; the keys are {', '.join(_KEYS)}.")
+    kernel = spec["kernel"]
+    allowed = [*(set(PARAMETERS) - {"precomputed"}), *FAMILIES]
+    if not callable(kernel) and kernel not in allowed:
+        hint = ""
+        if kernel == "precomputed":
+            hint = " For kernel matrices pass kernels='precomputed' and X of shape (L, n, n)."
+        raise ValueError(
+            f"{name}: {kernel!r} is no kernel; give a callable of two matrices or one of "
+            f"{', '.join(sorted(allowed))}.{hint}"
+        )
+    if kernel in FAMILIES and len(spec) > 1:
+        raise ValueError(f"{name}={item!r}: the family {kernel!r} takes no parameters.")
+    return spec
+
+
+def _columns(name: str, key: Any, X: Any) -> Columns:
+    """Columns as ColumnTransformer finds them; a slice where they lie side by side."""
+    key = key(X) if callable(key) else key
+    try:
+        indices = np.asarray(_get_column_indices(X, key), dtype=np.intp)
+    except (ValueError, IndexError, TypeError) as error:
+        raise ValueError(f"{name}: the columns {key!r} are not in X: {error}") from error
+    if not indices.size:
+        raise ValueError(
+            f"{name}: the columns {key!r} select no column of X; leave the item out, or select "
+            "at least one."
+        )
+    return _contiguous(indices)
+
+
+def _contiguous(indices: IntArray) -> Columns:
+    """The same columns, as a slice where they lie side by side: it copies nothing."""
+    first, last = int(indices[0]), int(indices[-1])
+    alongside = np.array_equal(indices, np.arange(first, last + 1))
+    return slice(first, last + 1) if alongside else indices
+
+
+def among_used(views: Sequence[View], n_features: int) -> tuple[list[View], list[int]]:
+    """Columns that any view sees, and the views with their places among these."""
+    everything = np.arange(n_features)
+    used = np.unique(np.concatenate([everything[view.columns] for view in views]))
+    placed = [
+        view._replace(columns=_contiguous(np.searchsorted(used, everything[view.columns])))
+        for view in views
+    ]
+    return placed, used.tolist()

@@ -1,0 +1,196 @@
+"""What estimators of several kernels or views share."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from kernelmeans._sklearn import StrOptions, _safe_indexing
+from kernelmeans._typing import Array, Columns, Data
+from kernelmeans._warnings import warn_user
+from kernelmeans.engines import Threads
+from kernelmeans.estimators.build import build_spaces
+from kernelmeans.estimators.checks import check_gram
+from kernelmeans.estimators.diagonal import TrainingDiagonal
+from kernelmeans.estimators.scaling import value_range, variances
+from kernelmeans.estimators.shell import KernelClusterer
+from kernelmeans.estimators.views import FAMILIES, among_used, find_views
+from kernelmeans.kernels import CombinedKernel, Kernel
+from kernelmeans.solver import Result, warn_unless_positive
+from kernelmeans.spaces import ProductSpace, Space, WeightRule
+
+KERNELS: dict[str, Any] = {
+    "kernels": [StrOptions({*FAMILIES, "precomputed"}), list, tuple],
+    "kernel_scaling": [StrOptions({"unit-variance", "cosine", "min-max"}), None],
+    "cache_kernel": ["boolean"],
+}
+
+
+class WithKernels(KernelClusterer):
+    """Estimators of several kernels, each of all columns of X, of some, or precomputed."""
+
+    kernel_: CombinedKernel
+    kernels: str | Sequence[Any]
+    kernel_scaling: str | None
+
+    def _weight_rule(self, scale: float) -> WeightRule:
+        """How kernel weights follow the costs, whose sum for k = 1 and equal weights is `scale`."""
+        raise NotImplementedError
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+
+    def _validated(self, X: Any, reset: bool) -> Data:
+        """X as rows first: (n_rows, n_columns), or (n_rows, L, n_samples) where precomputed."""
+        dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
+        if self._precomputed:
+            return self._validated_stack(X, dtype, reset)
+        if not hasattr(X, "columns"):
+            X = super()._validated(X, reset)
+            if reset:
+                self._views = find_views(self.kernels, X)
+            return X
+        # Columns of a table that no view sees may hold anything.
+        X = validate_data(self, X, skip_check_array=True, reset=reset)
+        if reset:
+            self._views, self._used = among_used(find_views(self.kernels, X), X.shape[1])
+        X = _safe_indexing(X, self._used, axis=1)
+        return check_array(X, accept_sparse="csr", dtype=dtype, order="C", estimator=self)
+
+    def _validated_stack(self, X: Any, dtype: Any, reset: bool) -> Array:
+        X = check_array(X, dtype=dtype, order="C", ensure_2d=False, allow_nd=True, estimator=self)
+        if reset:
+            if X.ndim != 3 or X.shape[1] != X.shape[2]:
+                raise ValueError(
+                    "kernels='precomputed': X must hold L square kernel matrices, shape (L, n, n), "
+                    f"got shape {X.shape}. One matrix is X[None]; matrices in a list: np.stack."
+                )
+            self.n_features_in_ = X.shape[2]
+            self._n_kernels = X.shape[0]
+        expected = (self._n_kernels, X.shape[1] if X.ndim == 3 else "n_rows", self.n_features_in_)
+        if X.shape != expected:
+            raise ValueError(
+                f"kernels='precomputed': X has shape {X.shape}; new rows are given by their kernel "
+                f"values against the training rows, shape {expected} for this model."
+            )
+        return np.asarray(X.transpose(1, 0, 2))
+
+    def _check_precomputed(self, X: Array) -> None:
+        for index in range(X.shape[1]):
+            check_gram(X[:, index], f"kernels='precomputed': X[{index}]")
+
+    def _resolve_kernel(self, X: Data, seed: int) -> CombinedKernel:
+        kernels: list[Kernel] = []
+        columns: list[Columns] = []
+        if self._precomputed:
+            columns = list(range(X.shape[1]))
+            kernels = [Kernel("precomputed", {}) for _ in columns]
+        else:
+            for view in self._views:
+                found = view.kernels(X[:, view.columns], seed)
+                kernels += found
+                columns += [view.columns] * len(found)
+        if self.kernel_scaling in ("cosine", "min-max"):
+            kernels = [kernel.normalise() for kernel in kernels]
+        return CombinedKernel(kernels, columns)
+
+    def _space(
+        self,
+        kernel: CombinedKernel,
+        X: Data,
+        weight: Array,
+        budget: int,
+        threads: Threads,
+        seed: int,
+    ) -> ProductSpace:
+        rows = _rows(X, kernel.columns)
+        spaces = build_spaces(
+            kernel.kernels, rows, weight, self.n_clusters, budget, self.cache_kernel, threads
+        )
+        for index, (own, space) in enumerate(zip(kernel.kernels, spaces, strict=True)):
+            if not own.surely_positive:
+                warn_unless_positive(space, threads, seed, f"{own.name} (kernels[{index}])")
+        variance, rounding = variances(spaces, threads)
+        kept = self._informative(kernel, variance > rounding)
+        factors = np.ones(len(spaces))
+        if self.kernel_scaling == "unit-variance":
+            factors[kept] = 1 / np.where(variance[kept] > 0, variance[kept], 1)
+        elif self.kernel_scaling == "min-max":
+            ranges = [value_range(kernel.kernels[index], rows[index], threads) for index in kept]
+            factors[kept] = [1 / r if r > 0 else 1 for r in ranges]
+        self.kernel_factors_ = np.zeros(len(spaces))
+        self.kernel_factors_[kept] = factors[kept]
+        scale = float(weight.sum(dtype=np.float64) * (factors * variance)[kept].mean())
+        members: list[Space] = [spaces[index] for index in kept]
+        columns = [kernel.columns[index] for index in kept]
+        return ProductSpace(members, columns, self._weight_rule(scale), factors[kept])
+
+    def _informative(self, kernel: CombinedKernel, varies: Any) -> list[int]:
+        """Kernels that tell any two samples apart: the others would win, at no cost."""
+        constant = np.flatnonzero(~varies)
+        if len(constant) == len(varies):
+            return list(range(len(varies)))
+        if len(constant):
+            warn_user(
+                f"kernels {constant.tolist()} are constant on these data: they tell no samples "
+                "apart and get weight 0. Leave them out, or look at their columns."
+            )
+        return np.flatnonzero(varies).tolist()
+
+    def _set_fitted(self, *fitted: Any) -> None:
+        super()._set_fitted(*fitted)
+        result: Result = self.result_
+        kept = np.flatnonzero(self.kernel_factors_)
+        history = result.kernel_weights_history[result.best]
+        self.kernel_weights_ = np.zeros(len(self.kernel_factors_))
+        self.kernel_weights_[kept] = result.kernel_weights[result.best]
+        self.kernel_weights_history_ = np.zeros((len(history), len(self.kernel_factors_)))
+        self.kernel_weights_history_[:, kept] = history
+
+    def _remember(self, X: Data) -> None:
+        self._training_diagonals = (
+            [TrainingDiagonal(X[:, index]) for index in self.kernel_.columns]
+            if self._precomputed
+            else None
+        )
+
+    def _training_squared_lengths(self, X: Data) -> Array:
+        return self.kernel_.squared_lengths(X)
+
+    def _squared_lengths(self, X: Data, given: Any = None) -> Array:
+        if self._training_diagonals is None:
+            return self.kernel_.squared_lengths(X)
+        known: Any = [None] * self._n_kernels if given is None else given
+        if len(known) != self._n_kernels:
+            raise ValueError(
+                f"diagonal has length {len(known)}; give k(x, x) of every kernel and row, shape "
+                f"({self._n_kernels}, {X.shape[0]})."
+            )
+        pairs = zip(self._training_diagonals, self.kernel_.columns, strict=True)
+        return np.stack([own.of(X[:, i], known[i]) for own, i in pairs], axis=1)
+
+    def _lengths_for_labels(self, X: Data) -> Array:
+        if self._precomputed and any(kernel.normalised for kernel in self.kernel_.kernels):
+            return self._squared_lengths(X)
+        return np.zeros((X.shape[0], len(self.kernel_.kernels)), self._predictor.norms.dtype)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # A stack of kernel matrices cannot be split by rows, as pairwise input can.
+        tags.input_tags.pairwise = False
+        tags.input_tags.two_d_array = not self._precomputed
+        tags.input_tags.three_d_array = self._precomputed
+        return tags
+
+
+def _rows(X: Data, columns: Sequence[Columns]) -> list[Data]:
+    """What each kernel is of; equal columns are one object."""
+    views: dict[str, Data] = {}
+    for own in columns:
+        key = repr(own.tolist() if isinstance(own, np.ndarray) else own)
+        if key not in views:
+            views[key] = X if own == slice(None) else X[:, own]
+    return [views[repr(c.tolist() if isinstance(c, np.ndarray) else c)] for c in columns]

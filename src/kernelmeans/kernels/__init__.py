@@ -1,0 +1,20 @@
+"""Kernels: functions of two matrices of rows, their widths, and families of them."""
+
+from kernelmeans.kernels.combined import CombinedKernel
+from kernelmeans.kernels.families import du2015_family, du2015_kernels, width_family
+from kernelmeans.kernels.geodesic import geodesic_kernel
+from kernelmeans.kernels.kernel import PARAMETERS, Kernel, lengths_of, resolve_kernel
+from kernelmeans.kernels.widths import resolve_gamma
+
+__all__ = [
+    "PARAMETERS",
+    "CombinedKernel",
+    "Kernel",
+    "du2015_family",
+    "du2015_kernels",
+    "geodesic_kernel",
+    "lengths_of",
+    "resolve_gamma",
+    "resolve_kernel",
+    "width_family",
+]

@@ -1,0 +1,107 @@
+"""Families of kernels, for people who cannot choose one."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.metrics import pairwise_distances_chunked
+
+from kernelmeans._typing import Array, Data
+from kernelmeans.kernels.kernel import Kernel
+from kernelmeans.kernels.widths import resolve_gamma
+
+#: Widths of the Gaussian kernels of Du et al., in units of the largest distance between rows.
+DU2015_WIDTHS = (0.01, 0.05, 0.1, 1.0, 10.0, 50.0, 100.0)
+#: Constants and degrees of their polynomial kernels.
+DU2015_POLYNOMIALS = ((0, 2), (0, 4), (1, 2), (1, 4))
+
+
+def width_family(X: Data, multiples: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0)) -> list[Kernel]:
+    """Gaussian kernels whose widths are multiples of the root mean square distance of two rows.
+
+    Parameters
+    ----------
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        Training rows.
+    multiples : sequence of float, default=(0.25, 0.5, 1.0, 2.0, 4.0)
+        Widths sigma in units of that distance.
+
+    Returns
+    -------
+    list of Kernel
+        In the order of the multiples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.kernels import width_family
+    >>> width_family(np.array([[0.0], [2.0]]), multiples=(1.0, 2.0))
+    [Kernel('rbf', {'gamma': 0.125}), Kernel('rbf', {'gamma': 0.03125})]
+    """
+    gamma = resolve_gamma("rms", "rbf", X)
+    return [Kernel("rbf", {"gamma": gamma / multiple**2}) for multiple in multiples]
+
+
+def du2015_family(X: Data) -> list[Kernel]:
+    """The twelve kernels of Du et al. (2015), which the paper's multi-kernel table uses too.
+
+    Seven Gaussians exp(-d^2 / (2 t^2 D0^2)) with t = .01, .05, .1, 1, 10, 50, 100 and D0 the
+    largest distance between two rows; four polynomials (a + x.y)^b with (a, b) = (0, 2), (0, 4),
+    (1, 2), (1, 4); and x.y; each divided by sqrt(K(x, x) K(y, y)).
+
+    Parameters
+    ----------
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        Training rows.
+
+    Returns
+    -------
+    list of Kernel
+        In that order.
+
+    References
+    ----------
+    Du, Zhou, Shi, Wang, Wang, Li and Wang (2015), Robust multiple kernel k-means using l2,1-norm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.kernels import du2015_family
+    >>> du2015_family(np.array([[1.0], [2.0]]))[3]
+    Kernel('rbf', {'gamma': 0.5})
+    """
+    largest = max(float(chunk.max()) for chunk in pairwise_distances_chunked(X))
+    # Constant data give the same kernel matrices for any width.
+    largest = largest or 1.0
+    gaussians = [
+        Kernel("rbf", {"gamma": 1 / (2 * (width * largest) ** 2)}) for width in DU2015_WIDTHS
+    ]
+    polynomials = [
+        Kernel("poly", {"gamma": 1.0, "degree": degree, "coef0": constant})
+        for constant, degree in DU2015_POLYNOMIALS
+    ]
+    family = [*gaussians, *polynomials, Kernel("linear", {})]
+    return [kernel.normalise() for kernel in family]
+
+
+def du2015_kernels(X: Data) -> Array:
+    """Kernel matrices of `du2015_family` between all rows of X.
+
+    Parameters
+    ----------
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        Training rows. Du et al. scale pixels to zero mean and unit variance and rows to unit
+        length for some of their sets.
+
+    Returns
+    -------
+    ndarray of shape (12, n_samples, n_samples)
+        What ``kernels="precomputed"`` takes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.kernels import du2015_kernels
+    >>> du2015_kernels(np.eye(3)).shape
+    (12, 3, 3)
+    """
+    return np.stack([kernel(X, X) for kernel in du2015_family(X)])

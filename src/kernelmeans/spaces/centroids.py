@@ -1,0 +1,91 @@
+"""Centroids in the form that their space holds them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelmeans._typing import Array, BoolArray, IntArray
+
+
+@dataclass
+class Centroids:
+    """k centroids of each of R restarts, in each of L spaces (one, but for a product of several).
+
+    Attributes
+    ----------
+    vectors : tuple of L ndarray of shape (k, R, m)
+        What is linear in the centroids, so that they can be mixed.
+    norms : ndarray of shape (L, k, R)
+        Squared norms.
+    kernel_weights : ndarray of shape (R, L)
+        Each restart's own weights of the spaces; ones for a single space.
+    coefficients : ndarray of shape (k, R, n_samples) or None
+        The centroids as combinations of the samples, the same in every space, where one needs it.
+    costs : ndarray of shape (R, L) or None
+        What the sample weights that made the centroids pay in each space, where there are several.
+    """
+
+    vectors: tuple[Array, ...]
+    norms: Array
+    kernel_weights: Array
+    coefficients: Array | None = None
+    costs: Array | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Clusters and restarts."""
+        return self.norms.shape[1], self.norms.shape[2]
+
+    def member(self, index: int) -> "Centroids":
+        """The same centroids in one of the spaces (a view)."""
+        ones = np.ones((self.shape[1], 1))
+        norms = self.norms[index : index + 1]
+        return Centroids((self.vectors[index],), norms, ones, self.coefficients)
+
+    def take(self, restarts: BoolArray | IntArray) -> "Centroids":
+        """A copy for some restarts (a mask or indices over R)."""
+        coefficients, costs = self.coefficients, self.costs
+        return Centroids(
+            tuple(vector[:, restarts] for vector in self.vectors),
+            self.norms[:, :, restarts],
+            self.kernel_weights[restarts],
+            None if coefficients is None else coefficients[:, restarts],
+            None if costs is None else costs[restarts],
+        )
+
+    def keep(self, restarts: BoolArray) -> None:
+        """Drop the other restarts, one array after the other to save memory."""
+        for index, vector in enumerate(self.vectors):
+            kept = vector[:, restarts]
+            self.vectors = (*self.vectors[:index], kept, *self.vectors[index + 1 :])
+        self.norms = self.norms[:, :, restarts]
+        self.kernel_weights = self.kernel_weights[restarts]
+        if self.coefficients is not None:
+            self.coefficients = self.coefficients[:, restarts]
+        if self.costs is not None:
+            self.costs = self.costs[restarts]
+
+    def copy(self) -> "Centroids":
+        """A copy of everything."""
+        return self.take(np.arange(self.shape[1]))
+
+    def put(self, where: tuple[IntArray, IntArray], other: "Centroids") -> None:
+        """Overwrite the centroids at (j, r) by an (m, 1) set; the kernel weights stay."""
+        for mine, theirs in zip(self.vectors, other.vectors, strict=True):
+            mine[where] = theirs[:, 0]
+        self.norms[:, *where] = other.norms[:, :, 0]
+        if self.coefficients is not None and other.coefficients is not None:
+            self.coefficients[where] = other.coefficients[:, 0]
+
+    @classmethod
+    def join(cls, parts: Sequence["Centroids"]) -> "Centroids":
+        """Several sets of restarts as one."""
+        vectors = zip(*(part.vectors for part in parts), strict=True)
+        coefficients = [part.coefficients for part in parts if part.coefficients is not None]
+        return cls(
+            tuple(np.concatenate(pieces, axis=1) for pieces in vectors),
+            np.concatenate([part.norms for part in parts], axis=2),
+            np.concatenate([part.kernel_weights for part in parts]),
+            np.concatenate(coefficients, axis=1) if coefficients else None,
+        )

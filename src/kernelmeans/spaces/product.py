@@ -1,0 +1,233 @@
+"""Several spaces side by side, each restart with kernel weights of its own (Section 3)."""
+
+import copy
+from collections.abc import Sequence
+
+import numpy as np
+
+from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.kernels import CombinedKernel
+from kernelmeans.spaces.base import Mixture, Moved, Space, at_least
+from kernelmeans.spaces.centroids import Centroids
+from kernelmeans.spaces.predictor import Predictor
+from kernelmeans.spaces.rules import WeightRule
+
+
+class ProductSpace(Space):
+    """The samples in several spaces at once: squared distances add up, multiplied by weights.
+
+    D_ij = sum_l a_l f_l d_ijl, with kernel weights a that belong to the restart, and factors f that
+    put the kernels on one scale.
+
+    Parameters
+    ----------
+    members : sequence of Space
+        The spaces, of the same samples and sample weights.
+    columns : sequence of slice, ndarray or int
+        What of the second axis of input data is each member's.
+    rule : WeightRule
+        How the weights follow the costs.
+    factors : ndarray of shape (L,), default=None
+        The f_l; ones when None.
+    """
+
+    def __init__(
+        self,
+        members: Sequence[Space],
+        columns: Sequence[Columns],
+        rule: WeightRule,
+        factors: Array | None = None,
+    ) -> None:
+        self.members = tuple(members)
+        self.columns = tuple(columns)
+        self.rule = rule
+        self.factors = np.ones(len(members)) if factors is None else factors
+        self.sample_weight = members[0].sample_weight
+        self.keeps_coefficients = any(member.keeps_coefficients for member in members)
+        self._kernel_weights = rule.start(len(members))
+        everything = slice(0, self.n_samples)
+        self._norms = np.stack([member.squared_norms(everything) for member in members])
+        # Members that keep coefficients share one sum, the first; the others have their own.
+        self._owners = [member for member in members if not member.keeps_coefficients]
+        self._owners[:0] = [member for member in members if member.keeps_coefficients][:1]
+        self._slots = [
+            0 if member.keeps_coefficients else self._owners.index(member) for member in members
+        ]
+
+    @property
+    def kernel_weights(self) -> Array:
+        return self._kernel_weights
+
+    def reweighted(self, kernel_weights: Array) -> "ProductSpace":
+        space = copy.copy(self)
+        space._kernel_weights = kernel_weights
+        return space
+
+    def multipliers(self, kernel_weights: Array) -> Array:
+        """The a_l f_l of kernel weights (R, L), or what a rule makes of them."""
+        return np.asarray(self.rule.multipliers(kernel_weights) * self.factors)
+
+    def squared_norms(self, block: slice) -> Array:
+        multipliers = self.multipliers(self._kernel_weights[None]).astype(self.dtype)
+        return np.asarray((multipliers @ self._norms[:, block])[0])
+
+    def products(self, centroids: Centroids, block: slice) -> Array:
+        multipliers = self.multipliers(centroids.kernel_weights).astype(self.dtype)
+        total: Array | None = None
+        for index, member in enumerate(self.members):
+            products = member.products(centroids.member(index), block)
+            weighted = products * multipliers[:, index, None]
+            total = weighted if total is None else np.add(total, weighted, out=total)
+        assert total is not None
+        return total
+
+    def distances(self, centroids: Centroids, block: slice) -> Array:
+        multipliers = self.multipliers(centroids.kernel_weights).astype(self.dtype)
+        d = self.products(centroids, block)
+        d *= -2
+        d += self.norms(centroids)[..., None]
+        d += multipliers @ self._norms[:, block]
+        return at_least(d, self.floor(centroids))
+
+    def norms(self, centroids: Centroids) -> Array:
+        multipliers = self.multipliers(centroids.kernel_weights)
+        norms: Array = np.einsum("lkr,rl->kr", centroids.norms, multipliers)
+        return norms.astype(self.dtype)
+
+    def floor(self, centroids: Centroids) -> Array:
+        floors = np.stack([member.floor(centroids) for member in self.members])
+        multipliers = self.multipliers(centroids.kernel_weights)
+        total: Array = (multipliers.T * floors).sum(axis=0)
+        return np.maximum(total, np.finfo(self.dtype).tiny).astype(self.dtype)
+
+    def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
+        shares = [owner.accumulate(coefficients, block)[0] for owner in self._owners]
+        # sum_i c_i ||phi_i||^2 in each space, for the costs of `combine`.
+        drawn = coefficients.sum(axis=0, dtype=np.float64)
+        return *shares, drawn @ self._norms[:, block].T
+
+    def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
+        sums = [owner.empty_sum(k, restarts)[0] for owner in self._owners]
+        return *sums, np.zeros((restarts, len(self.members)))
+
+    def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
+        for owner, mine, theirs in zip(self._owners, total[:-1], share[:-1], strict=True):
+            owner.add((mine,), (theirs,), block)
+        np.add(total[-1], share[-1], out=total[-1])
+
+    def combine(
+        self,
+        total: tuple[Array, ...],
+        mass: Array,
+        threads: Threads,
+        old: Centroids | None = None,
+        factor: Array | None = None,
+    ) -> Centroids:
+        *sums, moments = total
+        centroids, means = self._combine(tuple(sums), mass, threads, old, factor)
+        # c_l = sum_ij v_i w_ij d_ijl at the new centroids needs no distances (Section 3).
+        mean_costs = np.einsum("kr,lkr->rl", mass, centroids.norms - 2 * means)
+        centroids.costs = np.maximum(moments + mean_costs, 0)
+        return centroids
+
+    def move(self, mixture: Mixture, old: Centroids | None, threads: Threads) -> Moved:
+        moved = []
+        for index, (member, slot) in enumerate(zip(self.members, self._slots, strict=True)):
+            own = mixture._replace(increments=(mixture.increments[slot],))
+            before = None if old is None else old.member(index)
+            moved.append(member.move(own, before, threads))
+        vectors, norms, overlaps = zip(*moved, strict=True)
+        return Moved(sum(vectors, ()), np.concatenate(norms), np.concatenate(overlaps))
+
+    def adapt(self, centroids: Centroids, which: BoolArray) -> Centroids:
+        assert centroids.costs is not None
+        weights = self.rule.update(centroids.costs * self.factors)
+        centroids.kernel_weights = np.where(which[:, None], weights, centroids.kernel_weights)
+        return centroids
+
+    def penalty(self, centroids: Centroids) -> Array:
+        return self.rule.penalty(centroids.kernel_weights)
+
+    def at(self, indices: IntArray) -> Centroids:
+        return self._side_by_side([member.at(indices) for member in self.members])
+
+    def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
+        return self._side_by_side(
+            [
+                member.at_rows(rows[:, columns], shape)
+                for member, columns in zip(self.members, self.columns, strict=True)
+            ]
+        )
+
+    def _side_by_side(self, parts: Sequence[Centroids]) -> Centroids:
+        coefficients = [part.coefficients for part in parts if part.coefficients is not None]
+        return Centroids(
+            tuple(part.vectors[0] for part in parts),
+            np.concatenate([part.norms for part in parts]),
+            np.tile(self._kernel_weights, (parts[0].shape[1], 1)),
+            coefficients[0] if coefficients else None,
+        )
+
+    def export(
+        self, centroids: Centroids, copies: dict[int, Data] | None = None
+    ) -> "ProductPredictor":
+        shared: dict[int, Data] = {} if copies is None else copies
+        predictors = [
+            member.export(centroids.member(index), shared)
+            for index, member in enumerate(self.members)
+        ]
+        multipliers = self.multipliers(centroids.kernel_weights)[0]
+        return ProductPredictor(predictors, self.columns, multipliers)
+
+    def vector_bytes(self, k: int) -> int:
+        return sum(member.vector_bytes(k) for member in self.members)
+
+    def bytes_per_restart(self, k: int) -> int:
+        return sum(member.bytes_per_restart(k) for member in self.members)
+
+    @property
+    def resident_bytes(self) -> int:
+        return sum(member.resident_bytes for member in self.members)
+
+
+class ProductPredictor(Predictor):
+    """Centroids in several spaces.
+
+    Attributes
+    ----------
+    members : list of Predictor
+        The centroids in each space.
+    columns : list of slice, ndarray or int
+        What of the second axis of input data is each member's.
+    multipliers : ndarray of shape (L,)
+        Of the squared distances.
+    """
+
+    kernel: CombinedKernel
+
+    def __init__(
+        self, members: Sequence[Predictor], columns: Sequence[Columns], multipliers: Array
+    ) -> None:
+        self.members = list(members)
+        self.columns = list(columns)
+        self.multipliers = multipliers
+        self.kernel = CombinedKernel([m.kernel for m in members], columns, multipliers)
+        norms = np.stack([member.norms for member in members])
+        self.norms = (multipliers @ norms).astype(norms.dtype)
+        self.row_budget = min(member.row_budget for member in members)
+
+    def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
+        products: Array = np.zeros((), self.norms.dtype)
+        squared_norms: Array = np.zeros((), self.norms.dtype)
+        parts = zip(self.members, self.columns, diagonal.T, self.multipliers, strict=True)
+        for member, columns, own, multiplier in parts:
+            factor = self.norms.dtype.type(multiplier)
+            theirs = member._compare(rows[:, columns], own)
+            products = products + factor * theirs[0]
+            squared_norms = squared_norms + factor * theirs[1]
+        return products, squared_norms
+
+    @property
+    def _row_bytes(self) -> int:
+        return max(member._row_bytes for member in self.members)

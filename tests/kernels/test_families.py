@@ -1,0 +1,71 @@
+"""Families of kernels against their definitions and published matrices."""
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+from sklearn.metrics.pairwise import euclidean_distances
+
+import data
+from kernelmeans.kernels import CombinedKernel, Kernel, du2015_family, du2015_kernels, width_family
+
+#: Files of Du et al., in the order of `du2015_family`.
+DU2015_FILES = [
+    *(f"gaussian_{t}" for t in ("0.01", "0.05", "0.1", "1", "10", "50", "100")),
+    *("polynomial_2", "polynomial_4", "polyplus_2", "polyplus_4", "linear"),
+]
+
+
+@data.needs_data
+def test_golden_matrices_of_du_et_al():
+    # Pixels z-scored, then rows of unit length, in the order of the file.
+    rows = scipy.io.loadmat(data.FOLDER / "Yale.mat")["X"].astype(float)
+    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    ours = du2015_kernels(rows)
+    assert len(ours) == len(DU2015_FILES)
+    folder = data.FOLDER / "du2015_yale_kernels"
+    for K, name in zip(ours, DU2015_FILES, strict=True):
+        expected = scipy.io.loadmat(folder / f"{name}_post_Sample-Scale.mat")["K"]
+        np.testing.assert_allclose(K, expected, rtol=0, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "csr"])
+def test_the_family_of_du_et_al_by_its_definition(form):
+    X = data.cloud(50, 4) + 1
+    D, G = euclidean_distances(X), X @ X.T
+    expected = [
+        np.exp(-(D**2) / (2 * t**2 * D.max() ** 2)) for t in (0.01, 0.05, 0.1, 1, 10, 50, 100)
+    ]
+    expected += [G**2, G**4, (1 + G) ** 2, (1 + G) ** 4, G]
+    for kernel, K in zip(du2015_family(form(X)), expected, strict=True):
+        lengths = np.sqrt(np.diagonal(K))
+        normal = K / np.outer(lengths, lengths)
+        np.testing.assert_allclose(kernel(form(X), form(X)), normal, rtol=1e-9, atol=1e-12)
+
+
+def test_the_family_of_du_et_al_on_constant_data_is_finite():
+    assert np.isfinite(du2015_kernels(np.ones((4, 2)))).all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "csr"])
+def test_widths_are_multiples_of_the_root_mean_square_distance(form):
+    X = data.cloud(50, 4)
+    n = len(X)
+    rms = np.sqrt((euclidean_distances(X) ** 2).sum() / (n * (n - 1)))
+    kernels = width_family(form(X), multiples=(0.5, 3))
+    sigmas = [1 / np.sqrt(2 * kernel.parameters["gamma"]) for kernel in kernels]
+    np.testing.assert_allclose(sigmas, [0.5 * rms, 3 * rms])
+    assert len(width_family(form(X))) == 5
+
+
+def test_a_combined_kernel_is_the_sum_of_its_parts():
+    X, Y = data.cloud(20, 5), data.cloud(7, 5, seed=1)
+    parts = [Kernel("linear", {}), Kernel("rbf", {"gamma": 0.3})]
+    columns = [slice(0, 2), np.array([4, 2])]
+    both = CombinedKernel(parts, columns, np.array([0.25, 3.0]))
+    expected = 0.25 * X[:, :2] @ Y[:, :2].T + 3 * parts[1](X[:, [4, 2]], Y[:, [4, 2]])
+    np.testing.assert_allclose(both(X, Y), expected)
+    lengths = np.column_stack([(X[:, :2] ** 2).sum(axis=1), np.ones(20)])
+    np.testing.assert_allclose(both.squared_lengths(X), lengths)
+    assert not both.precomputed

@@ -1,0 +1,73 @@
+"""Kernel widths against their definitions."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
+
+import data
+from kernelmeans.kernels import geodesic_kernel, resolve_gamma
+from kernelmeans.kernels.widths import MEDIAN_SAMPLE
+
+X = data.cloud(70, 4)
+
+
+def off_diagonal(D):
+    return D[~np.eye(len(D), dtype=bool)]
+
+
+@given(seed=st.integers(0, 99), n=st.integers(2, 40), scale=st.sampled_from([1e-6, 1, 1e5]))
+def test_the_papers_width(seed, n, scale):
+    rows = scale * data.cloud(n, 3, seed) + scale
+    mean_square = off_diagonal(euclidean_distances(rows, squared=True)).mean()
+    assert resolve_gamma("rms", "rbf", rows) == pytest.approx(1 / (2 * mean_square), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "gamma"),
+    [("laplacian", 1 / 4), ("poly", 1 / 4), ("sigmoid", 1 / 4), ("geodesic", 0.5)],
+)
+def test_rms_of_other_kernels(kernel, gamma):
+    assert resolve_gamma("rms", kernel, X) == gamma
+
+
+def test_the_median_width():
+    median = np.median(off_diagonal(euclidean_distances(X)))
+    assert resolve_gamma("median", "rbf", X) == pytest.approx(1 / (2 * median**2))
+    median = np.median(off_diagonal(manhattan_distances(X)))
+    assert resolve_gamma("median", "laplacian", X) == pytest.approx(1 / median)
+    angles = -np.log(off_diagonal(geodesic_kernel(X, gamma=1.0)))
+    assert resolve_gamma("median", "geodesic", X) == pytest.approx(1 / np.median(angles))
+
+
+def test_the_median_of_a_large_set_is_that_of_a_seeded_sample():
+    rows = data.cloud(MEDIAN_SAMPLE + 500, 2)
+    first, again, other = (resolve_gamma("median", "rbf", rows, seed) for seed in (0, 0, 1))
+    assert first == again != other
+    full = 1 / (2 * np.median(off_diagonal(euclidean_distances(rows))) ** 2)
+    assert first == pytest.approx(full, rel=0.1)
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "poly", "sigmoid"])
+def test_the_width_of_scikit_learns_svc(name, form):
+    assert resolve_gamma("scale", name, form(X)) == pytest.approx(1 / (4 * X.var()))
+
+
+@pytest.mark.parametrize("gamma", ["rms", "median", "scale"])
+@pytest.mark.parametrize("value", [0.0, 7.0])
+def test_the_width_of_constant_data_is_a_finite_number(gamma, value, form):
+    assert resolve_gamma(gamma, "rbf", form(np.full((9, 2), value))) == 1
+
+
+@pytest.mark.parametrize("gamma", ["rms", "median", "scale"])
+def test_widths_are_the_same_for_sparse_and_dense_rows(gamma):
+    expected = resolve_gamma(gamma, "rbf", X)
+    assert resolve_gamma(gamma, "rbf", scipy.sparse.csr_array(X)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kernel", ["poly", "sigmoid"])
+def test_a_median_of_no_distance_is_refused(kernel):
+    with pytest.raises(ValueError, match=r"gamma='median'.*kernel='\w+'; use gamma='rms'"):
+        resolve_gamma("median", kernel, X)
