@@ -1,14 +1,15 @@
 """A plain reader of the benchmark data: files that the user has, no downloads."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import scipy.io
+import scipy.sparse
 from sklearn.datasets import load_digits
 
-from kernelmeans._typing import Array, IntArray
+from kernelmeans._typing import Array, Data, IntArray
 
 
 def data_folder() -> Path | None:
@@ -74,8 +75,27 @@ _READERS: dict[str, Callable[[Path], tuple[Array, Array]]] = {
     "coil20": _matlab("COIL20.mat"),
     "isolet": _matlab("Isolet.mat"),
 }
+
+
+def _views(file: str, rows: str, classes: str) -> Callable[[Path], tuple[list[Data], Array]]:
+    def read(folder: Path) -> tuple[list[Data], Array]:
+        content = scipy.io.loadmat(_present(folder / file))
+        n = content[classes].size
+        views = [scipy.sparse.csr_array(view, dtype=np.float64) for view in content[rows].flat]
+        # Some files have samples in columns.
+        return [v if v.shape[0] == n else v.T.tocsr() for v in views], content[classes]
+
+    return read
+
+
+_VIEW_READERS: dict[str, Callable[[Path], tuple[list[Data], Array]]] = {
+    "three_sources": _views("3sources.mat", "X", "Y"),
+    "bbcsport": _views("BBCSport.mat", "fea", "gt"),
+}
 #: Names of the sets that `load` reads.
 NAMES = (*_READERS, "digits")
+#: Names of the sets that `load_views` reads.
+VIEW_NAMES = tuple(_VIEW_READERS)
 
 
 def load(name: str) -> tuple[Array, IntArray]:
@@ -107,18 +127,64 @@ def load(name: str) -> tuple[Array, IntArray]:
     >>> X.shape
     (1797, 64)
     """
-    if name not in NAMES:
-        raise ValueError(f"name={name!r} is no benchmark set; the sets are {', '.join(NAMES)}.")
-    if name == "digits":
-        X, y = load_digits(return_X_y=True)
-    else:
-        folder = data_folder()
-        if folder is None:
-            raise FileNotFoundError(
-                f"{name!r}: no folder of benchmark data; set the environment variable "
-                "KERNELMEANS_DATA to the folder that holds the files."
-            )
-        X, y = _READERS[name](folder)
+    _check_name(name, NAMES)
+    X, y = load_digits(return_X_y=True) if name == "digits" else _READERS[name](_folder(name))
+    order, classes = _shuffled(y)
+    return np.asarray(X, dtype=np.float64)[order], classes
+
+
+def load_views(name: str) -> tuple[list[Data], IntArray]:
+    """Read a benchmark set of several views of the same samples, in a fixed shuffled order.
+
+    Parameters
+    ----------
+    name : str
+        One of `VIEW_NAMES`. All need `data_folder`.
+
+    Returns
+    -------
+    views : list of CSR array of shape (n_samples, n_features of the view)
+        Values as they are in the file, float64: term counts for ``"three_sources"``, weighted
+        terms for ``"bbcsport"``.
+    y : ndarray of shape (n_samples,)
+        Classes, counted from 0.
+
+    Raises
+    ------
+    ValueError
+        If there is no set of that name.
+    FileNotFoundError
+        If there is no folder of data, or the file is not in it.
+
+    Examples
+    --------
+    >>> from kernelmeans.datasets import VIEW_NAMES
+    >>> VIEW_NAMES
+    ('three_sources', 'bbcsport')
+    """
+    _check_name(name, VIEW_NAMES)
+    views, y = _VIEW_READERS[name](_folder(name))
+    order, classes = _shuffled(y)
+    return [view[order] for view in views], classes
+
+
+def _check_name(name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise ValueError(f"name={name!r} is no benchmark set; the sets are {', '.join(names)}.")
+
+
+def _folder(name: str) -> Path:
+    folder = data_folder()
+    if folder is None:
+        raise FileNotFoundError(
+            f"{name!r}: no folder of benchmark data; set the environment variable "
+            "KERNELMEANS_DATA to the folder that holds the files."
+        )
+    return folder
+
+
+def _shuffled(y: Array) -> tuple[IntArray, IntArray]:
+    """A fixed order of the samples, and their classes counted from 0 in that order."""
     classes = np.unique(np.ravel(y), return_inverse=True)[1]
     order = np.random.default_rng(0).permutation(len(classes))
-    return np.asarray(X, dtype=np.float64)[order], classes[order]
+    return order, classes[order]

@@ -3,11 +3,17 @@
 import numpy as np
 import pytest
 import scipy.io
-import scipy.sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
 import data
-from kernelmeans.kernels import CombinedKernel, Kernel, du2015_family, du2015_kernels, width_family
+from kernelmeans.kernels import (
+    CombinedKernel,
+    Kernel,
+    du2015_family,
+    du2015_kernels,
+    families,
+    width_family,
+)
 
 #: Files of Du et al., in the order of `du2015_family`.
 DU2015_FILES = [
@@ -30,7 +36,6 @@ def test_golden_matrices_of_du_et_al():
         np.testing.assert_allclose(K, expected, rtol=0, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "csr"])
 def test_the_family_of_du_et_al_by_its_definition(form):
     X = data.cloud(50, 4) + 1
     D, G = euclidean_distances(X), X @ X.T
@@ -44,11 +49,44 @@ def test_the_family_of_du_et_al_by_its_definition(form):
         np.testing.assert_allclose(kernel(form(X), form(X)), normal, rtol=1e-9, atol=1e-12)
 
 
-def test_the_family_of_du_et_al_on_constant_data_is_finite():
-    assert np.isfinite(du2015_kernels(np.ones((4, 2)))).all()
+@pytest.mark.parametrize("value", [1.0, 0.3, 1e-160])
+def test_rows_that_are_equal_are_so_for_the_family_of_du_et_al(value, form):
+    np.testing.assert_allclose(du2015_kernels(form(np.full((6, 7), value)))[:7], 1)
 
 
-@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "csr"])
+def test_the_largest_distance_is_found_block_by_block(form, monkeypatch):
+    rows = data.cloud(300, 3)
+    rows[[250, 299]] *= 50
+    blocks = []
+    chunked = families.pairwise_distances_chunked
+
+    def counted(X, reduce_func, **options):
+        def reduce(distances, start):
+            blocks.append(distances.shape)
+            return reduce_func(distances, start)
+
+        return chunked(X, reduce_func=reduce, **options)
+
+    monkeypatch.setattr(families, "pairwise_distances_chunked", counted)
+    # 0.1 MiB are 43 rows of distances.
+    monkeypatch.setattr(families, "DISTANCE_BLOCK", 0.1)
+    gamma = du2015_family(form(rows))[3].parameters["gamma"]
+    assert gamma == pytest.approx(1 / (2 * euclidean_distances(rows).max() ** 2))
+    assert blocks[0] == (43, 300)
+    assert len(blocks) == 7
+
+
+def test_pixels_may_be_integers():
+    pixels = np.random.default_rng(0).integers(0, 256, (9, 5), dtype=np.uint8)
+    np.testing.assert_array_equal(du2015_kernels(pixels), du2015_kernels(pixels.astype(float)))
+
+
+@pytest.mark.parametrize("wrong", [0, -1, np.inf, np.nan])
+def test_multiples_that_are_no_widths_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"multiples=\(1, .*\) must be positive and finite"):
+        width_family(data.cloud(9, 2), multiples=(1, wrong))
+
+
 def test_widths_are_multiples_of_the_root_mean_square_distance(form):
     X = data.cloud(50, 4)
     n = len(X)

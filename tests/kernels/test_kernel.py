@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-import scipy.io
 import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 import data
@@ -16,6 +17,7 @@ from kernelmeans.kernels import (
 
 X = data.cloud(70, 4)
 Y = data.cloud(30, 4, seed=1)
+POLYNOMIAL = Kernel("poly", {"gamma": 0.3, "degree": 2, "coef0": 1.0})
 AS_SCIKIT_LEARN = ["rbf", "laplacian", "poly", "sigmoid", "cosine", "linear"]
 NAMED = [*AS_SCIKIT_LEARN, "geodesic"]
 
@@ -98,6 +100,12 @@ def test_features_have_the_kernel_as_inner_products(name, form):
     )
 
 
+def test_rows_are_no_features_of_a_kernel_that_is_normalised_or_no_inner_product():
+    assert Kernel("linear", {}).has_features
+    assert not Kernel("linear", {}, normalised=True).has_features
+    assert not POLYNOMIAL.normalise().has_features
+
+
 def test_parameters_of_a_callable_are_passed_on():
     kernel = resolve_kernel(lambda A, B, power: (A @ B.T) ** power, X, kernel_params={"power": 2})
     np.testing.assert_allclose(kernel(X, Y), (X @ Y.T) ** 2)
@@ -111,7 +119,7 @@ def test_parameters_of_a_callable_with_a_named_kernel_are_refused():
 ROWS = data.cloud(40, 3, seed=2)
 ROWS[7] = 0
 LENGTHS = [
-    Kernel("poly", {"gamma": 0.3, "degree": 2, "coef0": 1.0}),
+    POLYNOMIAL,
     Kernel("poly", {"gamma": 1.0, "degree": 2, "coef0": 0}),
     Kernel(lambda A, B: 4 * np.exp(-euclidean_distances(A, B)), {}),
 ]
@@ -134,6 +142,43 @@ def test_normalising_divides_by_the_lengths(kernel, form):
     assert own.surely_positive == kernel.surely_positive
 
 
+@given(
+    seed=st.integers(0, 99),
+    gamma=st.floats(0.01, 10),
+    degree=st.integers(1, 5),
+    coef0=st.floats(0, 5),
+)
+def test_normalised_polynomials_by_their_formula(seed, gamma, degree, coef0):
+    A, B = data.cloud(9, 3, seed), data.cloud(5, 3, seed + 100)
+    a, b = gamma * (A**2).sum(axis=1) + coef0, gamma * (B**2).sum(axis=1) + coef0
+    expected = ((gamma * A @ B.T + coef0) / np.sqrt(np.outer(a, b))) ** degree
+    kernel = Kernel("poly", {"gamma": gamma, "degree": degree, "coef0": coef0}, normalised=True)
+    np.testing.assert_allclose(kernel(A, B), expected, rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", AS_SCIKIT_LEARN)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_normalised_diagonal_is_that_of_the_matrix(name, dtype, form):
+    rows = form(ROWS.astype(dtype))
+    kernel = resolve_kernel(name, rows, coef0=0).normalise()
+    K, got = kernel(rows, rows), kernel.diagonal(rows)
+    assert got.dtype == K.dtype == dtype
+    np.testing.assert_allclose(got, np.diagonal(K), rtol=8 * np.finfo(dtype).eps)
+    assert got[7] == (name in ("rbf", "laplacian"))
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_diagonal_of_a_named_kernel_takes_no_matrix(name, monkeypatch):
+    monkeypatch.setattr(Kernel, "values", None)
+    assert resolve_kernel(name, X).diagonal(X).shape == (70,)
+
+
+def test_the_name_of_a_normalised_kernel_says_so():
+    kernel = Kernel("poly", {"degree": 2})
+    assert repr(kernel) == "Kernel('poly', {'degree': 2})"
+    assert repr(kernel.normalise()) == "Kernel('poly', {'degree': 2}, normalised=True)"
+
+
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "geodesic", "cosine"])
 def test_kernels_of_unit_length_are_normalised_already(name):
     kernel = resolve_kernel(name, X)
@@ -144,10 +189,20 @@ def test_a_normalised_linear_kernel_is_the_cosine():
     assert Kernel("linear", {}).normalise().function == "cosine"
 
 
-def test_a_negative_length_cannot_be_normalised():
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda kernel: kernel(ROWS, ROWS),
+        lambda kernel: kernel.lengths(ROWS),
+        lambda kernel: kernel.diagonal(ROWS),
+    ],
+    ids=["matrix", "lengths", "diagonal"],
+)
+def test_a_negative_length_cannot_be_normalised(use):
     kernel = Kernel("sigmoid", {"gamma": 1.0, "coef0": -50.0}).normalise()
     with pytest.raises(ValueError, match=r"k\(x, x\) = -1 for row .*Use another kernel"):
-        kernel(ROWS, ROWS)
+        use(kernel)
+    assert (Kernel("sigmoid", kernel.parameters).diagonal(ROWS) < 0).all()
 
 
 def test_rows_of_a_normalised_matrix_do_not_hold_their_lengths():

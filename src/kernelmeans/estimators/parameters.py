@@ -165,6 +165,7 @@ class Alternating(KernelClusterer):
 
     tol: float
     _loss: ClassVar[Loss] = SQUARES
+    _refills: ClassVar[bool] = True
 
     def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
         return Schedule(
@@ -174,4 +175,5 @@ class Alternating(KernelClusterer):
             tol=self.tol,
             loss=self._loss,
             alternates=True,
+            refills=self._refills,
         )

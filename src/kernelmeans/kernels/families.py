@@ -1,18 +1,23 @@
 """Families of kernels, for people who cannot choose one."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_chunked
+from sklearn.metrics.pairwise import paired_euclidean_distances
+from sklearn.utils import check_array
 
 from kernelmeans._typing import Array, Data
 from kernelmeans.kernels.kernel import Kernel
-from kernelmeans.kernels.widths import resolve_gamma
+from kernelmeans.kernels.widths import reciprocal, resolve_gamma
 
 #: Widths of the Gaussian kernels of Du et al., in units of the largest distance between rows.
 DU2015_WIDTHS = (0.01, 0.05, 0.1, 1.0, 10.0, 50.0, 100.0)
 #: Constants and degrees of their polynomial kernels.
 DU2015_POLYNOMIALS = ((0, 2), (0, 4), (1, 2), (1, 4))
+#: MiB of distances held at once where only the largest is wanted.
+DISTANCE_BLOCK = 64
 
 
 def width_family(X: Data, multiples: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0)) -> list[Kernel]:
@@ -30,6 +35,11 @@ def width_family(X: Data, multiples: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0
     list of Kernel
         In the order of the multiples.
 
+    Raises
+    ------
+    ValueError
+        If a multiple is not positive and finite.
+
     Examples
     --------
     >>> import numpy as np
@@ -37,6 +47,11 @@ def width_family(X: Data, multiples: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0
     >>> width_family(np.array([[0.0], [2.0]]), multiples=(1.0, 2.0))
     [Kernel('rbf', {'gamma': 0.125}), Kernel('rbf', {'gamma': 0.03125})]
     """
+    if not all(0 < multiple < math.inf for multiple in multiples):
+        raise ValueError(
+            f"multiples={multiples!r} must be positive and finite, for they are widths; leave the "
+            "others out."
+        )
     gamma = resolve_gamma("rms", "rbf", X)
     return [Kernel("rbf", {"gamma": gamma / multiple**2}) for multiple in multiples]
 
@@ -69,18 +84,25 @@ def du2015_family(X: Data) -> list[Kernel]:
     >>> du2015_family(np.array([[1.0], [2.0]]))[3]
     Kernel('rbf', {'gamma': 0.5})
     """
-    largest = max(float(chunk.max()) for chunk in pairwise_distances_chunked(X))
-    # Constant data give the same kernel matrices for any width.
-    largest = largest or 1.0
-    gaussians = [
-        Kernel("rbf", {"gamma": 1 / (2 * (width * largest) ** 2)}) for width in DU2015_WIDTHS
-    ]
+    largest = _largest_distance(X)
+    gammas = [reciprocal(2 * (width * largest) ** 2) for width in DU2015_WIDTHS]
+    gaussians = [Kernel("rbf", {"gamma": gamma}) for gamma in gammas]
     polynomials = [
         Kernel("poly", {"gamma": 1.0, "degree": degree, "coef0": constant})
         for constant, degree in DU2015_POLYNOMIALS
     ]
     family = [*gaussians, *polynomials, Kernel("linear", {})]
     return [kernel.normalise() for kernel in family]
+
+
+def _largest_distance(X: Data) -> float:
+    partners = pairwise_distances_chunked(
+        X,
+        reduce_func=lambda distances, start: distances.argmax(axis=1),
+        working_memory=DISTANCE_BLOCK,
+    )
+    # The distances of the blocks are rounded: those of equal rows need not be 0.
+    return float(paired_euclidean_distances(X, X[np.concatenate(list(partners))]).max())
 
 
 def du2015_kernels(X: Data) -> Array:
@@ -97,6 +119,11 @@ def du2015_kernels(X: Data) -> Array:
     ndarray of shape (12, n_samples, n_samples)
         What ``kernels="precomputed"`` takes.
 
+    Raises
+    ------
+    ValueError
+        If X is no matrix of finite numbers.
+
     Examples
     --------
     >>> import numpy as np
@@ -104,4 +131,5 @@ def du2015_kernels(X: Data) -> Array:
     >>> du2015_kernels(np.eye(3)).shape
     (12, 3, 3)
     """
+    X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32))
     return np.stack([kernel(X, X) for kernel in du2015_family(X)])

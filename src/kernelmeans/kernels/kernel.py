@@ -144,7 +144,11 @@ class Kernel:
     def diagonal(self, X: Data) -> Array:
         """K(x, x) for every row of X, shape (n,)."""
         squared = self.squared_lengths(X)
-        return (squared > 0).astype(squared.dtype) if self.normalised else squared
+        if not self.normalised:
+            return squared
+        # Refuses negative ones, as the matrix does.
+        lengths_of(squared, self.name)
+        return (squared > 0).astype(squared.dtype)
 
     def lengths(self, X: Data) -> Array:
         """Lengths of the rows in feature space before any normalisation, 1 where they are 0."""

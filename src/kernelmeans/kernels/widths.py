@@ -61,7 +61,7 @@ def resolve_gamma(gamma: str | float, kernel: str, X: Data, random_state: Any = 
     if gamma == "scale":
         # The variance of all entries together, whatever their column.
         mean, variance = _column_moments(X)
-        return _reciprocal(X.shape[1] * float(np.mean(variance) + np.var(mean)))
+        return reciprocal(X.shape[1] * float(np.mean(variance) + np.var(mean)))
     if kernel == "geodesic":
         return 0.5
     if kernel != "rbf":
@@ -69,18 +69,40 @@ def resolve_gamma(gamma: str | float, kernel: str, X: Data, random_state: Any = 
     n = X.shape[0]
     _, variance = _column_moments(X)
     # sum_ij ||x_i - x_j||^2 = 2 n^2 sum_p var_p.
-    return _reciprocal(4 * float(np.sum(variance)) * n / max(n - 1, 1))
+    return reciprocal(4 * float(np.sum(variance)) * n / max(n - 1, 1))
 
 
-def _reciprocal(value: float) -> float:
+def reciprocal(value: float) -> float:
+    """1 / value, or 1 where that is no number, as for the width of constant data.
+
+    Parameters
+    ----------
+    value : float
+        Not negative.
+
+    Returns
+    -------
+    float
+        Finite.
+
+    Examples
+    --------
+    >>> from kernelmeans.kernels.widths import reciprocal
+    >>> reciprocal(4.0), reciprocal(0.0)
+    (0.25, 1.0)
+    """
     return 1 / value if value > 0 and math.isfinite(1 / value) else 1.0
 
 
 def _column_moments(X: Data) -> tuple[Array, Array]:
+    """Means and variances of the columns; constant columns have variance 0 without rounding."""
     if scipy.sparse.issparse(X):
         mean, variance = mean_variance_axis(X.astype(np.float64), axis=0)
-        return mean, variance
-    return np.mean(X, axis=0, dtype=np.float64), np.var(X, axis=0, dtype=np.float64)
+        spread = (X.max(axis=0) - X.min(axis=0)).toarray().ravel()
+    else:
+        mean, variance = np.mean(X, axis=0, dtype=np.float64), np.var(X, axis=0, dtype=np.float64)
+        spread = np.ptp(X, axis=0)
+    return mean, np.where(spread > 0, variance, 0)
 
 
 def _median_gamma(kernel: str, X: Data, random_state: Any) -> float:
@@ -90,6 +112,8 @@ def _median_gamma(kernel: str, X: Data, random_state: Any) -> float:
             f"geodesic), got kernel={kernel!r}; use gamma='rms', 'scale' or a float."
         )
     n = X.shape[0]
+    if not _column_moments(X)[1].any():
+        return 1.0
     if n > MEDIAN_SAMPLE:
         X = X[check_random_state(random_state).choice(n, MEDIAN_SAMPLE, replace=False)]
     if kernel == "rbf":
@@ -101,4 +125,4 @@ def _median_gamma(kernel: str, X: Data, random_state: Any) -> float:
     distances = distances[np.triu_indices(distances.shape[0], k=1)]
     # Where most rows are repeated the median of all distances would be nil.
     median = float(np.median(distances[distances > 0])) if distances.any() else 0.0
-    return _reciprocal(2 * median**2 if kernel == "rbf" else median)
+    return reciprocal(2 * median**2 if kernel == "rbf" else median)

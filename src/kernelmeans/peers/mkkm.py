@@ -16,7 +16,8 @@ class MKKM(WithKernels, Alternating):
     Minimises sum_i sum_l a_l^2 d_l(i, c(i)) over clusters and weights a on the simplex. Each turn
     moves the centroids, then the weights a_l = (1 / b_l) / sum_t (1 / b_t), with b_l the cost in
     kernel l, then assigns samples to clusters; none of these raises the objective. A cluster that
-    gets empty is put on the costliest sample, which does not raise it either.
+    gets empty stays empty, as in the published program: fewer than n_clusters may be found, with
+    a warning.
 
     Here to compare `MultiKernelPowerKMeans` with.
 
@@ -60,6 +61,7 @@ default="random-partition"
     1.0
     """
 
+    _refills = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ALTERNATING,
         **KERNELS,

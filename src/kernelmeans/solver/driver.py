@@ -16,6 +16,8 @@ from kernelmeans.spaces import Centroids, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
 PERTURBATION = {"float64": 1e-8, "float32": 1e-5}
+#: Squared norm of a centroid that is to get no samples, in units of the largest number.
+FAR_AWAY = 1e-6
 #: Samples whose noise is drawn from one generator.
 NOISE_ROWS = 512
 
@@ -84,6 +86,9 @@ def solve(
     # Samples without weight get labels, but move nothing.
     weightless = space.sample_weight == 0
     stopped = False
+    if schedule.alternates and centroids.costs is not None:
+        # A start from weights has told what each kernel costs.
+        centroids = space.adapt(centroids, np.ones(n_restarts, bool))
     for step in range(schedule.max_iter):
         finite_power = schedule.power(step)
         power = np.where(hard, -np.inf, finite_power)
@@ -100,12 +105,16 @@ def solve(
         finished = np.where(adaptive, schedule.settled(before, objective), fixed)
         factor = np.where(hard | (step == 0), 1.0, schedule.relaxation)
         empty = report.mass <= 0
-        costs = assign(space, centroids, threads).costs(space) if empty.any() else None
+        refilling = schedule.refills and bool(empty.any())
+        costs = assign(space, centroids, threads).costs(space) if refilling else None
         centroids = space.combine(report.total, report.mass, threads, centroids, factor)
         if adaptive.any():
             centroids = space.adapt(centroids, adaptive)
         if costs is not None:
             _refill(space, centroids, empty, costs)
+        elif empty.any():
+            # As good as infinitely far away, yet finite, lest it make a NaN of no mass.
+            centroids.norms[:, empty] = FAR_AWAY * np.finfo(space.dtype).max
         critical.follow(space, centroids.kernel_weights, ~hard, own_seeds, threads)
         hard = hard | schedule.hardens(finite_power, critical.values, report.softness)
         before, labels = objective, report.labels

@@ -47,6 +47,9 @@ class Schedule:
     alternates : bool
         Whether hard steps move kernel weights too, or weigh samples anew: such a run ends on
         ``tol``, not when labels no longer change.
+    refills : bool
+        Whether a centroid that is left without samples is put on a costly one; else it gets no
+        sample again.
     """
 
     s0: float
@@ -59,6 +62,7 @@ class Schedule:
     tol: float = 1e-6
     loss: Loss = SQUARES
     alternates: bool = False
+    refills: bool = True
 
     @property
     def anneals(self) -> bool:

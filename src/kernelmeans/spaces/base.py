@@ -60,14 +60,13 @@ class Mixture(NamedTuple):
     rest: Array
     coefficients: Array | None
 
-    def add_old(self, cluster: int, increment: Array, old: Array) -> Array:
-        """Mix an old vector, which is overwritten, of one cluster with its increment."""
-        rest = self.rest[cluster]
-        if rest.any():
-            old *= rest
-            old += increment
-            return old
-        return increment
+    def apply(self, increments: Array, vectors: Array) -> None:
+        """Move vectors (k, R, m), in place; what they hold counts for ``rest`` only."""
+        if self.rest.any():
+            vectors *= self.rest
+            vectors += increments
+        else:
+            vectors[:] = increments
 
 
 class Moved(NamedTuple):
@@ -243,17 +242,14 @@ class Space(ABC):
     ) -> Mixture:
         scale = (step / mass)[..., None].astype(self.dtype)
         rest = (1 - step)[..., None].astype(self.dtype)
-        # Cluster by cluster, so that the passes over a large array find it in the cache.
-        for j in range(len(mass)):
-            for increment in total:
-                increment[j] *= scale[j]
+        for increments in total:
+            np.multiply(increments, scale, out=increments)
         mixture = Mixture(total, rest, total[0] if self.keeps_coefficients else None)
         if not self.keeps_coefficients or old is None or not rest.any():
             return mixture
         coefficients = old.coefficients
         assert coefficients is not None
-        for j in range(len(mass)):
-            coefficients[j] = mixture.add_old(j, total[0][j], coefficients[j])
+        mixture.apply(total[0], coefficients)
         return mixture._replace(coefficients=coefficients)
 
     @property

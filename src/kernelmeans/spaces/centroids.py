@@ -83,9 +83,11 @@ class Centroids:
         """Several sets of restarts as one."""
         vectors = zip(*(part.vectors for part in parts), strict=True)
         coefficients = [part.coefficients for part in parts if part.coefficients is not None]
+        costs = [part.costs for part in parts if part.costs is not None]
         return cls(
             tuple(np.concatenate(pieces, axis=1) for pieces in vectors),
             np.concatenate([part.norms for part in parts], axis=2),
             np.concatenate([part.kernel_weights for part in parts]),
             np.concatenate(coefficients, axis=1) if coefficients else None,
+            np.concatenate(costs) if len(costs) == len(parts) else None,
         )

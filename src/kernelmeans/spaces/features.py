@@ -63,11 +63,8 @@ class FeatureSpace(Space):
     def move(self, mixture: Mixture, old: Centroids | None, threads: Threads) -> Moved:
         (increments,) = mixture.increments
         vectors = increments if old is None else old.vectors[0]
-        norms, overlaps = np.empty((2, *vectors.shape[:2]), self.dtype)
-        for j, increment in enumerate(increments):
-            vectors[j] = mixture.add_old(j, increment, vectors[j])
-            norms[j] = np.vecdot(vectors[j], vectors[j])
-            overlaps[j] = np.vecdot(vectors[j], increment)
+        mixture.apply(increments, vectors)
+        norms, overlaps = np.vecdot(vectors, vectors), np.vecdot(vectors, increments)
         return Moved((vectors,), norms[None], overlaps[None])
 
     def at(self, indices: IntArray) -> Centroids:

@@ -136,6 +136,10 @@ class GramSpace(Space):
         out = values if fresh else None
         return self.origin.centre(values, self.origin.means[which], out=out)
 
+    def columns(self, block: slice) -> Array:
+        """The same as columns: the matrix is symmetric."""
+        return self.rows(block).T
+
     def _values(self, which: slice | IntArray) -> Array:
         values = self.kernel.values(self.X[which], self.X)
         if self._lengths is None:
@@ -166,10 +170,9 @@ class GramSpace(Space):
         vectors = np.empty_like(increments) if old is None else old.vectors[0]
 
         def multiply(block: slice) -> tuple[Array, Array]:
-            products = (flat @ self.rows(block).T).reshape(k, restarts, -1)
-            for j in range(k):
-                vectors[j, :, block] = mixture.add_old(j, products[j], vectors[j, :, block])
+            products = (flat @ self.columns(block)).reshape(k, restarts, -1)
             moved = vectors[:, :, block]
+            mixture.apply(products, moved)
             return (
                 np.vecdot(coefficients[:, :, block], moved),
                 np.vecdot(increments[:, :, block], moved),
@@ -263,6 +266,9 @@ class CachedGramSpace(GramSpace):
 
     def rows(self, which: slice | IntArray) -> Array:
         return self._matrix[which]
+
+    def columns(self, block: slice) -> Array:
+        return self._matrix[:, block]
 
 
 class GramPredictor(Predictor):
