@@ -5,8 +5,8 @@ data are found through KERNELMEANS_DATA; without them only the last table is pri
 
 ``paper``: the sets as Du et al. prepared them, their twelve kernels, 20 starts of every method;
 KKM, RKKM and spectral clustering are averaged over the kernels. NMI with both normalisations: by
-the arithmetic mean of the entropies (as the paper) and by their maximum (as Du et al., from whom the
-paper quotes all rows but its own).
+the arithmetic mean of the entropies (as the paper) and by their maximum (as Du et al., from whom
+the paper quotes all rows but its own).
 """
 
 import argparse

@@ -30,6 +30,10 @@ class SpaceConformance:
         """The dense float64 matrix of inner products of these rows."""
         raise NotImplementedError
 
+    def squared_lengths(self, X):
+        """k(x, x) of these rows, in the form that the space's predictor takes."""
+        return np.diagonal(self.gram(X)).astype(X.dtype)
+
     def make_rows(self, n, seed=0):
         """Rows of input data."""
         return np.random.default_rng(seed).uniform(0.2, 2, size=(n, 4))
@@ -205,7 +209,7 @@ class SpaceConformance:
         centroids = summed(space, coefficients, space.blocks(CLUSTERS))
         one = centroids.take(np.array([1]))
         predictor = space.export(one)
-        diagonal = np.diagonal(K).astype(space.dtype)
+        diagonal = self.squared_lengths(rows)
         size = np.abs(A[:, 1]).sum(axis=1).max() ** 2
         labels, nearest, got = predictor.compare(rows, diagonal, keep_distances=True)
         assert got.dtype == space.dtype
