@@ -1,7 +1,7 @@
 """Speed and memory, as ratios of two things measured in one run.
 
-Run ``python benchmarks/speed.py`` (all rows) or name some: ``steps digits memory help``. The
-comparison with tslearn needs ``pip install tslearn==0.10.0`` and is left out where it is absent.
+Run ``python benchmarks/speed.py`` (all rows) or name some: ``steps digits memory kernels help``.
+The comparison with tslearn needs ``pip install tslearn==0.10.0`` and is left out without it.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from kernelmeans.kernels import Kernel, resolve_gamma
 from kernelmeans.solver import Schedule, critical_power, solve
 from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION, automatic_start
 from kernelmeans.solver.seeding import random_seeds
-from kernelmeans.spaces import CachedGramSpace, FeatureSpace, Space
+from kernelmeans.spaces import CachedGramSpace, EntropyRule, FeatureSpace, ProductSpace, Space
 
 ROW = "{:<67}{:>12}{:>12}{:>9}   {}"
 
@@ -97,6 +97,41 @@ def step_loops(n_steps: int = 25) -> None:
     report(name, paired(steps(features, k, 1, n_steps), bare_features, 5), "<= 1.35")
 
 
+def several_kernels(n_steps: int = 25) -> None:
+    """The same with twelve kernels, whose weights move at each step, and the memory of a fit."""
+    rng = np.random.default_rng(0)
+    n, n_kernels, k, restarts = 2000, 12, 20, 5
+    X = rng.standard_normal((n, 20), dtype=np.float32)
+    with Threads() as threads:
+        members = [
+            CachedGramSpace(Kernel("rbf", {"gamma": gamma}), X, np.ones(n, "f4"), threads)
+            for gamma in np.geomspace(0.005, 0.1, n_kernels)
+        ]
+    rule = EntropyRule(lam=n * 0.5)
+    product = ProductSpace(members, [slice(None)] * n_kernels, rule)
+    A = rng.random((k * restarts, n), dtype=np.float32)
+    matrices = [member.rows(slice(0, n)) for member in members]
+
+    def bare() -> None:
+        for _ in range(n_steps):
+            for K in matrices:
+                A @ K
+
+    name = "step loop / bare products, 12 kernels, n=2000, k=20, R=5, float32"
+    report(name, paired(steps(product, k, restarts, n_steps), bare, 7), "<= 1.30")
+
+    estimator = "MultiKernelPowerKMeans(20, kernels={}, n_init=5, random_state=0)"
+    family = "[dict(kernel='rbf', gamma=0.02 * g) for g in range(1, 13)]"
+    stack = "[sklearn.metrics.pairwise.rbf_kernel(X, gamma=0.02 * g) for g in range(1, 13)]"
+    for kind, kernels, prepare in (
+        ("rbf", family, ""),
+        ("precomputed", "'precomputed'", f"X = np.stack({stack})"),
+    ):
+        name = f"peak memory of a fit / 12 kernel matrices, n={n} float32, {kind}"
+        peak = peak_bytes(n, estimator.format(kernels), prepare)
+        report_memory(name, peak, n_kernels * n * n * 4, "<= 1.20")
+
+
 def kernel_cost(K: np.ndarray, labels: np.ndarray) -> float:
     """True kernel k-means cost of a partition, for every library alike."""
     cost = np.trace(K, dtype=np.float64)
@@ -140,14 +175,13 @@ def digits() -> None:
 PEAK = """
 from pathlib import Path
 import numpy as np, scipy.sparse.linalg, sklearn.metrics.pairwise
-from kernelmeans.estimators import KernelPowerKMeans
+from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 def kilobytes(field):
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(field))
-n = {n}
-X = np.random.default_rng(0).standard_normal((n, 10), dtype=np.float32)
+X = np.random.default_rng(0).standard_normal(({n}, 10), dtype=np.float32)
 {prepare}
-model = KernelPowerKMeans(10, kernel="{kernel}", random_state=0)
+model = {estimator}
 before = kilobytes("VmRSS")
 Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
 model.fit(X)
@@ -155,24 +189,25 @@ print(kilobytes("VmHWM") - before)
 """
 
 
+def peak_bytes(n: int, estimator: str, prepare: str) -> int:
+    """Memory that a fit adds to the interpreter with its imports and the input (Linux)."""
+    code = PEAK.format(n=n, estimator=estimator, prepare=prepare)
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    return int(out.stdout) * 1024
+
+
+def report_memory(name: str, peak: int, matrices: int, target: str) -> None:
+    sizes = (f"{size / 1e6:.0f} MB" for size in (peak, matrices))
+    print(ROW.format(name, *sizes, f"{peak / matrices:.2f}", target), flush=True)
+
+
 def memory(n: int = 10_000) -> None:
-    """Peak memory that a fit adds to the interpreter with its imports and the input (Linux)."""
+    """Peak memory of a fit with one kernel."""
     K = "X = sklearn.metrics.pairwise.rbf_kernel(X, gamma=0.05)"
     for kernel, prepare in (("rbf", ""), ("precomputed", K)):
-        code = PEAK.format(n=n, kernel=kernel, prepare=prepare)
-        out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-        peak, matrix = int(out.stdout) * 1024, n * n * 4
+        estimator = f"KernelPowerKMeans(10, kernel={kernel!r}, random_state=0)"
         name = f"peak memory of a fit / kernel matrix, n={n} float32, {kernel}"
-        print(
-            ROW.format(
-                name,
-                f"{peak / 1e6:.0f} MB",
-                f"{matrix / 1e6:.0f} MB",
-                f"{peak / matrix:.2f}",
-                "<= 1.30",
-            ),
-            flush=True,
-        )
+        report_memory(name, peak_bytes(n, estimator, prepare), n * n * 4, "<= 1.30")
 
 
 def help_time() -> None:
@@ -186,7 +221,13 @@ def help_time() -> None:
     report("kernelmeans --help / python -c pass", timings, "< 0.3 s")
 
 
-ROWS = {"steps": step_loops, "digits": digits, "memory": memory, "help": help_time}
+ROWS = {
+    "steps": step_loops,
+    "digits": digits,
+    "memory": memory,
+    "kernels": several_kernels,
+    "help": help_time,
+}
 
 
 def main() -> None:

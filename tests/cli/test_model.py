@@ -2,6 +2,7 @@ import importlib
 import io
 import json
 import pickle
+import re
 import zipfile
 from pathlib import Path
 
@@ -72,6 +73,12 @@ def test_published_types_are_ours_but_for_sparse_matrices():
     assert foreign == {"scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"}
 
 
+def test_the_guide_lists_the_published_types():
+    guide = Path(__file__).parents[2] / "docs" / "guide.md"
+    listed = re.findall(r"^    ((?:kernelmeans|scipy)\.\S+)$", guide.read_text(), re.MULTILINE)
+    assert listed == list(TRUSTED_TYPES)
+
+
 @pytest.mark.parametrize("name", TRUSTED_TYPES)
 def test_published_types_exist(name):
     """A class that moves must not leave a name behind that no one watches."""
@@ -79,9 +86,12 @@ def test_published_types_exist(name):
     assert isinstance(getattr(importlib.import_module(module), cls), type)
 
 
-def test_the_file_holds_plain_arrays_only(model_file):
+@pytest.mark.parametrize("arguments", [[], ["--views", "views.toml"]])
+def test_the_file_holds_plain_arrays_only(fit, arguments):
     """No object arrays, which would need pickle; no progress bar or kernel matrix either."""
-    with zipfile.ZipFile(model_file) as archive:
+    Path("views.toml").write_text('[[view]]\ncolumns = ["area", "length"]\n[[view]]\n')
+    assert fit(*arguments).exit_code == 0
+    with zipfile.ZipFile("data.model.skops") as archive:
         names = archive.namelist()
         for name in names:
             if name.endswith(".npy"):

@@ -143,7 +143,9 @@ def test_a_sparse_precomputed_kernel_is_refused(refused, folder):
 
 
 def test_a_failure_while_writing_leaves_nothing(refused, data, monkeypatch):
-    monkeypatch.setattr("kernelmeans.plotting.plot_fit", lambda *args: FigureOnFullDisk())
+    monkeypatch.setattr(
+        "kernelmeans.plotting.plot_fit", lambda *args, **settings: FigureOnFullDisk()
+    )
     message = refused("fit", data, "-k", 3, "--drop", "kind", "--plot", code=1)
     assert "No space left on device" in message
 

@@ -9,6 +9,8 @@ from kernelmeans.cli.errors import FriendlyGroup, warnings_as_lines
 from kernelmeans.cli.extras import installed, require
 from kernelmeans.cli.grouped import GroupedCommand
 from kernelmeans.cli.options import (
+    EXISTING,
+    check_views,
     data_options,
     estimator_parameters,
     file_options,
@@ -21,8 +23,6 @@ from kernelmeans.cli.options import (
 
 if TYPE_CHECKING:
     from kernelmeans.cli.outputs import OutputChoice
-
-_EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -50,7 +50,7 @@ def app() -> None:
 
 
 @app.command(cls=GroupedCommand)
-@click.argument("data", type=_EXISTING)
+@click.argument("data", type=EXISTING)
 @click.option("--n-clusters", "-k", default=8, show_default=True, help="Number of clusters.")
 @data_options
 @header_option
@@ -65,6 +65,7 @@ def fit(data: Path, n_clusters: int, **chosen: Any) -> None:
     Writes STEM.labels.csv (one line per row, counted from 0), STEM.model.skops (for
     "kernelmeans predict") and STEM.summary.json beside DATA, with --plot also STEM.png.
     """
+    check_views(click.get_current_context())
     require("polars", "rich", "skops")
     outputs = _output_choice(chosen)
     if outputs.draws:
@@ -85,14 +86,15 @@ def fit(data: Path, n_clusters: int, **chosen: Any) -> None:
         scale=chosen["scale"],
         dtype=chosen["dtype"],
         soft=chosen["soft"],
+        views=chosen["views"],
     )
     with warnings_as_lines(quiet=chosen["quiet"]):
         run_fit(job)
 
 
 @app.command(cls=GroupedCommand)
-@click.argument("model", type=_EXISTING)
-@click.argument("data", type=_EXISTING)
+@click.argument("model", type=EXISTING)
+@click.argument("data", type=EXISTING)
 @header_option
 @file_options
 @talk_options

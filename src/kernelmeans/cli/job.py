@@ -2,7 +2,7 @@
 
 import inspect
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import scipy.sparse
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernelmeans import KernelKMeans, KernelPowerKMeans
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.cli.atomic import check_writable, write_all
 from kernelmeans.cli.choice import ColumnChoice, Data, finite_matrix, load_data
 from kernelmeans.cli.errors import BadInputError, estimator_errors
@@ -26,6 +26,7 @@ from kernelmeans.cli.outputs import (
 from kernelmeans.cli.progress import hide_progress, show_progress
 from kernelmeans.cli.summary import as_text, fit_summary, predict_summary
 from kernelmeans.cli.tables import Table, listed, read_table
+from kernelmeans.cli.views import FoundViews, NamedKernel, Views, read_views
 
 
 @dataclass(frozen=True)
@@ -61,18 +62,31 @@ class FitJob:
     scale: bool = True
     dtype: str = "float64"
     soft: bool = False
+    views: Path | None = None
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Plain kernel k-means from the model's start, to compare the model with."""
+
+    model: KernelKMeans
+    seconds: float
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model, and plain kernel k-means from the same start to compare it with."""
+    """A fitted model.
 
-    model: KernelPowerKMeans
+    Costs under learned kernel weights compare with none under others: a model of views has
+    `kernels`, and a model of one kernel has `plain`.
+    """
+
+    model: KernelPowerKMeans | MultiKernelPowerKMeans
     scaler: StandardScaler | None
     Z: Any
     seconds: float
-    plain: KernelKMeans
-    plain_seconds: float
+    plain: Plain | None = None
+    kernels: list[NamedKernel] | None = None
 
     @property
     def scaled(self) -> bool:
@@ -90,9 +104,13 @@ def run_fit(job: FitJob) -> None:
     """Fit the job's data and write its files."""
     files = job.outputs.fit_paths(job.source)
     check_writable(files.values(), source=job.source, force=job.outputs.force)
-    data = load_data(read_table(job.source, header=job.header), job.choice, job.dtype)
+    views = None if job.views is None else read_views(job.views)
+    table = read_table(job.source, header=job.header)
+    found = None if views is None else _find_views(views, table, job)
+    choice = job.choice if found is None else replace(job.choice, columns=found.columns)
+    data = load_data(table, choice, job.dtype)
     with estimator_errors():
-        fitted = fit(job, data)
+        fitted = fit(job, data) if found is None else fit_views(job, data, found)
     summary = fit_summary(job.source, data, job.choice, fitted, files)
     weights = fitted.model.weights_ if job.soft else None
     if job.soft and weights is None:
@@ -105,21 +123,31 @@ def run_fit(job: FitJob) -> None:
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        writers[files["plot"]] = figure_writer(plot_fit(fitted.model, fitted.Z), files["plot"])
+        figure = plot_fit(
+            fitted.model, fitted.Z, kernel_names=None if found is None else found.names
+        )
+        writers[files["plot"]] = figure_writer(figure, files["plot"])
     write_all(writers)
     job.talk.summary(summary)
 
 
 def fit(job: FitJob, data: Data) -> Fitted:
     """Scale the data and fit them, annealed and plain."""
-    scaler = _scaler(job, data)
-    Z = data.X if scaler is None else scaler.transform(data.X)
+    scaler, Z = _scaled(job, data)
     model = KernelPowerKMeans(**job.parameters)
     shared = inspect.signature(KernelKMeans).parameters.keys() - {"refine", "n_swaps"}
     plain = KernelKMeans(**{name: job.parameters[name] for name in shared & job.parameters.keys()})
     seconds = _timed_fit(model, Z, data.weights, "clustering", job.talk)
     plain_seconds = _timed_fit(plain, Z, data.weights, "comparing with plain k-means", job.talk)
-    return Fitted(model, scaler, Z, seconds, plain, plain_seconds)
+    return Fitted(model, scaler, Z, seconds, plain=Plain(plain, plain_seconds))
+
+
+def fit_views(job: FitJob, data: Data, views: FoundViews) -> Fitted:
+    """Scale the data and fit their views."""
+    scaler, Z = _scaled(job, data)
+    model = MultiKernelPowerKMeans(**views.parameters, **job.parameters)
+    seconds = _timed_fit(model, Z, data.weights, "clustering", job.talk)
+    return Fitted(model, scaler, Z, seconds, kernels=views.kernels)
 
 
 def run_predict(
@@ -137,6 +165,15 @@ def run_predict(
     talk.summary(predict_summary(source, labels, model.pipeline[-1].n_clusters, file))
 
 
+def _find_views(views: Views, table: Table, job: FitJob) -> FoundViews:
+    """Find the columns of views, and say which feature columns are in none."""
+    features = job.choice.features(table)
+    found = views.find(features)
+    if ignored := [name for name in features if name not in found.columns]:
+        job.talk.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
+    return found
+
+
 def _scaler(job: FitJob, data: Data) -> StandardScaler | None:
     if not job.scale:
         return None
@@ -147,6 +184,11 @@ def _scaler(job: FitJob, data: Data) -> StandardScaler | None:
     scaler = StandardScaler(with_mean=not scipy.sparse.issparse(data.X))
     with estimator_errors():
         return scaler.fit(data.X, sample_weight=data.weights)
+
+
+def _scaled(job: FitJob, data: Data) -> tuple[StandardScaler | None, Any]:
+    scaler = _scaler(job, data)
+    return scaler, data.X if scaler is None else scaler.transform(data.X)
 
 
 def _timed_fit(estimator: Any, X: Any, weights: Any, title: str, talk: Talk) -> float:

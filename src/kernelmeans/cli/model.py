@@ -19,18 +19,22 @@ from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.spaces import Predictor
+from kernelmeans.spaces import Predictor, ProductPredictor
 
 #: All that a model file may hold beside numbers, text, lists, dicts, NumPy arrays and
 #: scikit-learn's own estimators, which skops trusts by itself.
 TRUSTED_TYPES = (
     "kernelmeans.estimators.diagonal.TrainingDiagonal",
+    "kernelmeans.estimators.multi.MultiKernelPowerKMeans",
     "kernelmeans.estimators.single.KernelPowerKMeans",
+    "kernelmeans.estimators.views.View",
+    "kernelmeans.kernels.combined.CombinedKernel",
     "kernelmeans.kernels.kernel.Kernel",
     "kernelmeans.solver.result.Result",
     "kernelmeans.spaces.features.FeaturePredictor",
     "kernelmeans.spaces.gram.GramPredictor",
     "kernelmeans.spaces.gram.Origin",
+    "kernelmeans.spaces.product.ProductPredictor",
     "scipy.sparse._csr.csr_array",
     "scipy.sparse._csr.csr_matrix",
 )
@@ -121,11 +125,22 @@ def _well_formed(model: Model) -> bool:
     return (
         isinstance(model.pipeline, Pipeline)
         and all(isinstance(step, StandardScaler) for _, step in model.pipeline.steps[:-1])
-        and isinstance(model.pipeline[-1], kernelmeans.KernelPowerKMeans)
-        and isinstance(getattr(model.pipeline[-1], "_predictor", None), Predictor)
+        and _predicts(model.pipeline[-1])
         and isinstance(model.columns, list)
         and all(isinstance(name, str) for name in model.columns)
         and model.dtype in ("float32", "float64")
+    )
+
+
+def _predicts(estimator: Any) -> bool:
+    """Say whether an estimator is one of ours, with a predictor of its kind."""
+    predictor = getattr(estimator, "_predictor", None)
+    if isinstance(estimator, kernelmeans.MultiKernelPowerKMeans):
+        return isinstance(predictor, ProductPredictor)
+    return (
+        isinstance(estimator, kernelmeans.KernelPowerKMeans)
+        and isinstance(predictor, Predictor)
+        and not isinstance(predictor, ProductPredictor)
     )
 
 

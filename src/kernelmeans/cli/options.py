@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from kernelmeans.cli.grouped import group, number_or, option
 
@@ -24,6 +25,8 @@ _KERNELS = (
 )
 
 
+#: A file that is read.
+EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _PICTURES = (".png", ".svg", ".pdf")
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -89,6 +92,12 @@ kernel_options = group(
     ),
     option("--degree", type=float, default=3, help="Degree of poly."),
     option("--coef0", type=float, default=1.0, help="Constant of poly and sigmoid."),
+    option(
+        "--views",
+        type=EXISTING,
+        metavar="FILE",
+        help="Several kernels, each of some columns, from a TOML file; their weights are learned.",
+    ),
     option("--memory-budget", metavar="SIZE", help="Memory for the kernel, in bytes or as in 4GB."),
     option(
         "--cache-kernel/--no-cache-kernel",
@@ -187,11 +196,9 @@ talk_options = group(
     ),
 )
 
+_ONE_KERNEL = ("kernel", "gamma", "degree", "coef0")
 _ESTIMATOR_PARAMETERS = (
-    "kernel",
-    "gamma",
-    "degree",
-    "coef0",
+    *_ONE_KERNEL,
     "s0",
     "eta",
     "anneal_every",
@@ -208,8 +215,24 @@ _ESTIMATOR_PARAMETERS = (
 
 
 def estimator_parameters(chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Pick the estimator's parameters from the options of a command."""
-    parameters = {name: chosen[name] for name in _ESTIMATOR_PARAMETERS}
+    """Pick the estimator's parameters from the options of a command, without those of views."""
+    absent = () if chosen["views"] is None else _ONE_KERNEL
+    parameters = {name: chosen[name] for name in _ESTIMATOR_PARAMETERS if name not in absent}
     if parameters["refine"] == "none":
         parameters["refine"] = None
     return parameters
+
+
+def check_views(ctx: click.Context) -> None:
+    """Refuse the options of a single kernel beside ``--views``."""
+    given = [
+        f"--{name}"
+        for name in _ONE_KERNEL
+        if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
+    ]
+    if given and ctx.params["views"] is not None:
+        raise click.UsageError(
+            f"{', '.join(given)} cannot be combined with --views, whose file names the kernels: "
+            "leave --views out, or write them into the file",
+            ctx,
+        )

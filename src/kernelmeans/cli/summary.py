@@ -10,16 +10,19 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import kernelmeans
 from kernelmeans.cli.choice import ColumnChoice, Data
+from kernelmeans.cli.views import describe
 
 _WIDTH = 78
 _INDENT = 18
+# Kernels that the text lists.
+_KERNELS = 12
 
 
 def fit_summary(
     source: Path, data: Data, choice: ColumnChoice, fitted: Any, files: dict[str, Path]
 ) -> dict[str, Any]:
     """Return the summary of a fit, ready for JSON."""
-    model, plain = fitted.model, fitted.plain
+    model = fitted.model
     powers = np.asarray(model.power_history_)
     summary: dict[str, Any] = {
         "kernelmeans": kernelmeans.__version__,
@@ -29,21 +32,14 @@ def fit_summary(
         "clusters": int(model.n_clusters),
         "sizes": sizes(model.labels_, model.n_clusters),
         "cost": float(model.inertia_),
-        "plain": {
-            "cost": float(plain.inertia_),
-            "steps": int(plain.n_iter_),
-            "seconds": fitted.plain_seconds,
-        },
-        "percent_above_plain": percent_above(
-            model.inertia_, plain.inertia_, scale=model.objective_history_[0]
-        ),
+        **({} if fitted.plain is None else _comparison(model, fitted.plain)),
         "critical_power": float(model.critical_power_),
         "start_power": float(powers[0]),
         "steps": int(model.n_iter_),
         "seconds": fitted.seconds,
         "scaled": fitted.scaled,
         "parameters": model.get_params(),
-        "gamma": model.gamma_,
+        **_kernel(fitted),
         "files": {name: str(path) for name, path in files.items()},
     }
     if data.labels is not None:
@@ -53,6 +49,26 @@ def fit_summary(
             "ari": float(adjusted_rand_score(data.labels, model.labels_)),
         }
     return summary
+
+
+def _comparison(model: Any, plain: Any) -> dict[str, Any]:
+    cost = plain.model.inertia_
+    return {
+        "plain": {
+            "cost": float(cost),
+            "steps": int(plain.model.n_iter_),
+            "seconds": plain.seconds,
+        },
+        "percent_above_plain": percent_above(
+            model.inertia_, cost, scale=model.objective_history_[0]
+        ),
+    }
+
+
+def _kernel(fitted: Any) -> dict[str, Any]:
+    if fitted.kernels is None:
+        return {"gamma": fitted.model.gamma_}
+    return {"kernels": describe(fitted.kernels, fitted.model)}
 
 
 def predict_summary(source: Path, labels: Any, n_clusters: int, file: Path) -> dict[str, Any]:
@@ -89,21 +105,21 @@ def as_text(summary: dict[str, Any]) -> str:
     if "cost" in summary:
         lines["cost"] = _cost(summary)
         lines["power"] = _power(summary)
-        lines["time"] = f"{summary['seconds']:.2f} s, plain {summary['plain']['seconds']:.2f} s"
+        lines["time"] = _time(summary)
     if agreement := summary.get("agreement"):
         lines["agreement"] = (
             f"NMI {agreement['nmi']:.3f}, ARI {agreement['ari']:.3f} "
             f"with column {agreement['column']!r}"
         )
-    text = [part for name, value in lines.items() for part in _entry(name, value)]
-    for j, file in enumerate(summary["files"].values()):
-        text.append(f"{'' if j else 'files':<{_INDENT}}{file}")
-    return "\n".join(text)
+    entries = {name: wrap(value, _WIDTH - _INDENT) for name, value in lines.items()}
+    if kernels := summary.get("kernels"):
+        entries["kernel weights"] = _kernel_weights(kernels)
+    entries["files"] = list(summary["files"].values())
+    return "\n".join(part for name, parts in entries.items() for part in _entry(name, parts))
 
 
-def _entry(name: str, value: str) -> list[str]:
-    lines = wrap(value, _WIDTH - _INDENT)
-    return [f"{name:<{_INDENT}}{lines[0]}", *(" " * _INDENT + line for line in lines[1:])]
+def _entry(name: str, lines: list[str]) -> list[str]:
+    return [f"{'' if j else name:<{_INDENT}}{line}" for j, line in enumerate(lines)]
 
 
 def _rows(summary: dict[str, Any]) -> str:
@@ -113,6 +129,8 @@ def _rows(summary: dict[str, Any]) -> str:
 
 def _cost(summary: dict[str, Any]) -> str:
     """Compare with plain kernel k-means, also when that did better."""
+    if "plain" not in summary:
+        return f"{summary['cost']:.6g}"
     percent = summary["percent_above_plain"]
     if abs(percent) < 0.005:
         verdict = "the same as"
@@ -121,6 +139,41 @@ def _cost(summary: dict[str, Any]) -> str:
     hint = " Another --seed, --n-init 10 or --refine swap may do better." * (percent >= 0.005)
     plain = f"plain kernel k-means from the same start ({summary['plain']['cost']:.6g})"
     return f"{summary['cost']:.6g}, {verdict} {plain}" + ("." + hint if hint else "")
+
+
+def _time(summary: dict[str, Any]) -> str:
+    plain = f", plain {summary['plain']['seconds']:.2f} s" if "plain" in summary else ""
+    return f"{summary['seconds']:.2f} s{plain}"
+
+
+def _kernel_weights(kernels: list[dict[str, Any]]) -> list[str]:
+    """One line for each kernel, in their order; of very many those of most weight."""
+    heaviest = sorted(range(len(kernels)), key=lambda index: -kernels[index]["weight"])
+    shown = [kernels[index] for index in sorted(heaviest[:_KERNELS])]
+    settled = [f"{100 * kernel['weight']:7.1f} %  {_settled(kernel)}" for kernel in shown]
+    room = _WIDTH - _INDENT - max(map(len, settled))
+    width = min(room, max(len(kernel["name"]) for kernel in shown))
+    lines = [
+        f"{_shortened(kernel['name'], width):<{width}}{text}"
+        for kernel, text in zip(shown, settled, strict=True)
+    ]
+    if rest := [kernels[index]["weight"] for index in heaviest[_KERNELS:]]:
+        lines.append(f"and {len(rest)} more, {100 * sum(rest):.1f} % in all")
+    return lines
+
+
+def _settled(kernel: dict[str, Any]) -> str:
+    """What a kernel is, in a few words."""
+    if not kernel["factor"]:
+        return f"{kernel['kernel']}, constant"
+    gamma = f", gamma {kernel['gamma']:.3g}" if "gamma" in kernel else ""
+    count = kernel["columns"]
+    return f"{kernel['kernel']}{gamma}, {count} column{'s' * (count != 1)}"
+
+
+def _shortened(name: str, most: int) -> str:
+    """Cut out of the middle: the kernels of a family differ at the end."""
+    return name if len(name) <= most else f"{name[: most - 6]}…{name[-5:]}"
 
 
 def _power(summary: dict[str, Any]) -> str:

@@ -141,6 +141,8 @@ class KernelClusterer(
             assert result.centroids is not None
             predictor = space.export(result.centroids)
             floor = float(space.floor(result.centroids)[0])
+        # Kernel matrices have done their work, and the last assignment needs room.
+        del space
         result.centroids = None
         self._set_fitted(X, weight, floor, schedule, result, budget, predictor)
         self._warn(result)

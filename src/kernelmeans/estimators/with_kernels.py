@@ -192,5 +192,5 @@ def _rows(X: Data, columns: Sequence[Columns]) -> list[Data]:
     for own in columns:
         key = repr(own.tolist() if isinstance(own, np.ndarray) else own)
         if key not in views:
-            views[key] = X if own == slice(None) else X[:, own]
+            views[key] = X if isinstance(own, slice) and own == slice(None) else X[:, own]
     return [views[repr(c.tolist() if isinstance(c, np.ndarray) else c)] for c in columns]

@@ -1,26 +1,37 @@
 """The one picture of a fit: where the clusters lie, and how the annealing found them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from kernelmeans.plotting.scatter import draw_clusters
 from kernelmeans.plotting.trace import draw_trace
+from kernelmeans.plotting.weights import draw_kernel_weights
 
 
-def plot_fit(estimator: Any, X: Any, *, max_points: int = 2000, random_state: int = 0) -> Figure:
-    """Draw the clusters in kernel PCA coordinates beside the annealing trace.
+def plot_fit(
+    estimator: Any,
+    X: Any,
+    *,
+    max_points: int = 2000,
+    random_state: int = 0,
+    kernel_names: Sequence[str] | None = None,
+) -> Figure:
+    """Draw the clusters in kernel PCA coordinates, the annealing trace and any kernel weights.
 
     Parameters
     ----------
-    estimator : KernelPowerKMeans or KernelKMeans
+    estimator : KernelPowerKMeans, KernelKMeans or MultiKernelPowerKMeans
         A fitted estimator.
-    X : array-like or sparse matrix
-        The data it was fitted to; the kernel matrix if the kernel is precomputed.
+    X : array or sparse matrix
+        The data it was fitted to; the kernel matrix, or the stack of them, if precomputed.
     max_points : int
         At most so many rows are drawn, a random sample of the data.
     random_state : int
         Seed of that sample.
+    kernel_names : sequence of str, default=None
+        What to call the kernels of an estimator of several; when None their index and kernel.
 
     Returns
     -------
@@ -37,11 +48,17 @@ def plot_fit(estimator: Any, X: Any, *, max_points: int = 2000, random_state: in
     >>> len(figure.get_axes())
     3
     """
-    figure = Figure(figsize=(11.0, 5.2), dpi=150, layout="constrained")
-    panels: Any = figure.subfigures(1, 2, width_ratios=[1.45, 1.0])
-    left, right = panels
-    draw_clusters(left.subplots(), estimator, X, max_points=max_points, random_state=random_state)
-    traces = right.subplots(2, 1, sharex=True)
+    weighs_kernels = hasattr(estimator, "kernel_weights_")
+    widths = [6.5, 4.5, 4.0] if weighs_kernels else [6.5, 4.5]
+    figure = Figure(figsize=(sum(widths), 5.2), dpi=150, layout="constrained")
+    panels: Any = figure.subfigures(1, len(widths), width_ratios=widths)
+    scatter, trace, *others = panels
+    draw_clusters(
+        scatter.subplots(), estimator, X, max_points=max_points, random_state=random_state
+    )
+    traces = trace.subplots(2, 1, sharex=True)
     draw_trace(traces, estimator)
-    right.align_ylabels(traces)
+    trace.align_ylabels(traces)
+    for weights in others:
+        draw_kernel_weights(weights.subplots(), estimator, kernel_names)
     return figure

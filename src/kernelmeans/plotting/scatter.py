@@ -25,16 +25,16 @@ def draw_clusters(
     ----------
     ax : matplotlib.axes.Axes
         Where to draw.
-    estimator : KernelPowerKMeans or KernelKMeans
+    estimator : KernelPowerKMeans, KernelKMeans or MultiKernelPowerKMeans
         A fitted estimator.
-    X : array-like or sparse matrix
-        The data it was fitted to; the kernel matrix if the kernel is precomputed.
+    X : array or sparse matrix
+        The data it was fitted to; the kernel matrix, or the stack of them, if precomputed.
     max_points : int
         At most so many rows are drawn, a random sample of the data.
     random_state : int
         Seed of that sample.
     """
-    n = X.shape[0]
+    n = X.shape[-2]  # rows of data, of a kernel matrix or of each in a stack
     rows = np.arange(n)
     if n > max_points:
         rows = np.sort(np.random.default_rng(random_state).choice(n, max_points, replace=False))
@@ -64,10 +64,7 @@ def draw_clusters(
 
 def _coordinates(estimator: Any, X: Any, rows: Any) -> Any:
     """Return two kernel principal components of some rows; zeros where there are fewer."""
-    if estimator.kernel_.precomputed:
-        K = np.asarray(X)[np.ix_(rows, rows)]
-    else:
-        K = estimator.kernel_(X[rows], X[rows])
+    K = _kernel_matrix(estimator.kernel_, X, rows)
     components = min(2, len(rows))
     # ARPACK starts at random unless told otherwise; an indefinite kernel is clipped, not refused.
     pca = KernelPCA(components, kernel="precomputed", eigen_solver="auto", random_state=0)
@@ -75,6 +72,24 @@ def _coordinates(estimator: Any, X: Any, rows: Any) -> Any:
     points = np.zeros((len(rows), 2))
     points[:, : found.shape[1]] = found
     return points
+
+
+def _kernel_matrix(kernel: Any, X: Any, rows: Any) -> Any:
+    if not kernel.precomputed:
+        return kernel(X[rows], X[rows])
+    K = np.asarray(X)[..., rows[:, None], rows]
+    return K if K.ndim == 2 else _combined(kernel, K)
+
+
+def _combined(kernel: Any, stack: Any) -> Any:
+    """Weighted sum of kernel matrices, whose own diagonals normalise them where that is due."""
+    total = np.zeros(stack.shape[1:])
+    parts = zip(kernel.kernels, kernel.columns, kernel.multipliers, strict=True)
+    for own, index, multiplier in parts:
+        K = stack[index]
+        lengths = own.lengths(K) if own.normalised else np.ones(len(K))
+        total += multiplier * K / np.outer(lengths, lengths)
+    return total
 
 
 def _write_numbers(ax: Axes, clusters: Any, centres: Any) -> None:

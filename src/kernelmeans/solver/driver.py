@@ -119,7 +119,9 @@ def solve(
         hard = hard | schedule.hardens(finite_power, critical.values, report.softness)
         before, labels = objective, report.labels
         if finished.any():
-            record.finish(active[finished], centroids.take(finished), converged=True)
+            # One after the other: copies of all would need room.
+            for r in np.flatnonzero(finished):
+                record.finish(active[[r]], centroids.take(np.array([r])), converged=True)
             going = ~finished
             centroids.keep(going)
             critical.keep(going)

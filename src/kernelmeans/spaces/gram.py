@@ -12,6 +12,9 @@ from kernelmeans.spaces.base import Mixture, Moved, Space, check_finite
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import ROW_BUDGET, Predictor, portions
 
+#: Bytes of kernel rows that are computed together to fill a cached matrix, and fewest rows.
+FILL_BYTES, FILL_ROWS = 2**21, 64
+
 
 class Origin:
     """Weighted mean of the samples, about which kernel rows are centred.
@@ -256,6 +259,12 @@ class CachedGramSpace(GramSpace):
         rows = self._matrix[block]
         rows[:] = super()._read(block)
         return rows
+
+    def _held_blocks(self) -> Iterator[slice]:
+        # Rows are copied into the matrix: what is held beside it should be little.
+        rows = max(FILL_ROWS, FILL_BYTES // (self.n_samples * self.dtype.itemsize))
+        for start in range(0, self.n_samples, rows):
+            yield slice(start, min(start + rows, self.n_samples))
 
     def _column_blocks(self, width: int) -> Iterator[slice]:
         return self.blocks(width)

@@ -1,7 +1,7 @@
 """Several spaces side by side, each restart with kernel weights of its own (Section 3)."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -150,24 +150,26 @@ class ProductSpace(Space):
         return self.rule.penalty(centroids.kernel_weights)
 
     def at(self, indices: IntArray) -> Centroids:
-        return self._side_by_side([member.at(indices) for member in self.members])
+        return self._side_by_side(member.at(indices) for member in self.members)
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
+        own = zip(self.members, self.columns, strict=True)
         return self._side_by_side(
-            [
-                member.at_rows(rows[:, columns], shape)
-                for member, columns in zip(self.members, self.columns, strict=True)
-            ]
+            member.at_rows(rows[:, columns], shape) for member, columns in own
         )
 
-    def _side_by_side(self, parts: Sequence[Centroids]) -> Centroids:
-        coefficients = [part.coefficients for part in parts if part.coefficients is not None]
-        return Centroids(
-            tuple(part.vectors[0] for part in parts),
-            np.concatenate([part.norms for part in parts]),
-            np.tile(self._kernel_weights, (parts[0].shape[1], 1)),
-            coefficients[0] if coefficients else None,
-        )
+    def _side_by_side(self, parts: Iterable[Centroids]) -> Centroids:
+        vectors: list[Array] = []
+        norms: list[Array] = []
+        coefficients = None
+        for part in parts:
+            vectors += part.vectors
+            norms.append(part.norms)
+            # The same in every member that has them.
+            coefficients = part.coefficients if coefficients is None else coefficients
+        restarts = norms[0].shape[2]
+        weights = np.tile(self._kernel_weights, (restarts, 1))
+        return Centroids(tuple(vectors), np.concatenate(norms), weights, coefficients)
 
     def export(
         self, centroids: Centroids, copies: dict[int, Data] | None = None
