@@ -57,3 +57,16 @@ def rings(seed=0):
     radius = np.where(y < 5, 2.0, 5.0)
     X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
     return X + 0.35 * np.random.default_rng(seed).standard_normal(X.shape), y
+
+
+def views_with_a_trap(seed, n=150, k=5):
+    """Rows of four noisy views, 20 columns each, that know the classes, and of one of two columns
+    and two tight groups that does not; and the classes.
+    """
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % k)
+    views = [
+        1.3 * rng.standard_normal((k, 20))[y] + 1.6 * rng.standard_normal((n, 20)) for _ in range(4)
+    ]
+    side = rng.integers(0, 2, n)[:, None] * [10, -10]
+    return np.hstack([*views, side + 0.1 * rng.standard_normal((n, 2))]), y

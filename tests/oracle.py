@@ -110,3 +110,80 @@ def same_partition(a, b):
     """Whether two labellings are one partition under different names."""
     pairs = set(zip(np.asarray(a).tolist(), np.asarray(b).tolist(), strict=True))
     return len(pairs) == len({x for x, _ in pairs}) == len({y for _, y in pairs})
+
+
+def variance(K, v=None):
+    """Weighted mean of the squared distances of the samples from their weighted mean."""
+    p = np.full(len(K), 1 / len(K)) if v is None else v / v.sum()
+    return float(p @ np.diagonal(centred(K, v)))
+
+
+def multi_distances(Ks, A, multipliers):
+    """D_ij = sum_l m_l d_ijl for the same coefficients A in every space; shape (n, k)."""
+    return sum(m * distances(K, A) for m, K in zip(multipliers, Ks, strict=True))
+
+
+def kernel_costs(Ks, A, w, v):
+    """c_l = sum_ij v_i w_ij d_ijl, kernel by kernel from all its distances."""
+    return np.array([(v[:, None] * w * distances(K, A)).sum() for K in Ks])
+
+
+def entropy_weights(costs, strength):
+    """a_l proportional to exp(-c_l / strength): uniform at infinity, the cheapest alone at 0."""
+    if strength == 0:
+        return (costs == costs.min()) / (costs == costs.min()).sum()
+    weights = np.exp(-(costs - costs.min()) / strength)
+    return weights / weights.sum()
+
+
+def multi_run(Ks, A, powers, lam, factors, v=None, relaxation=1.0):
+    """Steps of multi-kernel power k-means: centroids, then kernel weights.
+
+    Returns the centroids and kernel weights at the end, and the objective, penalty included, and
+    the kernel weights before each step. All steps but the first are over-relaxed.
+    """
+    v = np.ones(len(Ks[0])) if v is None else v
+    factors = np.asarray(factors, float)
+    strength = (
+        lam * v.sum() * np.mean([f * variance(K, v) for f, K in zip(factors, Ks, strict=True)])
+    )
+    a = np.full(len(Ks), 1 / len(Ks))
+    objectives, weights = [], []
+    for number, s in enumerate(powers):
+        scale = a @ (factors * [variance(K, v) for K in Ks])
+        D = np.maximum(multi_distances(Ks, A, a * factors), 1e-15 * scale)
+        penalty = strength * np.sum(a * np.log(len(a) * a)) if 0 < strength < np.inf else 0.0
+        objectives.append(objective(D, s, v) + penalty)
+        weights.append(a)
+        if np.isneginf(s):
+            w = np.eye(len(A))[D.argmin(axis=1)]
+        else:
+            w = D ** (s - 1) / D.shape[1] * np.mean(D**s, axis=1, keepdims=True) ** (1 / s - 1)
+        new = (v[:, None] * w).T
+        new /= new.sum(axis=1, keepdims=True)
+        A = new if number == 0 else A + relaxation * (new - A)
+        if not np.isneginf(s):
+            a = entropy_weights(factors * kernel_costs(Ks, A, w, v), strength)
+    return A, a, np.array(objectives), np.array(weights)
+
+
+def alternate(Ks, A, a, steps, update, multiply, v=None, robust=False):
+    """Turns of hard multi-kernel methods: centroids, kernel weights by `update`, clusters.
+
+    `robust` takes roots of the distances, so that samples weigh 1 / (2 sqrt(D)) but in the first
+    turn. Returns centroids and kernel weights at the end, and objectives and kernel weights
+    before each turn.
+    """
+    v = np.ones(len(Ks[0])) if v is None else v
+    objectives, weights = [], []
+    for number in range(steps):
+        D = np.maximum(multi_distances(Ks, A, multiply(a)), 1e-300)
+        labels, nearest = D.argmin(axis=1), D.min(axis=1)
+        objectives.append(v @ (np.sqrt(nearest) if robust else nearest))
+        weights.append(a)
+        slope = 0.5 / np.sqrt(nearest) if robust and number > 0 else np.ones(len(v))
+        w = slope[:, None] * np.eye(len(A))[labels]
+        A = (v[:, None] * w).T
+        A = A / A.sum(axis=1, keepdims=True)
+        a = update(kernel_costs(Ks, A, w, v))
+    return A, a, np.array(objectives), np.array(weights)

@@ -5,7 +5,11 @@ from typing import Any, TypeVar
 
 from sklearn.base import _fit_context
 from sklearn.utils._indexing import _get_column_indices, _safe_indexing
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import (
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import _check_sample_weight
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -30,5 +34,6 @@ __all__ = [
     "_fit_context",
     "_get_column_indices",
     "_safe_indexing",
+    "validate_parameter_constraints",
     "with_callbacks",
 ]

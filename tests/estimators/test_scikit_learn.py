@@ -10,7 +10,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import data
-from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
+from kernelmeans import (
+    MKKM,
+    RKKM,
+    RMKKM,
+    KernelKMeans,
+    KernelPowerKMeans,
+    MultiKernelPowerKMeans,
+    PowerKMeans,
+)
 
 ESTIMATORS = [
     KernelPowerKMeans(n_clusters=3),
@@ -18,6 +26,11 @@ ESTIMATORS = [
     KernelKMeans(n_clusters=3),
     KernelKMeans(n_clusters=3, kernel="precomputed"),
     PowerKMeans(n_clusters=3),
+    MultiKernelPowerKMeans(n_clusters=3),
+    MKKM(n_clusters=3),
+    RMKKM(n_clusters=3),
+    RKKM(n_clusters=3),
+    RKKM(n_clusters=3, kernel="precomputed"),
 ]
 SEEDING = "the seeding draws other samples from repeated rows than from weighted ones, as in KMeans"
 

@@ -53,14 +53,14 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
     ----------
     kernel_weights_ : ndarray of shape (L,)
         Weight of each kernel, which sum to 1. A kernel that is constant on the data gets 0.
-    kernel_weights_history_ : ndarray of shape (n_iter, L)
-        The weights with which each step began.
+    kernel_weights_history_ : ndarray of shape (n_steps, L)
+        The weights with which each step began, and those of each swap move that was kept.
     kernel_factors_ : ndarray of shape (L,)
         By which ``kernel_scaling`` multiplies squared distances.
     inertia_ : float
         Weighted sum of squared distances to the nearest centroid, each the sum over kernels of
         ``kernel_weights_ * kernel_factors_`` times its own; without the penalty.
-    objective_history_ : ndarray of shape (n_iter,)
+    objective_history_ : ndarray of shape (n_steps,)
         Objective of each step, with the penalty lam sum_l a_l log(L a_l) in its absolute unit: the
         paper's and a constant, so that uniform weights cost nothing.
     kernel_ : kernelmeans.kernels.CombinedKernel

@@ -89,7 +89,7 @@ class KernelClusterer(
         """The same for the training rows."""
         return self._squared_lengths(X)
 
-    def _lengths_for_labels(self, X: Data) -> Array:
+    def _lengths_for_labels(self, X: Data, given: Any = None) -> Array:
         """What `predict` needs of it: nothing, mostly."""
         return np.zeros(X.shape[0], self._predictor.norms.dtype)
 

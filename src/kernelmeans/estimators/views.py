@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmeans._sklearn import _get_column_indices
+from kernelmeans._sklearn import _get_column_indices, validate_parameter_constraints
 from kernelmeans._typing import Columns, Data, IntArray
+from kernelmeans.estimators.parameters import KERNEL
 from kernelmeans.kernels import PARAMETERS, Kernel, du2015_family, resolve_kernel, width_family
 
 #: What stands for several kernels at once.
@@ -100,6 +101,10 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
         )
     if kernel in FAMILIES and len(spec) > 1:
         raise ValueError(f"{name}={item!r}: the family {kernel!r} takes no parameters.")
+    parameters = {key: value for key, value in spec.items() if key != "kernel"}
+    validate_parameter_constraints(
+        {key: KERNEL[key] for key in parameters}, parameters, caller_name=name
+    )
     return spec
 
 
@@ -107,7 +112,11 @@ def _columns(name: str, key: Any, X: Any) -> Columns:
     """Columns as ColumnTransformer finds them; a slice where they lie side by side."""
     key = key(X) if callable(key) else key
     try:
-        indices = np.asarray(_get_column_indices(X, key), dtype=np.intp)
+        if isinstance(key, slice) and not isinstance(key.start or key.stop, str):
+            found = list(range(*key.indices(X.shape[1])))
+        else:
+            found = _get_column_indices(X, key)
+        indices = np.asarray(found, dtype=np.intp)
     except (ValueError, IndexError, TypeError) as error:
         raise ValueError(f"{name}: the columns {key!r} are not in X: {error}") from error
     if not indices.size:
@@ -125,12 +134,7 @@ def _contiguous(indices: IntArray) -> Columns:
     return slice(first, last + 1) if alongside else indices
 
 
-def among_used(views: Sequence[View], n_features: int) -> tuple[list[View], list[int]]:
-    """Columns that any view sees, and the views with their places among these."""
+def used_columns(views: Sequence[View], n_features: int) -> IntArray:
+    """Indices of the columns that any view sees."""
     everything = np.arange(n_features)
-    used = np.unique(np.concatenate([everything[view.columns] for view in views]))
-    placed = [
-        view._replace(columns=_contiguous(np.searchsorted(used, everything[view.columns])))
-        for view in views
-    ]
-    return placed, used.tolist()
+    return np.unique(np.concatenate([everything[view.columns] for view in views]))

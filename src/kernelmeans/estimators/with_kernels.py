@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelmeans._sklearn import StrOptions, _safe_indexing
-from kernelmeans._typing import Array, Columns, Data
+from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.build import build_spaces
@@ -16,7 +17,7 @@ from kernelmeans.estimators.checks import check_gram
 from kernelmeans.estimators.diagonal import TrainingDiagonal
 from kernelmeans.estimators.scaling import value_range, variances
 from kernelmeans.estimators.shell import KernelClusterer
-from kernelmeans.estimators.views import FAMILIES, among_used, find_views
+from kernelmeans.estimators.views import FAMILIES, find_views, used_columns
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.solver import Result, warn_unless_positive
 from kernelmeans.spaces import ProductSpace, Space, WeightRule
@@ -53,15 +54,21 @@ class WithKernels(KernelClusterer):
             if reset:
                 self._views = find_views(self.kernels, X)
             return X
-        # Columns of a table that no view sees may hold anything.
+        # Columns of a table that no view sees may hold anything; they count as zeros.
         X = validate_data(self, X, skip_check_array=True, reset=reset)
         if reset:
-            self._views, self._used = among_used(find_views(self.kernels, X), X.shape[1])
-        X = _safe_indexing(X, self._used, axis=1)
-        return check_array(X, accept_sparse="csr", dtype=dtype, order="C", estimator=self)
+            self._views = find_views(self.kernels, X)
+        used = used_columns(self._views, X.shape[1])
+        part = _safe_indexing(X, used.tolist(), axis=1)
+        part = check_array(part, accept_sparse="csr", dtype=dtype, order="C", input_name="X")
+        if len(used) == X.shape[1]:
+            return part
+        rows = np.zeros(X.shape, part.dtype)
+        rows[:, used] = part.toarray() if scipy.sparse.issparse(part) else part
+        return rows
 
     def _validated_stack(self, X: Any, dtype: Any, reset: bool) -> Array:
-        X = check_array(X, dtype=dtype, order="C", ensure_2d=False, allow_nd=True, estimator=self)
+        X = check_array(X, dtype=dtype, order="C", ensure_2d=False, allow_nd=True, input_name="X")
         if reset:
             if X.ndim != 3 or X.shape[1] != X.shape[2]:
                 raise ValueError(
@@ -85,14 +92,17 @@ class WithKernels(KernelClusterer):
     def _resolve_kernel(self, X: Data, seed: int) -> CombinedKernel:
         kernels: list[Kernel] = []
         columns: list[Columns] = []
+        self._kernel_names: list[str] = []
         if self._precomputed:
             columns = list(range(X.shape[1]))
             kernels = [Kernel("precomputed", {}) for _ in columns]
+            self._kernel_names = [f"X[{index}]" for index in columns]
         else:
             for view in self._views:
                 found = view.kernels(X[:, view.columns], seed)
                 kernels += found
                 columns += [view.columns] * len(found)
+                self._kernel_names += [f"{view.name}, {own.name}" for own in found]
         if self.kernel_scaling in ("cosine", "min-max"):
             kernels = [kernel.normalise() for kernel in kernels]
         return CombinedKernel(kernels, columns)
@@ -110,11 +120,11 @@ class WithKernels(KernelClusterer):
         spaces = build_spaces(
             kernel.kernels, rows, weight, self.n_clusters, budget, self.cache_kernel, threads
         )
-        for index, (own, space) in enumerate(zip(kernel.kernels, spaces, strict=True)):
-            if not own.surely_positive:
-                warn_unless_positive(space, threads, seed, f"{own.name} (kernels[{index}])")
         variance, rounding = variances(spaces, threads)
-        kept = self._informative(kernel, variance > rounding)
+        kept = self._informative(variance > rounding)
+        for index in kept:
+            if not kernel.kernels[index].surely_positive:
+                warn_unless_positive(spaces[index], threads, seed, self._kernel_names[index])
         factors = np.ones(len(spaces))
         if self.kernel_scaling == "unit-variance":
             factors[kept] = 1 / np.where(variance[kept] > 0, variance[kept], 1)
@@ -128,27 +138,33 @@ class WithKernels(KernelClusterer):
         columns = [kernel.columns[index] for index in kept]
         return ProductSpace(members, columns, self._weight_rule(scale), factors[kept])
 
-    def _informative(self, kernel: CombinedKernel, varies: Any) -> list[int]:
+    def _informative(self, varies: BoolArray) -> list[int]:
         """Kernels that tell any two samples apart: the others would win, at no cost."""
         constant = np.flatnonzero(~varies)
         if len(constant) == len(varies):
             return list(range(len(varies)))
         if len(constant):
+            names = "; ".join(self._kernel_names[index] for index in constant)
             warn_user(
-                f"kernels {constant.tolist()} are constant on these data: they tell no samples "
-                "apart and get weight 0. Leave them out, or look at their columns."
+                f"Constant on these data: {names}. Such kernels tell no samples apart and get "
+                "weight 0; leave them out, or look at their columns."
             )
         return np.flatnonzero(varies).tolist()
 
     def _set_fitted(self, *fitted: Any) -> None:
         super()._set_fitted(*fitted)
         result: Result = self.result_
-        kept = np.flatnonzero(self.kernel_factors_)
-        history = result.kernel_weights_history[result.best]
-        self.kernel_weights_ = np.zeros(len(self.kernel_factors_))
-        self.kernel_weights_[kept] = result.kernel_weights[result.best]
-        self.kernel_weights_history_ = np.zeros((len(history), len(self.kernel_factors_)))
-        self.kernel_weights_history_[:, kept] = history
+        result.kernel_weights = self._with_constant(result.kernel_weights)
+        histories = [self._with_constant(own) for own in result.kernel_weights_history]
+        result.kernel_weights_history = histories
+        self.kernel_weights_ = result.kernel_weights[result.best]
+        self.kernel_weights_history_ = histories[result.best]
+
+    def _with_constant(self, weights: Array) -> Array:
+        """Weights of all kernels, 0 for those that were left out."""
+        complete = np.zeros((len(weights), len(self.kernel_factors_)))
+        complete[:, self.kernel_factors_ > 0] = weights
+        return complete
 
     def _remember(self, X: Data) -> None:
         self._training_diagonals = (
@@ -163,7 +179,7 @@ class WithKernels(KernelClusterer):
     def _squared_lengths(self, X: Data, given: Any = None) -> Array:
         if self._training_diagonals is None:
             return self.kernel_.squared_lengths(X)
-        known: Any = [None] * self._n_kernels if given is None else given
+        known: Any = [None] * self._n_kernels if given is None else np.atleast_1d(given)
         if len(known) != self._n_kernels:
             raise ValueError(
                 f"diagonal has length {len(known)}; give k(x, x) of every kernel and row, shape "
@@ -172,9 +188,37 @@ class WithKernels(KernelClusterer):
         pairs = zip(self._training_diagonals, self.kernel_.columns, strict=True)
         return np.stack([own.of(X[:, i], known[i]) for own, i in pairs], axis=1)
 
-    def _lengths_for_labels(self, X: Data) -> Array:
+    def predict(self, X: Any, *, diagonal: Any = None) -> IntArray:
+        """Nearest centroid, in the combined feature space, of each row.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_rows, n_features)
+            Rows; for ``kernels="precomputed"`` their kernel values against the training rows,
+            shape (L, n_rows, n_samples).
+        diagonal : array-like of shape (L, n_rows), default=None
+            k(x, x) of each kernel and row. Labels depend on it only for precomputed kernels that
+            are normalised (``kernel_scaling="cosine"`` or ``"min-max"``); else as for `transform`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+            Index of the cluster of each row.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If X has the wrong shape, NaN or infinite values, or the diagonal is unfit.
+        """
+        check_is_fitted(self)
+        X = self._validated(X, reset=False)
+        return self._predictor.compare(X, self._lengths_for_labels(X, diagonal)).labels
+
+    def _lengths_for_labels(self, X: Data, given: Any = None) -> Array:
         if self._precomputed and any(kernel.normalised for kernel in self.kernel_.kernels):
-            return self._squared_lengths(X)
+            return self._squared_lengths(X, given)
         return np.zeros((X.shape[0], len(self.kernel_.kernels)), self._predictor.norms.dtype)
 
     def __sklearn_tags__(self) -> Any:

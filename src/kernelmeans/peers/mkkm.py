@@ -29,7 +29,8 @@ class MKKM(WithKernels, Alternating):
         As for `MultiKernelPowerKMeans`, but not scaled by default, as published.
     init : {"random-partition", "k-means++", "random"}, array-like or callable, \
 default="random-partition"
-        A random cluster for every sample, as published, or what `KernelPowerKMeans` takes.
+        A random cluster for every sample, as published, or what `KernelPowerKMeans` takes. A start
+        from weights also gives the first kernel weights; others begin with equal ones.
     n_init : "auto" or int, default="auto"
         Restarts, of which the one of least objective is kept; 10 for random starts.
     max_iter : int, default=100

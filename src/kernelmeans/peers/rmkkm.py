@@ -35,8 +35,8 @@ class RMKKM(WithKernels, Alternating):
     kernels, kernel_scaling
         As for `MultiKernelPowerKMeans`, but not scaled by default, as published.
     exponent : float, default=0.4
-        The g, between 0 and 1 (both excluded). Near 0 kernel weights are alike, near 1 one kernel
-        takes all. The publication names 0.3, but its figures are those of 0.4.
+        The g, from 0.05 to below 1. Near 0 kernel weights are nearly the reciprocals of the costs,
+        near 1 one kernel takes all. The publication names 0.3, but its figures are those of 0.4.
     init : {"k-means++", "random"}, array-like or callable, default="random"
         As for `KernelPowerKMeans`; published with random samples.
     n_init : "auto" or int, default="auto"
@@ -77,7 +77,8 @@ class RMKKM(WithKernels, Alternating):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ALTERNATING,
         **KERNELS,
-        "exponent": [Interval(Real, 0, 1, closed="neither")],
+        # Weights are about L^(-1/g), which has to stay a number.
+        "exponent": [Interval(Real, 0.05, 1, closed="left")],
     }
 
     def __init__(

@@ -40,7 +40,7 @@ class PowerSumRule(WeightRule):
     Parameters
     ----------
     exponent : float
-        The g, between 0 and 1. Near 0 the weights are alike, near 1 one kernel takes all.
+        The g, between 0 and 1.
     """
 
     def __init__(self, exponent: float) -> None:

@@ -9,15 +9,13 @@ from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.solver.critical import CriticalPowers
-from kernelmeans.solver.power import Loss, weigh
+from kernelmeans.solver.power import SQUARES, Loss, weigh
 from kernelmeans.solver.result import Record, Result
 from kernelmeans.solver.schedule import Schedule
 from kernelmeans.spaces import Centroids, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
 PERTURBATION = {"float64": 1e-8, "float32": 1e-5}
-#: Squared norm of a centroid that is to get no samples, in units of the largest number.
-FAR_AWAY = 1e-6
 #: Samples whose noise is drawn from one generator.
 NOISE_ROWS = 512
 
@@ -86,8 +84,8 @@ def solve(
     # Samples without weight get labels, but move nothing.
     weightless = space.sample_weight == 0
     stopped = False
-    if schedule.alternates and centroids.costs is not None:
-        # A start from weights has told what each kernel costs.
+    if schedule.alternates and schedule.loss is SQUARES and centroids.costs is not None:
+        # A start from weights has told what each kernel costs (by squares).
         centroids = space.adapt(centroids, np.ones(n_restarts, bool))
     for step in range(schedule.max_iter):
         finite_power = schedule.power(step)
@@ -113,8 +111,7 @@ def solve(
         if costs is not None:
             _refill(space, centroids, empty, costs)
         elif empty.any():
-            # As good as infinitely far away, yet finite, lest it make a NaN of no mass.
-            centroids.norms[:, empty] = FAR_AWAY * np.finfo(space.dtype).max
+            centroids.norms[:, empty] = space.out_of_reach[:, None]
         critical.follow(space, centroids.kernel_weights, ~hard, own_seeds, threads)
         hard = hard | schedule.hardens(finite_power, critical.values, report.softness)
         before, labels = objective, report.labels

@@ -71,7 +71,7 @@ def swap_moves(
             result.cost[best] = trial.cost[0]
             assert trial.centroids is not None
             centroids = trial.centroids
-            accepted.append(trial.inertia[0])
+            accepted.append(trial.cost[0])
             failures = 0
         else:
             failures += 1
@@ -79,6 +79,9 @@ def swap_moves(
     history, powers = result.objective_history, result.power_history
     history[best] = np.append(history[best], accepted)
     powers[best] = np.append(powers[best], np.full(len(accepted), -np.inf))
+    weights = result.kernel_weights_history
+    again = np.repeat(result.kernel_weights[best : best + 1], len(accepted), axis=0)
+    weights[best] = np.concatenate([weights[best], again])
 
 
 def _move(

@@ -286,6 +286,11 @@ class Space(ABC):
         floor = max(8 * resolution.eps * self.magnitude, resolution.tiny)
         return np.full(centroids.shape[1], floor, dtype=self.dtype)
 
+    @property
+    def out_of_reach(self) -> Array:
+        """Squared norms (L,) beyond those of all samples, for centroids that are to get none."""
+        return np.array([1e3 * self.n_samples * self.magnitude])
+
     @cached_property
     def magnitude(self) -> float:
         """Size of the numbers that squared distances are computed from."""

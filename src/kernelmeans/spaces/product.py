@@ -101,6 +101,10 @@ class ProductSpace(Space):
         total: Array = (multipliers.T * floors).sum(axis=0)
         return np.maximum(total, np.finfo(self.dtype).tiny).astype(self.dtype)
 
+    @property
+    def out_of_reach(self) -> Array:
+        return np.concatenate([member.out_of_reach for member in self.members])
+
     def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
         shares = [owner.accumulate(coefficients, block)[0] for owner in self._owners]
         # sum_i c_i ||phi_i||^2 in each space, for the costs of `combine`.
