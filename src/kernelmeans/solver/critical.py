@@ -12,15 +12,18 @@ from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import combination, distances_to
 from kernelmeans.spaces import Space
 
-#: Accuracy of the eigenvalue relative to itself, ample for a starting power.
-TOLERANCE = 1e-3
+#: Accuracy of the eigenvalue relative to itself, ample for a starting power; and where only its
+#: order of magnitude matters.
+TOLERANCE, ROUGH = 1e-3, 0.1
 #: Distance of two sets of kernel weights, in total variation, that is worth another computation.
 MOVED = 0.1
 #: Matrices up to this size are formed and decomposed: Lanczos needs some room.
 DENSE_SIZE = 32
 
 
-def critical_power(space: Space, threads: Threads, seed: int) -> float:
+def critical_power(
+    space: Space, threads: Threads, seed: int, tolerance: float = TOLERANCE
+) -> float:
     """Power below which centroids that all sit at the mean begin to part.
 
     A small difference of two such centroids grows by 2 (1 - s) lam per step, lam the top
@@ -35,6 +38,8 @@ def critical_power(space: Space, threads: Threads, seed: int) -> float:
         Where the products are computed.
     seed : int
         Of the Lanczos start vector.
+    tolerance : float, default=TOLERANCE
+        Accuracy of the eigenvalue.
 
     Returns
     -------
@@ -56,7 +61,7 @@ def critical_power(space: Space, threads: Threads, seed: int) -> float:
         y = scale * x.ravel()
         return np.asarray(scale * _centred_product(space, y, weight, threads))
 
-    top = largest_eigenvalue(apply, space.n_samples, space.dtype, seed)
+    top = largest_eigenvalue(apply, space.n_samples, space.dtype, seed, tolerance)
     return float(1 - 1 / (2 * top)) if top > 0 else -np.inf
 
 
@@ -88,11 +93,14 @@ class CriticalPowers:
         seeds: Sequence[int],
         threads: Threads,
     ) -> None:
-        """Compute it again where the kernel weights have moved noticeably."""
+        """Compute it again where it is to count and the kernel weights have moved noticeably.
+
+        Roughly, and never above the true value: it costs some products with every kernel.
+        """
         moved = np.abs(kernel_weights - self._known).sum(axis=1) / 2 > MOVED
         for r in np.flatnonzero(moved & which & np.isfinite(self.values)).tolist():
             own = space.reweighted(kernel_weights[r])
-            self.values[r] = critical_power(own, threads, seeds[r])
+            self.values[r] = critical_power(own, threads, seeds[r], ROUGH)
             self._known[r] = kernel_weights[r]
 
     def keep(self, restarts: BoolArray) -> None:
@@ -138,6 +146,7 @@ def largest_eigenvalue(
     size: int,
     dtype: DType,
     seed: int,
+    tolerance: float = TOLERANCE,
 ) -> float:
     """Largest eigenvalue of a symmetric matrix known by its products with vectors.
 
@@ -151,11 +160,13 @@ def largest_eigenvalue(
         Precision of the products.
     seed : int
         Of the start vector.
+    tolerance : float, default=TOLERANCE
+        Relative accuracy.
 
     Returns
     -------
     float
-        The eigenvalue, to a thousandth.
+        The eigenvalue, approached from below.
     """
     if size <= DENSE_SIZE:
         matrix = np.stack([apply(column) for column in np.eye(size, dtype=dtype)])
@@ -164,7 +175,11 @@ def largest_eigenvalue(
     start = np.random.default_rng(seed).standard_normal(size).astype(dtype)
     if not apply(start).any():
         return 0.0
-    value = eigsh(operator, k=1, which="LA", tol=TOLERANCE, v0=start, return_eigenvectors=False)
+    # The least products are as many as basis vectors.
+    basis = 20 if tolerance <= TOLERANCE else 6
+    value = eigsh(
+        operator, 1, which="LA", tol=tolerance, ncv=basis, v0=start, return_eigenvectors=False
+    )
     return float(value[0])
 
 

@@ -112,8 +112,9 @@ def solve(
             _refill(space, centroids, empty, costs)
         elif empty.any():
             centroids.norms[:, empty] = space.out_of_reach[:, None]
-        critical.follow(space, centroids.kernel_weights, ~hard, own_seeds, threads)
-        hard = hard | schedule.hardens(finite_power, critical.values, report.softness)
+        ready = ~hard & schedule.hardens(finite_power, critical.values, report.softness)
+        critical.follow(space, centroids.kernel_weights, ready, own_seeds, threads)
+        hard = hard | (ready & schedule.hardens(finite_power, critical.values, report.softness))
         before, labels = objective, report.labels
         if finished.any():
             # One after the other: copies of all would need room.

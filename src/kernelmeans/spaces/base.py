@@ -1,7 +1,7 @@
 """What a space is: the samples' feature vectors, in whatever form, answered block by block."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -69,22 +69,23 @@ class Mixture(NamedTuple):
             vectors[:] = increments
 
 
-class Moved(NamedTuple):
-    """New centroids in L spaces.
+class Move(NamedTuple):
+    """What is to be done to make new centroids in one space.
 
     Attributes
     ----------
-    vectors : tuple of L ndarray of shape (k, R, m)
-        What is linear in the centroids.
-    norms : ndarray of shape (L, k, R)
-        Their squared norms.
-    overlaps : ndarray of shape (L, k, R)
-        Their inner products with the increments they were made of.
+    vectors : ndarray of shape (k, R, m)
+        Where they come to stand.
+    blocks : sequence of slice
+        Parts of the work.
+    work : callable
+        Does a part; returns its shares in the squared norms of the new centroids and in their
+        inner products with the increments, both of shape (k, R).
     """
 
-    vectors: tuple[Array, ...]
-    norms: Array
-    overlaps: Array
+    vectors: Array
+    blocks: Sequence[slice]
+    work: Callable[[slice], tuple[Array, Array]]
 
 
 class Space(ABC):
@@ -102,10 +103,13 @@ class Space(ABC):
     keeps_coefficients : bool
         Whether centroids are known by their coefficients over the samples. The added shares are
         then those coefficients and nothing else.
+    max_in_flight : int or None
+        How many parts of a move may be worked on at once without breaking the memory budget.
     """
 
     sample_weight: Array
     keeps_coefficients: bool = False
+    max_in_flight: int | None = None
 
     @property
     def n_samples(self) -> int:
@@ -138,8 +142,8 @@ class Space(ABC):
         """Add a block's share, in place; in block order, so that sums do not depend on threads."""
 
     @abstractmethod
-    def move(self, mixture: Mixture, old: Centroids | None, threads: Threads) -> Moved:
-        """Make centroids of increments and of old ones, which may be overwritten."""
+    def moves(self, mixture: Mixture, old: Centroids | None) -> list[Move]:
+        """How centroids are made of increments and of old ones, which may be overwritten."""
 
     @abstractmethod
     def at(self, indices: IntArray) -> Centroids:
@@ -226,16 +230,27 @@ class Space(ABC):
         """New centroids, and their inner products with total / mass, shape (L, k, R)."""
         step = np.ones(mass.shape) if factor is None else np.where(mass > 0, factor, 0)
         mixture = self._mixture(total, step, np.where(mass > 0, mass, 1), old)
-        moved = self.move(mixture, old, threads)
-        norms = moved.norms
+        moves = self.moves(mixture, old)
+        parts = [(index, block) for index, move in enumerate(moves) for block in move.blocks]
+        norms, overlaps = np.zeros((2, len(moves), *mass.shape))
+
+        def work(part: tuple[int, slice]) -> tuple[Array, Array]:
+            index, block = part
+            return moves[index].work(block)
+
+        for (index, _), (norm, overlap) in threads.map(work, parts, self.max_in_flight):
+            norms[index] += norm
+            overlaps[index] += overlap
+        norms = norms.astype(self.dtype)
         if old is None:
             weights = np.tile(self.kernel_weights, (norms.shape[2], 1))
         else:
             # A start at coordinates is no sum of samples: its norm cannot be had from its vectors.
             norms = np.where(mass > 0, norms, old.norms)
             weights = old.kernel_weights
-        centroids = Centroids(moved.vectors, norms, weights, mixture.coefficients)
-        return centroids, moved.overlaps / np.where(step > 0, step, 1)
+        vectors = tuple(move.vectors for move in moves)
+        centroids = Centroids(vectors, norms, weights, mixture.coefficients)
+        return centroids, overlaps / np.where(step > 0, step, 1)
 
     def _mixture(
         self, total: tuple[Array, ...], step: Array, mass: Array, old: Centroids | None

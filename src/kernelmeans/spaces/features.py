@@ -4,9 +4,8 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._typing import Array, Data, IntArray
-from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.spaces.base import Mixture, Moved, Space, check_finite
+from kernelmeans.spaces.base import Mixture, Move, Space, check_finite
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
 
@@ -60,12 +59,15 @@ class FeatureSpace(Space):
     def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
         np.add(total[0], share[0], out=total[0])
 
-    def move(self, mixture: Mixture, old: Centroids | None, threads: Threads) -> Moved:
+    def moves(self, mixture: Mixture, old: Centroids | None) -> list[Move]:
         (increments,) = mixture.increments
         vectors = increments if old is None else old.vectors[0]
-        mixture.apply(increments, vectors)
-        norms, overlaps = np.vecdot(vectors, vectors), np.vecdot(vectors, increments)
-        return Moved((vectors,), norms[None], overlaps[None])
+
+        def add(_: slice) -> tuple[Array, Array]:
+            mixture.apply(increments, vectors)
+            return np.vecdot(vectors, vectors), np.vecdot(vectors, increments)
+
+        return [Move(vectors, [slice(None)], add)]
 
     def at(self, indices: IntArray) -> Centroids:
         return self._centroids(_dense(self.Z[indices.ravel()]), indices.shape)

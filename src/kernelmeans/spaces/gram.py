@@ -8,7 +8,7 @@ import numpy as np
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, lengths_of
-from kernelmeans.spaces.base import Mixture, Moved, Space, check_finite
+from kernelmeans.spaces.base import Mixture, Move, Space, check_finite
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import ROW_BUDGET, Predictor, portions
 
@@ -94,7 +94,7 @@ class GramSpace(Space):
         # What a callable returns is copied, for it may belong to somebody.
         copies = 2 if callable(kernel.function) else 1
         row_bytes = copies * self.n_samples * self.dtype.itemsize
-        self._rows_held, self._max_in_flight = portions(row_bytes, self.row_budget)
+        self._rows_held, self.max_in_flight = portions(row_bytes, self.row_budget)
         self._prepare(threads)
 
     def _prepare(self, threads: Threads) -> None:
@@ -106,7 +106,7 @@ class GramSpace(Space):
             with np.errstate(all="ignore"):
                 means[block] = self._read(block) @ shares
 
-        threads.run(project, self._held_blocks(), self._max_in_flight)
+        threads.run(project, self._held_blocks(), self.max_in_flight)
         with np.errstate(all="ignore"):
             diagonal = self.kernel.diagonal(self.X).astype(self.dtype, copy=False)
         check_finite(self.kernel, means, diagonal)
@@ -164,7 +164,7 @@ class GramSpace(Space):
     def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
         total[0][:, :, block] = share[0]
 
-    def move(self, mixture: Mixture, old: Centroids | None, threads: Threads) -> Moved:
+    def moves(self, mixture: Mixture, old: Centroids | None) -> list[Move]:
         (increments,) = mixture.increments
         coefficients = mixture.coefficients
         assert coefficients is not None
@@ -181,12 +181,7 @@ class GramSpace(Space):
                 np.vecdot(increments[:, :, block], moved),
             )
 
-        norms, overlaps = np.zeros((2, k, restarts))
-        blocks = self._column_blocks(k * restarts)
-        for _, (norm, overlap) in threads.map(multiply, blocks, self._max_in_flight):
-            norms += norm
-            overlaps += overlap
-        return Moved((vectors,), norms.astype(self.dtype)[None], overlaps[None])
+        return [Move(vectors, list(self._column_blocks(k * restarts)), multiply)]
 
     def at(self, indices: IntArray) -> Centroids:
         coefficients = np.zeros((*indices.shape, self.n_samples), self.dtype)

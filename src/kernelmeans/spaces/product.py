@@ -8,7 +8,7 @@ import numpy as np
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import CombinedKernel
-from kernelmeans.spaces.base import Mixture, Moved, Space, at_least
+from kernelmeans.spaces.base import Mixture, Move, Space, at_least
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
 from kernelmeans.spaces.rules import WeightRule
@@ -45,6 +45,8 @@ class ProductSpace(Space):
         self.factors = np.ones(len(members)) if factors is None else factors
         self.sample_weight = members[0].sample_weight
         self.keeps_coefficients = any(member.keeps_coefficients for member in members)
+        limits = [m.max_in_flight for m in members if m.max_in_flight is not None]
+        self.max_in_flight = min(limits, default=None)
         self._kernel_weights = rule.start(len(members))
         everything = slice(0, self.n_samples)
         self._norms = np.stack([member.squared_norms(everything) for member in members])
@@ -135,14 +137,12 @@ class ProductSpace(Space):
         centroids.costs = np.maximum(moments + mean_costs, 0)
         return centroids
 
-    def move(self, mixture: Mixture, old: Centroids | None, threads: Threads) -> Moved:
-        moved = []
+    def moves(self, mixture: Mixture, old: Centroids | None) -> list[Move]:
+        moves: list[Move] = []
         for index, (member, slot) in enumerate(zip(self.members, self._slots, strict=True)):
             own = mixture._replace(increments=(mixture.increments[slot],))
-            before = None if old is None else old.member(index)
-            moved.append(member.move(own, before, threads))
-        vectors, norms, overlaps = zip(*moved, strict=True)
-        return Moved(sum(vectors, ()), np.concatenate(norms), np.concatenate(overlaps))
+            moves += member.moves(own, None if old is None else old.member(index))
+        return moves
 
     def adapt(self, centroids: Centroids, which: BoolArray) -> Centroids:
         assert centroids.costs is not None
