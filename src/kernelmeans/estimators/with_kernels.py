@@ -125,18 +125,30 @@ class WithKernels(KernelClusterer):
         for index in kept:
             if not kernel.kernels[index].surely_positive:
                 warn_unless_positive(spaces[index], threads, seed, self._kernel_names[index])
-        factors = np.ones(len(spaces))
-        if self.kernel_scaling == "unit-variance":
-            factors[kept] = 1 / np.where(variance[kept] > 0, variance[kept], 1)
-        elif self.kernel_scaling == "min-max":
-            ranges = [value_range(kernel.kernels[index], rows[index], threads) for index in kept]
-            factors[kept] = [1 / r if r > 0 else 1 for r in ranges]
         self.kernel_factors_ = np.zeros(len(spaces))
-        self.kernel_factors_[kept] = factors[kept]
-        scale = float(weight.sum(dtype=np.float64) * (factors * variance)[kept].mean())
+        self.kernel_factors_[kept] = self._factors(kernel, rows, variance, kept, threads)
+        factors = self.kernel_factors_[kept]
+        scale = float(weight.sum(dtype=np.float64) * (factors * variance[kept]).mean())
         members: list[Space] = [spaces[index] for index in kept]
         columns = [kernel.columns[index] for index in kept]
-        return ProductSpace(members, columns, self._weight_rule(scale), factors[kept])
+        return ProductSpace(members, columns, self._weight_rule(scale), factors)
+
+    def _factors(
+        self,
+        kernel: CombinedKernel,
+        rows: list[Data],
+        variance: Array,
+        kept: list[int],
+        threads: Threads,
+    ) -> Array:
+        """What puts the kernels that are kept on one scale; 1 for data that do not vary."""
+        if self.kernel_scaling == "unit-variance":
+            units = variance[kept]
+        elif self.kernel_scaling == "min-max":
+            units = np.array([value_range(kernel.kernels[i], rows[i], threads) for i in kept])
+        else:
+            return np.ones(len(kept))
+        return np.asarray(1 / np.where(units > 0, units, 1))
 
     def _informative(self, varies: BoolArray) -> list[int]:
         """Kernels that tell any two samples apart: the others would win, at no cost."""
