@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 import data
 import oracle
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans.estimators import shell
 
 X = data.cloud(80, 3)
 NEW = data.cloud(25, 3, seed=1)
@@ -837,3 +838,58 @@ def test_families_are_their_kernels_one_by_one(kernels, form):
     assert_allclose(model.kernel_weights_, expected.kernel_weights_, rtol=1e-6)
     assert_array_equal(model.labels_, expected.labels_)
     assert model.inertia_ == pytest.approx(expected.inertia_, rel=1e-7)
+
+
+@pytest.mark.parametrize("scaling", ["unit-variance", "cosine", "min-max", None])
+def test_weight_zero_is_no_row_under_any_scaling(scaling):
+    weight = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
+    weight[SEEDS] = 1
+    kept = np.flatnonzero(weight)
+    kernels = [
+        {"kernel": "rbf", "gamma": 0.3},
+        {"kernel": "poly", "gamma": 0.2, "degree": 2},
+        "linear",
+    ]
+    given = {"kernels": kernels, "kernel_scaling": scaling, "s0": -5.0}
+    whole = MultiKernelPowerKMeans(4, init=SEEDS, **given).fit(X, sample_weight=weight)
+    part = MultiKernelPowerKMeans(4, init=np.searchsorted(kept, SEEDS), **given)
+    part.fit(X[kept], sample_weight=weight[kept])
+    assert_allclose(whole.kernel_factors_, part.kernel_factors_, rtol=1e-9)
+    assert_allclose(whole.kernel_weights_, part.kernel_weights_, rtol=1e-6)
+    assert_array_equal(whole.labels_[kept], part.labels_)
+
+
+def test_recomputed_rows_of_several_kernels_leave_room_for_restarts(monkeypatch):
+    batches = []
+    solve = shell.solve
+    monkeypatch.setattr(
+        shell,
+        "solve",
+        lambda space, start, *rest: batches.append(start.shape[1]) or solve(space, start, *rest),
+    )
+    rows = data.cloud(300, 4)
+    model = MultiKernelPowerKMeans(
+        3, kernels="du2015", cache_kernel=False, memory_budget="200MB", n_init=4, eta=2.0,
+        random_state=0,
+    )  # fmt: skip
+    model.fit(rows)
+    assert batches == [4]
+
+
+def test_the_model_holds_training_rows_and_centroids_once():
+    rows = data.cloud(400, 30)
+    sizes = [
+        len(pickle.dumps(MultiKernelPowerKMeans(3, kernels=kernels, random_state=0).fit(rows)))
+        for kernels in (["rbf"], ["rbf"] * 6)
+    ]
+    assert sizes[1] - sizes[0] < rows.nbytes
+
+
+def test_all_kernels_are_listed_beside_their_weights():
+    rows = np.column_stack([np.ones(len(X)), X])
+    kernels = [("rbf", [0]), {"kernel": "rbf", "gamma": 0.7}]
+    with pytest.warns(UserWarning, match="Constant on these data"):
+        model = MultiKernelPowerKMeans(3, kernels=kernels, random_state=0).fit(rows)
+    assert len(model.kernels_) == len(model.kernel_weights_) == 2
+    assert model.kernels_[1].parameters == {"gamma": 0.7}
+    assert model.kernel_.kernels == model.kernels_[1:]

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.compose import make_column_selector
 from sklearn.exceptions import ConvergenceWarning
 
 import data
@@ -351,3 +352,30 @@ class TestDullData:
         model = MultiKernelPowerKMeans(12, kernels=["rbf", "linear"], random_state=0).fit(X[:12])
         assert len(np.unique(model.labels_)) == 12
         assert model.inertia_ == pytest.approx(0, abs=1e-9)
+
+
+def test_matrices_in_place_of_kernels_are_refused_with_the_remedy():
+    K = oracle.rbf(X, X, 0.3)
+    refused(MultiKernelPowerKMeans(3, kernels=[K, K]), r"kernels\[0\].* kernels='precomputed'")
+
+
+def test_a_selector_that_fails_is_named():
+    kernels = ["rbf", ("rbf", make_column_selector(dtype_include=float))]
+    refused(MultiKernelPowerKMeans(3, kernels=kernels), r"kernels\[1\].*make_column_selector")
+
+
+def test_a_kernel_that_overflows_is_named():
+    kernels = ["rbf", {"kernel": "poly", "gamma": 1.0, "degree": 300}]
+    model = MultiKernelPowerKMeans(3, kernels=kernels)
+    with (
+        np.errstate(all="ignore"),
+        warnings.catch_warnings(action="ignore"),
+        pytest.raises(ValueError, match=r"kernels\[1\], poly: .*NaN or infinite"),
+    ):
+        model.fit(100 * X)
+
+
+@pytest.mark.parametrize("estimator", [MKKM, RMKKM])
+def test_a_run_cut_short_is_told_what_helps_and_no_more(estimator):
+    with pytest.warns(ConvergenceWarning, match=r"Raise max_iter\.$"):
+        estimator(3, max_iter=1, random_state=0).fit(X)

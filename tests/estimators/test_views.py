@@ -396,3 +396,18 @@ class TestComposition:
         expected = estimator(3, kernels="precomputed", **given).fit(Ks)
         model = estimator(3, kernels=[rbf(["a", "c"]), rbf([4, 3, 1])], **given)
         same(model.fit(frame(library)), expected)
+
+
+def test_a_sparse_table_with_columns_to_spare_stays_sparse():
+    pandas = pytest.importorskip("pandas", reason="pandas tables")
+    rows = scipy.sparse.random_array(
+        (60, 40), density=0.2, format="csr", rng=np.random.default_rng(0)
+    )
+    table = pandas.DataFrame.sparse.from_spmatrix(rows, columns=[f"c{j}" for j in range(40)])
+    kernels = [("cosine", [f"c{j}" for j in range(3, 20)]), ("linear", ["c30", "c25"])]
+    places = [("cosine", slice(3, 20)), ("linear", [30, 25])]
+    by_name = MultiKernelPowerKMeans(3, kernels=kernels, random_state=0).fit(table)
+    by_place = MultiKernelPowerKMeans(3, kernels=places, random_state=0).fit(rows)
+    np.testing.assert_array_equal(by_name.labels_, by_place.labels_)
+    np.testing.assert_array_equal(by_name.predict(table), by_name.labels_)
+    assert scipy.sparse.issparse(by_name._validated(table, reset=False))

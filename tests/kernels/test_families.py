@@ -107,3 +107,11 @@ def test_a_combined_kernel_is_the_sum_of_its_parts():
     lengths = np.column_stack([(X[:, :2] ** 2).sum(axis=1), np.ones(20)])
     np.testing.assert_allclose(both.squared_lengths(X), lengths)
     assert not both.precomputed
+
+
+def test_a_combined_kernel_takes_rows_of_integers_for_floats():
+    rows = np.random.default_rng(0).integers(0, 5, (9, 2))
+    both = CombinedKernel(
+        [Kernel("rbf", {"gamma": 0.3})] * 2, [slice(0, 1), slice(1, 2)], np.array([0.5, 2.5])
+    )
+    np.testing.assert_array_equal(both(rows, rows), both(rows.astype(float), rows.astype(float)))

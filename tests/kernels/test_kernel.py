@@ -212,3 +212,12 @@ def test_rows_of_a_normalised_matrix_do_not_hold_their_lengths():
         kernel(K, K)
     np.testing.assert_array_equal(kernel.lengths(K), [2, 3])
     np.testing.assert_array_equal(kernel.diagonal(K), [1, 1])
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_rows_of_integers_are_taken_for_floats(name, form):
+    rows = np.random.default_rng(0).integers(1, 5, (12, 3))
+    kernel = resolve_kernel(name, rows.astype(float), gamma=0.3)
+    expected = kernel(form(rows.astype(float)), form(rows.astype(float)))
+    np.testing.assert_array_equal(kernel(form(rows), form(rows)), expected)
+    np.testing.assert_allclose(kernel.diagonal(form(rows)), np.diagonal(expected), rtol=1e-6)

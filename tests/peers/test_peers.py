@@ -456,3 +456,33 @@ class TestDullData:
             model.kernel_weights_**2,
         )
         assert model.inertia_ == pytest.approx(weight @ costs.min(axis=1), rel=1e-3)
+
+
+class TestOutliers:
+    """Far samples that seeds sit on: a first turn of plain means raises the robust objective."""
+
+    rows = np.concatenate(
+        [data.blobs(190, 2, 4, seed=1)[0], 100 * np.random.default_rng(0).standard_normal((10, 2))]
+    )
+
+    def test_a_first_turn_that_raises_the_objective_ends_no_run(self):
+        model = RKKM(4, kernel="linear", n_init=20, random_state=0).fit(self.rows)
+        histories = model.result_.objective_history
+        raised = [history[1] > history[0] for history in histories]
+        assert any(raised)
+        assert min(len(history) for history in histories) > 2
+
+    def test_one_cluster_ends_at_the_median_though_it_starts_far_from_it(self):
+        rows = np.append(np.linspace(-1, 1, 21), 1e4)[:, None]
+        model = RKKM(1, kernel="linear", init=np.array([21]), tol=1e-12, max_iter=2000).fit(rows)
+        median = np.sort(rows.ravel())[10]
+        assert model.objective_history_[-1] == pytest.approx(np.abs(rows - median).sum(), rel=1e-4)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e31])
+def test_mkkm_drops_clusters_at_any_scale_in_float32(unit):
+    Ks = (unit * matrices()).astype(np.float32)
+    given = {"kernels": "precomputed", "init": np.array([0, 0, 9])}
+    with pytest.warns(ConvergenceWarning, match=r"distinct clusters \(2\) found smaller"):
+        model = make("MKKM", 3, **given).fit(Ks)
+    assert model.kernel_weights_.sum() == pytest.approx(1)

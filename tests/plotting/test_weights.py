@@ -69,7 +69,7 @@ def test_weights_that_do_not_sum_to_one_have_no_such_line():
 def test_a_constant_kernel_has_a_name_and_no_length():
     data = np.column_stack([np.ones(len(X)), X])
     kernels = [("rbf", [0]), ("linear", [1, 2]), ("rbf", [3, 4])]
-    with pytest.warns(UserWarning, match="constant"):
+    with pytest.warns(UserWarning, match="Constant on these data"):
         model = MultiKernelPowerKMeans(3, kernels=kernels, random_state=0).fit(data)
     ax = panel(model)
     assert texts(ax) == ["0: constant", "1: linear", "2: rbf"]

@@ -28,7 +28,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_finite(value: Any) -> bool:
-    return _is_number(value) and math.isfinite(value)
+    try:
+        return _is_number(value) and math.isfinite(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
 
 
 #: What each parameter of a kernel may be, in words and as a test.
@@ -164,7 +167,7 @@ def read_views(path: Path) -> Views:
         At least one.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise BadInputError(f"{path}: cannot be read as TOML: {error}") from error
     _check_keys(str(path), content, _FILE_KEYS)
@@ -205,7 +208,7 @@ def _shared(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         parameters["kernel_scaling"] = None if scaling == "none" else scaling
     if "lam" in content:
         lam = content["lam"]
-        if not _is_number(lam) or not lam >= 0:
+        if lam != math.inf and not (_is_finite(lam) and lam >= 0):
             raise BadInputError(f"{path}: lam = {lam!r} must be a number, 0 or more, or inf")
         parameters["lam"] = float(lam)
     return parameters

@@ -19,6 +19,7 @@ def build_spaces(
     budget: int,
     cache_kernel: bool,
     threads: Threads,
+    names: Sequence[str] | None = None,
 ) -> list[Space]:
     """A space for each kernel: explicit features where it has them, else a kernel matrix.
 
@@ -38,6 +39,8 @@ def build_spaces(
         Whether kernel matrices are kept.
     threads : Threads
         Where they are computed.
+    names : sequence of str, default=None
+        What messages call the kernels.
 
     Returns
     -------
@@ -48,6 +51,8 @@ def build_spaces(
     ------
     MemoryError
         If they would not fit into the budget.
+    ValueError
+        If a kernel is not finite on the rows, or cannot be normalised.
     """
     n, itemsize = weight.shape[0], weight.dtype.itemsize
     explicit = [kernel.has_features for kernel in kernels]
@@ -58,10 +63,10 @@ def build_spaces(
         if has_features and not scipy.sparse.issparse(X)
     )
     n_matrices = explicit.count(False)
-    each = n * n * itemsize if cache_kernel else 8 * n * itemsize
-    what, remedies = _description(kernels, n, n_clusters, itemsize, cache_kernel)
-    check_memory(features + working + n_matrices * each, budget, what, remedies)
     # Rows are recomputed for one kernel at a time.
+    matrices = n_matrices * n * n if cache_kernel else 8 * n * bool(n_matrices)
+    what, remedies = _description(kernels, n, n_clusters, itemsize, cache_kernel)
+    check_memory(features + working + matrices * itemsize, budget, what, remedies)
     row_budget = budget - features - working
 
     def build(kernel: Kernel, X: Data) -> Space:
@@ -71,7 +76,15 @@ def build_spaces(
             return CachedGramSpace(kernel, X, weight, threads)
         return GramSpace(kernel, X, weight, threads, row_budget)
 
-    return [build(kernel, X) for kernel, X in zip(kernels, rows, strict=True)]
+    spaces = []
+    for index, (kernel, X) in enumerate(zip(kernels, rows, strict=True)):
+        try:
+            spaces.append(build(kernel, X))
+        except ValueError as error:
+            if names is None:
+                raise
+            raise ValueError(f"{names[index]}: {error}") from error
+    return spaces
 
 
 def _description(

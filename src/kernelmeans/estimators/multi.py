@@ -32,7 +32,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         family by name, a callable of two matrices, ``dict(kernel=, gamma=, degree=, coef0=,
         kernel_params=)`` as for `KernelPowerKMeans`, or a pair of one of these and columns of X:
         names, indices, a mask, a slice or a callable, as in scikit-learn's ColumnTransformer.
-        Columns that no item names are ignored.
+        Columns that no item names are ignored; in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default="unit-variance"
         How kernels are put on one scale, lest it decide their weights: divided by the kernel
         variance (the mean squared distance from the mean becomes 1); normalised to K(x, x) = 1;
@@ -44,7 +44,8 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         out the better kernels, but also fall for one whose few columns are easy to explain.
     s0, eta, anneal_every
         The annealing schedule, as for `KernelPowerKMeans`. The critical power is that of the
-        combined kernel; where the kernel weights move noticeably it is computed again.
+        combined kernel. No restart turns hard above that of its own kernel weights: where these
+        have moved noticeably it is computed again.
     init, n_init, refine, n_swaps, max_iter, tol, memory_budget, cache_kernel, random_state
         As for `KernelPowerKMeans`. Restarts have kernel weights of their own, and the one with the
         least cost, penalty included, is kept.
@@ -63,10 +64,13 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
     objective_history_ : ndarray of shape (n_steps,)
         Objective of each step, with the penalty lam sum_l a_l log(L a_l) in its absolute unit: the
         paper's and a constant, so that uniform weights cost nothing.
+    kernels_ : list of L kernelmeans.kernels.Kernel
+        The kernels with their parameters settled.
     kernel_ : kernelmeans.kernels.CombinedKernel
-        The combined kernel as a function of two matrices of rows.
-    labels_, power_history_, n_iter_, critical_power_, weights_, result_, n_features_in_, \
-feature_names_in_
+        The combined kernel as a function of two matrices of rows, constant kernels left out.
+    critical_power_ : float
+        Critical power of the kernels combined with equal weights.
+    labels_, power_history_, n_iter_, weights_, result_, n_features_in_, feature_names_in_
         As for `KernelPowerKMeans`.
 
     See Also

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernelmeans._typing import Array, Data
+from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver.blockwise import combination, distances_to
@@ -38,16 +38,17 @@ def variances(spaces: Sequence[Space], threads: Threads) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def value_range(kernel: Kernel, X: Data, threads: Threads) -> float:
-    """Largest minus smallest value of a kernel between training rows."""
+def value_range(kernel: Kernel, X: Data, weight: Array, threads: Threads) -> float:
+    """Largest minus smallest value of a kernel between training rows of positive weight."""
     lengths = kernel.lengths(X) if kernel.normalised else None
-    n = X.shape[0]
-    blocks = [slice(start, start + RANGE_ROWS) for start in range(0, n, RANGE_ROWS)]
+    counting = np.flatnonzero(weight > 0)
+    blocks = [counting[i : i + RANGE_ROWS] for i in range(0, len(counting), RANGE_ROWS)]
 
-    def extremes(block: slice) -> tuple[float, float]:
-        values = kernel.values(X[block], X)
+    def extremes(rows: IntArray) -> tuple[float, float]:
+        values = kernel.values(X[rows], X)
         if lengths is not None:
-            values = values / (lengths[block][:, None] * lengths)
+            values = values / (lengths[rows][:, None] * lengths)
+        values = values[:, counting]
         return float(values.min()), float(values.max())
 
     pairs = [pair for _, pair in threads.map(extremes, blocks)]

@@ -56,6 +56,8 @@ class KernelClusterer(
     n_swaps: int | str = "auto"
     max_iter: int
     memory_budget: int | str | None
+    #: What else ends a run sooner.
+    _faster: ClassVar[str] = ""
     cache_kernel: bool
     random_state: Any
 
@@ -102,7 +104,8 @@ class KernelClusterer(
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
             Rows to cluster; the kernel matrix, (n_samples, n_samples), for
-            ``kernel="precomputed"``. float32 stays float32.
+            ``kernel="precomputed"``, and L of them, (L, n_samples, n_samples), for
+            ``kernels="precomputed"``. float32 stays float32.
         y : Ignored
             Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -209,7 +212,7 @@ class KernelClusterer(
         if not result.converged[result.best]:
             warn_user(
                 f"The best restart did not converge within max_iter={self.max_iter} steps. "
-                "Raise max_iter, or anneal faster (larger eta, smaller anneal_every).",
+                f"Raise max_iter{self._faster}.",
                 ConvergenceWarning,
             )
         found = len(np.unique(self.labels_))
@@ -253,9 +256,9 @@ class KernelClusterer(
         X : {array-like, CSR matrix} of shape (n_rows, n_features)
             Rows, as for `predict`.
         diagonal : array-like of shape (n_rows,), default=None
-            k(x, x) of each row, which only ``kernel="precomputed"`` cannot know. When None it is
-            that of an equal training row, or the training diagonal if constant, or its mean with a
-            warning.
+            k(x, x) of each row, which only ``kernel="precomputed"`` cannot know; shape (L, n_rows)
+            for ``kernels="precomputed"``. When None it is that of an equal training row, or the
+            training diagonal if constant, or its mean with a warning.
 
         Returns
         -------

@@ -91,15 +91,17 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
         raise ValueError(f"{name}={item!r} {wrong}; the keys are {', '.join(_KEYS)}.")
     kernel = spec["kernel"]
     allowed = [*(set(PARAMETERS) - {"precomputed"}), *FAMILIES]
-    if not callable(kernel) and kernel not in allowed:
+    named = isinstance(kernel, str)
+    if not callable(kernel) and not (named and kernel in allowed):
+        given = f"an array of shape {kernel.shape}" if hasattr(kernel, "shape") else repr(kernel)
         hint = ""
-        if kernel == "precomputed":
+        if not named or kernel == "precomputed":
             hint = " For kernel matrices pass kernels='precomputed' and X of shape (L, n, n)."
         raise ValueError(
-            f"{name}: {kernel!r} is no kernel; give a callable of two matrices or one of "
+            f"{name}: {given} is no kernel; give a callable of two matrices or one of "
             f"{', '.join(sorted(allowed))}.{hint}"
         )
-    if kernel in FAMILIES and len(spec) > 1:
+    if named and kernel in FAMILIES and len(spec) > 1:
         raise ValueError(f"{name}={item!r}: the family {kernel!r} takes no parameters.")
     parameters = {key: value for key, value in spec.items() if key != "kernel"}
     validate_parameter_constraints(
@@ -110,8 +112,8 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
 
 def _columns(name: str, key: Any, X: Any) -> Columns:
     """Columns as ColumnTransformer finds them; a slice where they lie side by side."""
-    key = key(X) if callable(key) else key
     try:
+        key = key(X) if callable(key) else key
         if isinstance(key, slice) and not isinstance(key.start or key.stop, str):
             found = list(range(*key.indices(X.shape[1])))
         else:

@@ -63,8 +63,11 @@ class WithKernels(KernelClusterer):
         part = check_array(part, accept_sparse="csr", dtype=dtype, order="C", input_name="X")
         if len(used) == X.shape[1]:
             return part
+        if scipy.sparse.issparse(part):
+            places = (part.data, used[part.indices], part.indptr)
+            return scipy.sparse.csr_array(places, shape=X.shape)
         rows = np.zeros(X.shape, part.dtype)
-        rows[:, used] = part.toarray() if scipy.sparse.issparse(part) else part
+        rows[:, used] = part
         return rows
 
     def _validated_stack(self, X: Any, dtype: Any, reset: bool) -> Array:
@@ -116,9 +119,17 @@ class WithKernels(KernelClusterer):
         threads: Threads,
         seed: int,
     ) -> ProductSpace:
+        self.kernels_ = kernel.kernels
         rows = _rows(X, kernel.columns)
         spaces = build_spaces(
-            kernel.kernels, rows, weight, self.n_clusters, budget, self.cache_kernel, threads
+            kernel.kernels,
+            rows,
+            weight,
+            self.n_clusters,
+            budget,
+            self.cache_kernel,
+            threads,
+            self._kernel_names,
         )
         variance, rounding = variances(spaces, threads)
         kept = self._informative(variance > rounding)
@@ -126,7 +137,7 @@ class WithKernels(KernelClusterer):
             if not kernel.kernels[index].surely_positive:
                 warn_unless_positive(spaces[index], threads, seed, self._kernel_names[index])
         self.kernel_factors_ = np.zeros(len(spaces))
-        self.kernel_factors_[kept] = self._factors(kernel, rows, variance, kept, threads)
+        self.kernel_factors_[kept] = self._factors(kernel, rows, weight, variance, kept, threads)
         factors = self.kernel_factors_[kept]
         scale = float(weight.sum(dtype=np.float64) * (factors * variance[kept]).mean())
         members: list[Space] = [spaces[index] for index in kept]
@@ -137,6 +148,7 @@ class WithKernels(KernelClusterer):
         self,
         kernel: CombinedKernel,
         rows: list[Data],
+        weight: Array,
         variance: Array,
         kept: list[int],
         threads: Threads,
@@ -145,7 +157,9 @@ class WithKernels(KernelClusterer):
         if self.kernel_scaling == "unit-variance":
             units = variance[kept]
         elif self.kernel_scaling == "min-max":
-            units = np.array([value_range(kernel.kernels[i], rows[i], threads) for i in kept])
+            units = np.array(
+                [value_range(kernel.kernels[i], rows[i], weight, threads) for i in kept]
+            )
         else:
             return np.ones(len(kept))
         return np.asarray(1 / np.where(units > 0, units, 1))
@@ -245,8 +259,11 @@ class WithKernels(KernelClusterer):
 def _rows(X: Data, columns: Sequence[Columns]) -> list[Data]:
     """What each kernel is of; equal columns are one object."""
     views: dict[str, Data] = {}
+    rows = []
     for own in columns:
         key = repr(own.tolist() if isinstance(own, np.ndarray) else own)
         if key not in views:
-            views[key] = X if isinstance(own, slice) and own == slice(None) else X[:, own]
-    return [views[repr(c.tolist() if isinstance(c, np.ndarray) else c)] for c in columns]
+            everything = isinstance(own, slice) and own == slice(None)
+            views[key] = X if everything else X[:, own]
+        rows.append(views[key])
+    return rows

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernelmeans._typing import Array, Columns, Data
-from kernelmeans.kernels.kernel import Kernel
+from kernelmeans.kernels.kernel import Kernel, floating
 
 
 class CombinedKernel:
@@ -49,6 +49,7 @@ class CombinedKernel:
 
     def __call__(self, X: Data, Y: Data) -> Array:
         """Kernel matrix between the rows of X and those of Y, shape (n_X, n_Y)."""
+        X, Y = floating(X), floating(Y)
         total = np.zeros((X.shape[0], Y.shape[0]), X.dtype)
         for kernel, columns, multiplier in zip(
             self.kernels, self.columns, self.multipliers, strict=True

@@ -132,4 +132,8 @@ def du2015_kernels(X: Data) -> Array:
     (12, 3, 3)
     """
     X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32))
-    return np.stack([kernel(X, X) for kernel in du2015_family(X)])
+    family = du2015_family(X)
+    matrices = np.empty((len(family), X.shape[0], X.shape[0]), X.dtype)
+    for kernel, matrix in zip(family, matrices, strict=True):
+        matrix[:] = kernel(X, X)
+    return matrices

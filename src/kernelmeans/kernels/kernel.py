@@ -115,6 +115,7 @@ class Kernel:
         """Kernel matrix before any normalisation, shape (n_X, n_Y)."""
         if self.precomputed:
             return np.asarray(X)
+        X, Y = floating(X), floating(Y)
         if self.function == "geodesic":
             return geodesic_kernel(X, Y, **self.parameters)
         if isinstance(self.function, str):
@@ -156,7 +157,7 @@ class Kernel:
 
     def squared_lengths(self, X: Data) -> Array:
         """K(x, x) for every row of X before any normalisation, shape (n,)."""
-        n = X.shape[0]
+        X, n = floating(X), X.shape[0]
         if self.precomputed:
             return np.diagonal(X).copy()
         if self.function in UNIT_DIAGONAL:
@@ -184,6 +185,11 @@ class Kernel:
     def features(self, X: Data) -> Data:
         """Rows whose plain inner products are the kernel."""
         return normalize(X) if self.function == "cosine" else X
+
+
+def floating(X: Data) -> Data:
+    """Rows as they are if they are floats, else as float64: kernel values are no integers."""
+    return X if np.issubdtype(X.dtype, np.floating) else X.astype(np.float64)
 
 
 def lengths_of(squared: Array, name: str) -> Array:

@@ -12,10 +12,10 @@ class RKKM(WithKernel, Alternating):
 
     Minimises sum_i sqrt(d(i, c(i))). Each turn weighs every sample by 1 / (2 sqrt(d)), d its
     squared distance to its own centroid, moves the centroids to the weighted means, and assigns
-    samples to clusters; none of these raises the objective. Only the first turn weighs all alike,
-    because a start on a sample would hold its centroid there. A cluster that gets empty is put on
-    the costliest sample, which does not raise the objective either. Distances are held above
-    rounding noise.
+    samples to clusters; none of these raises the objective. Only the first turn weighs all samples
+    alike, because a start on one would hold its centroid there; it may raise it. A cluster that
+    gets empty is put on the costliest sample, which does not raise the objective either. Distances
+    are held above rounding noise.
 
     Here to compare `KernelPowerKMeans` with.
 

@@ -19,9 +19,9 @@ class RMKKM(WithKernels, Alternating):
     Each turn weighs every sample by 1 / (2 sqrt(D)), D its distance to its own centroid, moves the
     centroids, then the weights a_l = h_l^(1/(g-1)) / (sum_t h_t^(g/(g-1)))^(1/g), with h_l the
     weighted cost in kernel l, then assigns samples to clusters; none of these raises the
-    objective. Only the first turn weighs all samples alike, because a start on a sample would hold
-    its centroid there. A cluster that gets empty is put on the costliest sample, which does not
-    raise the objective either. Distances are held above rounding noise.
+    objective. Only the first turn weighs all samples alike, because a start on one would hold its
+    centroid there; it may raise it. A cluster that gets empty is put on the costliest sample, which
+    does not raise the objective either. Distances are held above rounding noise.
 
     The authors' program solves robust kernel k-means anew, from ten starts, after each change of
     the weights, which is slower; this one takes one turn of each.

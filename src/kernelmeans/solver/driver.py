@@ -115,7 +115,9 @@ def solve(
         ready = ~hard & schedule.hardens(finite_power, critical.values, report.softness)
         critical.follow(space, centroids.kernel_weights, ready, own_seeds, threads)
         hard = hard | (ready & schedule.hardens(finite_power, critical.values, report.softness))
-        before, labels = objective, report.labels
+        # What a first step does to roots of distances is not to be judged: see `loss_at`.
+        judged = step > 0 or schedule.loss is SQUARES
+        before, labels = objective if judged else before, report.labels
         if finished.any():
             # One after the other: copies of all would need room.
             for r in np.flatnonzero(finished):

@@ -160,8 +160,8 @@ class Space(ABC):
     def export(self, centroids: Centroids, copies: dict[int, Data] | None = None) -> Predictor:
         """Predictor of one restart's centroids for new rows of input data.
 
-        It has training rows of its own: the model must not change when the user's array does.
-        Copies made once are found again in ``copies``, by the identity of their original.
+        It has arrays of its own: the model must not change when the user's rows do. Copies made
+        once are found again in ``copies``, by the identity of their original.
         """
 
     @abstractmethod
@@ -172,6 +172,11 @@ class Space(ABC):
     @abstractmethod
     def resident_bytes(self) -> int:
         """Memory that the space itself holds, whatever the restarts."""
+
+    @property
+    def passing_bytes(self) -> int:
+        """What of it is held only while there is work in this very space."""
+        return 0
 
     def bytes_per_restart(self, k: int) -> int:
         """Working memory that the solver needs for each restart in a batch."""
@@ -304,7 +309,8 @@ class Space(ABC):
     @property
     def out_of_reach(self) -> Array:
         """Squared norms (L,) beyond those of all samples, for centroids that are to get none."""
-        return np.array([1e3 * self.n_samples * self.magnitude])
+        largest = 1e-4 * float(np.finfo(self.dtype).max)
+        return np.array([min(1e3 * self.n_samples * self.magnitude, largest)])
 
     @cached_property
     def magnitude(self) -> float:

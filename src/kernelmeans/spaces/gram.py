@@ -206,8 +206,11 @@ class GramSpace(Space):
         self, centroids: Centroids, copies: dict[int, Data] | None = None
     ) -> "GramPredictor":
         assert centroids.coefficients is not None
-        coefficients = centroids.coefficients[:, 0]
         copies = {} if copies is None else copies
+        key = id(centroids.coefficients)
+        if key not in copies:
+            copies[key] = np.ascontiguousarray(centroids.coefficients[:, 0])
+        coefficients = copies[key]
         X = None
         if not self.kernel.precomputed:
             if id(self.X) not in copies:
@@ -234,6 +237,10 @@ class GramSpace(Space):
 
     @property
     def resident_bytes(self) -> int:
+        return self.row_budget
+
+    @property
+    def passing_bytes(self) -> int:
         return self.row_budget
 
 
@@ -267,6 +274,10 @@ class CachedGramSpace(GramSpace):
     @property
     def resident_bytes(self) -> int:
         return int(self._matrix.nbytes)
+
+    @property
+    def passing_bytes(self) -> int:
+        return 0
 
     def rows(self, which: slice | IntArray) -> Array:
         return self._matrix[which]

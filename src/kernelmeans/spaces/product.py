@@ -1,4 +1,4 @@
-"""Several spaces side by side, each restart with kernel weights of its own (Section 3)."""
+"""Several spaces side by side, each restart with kernel weights of its own."""
 
 import copy
 from collections.abc import Iterable, Sequence
@@ -132,8 +132,9 @@ class ProductSpace(Space):
     ) -> Centroids:
         *sums, moments = total
         centroids, means = self._combine(tuple(sums), mass, threads, old, factor)
-        # c_l = sum_ij v_i w_ij d_ijl at the new centroids needs no distances (Section 3).
-        mean_costs = np.einsum("kr,lkr->rl", mass, centroids.norms - 2 * means)
+        # c_l = sum_ij v_i w_ij d_ijl at the new centroids needs no distances.
+        relative = np.where(mass > 0, centroids.norms - 2 * means, 0)
+        mean_costs = np.einsum("kr,lkr->rl", mass, relative)
         centroids.costs = np.maximum(moments + mean_costs, 0)
         return centroids
 
@@ -194,7 +195,13 @@ class ProductSpace(Space):
 
     @property
     def resident_bytes(self) -> int:
-        return sum(member.resident_bytes for member in self.members)
+        lasting = sum(m.resident_bytes - m.passing_bytes for m in self.members)
+        # Rows are recomputed for one kernel at a time.
+        return lasting + self.passing_bytes
+
+    @property
+    def passing_bytes(self) -> int:
+        return max(member.passing_bytes for member in self.members)
 
 
 class ProductPredictor(Predictor):

@@ -49,7 +49,8 @@ class EntropyRule(WeightRule):
     def update(self, costs: Array) -> Array:
         excess = costs - costs.min(axis=1, keepdims=True)
         best = (excess == 0).astype(float)
-        weights = np.exp(-excess / self.lam) if self.lam > 0 else best
+        with np.errstate(over="ignore"):  # a tiny lam is as good as none
+            weights = np.exp(-excess / self.lam) if self.lam > 0 else best
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def penalty(self, weights: Array) -> Array:
