@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 needs_callbacks = pytest.mark.skipif(
     find_spec("sklearn.callback") is None,
     reason="the progress bar needs scikit-learn's callbacks, which 1.9 brought",

@@ -59,6 +59,7 @@ def test_kernels_with_features_need_no_matrix(kernel):
     assert model.fit(X).labels_.shape == (20_000,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "laplacian", "geodesic", "precomputed"])
 @pytest.mark.parametrize("estimator", [KernelPowerKMeans, KernelKMeans])
 def test_recomputed_rows_give_the_labels_of_a_cached_matrix(kernel, estimator):
@@ -103,6 +104,7 @@ def test_a_cached_matrix_is_all_that_is_held(precomputed):
     assert peak_bytes(model, rows) < n * n * 4 + 100e6
 
 
+@pytest.mark.slow
 def test_many_restarts_stay_within_the_budget():
     n = 500
     X = data.cloud(n, 3)

@@ -61,6 +61,7 @@ def test_labels_are_the_same_with_one_and_two_threads(name):
     assert costs[0] == costs[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cache_kernel", [True, False])
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "laplacian"])
 def test_labels_of_many_rows_are_the_same_with_one_and_two_threads(kernel, cache_kernel):

@@ -71,6 +71,7 @@ def test_all_rows_equal(estimator, dtype, value, k):
         assert model.critical_power_ == -np.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distinct", [2, 5])
 def test_fewer_distinct_rows_than_clusters(estimator, dtype, distinct):
     values = np.array([[1.0, 2.0], [5.0, -3.0], [-4.0, 1.0], [0.5, 9.0], [-7.0, -7.5]])[:distinct]

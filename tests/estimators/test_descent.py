@@ -108,6 +108,7 @@ REAL = ["yale", "jaffe", "tox_171", "seeds", "lung_discrete", "glioma", "orl", "
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("isolet", "coil20")]
 
 
+@pytest.mark.slow
 @data.needs_data
 @pytest.mark.parametrize("name", [*REAL, *SLOW])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -129,6 +129,7 @@ class TestAttributes:
             assert_array_equal(weight, np.arange(1.0, 151))
 
 
+@pytest.mark.slow
 class TestTrainingRows:
     @kernels
     @pytest.mark.parametrize("estimator", [KernelPowerKMeans, KernelKMeans])

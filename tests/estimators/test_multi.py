@@ -447,6 +447,7 @@ def test_the_default_does_not_fall_for_a_trivial_view():
     assert found["greedy"] < 0.2 < found["default"]
 
 
+@pytest.mark.slow
 class TestFitted:
     @pytest.mark.parametrize("kernels", ["widths", "du2015", *MIXES])
     @pytest.mark.parametrize("scaling", ["unit-variance", "cosine", "min-max", None])
@@ -748,6 +749,7 @@ class TestStarts:
         assert len(make("rbf", init=init).fit(X).result_.cost) == restarts
 
 
+@pytest.mark.slow
 class TestMemory:
     @mixes
     def test_recomputed_rows_give_the_labels_of_cached_matrices(self, mix):
@@ -767,6 +769,7 @@ class TestMemory:
         assert_allclose(recomputed.kernel_weights_, cached.kernel_weights_, rtol=1e-7)
 
 
+@pytest.mark.slow
 class TestRefinement:
     @pytest.mark.parametrize("seed", range(3))
     @pytest.mark.parametrize("mix", ["rbf, linear", "linear"])

@@ -159,6 +159,7 @@ class TestRefused:
         refused(model, "Sparse data was passed", csr_array(X @ X.T), TypeError)
 
 
+@pytest.mark.slow
 class TestMemory:
     @estimators
     def test_matrices_that_do_not_fit_are_refused_at_once(self, estimator):
@@ -192,6 +193,7 @@ class TestMemory:
         assert_array_equal(small.fit(rows).labels_, expected.labels_)
 
 
+@pytest.mark.slow
 class TestConstantViews:
     ROWS = np.hstack([X, np.full((60, 2), 3.7)])
     VIEWS = (("rbf", [0, 1]), ("linear", [4, 5]), ("rbf", [2, 3]))

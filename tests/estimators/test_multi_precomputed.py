@@ -13,6 +13,8 @@ import data
 import oracle
 from kernelmeans import MKKM, RMKKM, MultiKernelPowerKMeans
 
+pytestmark = pytest.mark.slow
+
 X = data.cloud(70, 3)
 NEW = data.cloud(20, 3, seed=1)
 SEEDS = np.array([2, 31, 47, 63])

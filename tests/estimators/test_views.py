@@ -81,6 +81,7 @@ def frame(library, columns=None):
 libraries = pytest.mark.parametrize("library", ["pandas", "polars"])
 
 
+@pytest.mark.slow
 class TestForms:
     @pytest.mark.parametrize("form", FORMS)
     @pytest.mark.parametrize("rows", [np.asarray, scipy.sparse.csr_array], ids=["dense", "csr"])
@@ -175,6 +176,7 @@ class TestForms:
         assert_allclose(model.kernel_weights_, 0.5, rtol=1e-9)
 
 
+@pytest.mark.slow
 @given(
     first=st.lists(st.integers(0, 4), min_size=1, max_size=5),
     second=st.lists(st.integers(-5, 4), min_size=1, max_size=5),
@@ -293,6 +295,7 @@ class TestTables:
         assert_array_equal(table.to_numpy().argmin(axis=1), model.labels_)
 
 
+@pytest.mark.slow
 class TestSparse:
     ROWS = np.where(
         np.random.default_rng(0).uniform(size=(90, 12)) < 0.4, 1.0 + np.tile(X, 3)[:, :12] ** 2, 0
@@ -343,6 +346,7 @@ class TestSparse:
         assert model.fit(rows).labels_.shape == (20_000,)
 
 
+@pytest.mark.slow
 class TestComposition:
     MODEL = make(rbf(FIRST), rbf(SECOND), init="k-means++")
 

@@ -175,6 +175,7 @@ def test_no_turn_raises_the_objective(name, shape, dtype, init, scaling, weighte
     assert_array_equal(model.labels_, model.predict(rows.astype(dtype)))
 
 
+@pytest.mark.slow
 class TestOutcome:
     @names
     @pytest.mark.parametrize("seed", range(4))

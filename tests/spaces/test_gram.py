@@ -34,6 +34,7 @@ class TestCached(SpaceConformance):
         return rbf(X, X, GAMMA)
 
 
+@pytest.mark.slow
 class TestRecomputed(TestCached):
     def make_space(self, X, weight, threads):
         return GramSpace(RBF, X, weight, threads, row_budget=tiny_budget(weight.dtype))

@@ -50,6 +50,7 @@ class TestMixed(SpaceConformance):
         return np.stack([np.diagonal(K) for K in grams(X)], axis=1).astype(X.dtype)
 
 
+@pytest.mark.slow
 class TestOfFeatures(SpaceConformance):
     def make_space(self, X, weight, threads):
         columns = [slice(0, 2), slice(2, 4)]
