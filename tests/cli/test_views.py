@@ -98,6 +98,12 @@ def example() -> MultiKernelPowerKMeans:
     return expected(kernels, kernel_scaling="cosine", lam=0.5)
 
 
+def test_an_infinite_lam_can_be_read_in_the_summary(fit):
+    fit('lam = inf\n[[view]]\nkernel = "widths"\n')
+    assert summary()["parameters"]["lam"] == "inf"
+    np.testing.assert_allclose([kernel["weight"] for kernel in summary()["kernels"]], 0.2)
+
+
 def test_writes_what_the_estimator_finds(fit, example):
     fit(EXAMPLE)
     np.testing.assert_array_equal(labels(), example.labels_)

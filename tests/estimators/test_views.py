@@ -415,3 +415,13 @@ def test_a_sparse_table_with_columns_to_spare_stays_sparse():
     np.testing.assert_array_equal(by_name.labels_, by_place.labels_)
     np.testing.assert_array_equal(by_name.predict(table), by_name.labels_)
     assert scipy.sparse.issparse(by_name._validated(table, reset=False))
+
+
+def test_text_in_a_column_that_a_kernel_sees_is_named():
+    pandas = pytest.importorskip("pandas", reason="pandas tables")
+    table = pandas.DataFrame({"a": [0.0, 1.0, 5.0], "b": ["x", "y", "z"]})
+    model = MultiKernelPowerKMeans(2, kernels=["rbf"], random_state=0)
+    with pytest.raises(
+        ValueError, match=r"X: the columns that kernels see, \['a', 'b'\], must hold"
+    ):
+        model.fit(table)

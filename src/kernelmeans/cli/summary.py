@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import kernelmeans
+from kernelmeans._text import shortened
 from kernelmeans.cli.choice import ColumnChoice, Data
 from kernelmeans.cli.views import describe
 
@@ -38,7 +39,11 @@ def fit_summary(
         "steps": int(model.n_iter_),
         "seconds": fitted.seconds,
         "scaled": fitted.scaled,
-        "parameters": model.get_params(),
+        # JSON knows no infinity, but Python reads this one.
+        "parameters": {
+            name: "inf" if isinstance(value, float) and value == math.inf else value
+            for name, value in model.get_params().items()
+        },
         **_kernel(fitted),
         "files": {name: str(path) for name, path in files.items()},
     }
@@ -154,7 +159,7 @@ def _kernel_weights(kernels: list[dict[str, Any]]) -> list[str]:
     room = _WIDTH - _INDENT - max(map(len, settled))
     width = min(room, max(len(kernel["name"]) for kernel in shown))
     lines = [
-        f"{_shortened(kernel['name'], width):<{width}}{text}"
+        f"{shortened(kernel['name'], width):<{width}}{text}"
         for kernel, text in zip(shown, settled, strict=True)
     ]
     if rest := [kernels[index]["weight"] for index in heaviest[_KERNELS:]]:
@@ -169,11 +174,6 @@ def _settled(kernel: dict[str, Any]) -> str:
     gamma = f", gamma {kernel['gamma']:.3g}" if "gamma" in kernel else ""
     count = kernel["columns"]
     return f"{kernel['kernel']}{gamma}, {count} column{'s' * (count != 1)}"
-
-
-def _shortened(name: str, most: int) -> str:
-    """Cut out of the middle: the kernels of a family differ at the end."""
-    return name if len(name) <= most else f"{name[: most - 6]}…{name[-5:]}"
 
 
 def _power(summary: dict[str, Any]) -> str:

@@ -60,7 +60,14 @@ class WithKernels(KernelClusterer):
             self._views = find_views(self.kernels, X)
         used = used_columns(self._views, X.shape[1])
         part = _safe_indexing(X, used.tolist(), axis=1)
-        part = check_array(part, accept_sparse="csr", dtype=dtype, order="C", input_name="X")
+        try:
+            part = check_array(part, accept_sparse="csr", dtype=dtype, order="C", input_name="X")
+        except ValueError as error:
+            names = np.asarray(X.columns)[used].tolist()
+            raise ValueError(
+                f"X: the columns that kernels see, {names[:10]}{'...' * (len(names) > 10)}, must "
+                f"hold finite numbers ({error}); leave others out of kernels."
+            ) from error
         if len(used) == X.shape[1]:
             return part
         if scipy.sparse.issparse(part):

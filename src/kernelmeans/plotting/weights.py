@@ -7,6 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from kernelmeans._text import shortened
+
 _BLUE = "#0072B2"
 _RED = "#D55E00"
 
@@ -39,7 +41,7 @@ def draw_kernel_weights(ax: Axes, estimator: Any, names: Sequence[str] | None = 
     shown = np.sort(np.argsort(-weights, kind="stable")[:_MOST])
     places = np.arange(len(shown))
     ax.barh(places, weights[shown], height=0.7, color=_BLUE)
-    labels = [_shortened(names[index]) for index in shown]
+    labels = [shortened(names[index], _LETTERS) for index in shown]
     ax.set_yticks(places, labels, fontsize=8, parse_math=False)
     # Few bars are no thicker than many.
     spare = max(0, _LEAST - len(shown)) / 2
@@ -88,8 +90,3 @@ def _default_names(estimator: Any) -> list[str]:
         f"{index}: {next(settled).name if factor else 'constant'}"
         for index, factor in enumerate(estimator.kernel_factors_)
     ]
-
-
-def _shortened(name: str) -> str:
-    """Cut out of the middle: the kernels of a family differ at the end."""
-    return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 6]}…{name[-5:]}"
