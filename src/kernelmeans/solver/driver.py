@@ -102,16 +102,9 @@ def solve(
         adaptive = ~hard | schedule.alternates
         finished = np.where(adaptive, schedule.settled(before, objective), fixed)
         factor = np.where(hard | (step == 0), 1.0, schedule.relaxation)
-        empty = report.mass <= 0
-        refilling = schedule.refills and bool(empty.any())
-        costs = assign(space, centroids, threads).costs(space) if refilling else None
-        centroids = space.combine(report.total, report.mass, threads, centroids, factor)
+        centroids = _moved(space, centroids, report, factor, schedule.refills, threads)
         if adaptive.any():
             centroids = space.adapt(centroids, adaptive)
-        if costs is not None:
-            _refill(space, centroids, empty, costs)
-        elif empty.any():
-            centroids.norms[:, empty] = space.out_of_reach[:, None]
         ready = ~hard & schedule.hardens(finite_power, critical.values, report.softness)
         critical.follow(space, centroids.kernel_weights, ready, own_seeds, threads)
         hard = hard | (ready & schedule.hardens(finite_power, critical.values, report.softness))
@@ -176,6 +169,27 @@ def _sums(
         labels[:, block] = block_labels
     softness = 1 - certainty / v64.sum()
     return Report(total, mass, objective, softness, labels)
+
+
+def _moved(
+    space: Space,
+    centroids: Centroids,
+    report: Report,
+    factor: Array,
+    refills: bool,
+    threads: Threads,
+) -> Centroids:
+    """The centroids of the next step; those without any weight are refilled, or dropped."""
+    empty = report.mass <= 0
+    costs = None
+    if refills and empty.any():
+        costs = assign(space, centroids, threads).costs(space)
+    centroids = space.combine(report.total, report.mass, threads, centroids, factor)
+    if costs is not None:
+        _refill(space, centroids, empty, costs)
+    elif empty.any():
+        centroids.norms[:, empty] = space.out_of_reach[:, None]
+    return centroids
 
 
 def _normal(seed: int, k: int, block: slice) -> Array:
