@@ -1,7 +1,7 @@
 """Several kernels and several views: the paper's table of multi-kernel methods, and text views.
 
-Run ``python benchmarks/multi.py`` (all tables) or name some: ``paper scalings text trivial``. The
-data are found through KERNELMEANS_DATA; without them only the last table is printed.
+Run ``python benchmarks/multi.py`` (all tables) or name some: ``paper scalings text trivial``. Only
+the last is printed where kernelmeans.datasets has not fetched the data of the others yet.
 
 ``paper``: the sets as Du et al. prepared them, their twelve kernels, 20 starts of every method;
 KKM, RKKM and spectral clustering are averaged over the kernels. NMI with both normalisations: by
@@ -12,7 +12,6 @@ the paper quotes all rows but its own).
 import argparse
 import warnings
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 
 import numpy as np
 import scipy.sparse
@@ -30,7 +29,7 @@ from kernelmeans import (
     KernelPowerKMeans,
     MultiKernelPowerKMeans,
 )
-from kernelmeans.datasets import VIEW_NAMES, data_folder, load, load_views
+from kernelmeans.datasets import VIEW_NAMES, fetch, is_present
 from kernelmeans.kernels import du2015_kernels
 
 STARTS = 20
@@ -47,7 +46,7 @@ LAMS = (0.1, 0.3, 1.0, 2.0, 5.0, np.inf)
 
 def prepared(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Rows as Du et al. prepared them, and classes."""
-    X, y = load(name)
+    X, y = fetch(name, return_X_y=True)
     if name in ("yale", "orl"):
         X = StandardScaler().fit_transform(X)
     return (X if name == "coil20" else normalize(X)), y
@@ -163,13 +162,13 @@ def text() -> None:
     """Views of documents: each on its own, side by side, with uniform and with learned weights."""
     print("\nText views, cosine kernels: NMI, arithmetic / maximum, mean of 20 starts")
     for name in VIEW_NAMES:
-        views, y = load_views(name)
+        documents = fetch(name)
+        views = [documents.data[:, columns] for columns in documents.views]
         if name == "three_sources":
             views = [TfidfTransformer().fit_transform(view) for view in views]
-        k = len(np.unique(y))
+        y, k = documents.target, len(documents.target_names)
         X = scipy.sparse.hstack(views, format="csr")
-        edges = np.cumsum([0, *(view.shape[1] for view in views)]).tolist()
-        kernels = [("cosine", slice(*edge)) for edge in pairwise(edges)]
+        kernels = [("cosine", columns) for columns in documents.views]
         common = {"n_init": STARTS, "random_state": 0}
         rows = {
             f"view {index}": (KernelPowerKMeans(k, kernel="cosine", **common), view)
@@ -220,9 +219,10 @@ def main() -> None:
     arguments = parser.parse_args()
     # Runs that end at max_iter, and clusters that MKKM leaves empty, count as they are.
     warnings.simplefilter("ignore", ConvergenceWarning)
+    absent = [name for name in (*PRINTED, *VIEW_NAMES) if not is_present(name)]
     for name in arguments.tables or TABLES:
-        if data_folder() is None and name != "trivial":
-            print(f"{name}: no folder of benchmark data (KERNELMEANS_DATA)")
+        if absent and name != "trivial":
+            print(f"{name}: kernelmeans.datasets.fetch has yet to get {', '.join(absent)}")
         else:
             TABLES[name]()
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.io
 from sklearn.metrics.pairwise import euclidean_distances
 
 import data
+from kernelmeans.datasets import fetch
 from kernelmeans.kernels import (
     CombinedKernel,
     Kernel,
@@ -15,8 +15,8 @@ from kernelmeans.kernels import (
     width_family,
 )
 
-#: Files of Du et al., in the order of `du2015_family`.
-DU2015_FILES = [
+#: Names of the matrices of Du et al., in the order of `du2015_family`.
+DU2015_NAMES = [
     *(f"gaussian_{t}" for t in ("0.01", "0.05", "0.1", "1", "10", "50", "100")),
     *("polynomial_2", "polynomial_4", "polyplus_2", "polyplus_4", "linear"),
 ]
@@ -25,14 +25,13 @@ DU2015_FILES = [
 @data.needs_data
 def test_golden_matrices_of_du_et_al():
     # Pixels z-scored, then rows of unit length, in the order of the file.
-    rows = scipy.io.loadmat(data.FOLDER / "Yale.mat")["X"].astype(float)
+    rows = fetch("yale", shuffle=False).data
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    golden = fetch("du2015_yale_kernels", shuffle=False)
+    assert golden.kernel_names == DU2015_NAMES
     ours = du2015_kernels(rows)
-    assert len(ours) == len(DU2015_FILES)
-    folder = data.FOLDER / "du2015_yale_kernels"
-    for K, name in zip(ours, DU2015_FILES, strict=True):
-        expected = scipy.io.loadmat(folder / f"{name}_post_Sample-Scale.mat")["K"]
+    for K, expected, name in zip(ours, golden.data, DU2015_NAMES, strict=True):
         np.testing.assert_allclose(K, expected, rtol=0, atol=1e-12, err_msg=name)
 
 

@@ -75,7 +75,7 @@ def du2015_family(X: Data) -> list[Kernel]:
 
     References
     ----------
-    Du, Zhou, Shi, Wang, Wang, Li and Wang (2015), Robust multiple kernel k-means using l2,1-norm.
+    Du, Zhou, Shi, Wang, Fan, Wang and Shen (2015), Robust multiple kernel k-means using l2,1-norm.
 
     Examples
     --------
