@@ -1,13 +1,11 @@
-"""Files that appear complete or not at all."""
+"""Outputs of the commands: refused before any work, or written complete."""
 
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import BinaryIO
 
+from kernelmeans import _files
+from kernelmeans._files import Writer
 from kernelmeans.cli.errors import BadInputError, FailedError
-
-Writer = Callable[[BinaryIO], object]
 
 
 def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None = None) -> None:
@@ -41,36 +39,18 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
 
 
 def write_all(writers: Mapping[Path, Writer]) -> None:
-    """Write several files, all of them or (unless the very last renaming fails) none.
-
-    Every file is first written in full under a temporary name beside its place.
-    """
-    temporary: dict[Path, Path] = {}
+    """Write several files as `kernelmeans._files.write_all` does; failure is a message."""
     try:
-        for path, write in writers.items():
-            temporary[path] = _beside(path)
-            with temporary[path].open("xb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-        for path, written in temporary.items():
-            os.replace(written, path)
+        _files.write_all(writers)
     except OSError as error:
-        raise FailedError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        for written in temporary.values():
-            written.unlink(missing_ok=True)
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        raise FailedError(f"cannot write {error.filename}: {error.strerror}") from error
 
 
 def _try_folder(folder: Path) -> None:
     """Make the folder and a file in it: permissions alone do not tell whether that works."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        trial = _beside(folder / "kernelmeans")
+        trial = _files.beside(folder / "kernelmeans")
         trial.touch(exist_ok=False)
         trial.unlink()
     except OSError as error:

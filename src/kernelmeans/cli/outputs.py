@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import polars as pl
 
-from kernelmeans.cli.atomic import Writer
+from kernelmeans._files import Writer
 
 
 @dataclass(frozen=True)
