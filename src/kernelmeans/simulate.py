@@ -1,0 +1,189 @@
+"""Made data on which the paper's claims can be tried: clusters that are known, and not all easy."""
+
+import numpy as np
+from scipy.stats import vonmises_fisher
+from sklearn.utils import check_random_state
+
+from kernelmeans._typing import Array, IntArray
+
+#: Class of rows that belong to no cluster.
+NOISE = -1
+
+
+def make_sphere_clusters(
+    n_clusters: int = 10,
+    *,
+    points_per_cluster: int = 20,
+    n_features: int = 20,
+    concentration: float = 30.0,
+    imbalance: float = 1.0,
+    noise: float = 0.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[Array, IntArray]:
+    """Draw von Mises-Fisher clusters on the unit sphere, the paper's simulation study.
+
+    Mean directions are uniform on the sphere.
+
+    Parameters
+    ----------
+    n_clusters : int, default=10
+        Number of clusters k.
+    points_per_cluster : int, default=20
+        Rows of each cluster; their mean where clusters are imbalanced.
+    n_features : int, default=20
+        Dimension of the space around the sphere.
+    concentration : float, default=30
+        The kappa of the distribution: 0 is uniform, large is narrow.
+    imbalance : float, default=1
+        Largest cluster over the smallest; sizes between them are a geometric sequence.
+    noise : float, default=0
+        Rows uniform on the sphere that are added, as a share of the others.
+    random_state : int, RandomState or None, default=None
+        Seed of all randomness.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        Rows of length one, in random order.
+    y : ndarray of shape (n_samples,)
+        Cluster of each row, counted from 0; -1 for noise.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    References
+    ----------
+    Paul, Chakraborty, Das and Xu (2020), Kernel k-Means, By All Means, Section 4, which draws 20
+    rows in all; here they are 20 for each of the up to 100 clusters.
+
+    Examples
+    --------
+    >>> from kernelmeans.simulate import make_sphere_clusters
+    >>> X, y = make_sphere_clusters(3, random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((60, 20), [0, 1, 2])
+    """
+    _check_least("n_features", n_features, 2)
+    if not 0 <= concentration < np.inf:
+        raise ValueError(f"concentration={concentration}: give a number from 0 on, not infinite.")
+    rng = check_random_state(random_state)
+    sizes = _sizes(n_clusters, points_per_cluster, imbalance)
+    directions = _uniform_directions(n_clusters, n_features, rng)
+    clusters = [
+        # scipy knows no uniform distribution as a limit of this one.
+        vonmises_fisher(mu, concentration).rvs(size, random_state=rng)
+        if concentration > 0
+        else _uniform_directions(size, n_features, rng)
+        for mu, size in zip(directions, sizes, strict=True)
+    ]
+    stray = _uniform_directions(_noise_rows(noise, sizes), n_features, rng)
+    return _shuffled([*clusters, stray], sizes, rng)
+
+
+def make_rings(
+    *,
+    points_per_blob: int = 50,
+    blobs_per_ring: int = 5,
+    radii: tuple[float, ...] = (2.0, 5.0),
+    spread: float = 0.35,
+    imbalance: float = 1.0,
+    noise: float = 0.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[Array, IntArray]:
+    """Draw Gaussian blobs on concentric rings, after the paper's motivating example.
+
+    The paper only shows a picture of its ten clusters in the plane. These numbers give kernel
+    k-means about the agreement that it reports.
+
+    Parameters
+    ----------
+    points_per_blob : int, default=50
+        Rows of each blob; their mean where blobs are imbalanced.
+    blobs_per_ring : int, default=5
+        Blobs, evenly spaced, on each ring.
+    radii : tuple of float, default=(2, 5)
+        Radii of the rings.
+    spread : float, default=.35
+        Standard deviation of a blob along each axis.
+    imbalance : float, default=1
+        Largest blob over the smallest; sizes between them are a geometric sequence.
+    noise : float, default=0
+        Rows that are added, uniform on the square around the rings, as a share of the others.
+    random_state : int, RandomState or None, default=None
+        Seed of all randomness.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+        Rows, in random order.
+    y : ndarray of shape (n_samples,)
+        Blob of each row, counted from 0, the first ring's first; -1 for noise.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Examples
+    --------
+    >>> from kernelmeans.simulate import make_rings
+    >>> X, y = make_rings(noise=0.1, random_state=0)
+    >>> X.shape, int((y == -1).sum())
+    ((550, 2), 50)
+    """
+    _check_least("blobs_per_ring", blobs_per_ring, 1)
+    if not len(radii) or not all(0 <= radius < np.inf for radius in radii):
+        raise ValueError(f"radii={radii}: give at least one number from 0 on, none infinite.")
+    if not 0 <= spread < np.inf:
+        raise ValueError(f"spread={spread}: give a number from 0 on, not infinite.")
+    rng = check_random_state(random_state)
+    sizes = _sizes(blobs_per_ring * len(radii), points_per_blob, imbalance)
+    angles = 2 * np.pi * np.arange(blobs_per_ring) / blobs_per_ring
+    circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    centres = np.concatenate([radius * circle for radius in radii])
+    blobs = [
+        centre + spread * rng.standard_normal((size, 2))
+        for centre, size in zip(centres, sizes, strict=True)
+    ]
+    reach = max(radii) + 3 * spread
+    stray = rng.uniform(-reach, reach, (_noise_rows(noise, sizes), 2))
+    return _shuffled([*blobs, stray], sizes, rng)
+
+
+def _check_least(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise ValueError(f"{name}={value}: give an integer of at least {least}.")
+
+
+def _sizes(n_clusters: int, mean: int, imbalance: float) -> IntArray:
+    """Rows of each cluster, which sum to their number times the mean, none empty."""
+    _check_least("n_clusters", n_clusters, 1)
+    _check_least("points per cluster", mean, 1)
+    if not 1 <= imbalance < np.inf:
+        raise ValueError(f"imbalance={imbalance}: give a number from 1 on, not infinite.")
+    shares = np.geomspace(imbalance, 1, n_clusters)
+    free = n_clusters * (mean - 1)
+    edges = np.rint(free * np.cumsum(shares) / shares.sum()).astype(int)
+    return np.asarray(1 + np.diff(edges, prepend=0))
+
+
+def _noise_rows(noise: float, sizes: IntArray) -> int:
+    if not 0 <= noise < np.inf:
+        raise ValueError(f"noise={noise}: give a share from 0 on, not infinite.")
+    return round(noise * int(sizes.sum()))
+
+
+def _uniform_directions(n: int, n_features: int, rng: np.random.RandomState) -> Array:
+    points = rng.standard_normal((n, n_features))
+    return np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True))
+
+
+def _shuffled(
+    parts: list[Array], sizes: IntArray, rng: np.random.RandomState
+) -> tuple[Array, IntArray]:
+    """Rows of the clusters, and of the noise that comes last, in random order."""
+    y = np.concatenate([np.repeat(np.arange(len(sizes)), sizes), np.full(len(parts[-1]), NOISE)])
+    order = rng.permutation(len(y))
+    return np.concatenate(parts)[order], y[order]
