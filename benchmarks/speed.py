@@ -20,8 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, resolve_gamma
-from kernelmeans.solver import Schedule, critical_power, solve
-from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION, automatic_start
+from kernelmeans.solver import Schedule, coldest_start, critical_power, solve
+from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION
 from kernelmeans.solver.seeding import random_seeds
 from kernelmeans.spaces import CachedGramSpace, EntropyRule, FeatureSpace, ProductSpace, Space
 
@@ -55,7 +55,7 @@ def steps(space: Space, k: int, restarts: int, n_steps: int) -> Callable[[], obj
     with Threads() as threads:
         critical = critical_power(space, threads, seed=0)
     schedule = Schedule(
-        automatic_start(critical), critical, AUTO_ETA, relaxation=AUTO_RELAXATION, max_iter=n_steps
+        coldest_start(critical), critical, AUTO_ETA, relaxation=AUTO_RELAXATION, max_iter=n_steps
     )
 
     def run() -> None:

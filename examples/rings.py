@@ -12,18 +12,10 @@ from matplotlib.figure import Figure
 from sklearn.metrics import adjusted_rand_score
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans
+from kernelmeans.simulate import make_rings
 
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800", "#000000",
            "#999999", "#7A4FBF"]  # fmt: skip
-
-
-def rings(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Five Gaussian blobs of 50 points on each of two concentric rings."""
-    rng = np.random.default_rng(seed)
-    angles = 2 * np.pi * np.arange(5) / 5
-    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    y = np.repeat(np.arange(10), 50)
-    return np.concatenate([2 * circle, 5 * circle])[y] + 0.35 * rng.standard_normal((500, 2)), y
 
 
 def draw(ax: Axes, X: np.ndarray, labels: np.ndarray, title: str) -> None:
@@ -35,16 +27,14 @@ def draw(ax: Axes, X: np.ndarray, labels: np.ndarray, title: str) -> None:
 
 
 def main() -> None:
-    X, y = rings()
+    X, y = make_rings(random_state=0)
     rng = np.random.default_rng(1)
     starts = np.stack([rng.permutation(len(X))[:10] for _ in range(20)])
     figure = Figure(figsize=(8, 4.7), dpi=150, layout="constrained")
     panels = figure.subplots(1, 2)
     models = (
         KernelKMeans(10, gamma=0.5, init=starts),
-        # From random samples of well separated clusters it pays to start above the critical
-        # power, as the paper does: the centroids first draw together at the mean.
-        KernelPowerKMeans(10, gamma=0.5, init=starts, s0=-1, random_state=0),
+        KernelPowerKMeans(10, gamma=0.5, init=starts, random_state=0),
     )
     for ax, model in zip(panels, models, strict=True):
         result = model.fit(X).result_

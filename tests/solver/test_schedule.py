@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kernelmeans.solver import Schedule
-from kernelmeans.solver.schedule import LARGEST_POWER, automatic_start
+from kernelmeans.solver import Schedule, coldest_start
+from kernelmeans.solver.schedule import LARGEST_POWER
 
 
 def test_the_papers_powers():
@@ -33,8 +33,8 @@ def test_a_hard_schedule_stays_hard(eta):
 @pytest.mark.parametrize(
     ("critical", "start"), [(-0.5, -1), (-np.inf, -np.inf), (0.3, -1), (-0.95, None), (-3.25, None)]
 )
-def test_an_automatic_start_lies_just_below_the_critical_power(critical, start):
-    s0 = automatic_start(critical)
+def test_the_coldest_start_lies_just_below_the_critical_power(critical, start):
+    s0 = coldest_start(critical)
     if start is not None:
         assert s0 == start
     else:
@@ -79,7 +79,7 @@ def test_centroids_collapse_until_well_below_the_critical_power(s0, power, answe
 @pytest.mark.parametrize("critical", [-8e3, -5e4, -1e7])
 def test_a_very_low_critical_power_is_passed_too(critical):
     # A very narrow kernel makes all samples orthogonal: s* is about -n / 2.
-    schedule = Schedule(s0=automatic_start(critical), critical_power=critical, eta=1.06)
+    schedule = Schedule(s0=coldest_start(critical), critical_power=critical, eta=1.06)
     powers = [schedule.power(step) for step in range(200)]
     assert powers[0] <= critical
     assert schedule.hardens(powers[-1], schedule.critical_power, np.array([0.9])).all()

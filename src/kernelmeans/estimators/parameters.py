@@ -16,13 +16,18 @@ from kernelmeans.estimators.checks import check_gram
 from kernelmeans.estimators.diagonal import TrainingDiagonal
 from kernelmeans.estimators.shell import KernelClusterer
 from kernelmeans.kernels import PARAMETERS, Kernel, resolve_kernel
-from kernelmeans.solver import Schedule, critical_power, warn_unless_positive
+from kernelmeans.solver import (
+    Schedule,
+    automatic_start,
+    coldest_start,
+    critical_power,
+    warn_unless_positive,
+)
 from kernelmeans.solver.power import SQUARES, Loss
 from kernelmeans.solver.schedule import (
     AUTO_ETA,
     AUTO_RELAXATION,
     AUTO_SOFTNESS,
-    automatic_start,
 )
 from kernelmeans.spaces import Space
 
@@ -137,7 +142,7 @@ class Annealed(KernelClusterer):
         critical = critical_power(space, threads, seed)
         automatic = self.eta == "auto"
         schedule = Schedule(
-            s0=automatic_start(critical) if self.s0 == "auto" else float(self.s0),
+            s0=self._first_power(space, critical, threads),
             critical_power=critical,
             eta=AUTO_ETA if automatic else float(self.eta),
             anneal_every=self.anneal_every,
@@ -153,6 +158,14 @@ class Annealed(KernelClusterer):
                 "Use s0='auto', a lower s0, or eta > 1.",
             )
         return schedule
+
+    def _first_power(self, space: Space, critical: float, threads: Threads) -> float:
+        if self.s0 != "auto":
+            return float(self.s0)
+        # A power that stays must be one at which centroids part.
+        if self.eta == 1:
+            return coldest_start(critical)
+        return automatic_start(space, self.n_clusters, critical, threads)
 
     def _set_fitted(
         self, X: Data, weight: Array, floor: float, schedule: Schedule, *outcome: Any

@@ -50,7 +50,8 @@ class KernelPowerKMeans(WithKernel, Annealed):
         Keyword arguments for a callable kernel.
     s0 : "auto" or float, default="auto"
         First power, negative. ``"auto"`` starts just below the critical power, above which
-        centroids collapse onto the mean, and at most at -1. The paper has -1.
+        centroids collapse onto the mean; nearer to 0 where clusters are so clear that samples
+        would hardly share centroids there; and at most at -1. The paper has -1.
     eta : "auto" or float, default="auto"
         Factor on the power, at least 1. A float takes the paper's plain steps (the paper has
         1.04). ``"auto"`` is 1.06 with steps that are over-relaxed 1.8 times, which reaches the

@@ -5,6 +5,7 @@ from kernelmeans.solver.driver import Listener, Progress, solve
 from kernelmeans.solver.power import shares
 from kernelmeans.solver.result import Result
 from kernelmeans.solver.schedule import Schedule
+from kernelmeans.solver.start import automatic_start, coldest_start
 from kernelmeans.solver.swap import swap_moves
 
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "Progress",
     "Result",
     "Schedule",
+    "automatic_start",
+    "coldest_start",
     "critical_power",
     "shares",
     "solve",

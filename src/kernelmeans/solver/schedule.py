@@ -7,9 +7,6 @@ import numpy as np
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.solver.power import SQUARES, Loss
 
-#: Factor by which an automatic start lies below the critical power. Closer to it centroids draw
-#: together so far that float32 may tell them apart by rounding.
-START_FACTOR = 1.2
 #: Growth of |s| per step, over-relaxation, and softness that is enough, of ``eta="auto"``. On real
 #: data this ends below the cost of plain steps with eta = 1.04 in three quarters of their number,
 #: and it hardly matters to the labels if hard steps take over a step sooner or later.
@@ -107,8 +104,3 @@ class Schedule:
         if self.anneals:
             return np.zeros(now.shape, bool)
         return np.asarray(before - now <= self.tol * now)
-
-
-def automatic_start(critical_power: float) -> float:
-    """The power at which ``s0="auto"`` starts: just below critical, and never above -1."""
-    return min(-1.0, START_FACTOR * critical_power)
