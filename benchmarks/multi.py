@@ -1,55 +1,34 @@
-"""Several kernels and several views: the paper's table of multi-kernel methods, and text views.
+"""Several kernels and several views: how kernels are put on one scale, text views, a trivial view.
 
-Run ``python benchmarks/multi.py`` (all tables) or name some: ``paper scalings text trivial``. Only
-the last is printed where kernelmeans.datasets has not fetched the data of the others yet.
-
-``paper``: the sets as Du et al. prepared them, their twelve kernels, 20 starts of every method;
-KKM, RKKM and spectral clustering are averaged over the kernels. NMI with both normalisations: by
-the arithmetic mean of the entropies (as the paper) and by their maximum (as Du et al., from whom
-the paper quotes all rows but its own).
+Run ``python benchmarks/multi.py`` (all tables) or name some: ``scalings text trivial``. Only the
+last is printed where kernelmeans.datasets has not fetched the data of the others yet. (The paper's
+table of methods is printed by ``kernelmeans paper multi``.) NMI with both normalisations: by the
+arithmetic mean of the entropies (as the paper) and by their maximum (as Du et al.).
 """
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 import scipy.sparse
-from sklearn.cluster import SpectralClustering
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import normalized_mutual_info_score
-from sklearn.preprocessing import StandardScaler, normalize
 
 from kernelmeans import (
-    MKKM,
-    RKKM,
-    RMKKM,
-    KernelKMeans,
     KernelPowerKMeans,
     MultiKernelPowerKMeans,
 )
 from kernelmeans.datasets import VIEW_NAMES, fetch, is_present
 from kernelmeans.kernels import du2015_kernels
+from kernelmeans.paper.experiments.multi import prepared
 
 STARTS = 20
-#: Printed NMI: rows KKM to RMKKM are those of Du et al. (maximum), MKPK the paper's (arithmetic).
-PRINTED = {
-    "yale": (0.4207, 0.4479, 0.5006, 0.4287, 0.5558, 0.5482),
-    "jaffe": (0.7148, 0.5935, 0.7979, 0.7401, 0.8937, 0.9247),
-    "orl": (0.6336, 0.6674, 0.6886, 0.6391, 0.7483, 0.7876),
-    "coil20": (0.6357, 0.5434, 0.7064, 0.6370, 0.7734, 0.7763),
-}
+#: Image sets with the kernels of Du et al.
+SETS = ("yale", "jaffe", "orl")
 SCALINGS = ("unit-variance", "cosine", "min-max", None)
 LAMS = (0.1, 0.3, 1.0, 2.0, 5.0, np.inf)
-
-
-def prepared(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows as Du et al. prepared them, and classes."""
-    X, y = fetch(name, return_X_y=True)
-    if name in ("yale", "orl"):
-        X = StandardScaler().fit_transform(X)
-    return (X if name == "coil20" else normalize(X)), y
 
 
 def nmi(y: np.ndarray, labelings: Iterable[np.ndarray]) -> np.ndarray:
@@ -66,84 +45,12 @@ def nmi(y: np.ndarray, labelings: Iterable[np.ndarray]) -> np.ndarray:
     )
 
 
-def kkm(K: np.ndarray, k: int) -> Iterable[np.ndarray]:
-    for matrix in K:
-        model = KernelKMeans(k, kernel="precomputed", init="random", n_init=STARTS, random_state=0)
-        yield from model.fit(matrix).result_.labels
-
-
-def rkkm(K: np.ndarray, k: int) -> Iterable[np.ndarray]:
-    for matrix in K:
-        model = RKKM(k, kernel="precomputed", n_init=STARTS, random_state=0)
-        yield from model.fit(matrix).result_.labels
-
-
-def spectral(K: np.ndarray, k: int) -> Iterable[np.ndarray]:
-    for matrix in K:
-        # Some entries of polynomial kernels are negative, which an affinity cannot be. The
-        # narrowest Gaussian is nearly the identity, on which the eigenvalue solver stumbles.
-        model = SpectralClustering(k, affinity="precomputed", n_init=STARTS, random_state=0)
-        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-            yield model.fit_predict(np.maximum(matrix, 0))
-
-
-def mkkm(K: np.ndarray, k: int) -> Iterable[np.ndarray]:
-    return MKKM(k, kernels="precomputed", n_init=STARTS, random_state=0).fit(K).result_.labels
-
-
-def rmkkm(K: np.ndarray, k: int, n_init: int = 10) -> Iterable[np.ndarray]:
-    # The published program makes ten starts in each of its runs.
-    for seed in range(STARTS):
-        yield RMKKM(k, kernels="precomputed", n_init=n_init, random_state=seed).fit(K).labels_
-
-
-def mkpk(K: np.ndarray, k: int, **parameters: object) -> np.ndarray:
-    model = MultiKernelPowerKMeans(
-        k, kernels="precomputed", n_init=STARTS, random_state=0, **parameters
-    )
-    return model.fit(K).result_.labels
-
-
-METHODS: dict[str, tuple[Callable[..., Iterable[np.ndarray]], int | None]] = {
-    "KKM, mean of 12 kernels": (kkm, 0),
-    "Spectral, mean of 12 kernels": (spectral, 1),
-    "MKKM": (mkkm, 2),
-    "RKKM, mean of 12 kernels": (rkkm, 3),
-    "RMKKM, best of 10 starts": (rmkkm, 4),
-    "RMKKM, one start": (lambda K, k: rmkkm(K, k, n_init=1), 4),
-    "MKPK, default": (mkpk, 5),
-    "MKPK, uniform weights": (lambda K, k: mkpk(K, k, lam=np.inf), None),
-    "MKPK, random starts": (lambda K, k: mkpk(K, k, init="random"), None),
-    "MKPK, paper's schedule": (
-        lambda K, k: mkpk(K, k, init="random", s0=-1.0, eta=1.04, anneal_every=5),
-        None,
-    ),
-}
-
-
-def paper() -> None:
-    """Every method on every set, beside the printed value."""
-    print("NMI, arithmetic / maximum, mean of 20 starts; in brackets the printed value")
-    print(f"{'':<30}" + "".join(f"{name:>26}" for name in PRINTED))
-    sets = {}
-    for name in PRINTED:
-        X, y = prepared(name)
-        sets[name] = (du2015_kernels(X), y, len(np.unique(y)))
-    for method, (run, column) in METHODS.items():
-        cells = []
-        for name, (K, y, k) in sets.items():
-            arithmetic, maximum = nmi(y, run(K, k))
-            printed = f"({PRINTED[name][column]:.4f})" if column is not None else ""
-            cells.append(f"{f'{arithmetic:.4f} / {maximum:.4f} {printed:<8}':>26}")
-        print(f"{method:<30}" + "".join(cells), flush=True)
-
-
 def scalings() -> None:
     """How kernels are put on one scale, and the weight of the entropy: mean NMI of 20 starts."""
     print("\nNMI (arithmetic) of MKPK by scaling and lam, mean of 20 starts; in brackets the "
           "largest kernel weight")  # fmt: skip
     print(f"{'':<24}" + "".join(f"{f'lam={lam:g}':>16}" for lam in LAMS))
-    for name in ("yale", "jaffe", "orl"):
+    for name in SETS:
         X, y = prepared(name)
         K, k = du2015_kernels(X), len(np.unique(y))
         for scaling in SCALINGS:
@@ -210,16 +117,16 @@ def made(noise: float, seed: int, lam: float) -> tuple[float, float]:
     return normalized_mutual_info_score(y, labels), model.kernel_weights_[-1]
 
 
-TABLES = {"paper": paper, "scalings": scalings, "text": text, "trivial": trivial}
+TABLES = {"scalings": scalings, "text": text, "trivial": trivial}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("tables", nargs="*", choices=[*TABLES, []], help="all by default")
     arguments = parser.parse_args()
-    # Runs that end at max_iter, and clusters that MKKM leaves empty, count as they are.
+    # Runs that end at max_iter count as they are.
     warnings.simplefilter("ignore", ConvergenceWarning)
-    absent = [name for name in (*PRINTED, *VIEW_NAMES) if not is_present(name)]
+    absent = [name for name in (*SETS, *VIEW_NAMES) if not is_present(name)]
     for name in arguments.tables or TABLES:
         if absent and name != "trivial":
             print(f"{name}: kernelmeans.datasets.fetch has yet to get {', '.join(absent)}")

@@ -10,7 +10,7 @@ Writer = Callable[[BinaryIO], object]
 
 
 def write_all(writers: Mapping[Path, Writer]) -> None:
-    """Write several files, all of them or (unless the very last renaming fails) none.
+    """Write several files, all of them or (unless a renaming in the end fails) none.
 
     Every file is first written in full under a temporary name beside its place.
 

@@ -1,5 +1,7 @@
 """Made data on which the paper's claims can be tried: clusters that are known, and not all easy."""
 
+from numbers import Integral
+
 import numpy as np
 from scipy.stats import vonmises_fisher
 from sklearn.utils import check_random_state
@@ -65,6 +67,8 @@ def make_sphere_clusters(
     >>> X.shape, sorted(set(y.tolist()))
     ((60, 20), [0, 1, 2])
     """
+    _check_least("n_clusters", n_clusters, 1)
+    _check_least("points_per_cluster", points_per_cluster, 1)
     _check_least("n_features", n_features, 2)
     if not 0 <= concentration < np.inf:
         raise ValueError(f"concentration={concentration}: give a number from 0 on, not infinite.")
@@ -133,6 +137,7 @@ def make_rings(
     >>> X.shape, int((y == -1).sum())
     ((550, 2), 50)
     """
+    _check_least("points_per_blob", points_per_blob, 1)
     _check_least("blobs_per_ring", blobs_per_ring, 1)
     if not len(radii) or not all(0 <= radius < np.inf for radius in radii):
         raise ValueError(f"radii={radii}: give at least one number from 0 on, none infinite.")
@@ -153,20 +158,23 @@ def make_rings(
 
 
 def _check_least(name: str, value: int, least: int) -> None:
-    if value < least:
+    if not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name}={value}: give an integer of at least {least}.")
 
 
 def _sizes(n_clusters: int, mean: int, imbalance: float) -> IntArray:
     """Rows of each cluster, which sum to their number times the mean, none empty."""
-    _check_least("n_clusters", n_clusters, 1)
-    _check_least("points per cluster", mean, 1)
     if not 1 <= imbalance < np.inf:
         raise ValueError(f"imbalance={imbalance}: give a number from 1 on, not infinite.")
     shares = np.geomspace(imbalance, 1, n_clusters)
-    free = n_clusters * (mean - 1)
-    edges = np.rint(free * np.cumsum(shares) / shares.sum()).astype(int)
-    return np.asarray(1 + np.diff(edges, prepend=0))
+    edges = np.rint(n_clusters * mean * np.cumsum(shares) / shares.sum()).astype(int)
+    sizes = np.diff(edges, prepend=0)
+    if not sizes.all():
+        raise ValueError(
+            f"imbalance={imbalance} leaves clusters of {mean} points on average empty; give a "
+            "smaller one, or more points."
+        )
+    return np.asarray(sizes)
 
 
 def _noise_rows(noise: float, sizes: IntArray) -> int:

@@ -8,6 +8,8 @@ _EXTRA_OF = {
     "rich": "cli",
     "skops": "cli",
     "matplotlib": "plot",
+    "jinja2": "report",
+    "pooch": "data",
 }
 
 

@@ -1,0 +1,61 @@
+"""What rounding changes on real data: precision, threads, a perturbation of the kernel matrix.
+
+Run ``python benchmarks/agreement.py``, with ``--sets`` for some sets only. Sets that
+kernelmeans.datasets has not fetched yet are left out. (Costs, NMI and steps of methods and
+schedules are printed by ``kernelmeans paper single schedules``.)
+"""
+
+import argparse
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
+
+from kernelmeans import KernelPowerKMeans
+from kernelmeans.datasets import NAMES, is_present
+from kernelmeans.paper.experiments.single import standardised
+
+
+def agreement(names: list[str]) -> None:
+    """Lowest agreement of fits that should be the same, for each set."""
+    print("Defaults, 5 seeds: lowest ARI between two fits that differ in rounding only")
+    print(f"{'':<20}{'float32/64':>12}{'1/2 threads':>13}{'K + 1e-12':>12}")
+    for name in names:
+        X, K, _, k = standardised(name)
+        noise = np.random.default_rng(0).standard_normal(K.shape)
+        shaken = K + 1e-12 * (noise + noise.T)
+        cells: list[list[float]] = [[], [], []]
+        for seed in range(5):
+            model = KernelPowerKMeans(k, random_state=seed)
+            labels = model.fit_predict(X)
+            cells[0].append(adjusted_rand_score(labels, model.fit_predict(X.astype("f4"))))
+            with threadpool_limits(1):
+                one_thread = model.fit_predict(X)
+            cells[1].append(float(np.array_equal(labels, one_thread)))
+            model.set_params(kernel="precomputed")
+            same = np.array_equal(model.fit_predict(K), model.fit_predict(shaken))
+            cells[2].append(float(same))
+        print(f"{name:<20}{min(cells[0]):>12.4f}{_same(cells[1]):>13}{_same(cells[2]):>12}",
+              flush=True)  # fmt: skip
+
+
+def _same(equal: list[float]) -> str:
+    return "same" if min(equal) == 1 else f"{sum(equal):.0f} of {len(equal)}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sets", default=",".join(NAMES), help="comma separated names")
+    names = parser.parse_args().sets.split(",")
+    absent = [name for name in names if not is_present(name)]
+    if absent:
+        print(f"Left out, for kernelmeans.datasets.fetch has yet to get them: {', '.join(absent)}")
+    # Runs that end at max_iter count as they are.
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    agreement([name for name in names if name not in absent])
+
+
+if __name__ == "__main__":
+    main()

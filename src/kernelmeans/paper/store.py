@@ -1,0 +1,110 @@
+"""Finished cells as files, so that a run which was killed goes on where it was."""
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy
+import scipy
+import sklearn
+
+import kernelmeans
+from kernelmeans._files import write_text
+from kernelmeans.paper.grid import Cell, Outcome, Results
+
+#: Folders that compute nothing, or (the experiments) report as well: those are edited more often
+#: than what their cells do, and ``--force`` runs these again.
+_BESIDE = ("cli", "experiments", "plotting", "report")
+
+
+@cache
+def versions() -> dict[str, str]:
+    """What outcomes may depend on: versions of the libraries, and a digest of our own code."""
+    return {
+        "python": platform.python_version(),
+        "kernelmeans": f"{kernelmeans.__version__} ({_source_digest()})",
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+
+
+def _source_digest() -> str:
+    """Of the modules that compute: an outcome of other code is not ours."""
+    package = Path(kernelmeans.__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted(package.rglob("*.py")):
+        if file.parent.name not in _BESIDE:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:10]
+
+
+class Store:
+    """The outcomes of cells in a folder, a JSON file for each.
+
+    A file counts only if it was written by the same versions of everything.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are; made when the first is written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from kernelmeans.paper import Cell, Store
+    >>> with TemporaryDirectory() as folder:
+    ...     store, cell = Store(Path(folder)), Cell("trial", {"k": 2})
+    ...     store.write(cell, {"nmi": 0.5}, seconds=1.0)
+    ...     store.read(cell)
+    {'nmi': 0.5}
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, cell: Cell) -> Path:
+        """Where a cell's outcome is kept."""
+        return self.folder / cell.experiment / f"{cell.name}.json"
+
+    def write(self, cell: Cell, outcome: Outcome, seconds: float) -> None:
+        """Keep an outcome, complete or not at all."""
+        content = {
+            "parameters": dict(cell.parameters),
+            "outcome": outcome,
+            "seconds": seconds,
+            "versions": versions(),
+        }
+        path = self.path(cell)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Python reads back the very same floats; NaN is no JSON and would be a mistake.
+        write_text(path, json.dumps(content, allow_nan=False) + "\n")
+
+    def read(self, cell: Cell) -> Any:
+        """The outcome of a cell; None if it is not there or not of these versions."""
+        content = self._content(cell)
+        return None if content is None else content["outcome"]
+
+    def seconds(self, cells: Iterable[Cell]) -> float:
+        """Time that the finished ones took, added up."""
+        contents = (self._content(cell) for cell in cells)
+        return float(sum(content["seconds"] for content in contents if content))
+
+    def results(self, cells: Iterable[Cell]) -> Results:
+        """The outcomes that are there, in the order of the cells."""
+        found = [(cell.parameters, self.read(cell)) for cell in cells]
+        return Results([(p, outcome) for p, outcome in found if outcome is not None])
+
+    def _content(self, cell: Cell) -> Any:
+        try:
+            content = json.loads(self.path(cell).read_text())
+        except (OSError, ValueError):
+            return None
+        expected = {"parameters": dict(cell.parameters), "versions": versions()}
+        known = isinstance(content, dict) and expected.items() <= content.items()
+        return content if known else None

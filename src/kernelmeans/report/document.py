@@ -1,0 +1,154 @@
+"""Sections of text, tables and pictures, written as files and as one HTML page."""
+
+import base64
+import html
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from kernelmeans._files import Writer, write_all
+from kernelmeans.report.picture import Picture
+from kernelmeans.report.table import Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report.
+
+    Attributes
+    ----------
+    name : str
+        Anchor of the section.
+    title : str
+        Its heading.
+    text : sequence of str
+        Paragraphs, plain text.
+    tables : sequence of Table
+        Its tables.
+    pictures : sequence of Picture
+        Its figures.
+    """
+
+    name: str
+    title: str
+    text: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    pictures: Sequence[Picture] = ()
+
+
+def write_document(
+    folder: Path, title: str, sections: Sequence[Section], provenance: Mapping[str, Any]
+) -> list[Path]:
+    """Write ``index.html``, ``results.md``, ``run.json``, ``tables/`` and ``figures/``.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to; made if it is not there. Files of the same names are replaced.
+    title : str
+        Heading of the page.
+    sections : sequence of Section
+        What it holds.
+    provenance : mapping of str to Any
+        How it came about: versions, machine, seeds, time. As JSON it is ``run.json``.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written.
+    ValueError
+        If two tables or two pictures have the same name.
+    """
+    _check_names([table.name for section in sections for table in section.tables])
+    _check_names([picture.name for section in sections for picture in section.pictures])
+    pictures = {picture.name: _png(picture) for section in sections for picture in section.pictures}
+    texts = {
+        "index.html": _page(title, sections, provenance, pictures),
+        "results.md": _markdown(title, sections, provenance),
+        "run.json": json.dumps(provenance, indent=1, allow_nan=False) + "\n",
+    }
+    for table in (table for section in sections for table in section.tables):
+        for suffix, text in _forms(table).items():
+            texts[f"tables/{table.name}.{suffix}"] = text
+    writers: dict[Path, Writer] = {folder / name: _text(text) for name, text in texts.items()}
+    for picture in (picture for section in sections for picture in section.pictures):
+        figures = folder / "figures"
+        writers[figures / f"{picture.name}.png"] = _bytes(pictures[picture.name])
+        writers[figures / f"{picture.name}.svg"] = _drawn(picture, "svg")
+    for parent in {path.parent for path in writers}:
+        parent.mkdir(parents=True, exist_ok=True)
+    write_all(writers)
+    return list(writers)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"the names {twice} are given twice; their files would be the same.")
+
+
+def _forms(table: Table) -> dict[str, str]:
+    return {"md": table.markdown(), "tex": table.latex(), "json": table.json()}
+
+
+def _text(text: str) -> Writer:
+    return _bytes(text.encode())
+
+
+def _bytes(content: bytes) -> Writer:
+    return lambda file: file.write(content)
+
+
+def _drawn(picture: Picture, kind: str) -> Writer:
+    return lambda file: picture.write(file, kind)
+
+
+def _png(picture: Picture) -> bytes:
+    buffer = BytesIO()
+    picture.write(buffer, "png")
+    return buffer.getvalue()
+
+
+def _page(
+    title: str,
+    sections: Sequence[Section],
+    provenance: Mapping[str, Any],
+    pictures: Mapping[str, bytes],
+) -> str:
+    """One file that needs no other: pictures are part of it."""
+    from jinja2 import Environment, StrictUndefined
+
+    template = files("kernelmeans.report").joinpath("page.html.jinja").read_text()
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    encoded = {name: base64.b64encode(png).decode() for name, png in pictures.items()}
+    page = environment.from_string(template)
+    return page.render(title=title, sections=sections, provenance=provenance, pictures=encoded)
+
+
+def _markdown(title: str, sections: Sequence[Section], provenance: Mapping[str, Any]) -> str:
+    parts = [f"# {title}\n"]
+    for section in sections:
+        parts.append(f"## {section.title}\n")
+        parts += [f"{paragraph}\n" for paragraph in section.text]
+        for picture in section.pictures:
+            caption = html.escape(picture.caption)
+            parts.append(f"![{caption}](figures/{picture.name}.png)\n\n*{picture.caption}*\n")
+        parts += [table.markdown() for table in section.tables]
+    parts.append("## How it was made\n")
+    parts += [f"- {key}: {value}" for key, value in _flat(provenance)]
+    return "\n".join(parts) + "\n"
+
+
+def _flat(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (key, ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value)
+        for key, value in provenance.items()
+    ]
