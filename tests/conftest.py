@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+import data  # noqa: F401  (names the folder of benchmark data, for processes too)
 from kernelmeans.engines import Threads
 
 # Derandomised, so that a red run means a changed package and not an unlucky draw;

@@ -1,12 +1,18 @@
 """Data for the tests: small made sets, and the real ones where they are present."""
 
+import os
 from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kernelmeans import datasets
 
+# Beside a checkout there may be a folder with the sets; the library itself does not look there.
+_BESIDE = Path(__file__).parents[2] / "shared" / "data"
+if _BESIDE.is_dir():
+    os.environ.setdefault("KERNELMEANS_DATA", str(_BESIDE))
 #: Where the real sets are, or would be.
 FOLDER = datasets.data_folder()
 #: The sets that lie there.

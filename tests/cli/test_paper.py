@@ -74,7 +74,7 @@ def test_without_data_rows_are_shown_as_missing(run, folder, offline):
         (["everything", "--out", "x"], "'everything' is not one of 'all', 'motivating'"),
         (["limit"], "Missing option '--out'"),
         (["limit", "--out", "x", "--datasets", "0"], "0 is not in the range x>=1"),
-        (["limit", "--out", "x", "--workers", "0"], "0 is not in the range x>=1"),
+        (["limit", "--out", "x", "--workers", "0"], "0 is not in the range 1<=x<=61"),
         ([], "Missing argument"),
     ],
 )

@@ -214,27 +214,17 @@ def test_without_pooch_an_absent_file_names_the_extra(server, made, monkeypatch)
     says_how_to_get_it(refusal.value, made)
 
 
-@pytest.fixture
-def installed(monkeypatch, tmp_path):
-    """No variable is set, and the package lies where no checkout is."""
+def test_the_folder_is_the_argument_the_variable_or_the_cache(tmp_path, monkeypatch):
     monkeypatch.delenv("KERNELMEANS_DATA", raising=False)
-    place = tmp_path / "checkout" / "src" / "kernelmeans" / "datasets" / "download.py"
-    monkeypatch.setattr(download, "__file__", str(place))
-    return tmp_path
-
-
-def test_the_folder_is_the_argument_the_variable_the_neighbour_or_the_cache(installed, monkeypatch):
     assert data_folder() == Path(pooch.os_cache("kernelmeans"))
-    beside = installed / "shared" / "data"
-    beside.mkdir(parents=True)
-    assert data_folder() == beside
-    monkeypatch.setenv("KERNELMEANS_DATA", str(installed / "named"))
-    assert data_folder() == installed / "named"
-    assert data_folder(installed / "given") == installed / "given"
+    monkeypatch.setenv("KERNELMEANS_DATA", str(tmp_path / "named"))
+    assert data_folder() == tmp_path / "named"
+    assert data_folder(tmp_path / "given") == tmp_path / "given"
     assert data_folder("~/given") == Path.home() / "given"
 
 
-def test_without_pooch_and_any_folder_nothing_is_present(installed, made, monkeypatch):
+def test_without_pooch_and_any_folder_nothing_is_present(made, monkeypatch):
+    monkeypatch.delenv("KERNELMEANS_DATA", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
     assert not is_present("made")
     with pytest.raises(ImportError, match=r"KERNELMEANS_DATA.*kernelmeans\[data\]"):

@@ -28,7 +28,6 @@ def outcomes(results):
 def experiment(grid, alone=False):
     return Experiment(
         "trial",
-        "A trial",
         lambda scale: grid,
         run=lambda **parameters: {},
         report=lambda results, scale: Section("trial", "A trial"),
@@ -158,7 +157,7 @@ def test_cells_know_their_experiment(alone):
 
 def test_the_grid_is_told_the_scale():
     told = []
-    trial = Experiment("t", "T", lambda scale: told.append(scale) or [], dict, Section)
+    trial = Experiment("t", lambda scale: told.append(scale) or [], dict, Section)
     trial.cells(Scale(quick=True, datasets=3))
     assert told == [Scale(quick=True, datasets=3)]
     assert trial.data(Scale()) == ()

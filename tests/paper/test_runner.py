@@ -2,6 +2,7 @@
 
 import pytest
 
+import data
 from deadly import DeadlyStore
 from kernelmeans.paper import Cell, Store, run_cells
 from kernelmeans.paper.runner import run_cell
@@ -16,30 +17,34 @@ TINY = [
         "sphere",
         {"k": 10, "imbalance": 1.0, "noise": 0.0, "seed": 0, "method": "Spectral", "starts": 2},
     ),
+    Cell("critical", {"task": "growth", "sphere": 5}),
+    Cell("critical", {"task": "start", "sphere": 5, "start": "s0 = auto", "starts": 2}),
+]
+#: The same on real data.
+REAL = [
+    Cell(
+        "single",
+        {"data": "glioma", "seeding": "k-means++", "method": "Power k-means", "starts": 2},
+    ),
+    Cell("multi", {"data": "yale", "method": "MKPK", "starts": 2}),
+    Cell("schedules", {"data": "seeds", "method": "default, refine=swap"}),
 ]
 
 
-def outcomes(store, cells=TINY):
+def outcomes(store, cells):
     return [store.read(cell) for cell in cells]
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    """Outcomes of the cells one by one in this very process."""
-    store = Store(tmp_path_factory.mktemp("alone"))
-    assert [run_cell(cell, store) for cell in TINY] == [None] * len(TINY)
-    return outcomes(store)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 3])
-def test_outcomes_depend_neither_on_the_order_nor_on_the_number_of_workers(
-    workers, alone, tmp_path
-):
-    store = Store(tmp_path)
-    cells = TINY if workers == 1 else TINY[::-1]
-    assert run_cells(cells, store, workers) == []
-    assert outcomes(store) == alone
+@pytest.mark.parametrize("cells", [TINY, pytest.param(REAL, marks=data.needs_data)])
+def test_outcomes_depend_neither_on_the_order_nor_on_the_number_of_workers(cells, tmp_path):
+    here, one, three = (Store(tmp_path / name) for name in ("here", "one", "three"))
+    assert [run_cell(cell, here) for cell in cells] == [None] * len(cells)
+    assert run_cells(cells, one, 1) == []
+    assert run_cells(cells[::-1], three, 3) == []
+    assert None not in outcomes(here, cells)
+    assert outcomes(one, cells) == outcomes(here, cells)
+    assert outcomes(three, cells) == outcomes(here, cells)
 
 
 @pytest.mark.slow
@@ -47,8 +52,8 @@ def test_what_is_finished_is_not_run_again(tmp_path):
     store = Store(tmp_path)
     store.write(TINY[0], {"kept": 1}, seconds=0.0)
     done = []
-    run_cells(TINY[:2], store, 1, done.append)
-    assert done == TINY[:2]
+    run_cells(TINY[:2], store, 1, lambda cell, failure: done.append((cell, failure)))
+    assert done == [(cell, None) for cell in TINY[:2]]
     assert store.read(TINY[0]) == {"kept": 1}
     assert len(store.read(TINY[1])["nmi"]) == 2
 

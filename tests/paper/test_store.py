@@ -84,11 +84,11 @@ def test_a_cell_has_a_file_in_the_folder_of_its_experiment(kept):
 @pytest.mark.parametrize("part", ["python", "kernelmeans", "numpy", "scipy", "scikit-learn"])
 def test_an_outcome_of_other_versions_does_not_count(kept, part, monkeypatch):
     monkeypatch.setattr(store, "versions", lambda: versions() | {part: "0.0"})
-    assert kept.read(CELL) is None
-    assert kept.seconds([CELL]) == 0
-    kept.write(CELL, {"nmi": 1.0}, seconds=1.0)
-    assert kept.read(CELL) == {"nmi": 1.0}
-    monkeypatch.undo()
+    later = Store(kept.folder)
+    assert later.read(CELL) is None
+    assert later.seconds([CELL]) == 0
+    later.write(CELL, {"nmi": 1.0}, seconds=1.0)
+    assert later.read(CELL) == {"nmi": 1.0}
     assert kept.read(CELL) is None
 
 
@@ -188,18 +188,25 @@ def test_the_file_says_what_it_is(kept):
 def test_the_version_of_our_code_is_that_of_the_modules_that_compute(
     file, counts, tmp_path, monkeypatch
 ):
-    def digest():
-        versions.cache_clear()
-        return versions()["kernelmeans"]
+    monkeypatch.setattr(store, "_PACKAGE", tmp_path)
+    for name in ("__init__.py", "solver/driver.py", file):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n")
+    first = versions()["kernelmeans"]
+    assert versions()["kernelmeans"] == first
+    Path(tmp_path / file).write_text("x = 2\n")
+    assert (versions()["kernelmeans"] != first) == counts
 
-    monkeypatch.setattr(kernelmeans, "__file__", str(tmp_path / "__init__.py"))
-    try:
-        for name in ("__init__.py", "solver/driver.py", file):
-            (tmp_path / name).parent.mkdir(exist_ok=True)
-            (tmp_path / name).write_text("x = 1\n")
-        first = digest()
-        assert digest() == first
-        Path(tmp_path / file).write_text("x = 2\n")
-        assert (digest() != first) == counts
-    finally:
-        versions.cache_clear()
+
+def test_an_outcome_counts_until_the_module_of_its_experiment_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_PACKAGE", tmp_path)
+    experiments = tmp_path / "paper" / "experiments"
+    experiments.mkdir(parents=True)
+    for name in ("trial", "other"):
+        (experiments / f"{name}.py").write_text("x = 1\n")
+    kept = Store(tmp_path / "cells")
+    kept.write(CELL, {"nmi": 1.0}, seconds=1.0)
+    (experiments / "other.py").write_text("x = 2\n")
+    assert Store(kept.folder).read(CELL) == {"nmi": 1.0}
+    (experiments / "trial.py").write_text("x = 2\n")
+    assert Store(kept.folder).read(CELL) is None

@@ -265,7 +265,7 @@ paper_options = group(
     ),
     option(
         "--workers",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, 61),  # as many as Windows can wait for
         help="Processes, of one thread each; default: the cores. Changes no result.",
     ),
     option("--force", is_flag=True, help="Run finished cells again."),

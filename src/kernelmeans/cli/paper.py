@@ -5,7 +5,7 @@ import platform
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -16,17 +16,20 @@ import click
 import psutil
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from threadpoolctl import threadpool_info
 
 from kernelmeans import datasets
 from kernelmeans.cli.atomic import check_writable
 from kernelmeans.cli.errors import BadInputError, FailedError
 from kernelmeans.paper import Cell, Experiment, Failure, Results, Scale, Store, run_cells
 from kernelmeans.paper.experiments import EXPERIMENTS
-from kernelmeans.paper.store import versions
 from kernelmeans.report import write_document
 
 TITLE = "Kernel k-Means, By All Means: reproduced with kernelmeans"
-SEEDS = "matched starts: NumPy's default_rng(0); data set i of a simulation and fit i: seed i"
+SEEDS = (
+    "matched random starts: NumPy's default_rng(0); data set i of a simulation, and run i of what "
+    "has no starts of ours: seed i; sample i of consistency: default_rng((i, n)); all else: 0"
+)
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,8 @@ def run_paper(job: PaperJob) -> None:
         What to run.
     """
     started = time.perf_counter()
+    _check_folder(job.out)
     store = Store(job.out / "cells")
-    _check_folder(job.out, store)
     chosen = [EXPERIMENTS[name] for name in job.names]
     say: Callable[[str], None] = (lambda text: None) if job.quiet else click.echo
     scale = replace(job.scale, absent=_absent(chosen, job.scale))
@@ -91,11 +94,11 @@ def run_paper(job: PaperJob) -> None:
         )
 
 
-def _check_folder(out: Path, store: Store) -> None:
+def _check_folder(out: Path) -> None:
     """Refuse a folder that cannot be written, or whose page is not ours to replace."""
     page = out / "index.html"
     check_writable([page], force=True)
-    if page.exists() and not store.folder.is_dir():
+    if page.exists() and not (out / "run.json").exists():
         raise BadInputError(
             f"would overwrite {page}, which no run of this command wrote: choose another --out"
         )
@@ -106,23 +109,33 @@ def _line(failure: Failure) -> str:
 
 
 def _absent(experiments: Sequence[Experiment], scale: Scale) -> frozenset[str]:
-    """Benchmark sets that are needed and cannot be had; each is a line on stderr."""
-    absent = set()
-    for name in dict.fromkeys(name for e in experiments for name in e.data(scale)):
+    """Benchmark sets that are not here: those needed now are fetched, or are a line on stderr."""
+    needed = _needed(experiments, scale)
+    absent = {
+        name
+        for name in _needed(EXPERIMENTS.values(), scale)
+        if name not in needed and not datasets.is_present(name)
+    }
+    for name in needed:
         try:
-            datasets.fetch(name)
+            datasets.fetch(name, n_retries=1)
         except (OSError, ValueError) as error:
             absent.add(name)
             warnings.warn(f"left out: {error}", stacklevel=2)
     return frozenset(absent)
 
 
+def _needed(experiments: Iterable[Experiment], scale: Scale) -> list[str]:
+    return list(dict.fromkeys(name for e in experiments for name in e.data(scale)))
+
+
 @contextmanager
 def _progress(
     cells: Sequence[Cell], say: Callable[[str], None], *, quiet: bool
-) -> Iterator[Callable[[Cell], None]]:
+) -> Iterator[Callable[[Cell, Failure | None], None]]:
     """A bar over all cells where someone watches, else a line for each finished experiment."""
     left = Counter(cell.experiment for cell in cells)
+    failed: Counter[str] = Counter()
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
@@ -134,11 +147,13 @@ def _progress(
     )
     task = bar.add_task("running", total=len(cells))
 
-    def on_done(cell: Cell) -> None:
-        left[cell.experiment] -= 1
-        bar.update(task, advance=1, description=cell.experiment)
-        if not left[cell.experiment]:
-            say(f"{cell.experiment}: done")
+    def on_done(cell: Cell, failure: Failure | None) -> None:
+        name = cell.experiment
+        left[name] -= 1
+        failed[name] += failure is not None
+        bar.update(task, advance=1, description=name)
+        if not left[name]:
+            say(f"{name}: {f'{failed[name]} cells failed' if failed[name] else 'done'}")
 
     if not bar.console.is_terminal:
         bar.disable = True
@@ -157,9 +172,10 @@ def _write(
             sections.append(experiment.report(results, scale))
     cells = [cell for experiment in EXPERIMENTS.values() for cell in experiment.cells(scale)]
     provenance = {
-        "command": f"kernelmeans paper {' '.join(job.names)}{' --quick' * scale.quick}",
+        "command": _command(job),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "versions": versions(),
+        "versions": store.versions,
+        "BLAS": _blas(),
         "seeds": SEEDS,
         "machine": _machine(),
         "processes": job.workers,
@@ -172,6 +188,17 @@ def _write(
         write_document(job.out, TITLE, sections, provenance)
     except OSError as error:
         raise FailedError(f"cannot write {error.filename}: {error.strerror}") from error
+
+
+def _command(job: PaperJob) -> str:
+    names = "all" if tuple(job.names) == tuple(EXPERIMENTS) else " ".join(job.names)
+    datasets = "" if job.scale.datasets == Scale().datasets else f" --datasets {job.scale.datasets}"
+    return f"kernelmeans paper {names}{' --quick' * job.scale.quick}{datasets}"
+
+
+def _blas() -> str:
+    found = {f"{lib['internal_api']} {lib['version']}" for lib in threadpool_info()}
+    return ", ".join(sorted(found))
 
 
 def _machine() -> str:

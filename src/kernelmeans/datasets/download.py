@@ -35,9 +35,8 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     Parameters
     ----------
     data_home : path-like or None, default=None
-        The folder. By default the one that the environment variable ``KERNELMEANS_DATA`` names;
-        else ``../shared/data`` beside a checkout of the repository, if there is one; else the
-        user's cache folder for this package.
+        The folder. By default the one that the environment variable ``KERNELMEANS_DATA`` names,
+        else the user's cache folder for this package.
 
     Returns
     -------
@@ -58,9 +57,6 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     named = data_home or os.environ.get("KERNELMEANS_DATA")
     if named:
         return Path(named).expanduser().absolute()
-    beside = Path(__file__).parents[4] / "shared" / "data"
-    if beside.is_dir():
-        return beside
     pooch = _pooch(
         "no folder of data is named by data_home or the environment variable KERNELMEANS_DATA"
     )

@@ -61,7 +61,7 @@ def last_column(paths: Sequence[Path]) -> Content:
 
 def genes_in_rows(paths: Sequence[Path]) -> Content:
     """One text table with a gene in each row and the classes of the samples in its header."""
-    lines = paths[0].read_text().splitlines()
+    lines = paths[0].read_text(encoding="utf-8").splitlines()
     header, *rows = (line.split("\t")[1:] for line in lines)
     return Content(np.array(rows, dtype=np.float64).T, np.array(header))
 

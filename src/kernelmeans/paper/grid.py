@@ -121,8 +121,6 @@ class Experiment:
     ----------
     name : str
         What the command line calls it.
-    title : str
-        Heading of its section.
     grid : callable
         From a scale to the parameters of the cells, in the order of the report.
     run : callable
@@ -137,7 +135,6 @@ class Experiment:
     """
 
     name: str
-    title: str
     grid: Callable[[Scale], list[dict[str, Any]]]
     run: Callable[..., Outcome]
     report: Callable[[Results, Scale], Section]

@@ -5,45 +5,19 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.cluster import SpectralClustering
+from sklearn.cluster import k_means
+from sklearn.manifold import spectral_embedding
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel
+from kernelmeans.paper.problems import Problem
 from kernelmeans.simulate import NOISE
-from kernelmeans.solver.seeding import greedy_kmeans_plusplus
-from kernelmeans.spaces import CachedGramSpace
 
 #: The paper's annealing; that of the library is what an estimator has by default.
 PAPER_SCHEDULE: Mapping[str, Any] = {"s0": -1.0, "eta": 1.04, "anneal_every": 5}
 #: The same in every cell, so that how restarts are batched does not depend on free memory.
 MEMORY_BUDGET = "4GB"
-
-
-class Problem(NamedTuple):
-    """What a method is given.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Rows, for methods without a kernel.
-    K : ndarray of shape (n_samples, n_samples)
-        Kernel matrix.
-    y : ndarray of shape (n_samples,)
-        Classes, for the scores only; -1 for rows that do not count.
-    k : int
-        Number of clusters.
-    starts : ndarray of shape (n_starts, k)
-        Rows at which each matched run begins; none where a method has starts of its own.
-    """
-
-    X: Array
-    K: Array
-    y: IntArray
-    k: int
-    starts: IntArray = np.empty((0, 0), int)
 
 
 class Runs(NamedTuple):
@@ -93,21 +67,24 @@ def _power_kmeans(problem: Problem, **schedule: Any) -> Runs:
 
 
 def _spectral(problem: Problem) -> Runs:
-    """One start of its k-means for each seed; it takes no starts of ours."""
-    seeds = range(len(problem.starts))
-    labels = [spectral_labels(problem.K, problem.k, 1, seed) for seed in seeds]
-    return Runs(np.array(labels), np.zeros(len(labels), int))
+    labels = spectral_labels(problem.K, problem.k, len(problem.starts))
+    return Runs(labels, np.zeros(len(labels), int))
 
 
-def spectral_labels(K: Array, k: int, n_init: int, seed: int) -> IntArray:
-    """Cluster by scikit-learn's spectral clustering on a kernel matrix, whatever it thinks of it.
+def spectral_labels(K: Array, k: int, runs: int) -> IntArray:
+    """Cluster by the two parts of scikit-learn's SpectralClustering, its k-means once per run.
 
-    Some entries of polynomial kernels are negative, which an affinity cannot be. Narrow kernels
-    are nearly the identity, which is not connected and on which its eigenvalue solver stumbles.
+    The embedding, which takes nearly all the time, is that of `SpectralClustering` and the same
+    for all runs; they differ by the seed of the k-means. Some entries of polynomial kernels are
+    negative, which an affinity cannot be. Narrow kernels are nearly the identity, which is not
+    connected and on which the eigenvalue solver stumbles, noisily.
     """
-    model = SpectralClustering(k, affinity="precomputed", n_init=n_init, random_state=seed)
+    affinity = np.maximum(K, 0).astype(np.float64)
     with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-        return np.asarray(model.fit_predict(np.maximum(K, 0)))
+        embedding = spectral_embedding(affinity, n_components=k, random_state=0, drop_first=False)
+        return np.array(
+            [k_means(embedding, k, n_init=1, random_state=seed)[1] for seed in range(runs)]
+        )
 
 
 #: By title; the paper's schedule and the library's default of both annealed methods.
@@ -119,22 +96,15 @@ METHODS: dict[str, Callable[[Problem], Runs]] = {
     "Power k-means, paper's schedule": lambda p: _power_kmeans(p, **PAPER_SCHEDULE),
     "Spectral": _spectral,
 }
+#: What follows the paper's name of a method where its schedule is the paper's.
+PAPERS = ", paper's schedule"
 #: Those that ranks count: the defaults.
 RANKED = ("Kernel power k-means", "Kernel k-means", "Power k-means", "Spectral")
 
 
-def random_starts(n: int, k: int, count: int) -> IntArray:
-    """Return rows at which matched runs begin, k different ones for each."""
-    rng = np.random.default_rng(0)
-    return np.stack([rng.permutation(n)[:k] for _ in range(count)])
-
-
-def plusplus_starts(K: Array, k: int, count: int) -> IntArray:
-    """Return the same by greedy k-means++ in the feature space of a kernel matrix."""
-    generators = [np.random.RandomState(seed) for seed in range(count)]
-    with Threads() as threads:
-        space = CachedGramSpace(Kernel("precomputed", {}), K, np.ones(len(K), K.dtype), threads)
-        return np.asarray(greedy_kmeans_plusplus(space, k, generators, threads).T)
+def paper_name(method: str) -> str:
+    """What the paper calls a method, whichever its schedule."""
+    return method.removesuffix(PAPERS)
 
 
 def scores(problem: Problem, runs: Runs) -> dict[str, list[float]]:

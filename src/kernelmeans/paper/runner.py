@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 import traceback
@@ -15,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from kernelmeans.paper.grid import Cell
-from kernelmeans.paper.store import Store
+from kernelmeans.paper.store import Store, versions
 
 
 class Failure(NamedTuple):
@@ -40,7 +41,7 @@ def run_cells(
     cells: Sequence[Cell],
     store: Store,
     workers: int,
-    on_done: Callable[[Cell], None] = lambda cell: None,
+    on_done: Callable[[Cell, Failure | None], None] = lambda cell, failure: None,
 ) -> list[Failure]:
     """Run the cells that the store does not have, and keep each as soon as it is finished.
 
@@ -53,7 +54,7 @@ def run_cells(
     workers : int
         Processes.
     on_done : callable
-        Told of each cell that is finished, or was already.
+        Told of each cell that is finished, or was already, and of its failure if it failed.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def run_cells(
     waiting = set(map(store.path, todo))
     for cell in cells:
         if store.path(cell) not in waiting:
-            on_done(cell)
+            on_done(cell, None)
     failures = []
     beside = [cell for cell in todo if not cell.alone]
     alone = [cell for cell in todo if cell.alone]
@@ -79,21 +80,26 @@ def run_cells(
 
 
 def _run_group(
-    cells: Sequence[Cell], store: Store, workers: int, on_done: Callable[[Cell], None]
+    cells: Sequence[Cell],
+    store: Store,
+    workers: int,
+    on_done: Callable[[Cell, Failure | None], None],
 ) -> list[Failure]:
     failures: list[Failure] = []
     if not cells:
         return failures
+    others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(workers, len(cells)), context, initializer=_end_with_parent)
+    pool = ProcessPoolExecutor(min(workers, len(cells)), context, initializer=_settle)
     try:
         futures: dict[Future[Failure | None], Cell] = {
             pool.submit(run_cell, cell, store): cell for cell in cells
         }
         for future in as_completed(futures):
-            if failure := future.result():
+            failure = future.result()
+            if failure:
                 failures.append(failure)
-            on_done(futures[future])
+            on_done(futures[future], failure)
     except BrokenProcessPool as error:
         raise RuntimeError(
             "a process was killed, by the system for want of memory perhaps; what is finished is "
@@ -101,7 +107,7 @@ def _run_group(
         ) from error
     except BaseException:
         # Ctrl-C: nobody waits for what is under way.
-        for process in multiprocessing.active_children():
+        for process in set(multiprocessing.active_children()) - others:
             process.terminate()
         raise
     finally:
@@ -114,6 +120,8 @@ def run_cell(cell: Cell, store: Store) -> Failure | None:
     from kernelmeans.paper.experiments import EXPERIMENTS
 
     try:
+        if versions() != store.versions:
+            raise RuntimeError("the code was changed while it ran: run the same command again")
         # Runs that end at max_iter, and clusters that are left empty, count as they are.
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -125,8 +133,9 @@ def run_cell(cell: Cell, store: Store) -> Failure | None:
     return None
 
 
-def _end_with_parent() -> None:
-    """Do not outlive the parent: when it is killed, nobody wants what is still computed here."""
+def _settle() -> None:
+    """Leave Ctrl-C to the parent, and do not outlive it: when it is killed, nobody wants more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 
     def watch() -> None:

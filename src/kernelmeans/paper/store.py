@@ -4,7 +4,6 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,37 +15,35 @@ import kernelmeans
 from kernelmeans._files import write_text
 from kernelmeans.paper.grid import Cell, Outcome, Results
 
-#: Folders that compute nothing, or (the experiments) report as well: those are edited more often
-#: than what their cells do, and ``--force`` runs these again.
+#: Folders that compute nothing, and that of the experiments, each of which counts on its own.
 _BESIDE = ("cli", "experiments", "plotting", "report")
+_PACKAGE = Path(kernelmeans.__file__).parent
 
 
-@cache
 def versions() -> dict[str, str]:
     """What outcomes may depend on: versions of the libraries, and a digest of our own code."""
+    code = [file for file in _PACKAGE.rglob("*.py") if file.parent.name not in _BESIDE]
     return {
         "python": platform.python_version(),
-        "kernelmeans": f"{kernelmeans.__version__} ({_source_digest()})",
+        "kernelmeans": f"{kernelmeans.__version__} ({_digest(code)})",
         "numpy": numpy.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
     }
 
 
-def _source_digest() -> str:
-    """Of the modules that compute: an outcome of other code is not ours."""
-    package = Path(kernelmeans.__file__).parent
+def _digest(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    for file in sorted(package.rglob("*.py")):
-        if file.parent.name not in _BESIDE:
-            digest.update(file.read_bytes())
+    for file in sorted(files):
+        digest.update(file.read_bytes())
     return digest.hexdigest()[:10]
 
 
 class Store:
     """The outcomes of cells in a folder, a JSON file for each.
 
-    A file counts only if it was written by the same versions of everything.
+    A file counts only if it was written by the same versions of everything: of the libraries, of
+    our code, and of the module of its experiment.
 
     Parameters
     ----------
@@ -67,6 +64,8 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        # Settled here, once, for the processes that this store is sent to as well.
+        self.versions = versions()
 
     def path(self, cell: Cell) -> Path:
         """Where a cell's outcome is kept."""
@@ -78,7 +77,7 @@ class Store:
             "parameters": dict(cell.parameters),
             "outcome": outcome,
             "seconds": seconds,
-            "versions": versions(),
+            "versions": self._versions_of(cell),
         }
         path = self.path(cell)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,11 +99,15 @@ class Store:
         found = [(cell.parameters, self.read(cell)) for cell in cells]
         return Results([(p, outcome) for p, outcome in found if outcome is not None])
 
+    def _versions_of(self, cell: Cell) -> dict[str, str]:
+        module = _PACKAGE / "paper" / "experiments" / f"{cell.experiment}.py"
+        return {**self.versions, "experiment": _digest([module] if module.exists() else [])}
+
     def _content(self, cell: Cell) -> Any:
         try:
-            content = json.loads(self.path(cell).read_text())
+            content = json.loads(self.path(cell).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        expected = {"parameters": dict(cell.parameters), "versions": versions()}
+        expected = {"parameters": dict(cell.parameters), "versions": self._versions_of(cell)}
         known = isinstance(content, dict) and expected.items() <= content.items()
         return content if known else None

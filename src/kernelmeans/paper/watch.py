@@ -1,14 +1,15 @@
 """The library's own solver, watched: what its centroids are at every step."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from kernelmeans import KernelPowerKMeans
 from kernelmeans._typing import Array
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Schedule, automatic_start, critical_power, solve
-from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION, AUTO_SOFTNESS
+from kernelmeans.solver import Schedule, solve
 from kernelmeans.solver.seeding import from_weights
 from kernelmeans.spaces import CachedGramSpace, Centroids
 
@@ -36,23 +37,16 @@ class WatchedSpace(CachedGramSpace):
         return centroids
 
 
-def default_schedule(critical: float, start: float) -> Schedule:
-    """Return what the estimators run by default."""
-    return Schedule(
-        s0=start,
-        critical_power=critical,
-        eta=AUTO_ETA,
-        relaxation=AUTO_RELAXATION,
-        softness=AUTO_SOFTNESS,
-    )
+#: From a space to the schedule of a run in it.
+Plan = Callable[[CachedGramSpace, Threads], Schedule]
 
 
-def paper_schedule(critical: float, start: float) -> Schedule:
-    """Return the paper's s0 = -1 and eta = 1.04 every five steps."""
-    return Schedule(s0=-1.0, critical_power=critical, eta=1.04, anneal_every=5)
+def estimator_schedule(estimator: KernelPowerKMeans) -> Plan:
+    """Return the schedule that an estimator would run."""
+    return lambda space, threads: estimator._schedule(space, threads, 0)
 
 
-def watched_coefficients(K: Array, weights: Array, schedule: Any) -> list[Array]:
+def watched_coefficients(K: Array, weights: Array, plan: Plan) -> list[Array]:
     """Coefficients (k, n_samples) of the centroids before the first step and after each.
 
     Parameters
@@ -61,19 +55,17 @@ def watched_coefficients(K: Array, weights: Array, schedule: Any) -> list[Array]
         Kernel matrix.
     weights : ndarray of shape (n_samples, k)
         Starting weights, the paper's W(0).
-    schedule : callable
-        From the critical power and the automatic start to a `Schedule`.
+    plan : callable
+        Gives the schedule of the run.
 
     Returns
     -------
     list of ndarray
-        One for each step and the start.
+        One for the start and one for each step.
     """
     with Threads() as threads:
         space = WatchedSpace(K, threads)
-        critical = critical_power(space, threads, seed=0)
-        settled = schedule(critical, automatic_start(space, weights.shape[1], critical, threads))
+        schedule = plan(space, threads)
         space.seen.clear()
-        start = from_weights(space, weights, threads)
-        solve(space, start, settled, threads, seeds=[0])
+        solve(space, from_weights(space, weights, threads), schedule, threads, seeds=[0])
         return [coefficients[:, 0] for coefficients in space.seen]

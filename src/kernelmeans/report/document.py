@@ -126,7 +126,7 @@ def _page(
     """One file that needs no other: pictures are part of it."""
     from jinja2 import Environment, StrictUndefined
 
-    template = files("kernelmeans.report").joinpath("page.html.jinja").read_text()
+    template = files("kernelmeans.report").joinpath("page.html.jinja").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     encoded = {name: base64.b64encode(png).decode() for name, png in pictures.items()}
     page = environment.from_string(template)

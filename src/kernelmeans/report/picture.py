@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import matplotlib
 import numpy as np
@@ -79,6 +79,7 @@ def new_figure(
     *,
     height: float = 2.7,
     width: float = WIDTH,
+    layout: Literal["constrained", "compressed"] = "constrained",
     **subplots: Any,
 ) -> Figure:
     """Make a figure of a grid of axes in the style of the report.
@@ -93,6 +94,8 @@ def new_figure(
         Of the figure, in inches.
     width : float, default=6.9
         Of the figure, in inches.
+    layout : {"constrained", "compressed"}, default="constrained"
+        ``"compressed"`` for axes of equal aspect.
     **subplots
         Passed to ``Figure.subplots``.
 
@@ -108,7 +111,7 @@ def new_figure(
     2
     """
     with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout=layout)
         draw(figure.subplots(rows, columns, squeeze=False, **subplots))
         # Laid out once: each further time would move things by a last bit.
         figure.draw_without_rendering()
@@ -141,7 +144,7 @@ def draw_lines(
         if band is not None:
             low = [value - half for value, half in zip(y, band, strict=True)]
             high = [value + half for value, half in zip(y, band, strict=True)]
-            ax.fill_between(x, low, high, color=colour, alpha=0.13, linewidth=0)
+            ax.fill_between(x, low, high, color=colour, alpha=0.1, linewidth=0)
 
 
 def draw_partition(ax: Any, points: Any, labels: Any, classes: Any) -> None:

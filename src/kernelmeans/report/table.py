@@ -48,6 +48,8 @@ class Entry:
         Whether it is set in bold.
     digits : int or None
         Decimals; the table's when None.
+    form : str
+        Format of the number instead, such as ``".2g"``.
     """
 
     value: float | str | None
@@ -56,6 +58,7 @@ class Entry:
     rank: float | None = None
     best: bool = False
     digits: int | None = None
+    form: str = ""
 
     @property
     def difference(self) -> float | None:
@@ -131,7 +134,8 @@ class Table:
     def _number(self, value: float | None, entry: Entry, sign: str = "-") -> str:
         if value is None:
             return ""
-        return f"{value:{sign}z.{self.digits if entry.digits is None else entry.digits}f}"
+        decimals = self.digits if entry.digits is None else entry.digits
+        return f"{value:{sign}z{entry.form or f'.{decimals}f'}}"
 
     def markdown(self) -> str:
         """Caption, table and notes in GitHub's Markdown."""

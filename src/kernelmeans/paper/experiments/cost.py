@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import LogLocator
 
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
@@ -106,6 +107,8 @@ def _picture(results: Results) -> Picture:
             )
             ax.set(xscale="log", yscale="log", xlabel=title)
             ax.set_xticks(values, [str(v) for v in values])
+            ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            ax.yaxis.set_major_formatter("{x:g}")
             ax.minorticks_off()
             ax.legend(frameon=False)
         axes[0, 0].set_ylabel("milliseconds per step")
@@ -113,4 +116,4 @@ def _picture(results: Results) -> Picture:
     return Picture("cost", "Time per step against n, k and L.", new_figure(draw, 1, 3, height=2.4))
 
 
-COST = Experiment("cost", "Time per step", _grid, _run, _report, alone=True)
+COST = Experiment("cost", _grid, _run, _report, alone=True)

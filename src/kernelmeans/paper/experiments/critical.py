@@ -1,22 +1,20 @@
 """The critical power: what happens above and below it, and what a start there is worth."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans._typing import Array
-from kernelmeans.kernels import Kernel
-from kernelmeans.paper.experiments.single import TITLES, standardised
 from kernelmeans.paper.grid import Experiment, Outcome, Results, Scale
-from kernelmeans.paper.methods import MEMORY_BUDGET, Problem, Runs, random_starts, scores
+from kernelmeans.paper.methods import MEMORY_BUDGET, Runs, scores
+from kernelmeans.paper.problems import TITLES, on_sphere, random_starts, standardised
 from kernelmeans.paper.statistics import mean
-from kernelmeans.paper.watch import paper_schedule, watched_coefficients
+from kernelmeans.paper.watch import Plan, watched_coefficients
 from kernelmeans.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans.report.picture import draw_lines
-from kernelmeans.simulate import make_sphere_clusters
+from kernelmeans.solver import Schedule
 
 #: Powers over the critical one.
 FACTORS = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
@@ -45,26 +43,26 @@ def _grid(scale: Scale) -> list[dict[str, Any]]:
 
 
 def _run(task: str, starts: int = 0, start: str = "", **where: Any) -> Outcome:
-    if "sphere" in where:
-        k = int(where["sphere"])
-        X, y = make_sphere_clusters(k, random_state=0)
-        K = Kernel("geodesic", {"gamma": 0.5})(X, X)
-    else:
-        X, K, y, k = standardised(where["data"])
+    sphere = where.get("sphere")
+    problem = on_sphere(sphere, 0) if sphere else standardised(where["data"])
     if task == "growth":
-        return _growth(K)
+        return _growth(problem.K)
     model = KernelPowerKMeans(
-        k,
+        problem.k,
         kernel="precomputed",
         s0=STARTS[start],
         eta=1.04,
-        init=random_starts(len(y), k, starts),
+        init=random_starts(len(problem.y), problem.k, starts),
         memory_budget=MEMORY_BUDGET,
         random_state=0,
-    ).fit(K)
+    ).fit(problem.K)
     runs = Runs(model.result_.labels, model.result_.n_iter)
-    found = scores(Problem(X, K, y, k), runs)
+    found = scores(problem, runs)
     return {**found, "critical": model.critical_power_}
+
+
+def _always(schedule: Schedule) -> Plan:
+    return lambda space, threads: schedule
 
 
 def _growth(K: Array) -> Outcome:
@@ -74,20 +72,16 @@ def _growth(K: Array) -> Outcome:
     lengths = np.sqrt(np.maximum(np.diag(centred), 1e-12))
     values, vectors = np.linalg.eigh(centred / np.outer(lengths, lengths) / len(K))
     critical = float(1 - 1 / (2 * values[-1]))
-    # Along the direction that grows fastest, to either side of the mean.
+    # Along the direction that grows fastest, to either side of the mean, but not evenly: centroids
+    # as far from it as each other would be taken for coinciding, and shaken.
     direction = vectors[:, -1] / lengths
     direction = (direction - direction.mean()) / np.abs(direction).max()
-    weights = np.stack([1 + SMALL * direction, 1 - SMALL * direction], axis=1)
+    weights = np.stack([1 + SMALL * direction, 1 - 2 * SMALL * direction], axis=1)
     measured = []
     for factor in FACTORS:
-        seen = watched_coefficients(
-            K,
-            weights,
-            # Nothing but plain steps at this power: no ends, no noise.
-            lambda *_, power=factor * critical: replace(
-                paper_schedule(-np.inf, power), s0=power, eta=1.0, tol=-1.0, max_iter=STEPS
-            ),
-        )
+        # Plain steps at this power, which neither end by themselves nor are shaken.
+        schedule = Schedule(s0=factor * critical, critical_power=np.inf, tol=-1.0, max_iter=STEPS)
+        seen = watched_coefficients(K, weights, _always(schedule))
         apart = [coefficients[0] - coefficients[1] for coefficients in seen]
         spread = np.sqrt([difference @ centred @ difference for difference in apart])
         measured.append(float((spread[-1] / spread[0]) ** (1 / (len(spread) - 1))))
@@ -117,7 +111,7 @@ def _report(results: Results, scale: Scale) -> Section:
 def _title(parameters: Any) -> str:
     if "sphere" in parameters:
         return f"sphere, k = {parameters['sphere']}"
-    return TITLES[parameters["data"]].split(" (")[0]
+    return TITLES[parameters["data"]]
 
 
 def _growth_table(results: Results) -> Table:
@@ -129,7 +123,9 @@ def _growth_table(results: Results) -> Table:
             abs(m / p - 1) for m, p in zip(outcome["measured"], outcome["predicted"], strict=True)
         )
         predicted = [Entry(value) for value in outcome["predicted"]]
-        rows.append((f"… predicted (within {worst:.0e})", [Entry(None), *predicted]))
+        rows.append(
+            (f"{_title(parameters)}, predicted (within {worst:.0e})", [Entry(None), *predicted])
+        )
     return Table(
         "critical_growth",
         "Growth of a small difference between two centroids per step at powers about the critical "
@@ -193,4 +189,4 @@ def _picture(results: Results) -> Picture:
     )
 
 
-CRITICAL = Experiment("critical", "The critical power", _grid, _run, _report, _real)
+CRITICAL = Experiment("critical", _grid, _run, _report, _real)

@@ -1,22 +1,24 @@
 """Theorem 1, seen: centroids are convex combinations of the samples."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
-from kernelmeans.kernels import Kernel, resolve_gamma
+from kernelmeans import KernelPowerKMeans
 from kernelmeans.paper.grid import Experiment, Outcome, Results, Scale
-from kernelmeans.paper.methods import random_starts
-from kernelmeans.paper.watch import default_schedule, paper_schedule, watched_coefficients
+from kernelmeans.paper.methods import PAPER_SCHEDULE
+from kernelmeans.paper.problems import gaussian, random_starts
+from kernelmeans.paper.watch import estimator_schedule, watched_coefficients
 from kernelmeans.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans.report.picture import draw_lines
 
 SOURCES = {"wine": (load_wine, 3), "digits": (load_digits, 10)}
 #: Enough of the digits.
 ROWS = 500
-SCHEDULES = {"default": default_schedule, "paper's schedule": paper_schedule}
+SCHEDULES: Mapping[str, Mapping[str, Any]] = {"default": {}, "paper's schedule": PAPER_SCHEDULE}
 
 
 def _grid(scale: Scale) -> list[dict[str, Any]]:
@@ -28,10 +30,10 @@ def _grid(scale: Scale) -> list[dict[str, Any]]:
 def _run(source: str, schedule: str) -> Outcome:
     read, k = SOURCES[source]
     X = StandardScaler().fit_transform(read().data[:ROWS])
-    K = Kernel("rbf", {"gamma": resolve_gamma("rms", "rbf", X)})(X, X)
     weights = np.zeros((len(X), k))
     weights[random_starts(len(X), k, 1)[0], np.arange(k)] = 1
-    seen = watched_coefficients(K, weights, SCHEDULES[schedule])
+    plan = estimator_schedule(KernelPowerKMeans(k, **SCHEDULES[schedule]))
+    seen = watched_coefficients(gaussian(X), weights, plan)
     return {
         # In units of the coefficients of the mean of all samples.
         "least": [float(len(X) * coefficients.min()) for coefficients in seen],
@@ -47,7 +49,7 @@ def _report(results: Results, scale: Scale) -> Section:
                 Entry(len(outcome["least"]) - 1, digits=0),
                 Entry(min(outcome["least"]), digits=3),
                 Entry(outcome["least"][-1], digits=3),
-                Entry(f"{outcome['sum']:.1e}"),
+                Entry(outcome["sum"], form=".1e"),
             ],
         )
         for parameters, outcome in results
@@ -98,4 +100,4 @@ def _picture(results: Results) -> Picture:
     )
 
 
-HULL = Experiment("hull", "Theorem 1: the convex hull", _grid, _run, _report)
+HULL = Experiment("hull", _grid, _run, _report)
