@@ -221,3 +221,10 @@ def test_spectral_labels_are_those_of_scikit_learn():
     agreement = [[adjusted_rand_score(a, b) for b in ours] for a in theirs]
     assert np.max(agreement) == 1
     assert np.mean(agreement) > 0.8
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_as_many_starts_as_clusters_and_columns_are_taken_for_what_they_are(method):
+    X, y = data.blobs(60, 4, 4)
+    problem = Problem(X, data.rms_kernel(X), y, 4, random_starts(60, 4, 4))
+    assert METHODS[method](problem).labels.shape == (4, 60)

@@ -25,6 +25,8 @@ from kernelmeans.paper import Cell, Experiment, Failure, Results, Scale, Store, 
 from kernelmeans.paper.experiments import EXPERIMENTS
 from kernelmeans.report import write_document
 
+#: Failed cells that are named on the terminal.
+SHOWN = 5
 TITLE = "Kernel k-Means, By All Means: reproduced with kernelmeans"
 SEEDS = (
     "matched random starts: NumPy's default_rng(0); data set i of a simulation, and run i of what "
@@ -87,7 +89,9 @@ def run_paper(job: PaperJob) -> None:
     _write(job, scale, store, failures, seconds)
     say(f"Wrote {job.out / 'index.html'} in {seconds / 60:.1f} minutes.")
     if failures:
-        lines = [*map(_line, failures), "the first of them:", failures[0].trace]
+        shown = [_line(failure) for failure in failures[:SHOWN]]
+        rest = [f"... and {len(failures) - SHOWN} more"] * (len(failures) > SHOWN)
+        lines = [*shown, *rest, "The first of them:", failures[0].trace]
         raise FailedError(
             f"{len(failures)} of {len(cells)} cells failed; what they would show is missing in "
             "the report:\n" + "\n".join(lines)

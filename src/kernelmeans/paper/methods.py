@@ -27,43 +27,30 @@ class Runs(NamedTuple):
     steps: IntArray
 
 
-def _fit(model: Any, rows: Array) -> Runs:
+def _from_starts(estimator: Any, problem: Problem, rows: Array, **parameters: Any) -> Runs:
+    model = estimator(
+        problem.k,
+        init=problem.starts,
+        # Said, because k starts of k rows could be taken for something else.
+        n_init=len(problem.starts),
+        memory_budget=MEMORY_BUDGET,
+        random_state=0,
+        **parameters,
+    )
     result = model.fit(rows).result_
     return Runs(result.labels, result.n_iter)
 
 
 def _kernel_power(problem: Problem, **schedule: Any) -> Runs:
-    model = KernelPowerKMeans(
-        problem.k,
-        kernel="precomputed",
-        init=problem.starts,
-        memory_budget=MEMORY_BUDGET,
-        random_state=0,
-        **schedule,
-    )
-    return _fit(model, problem.K)
+    return _from_starts(KernelPowerKMeans, problem, problem.K, kernel="precomputed", **schedule)
 
 
 def _kernel_kmeans(problem: Problem) -> Runs:
-    model = KernelKMeans(
-        problem.k,
-        kernel="precomputed",
-        init=problem.starts,
-        memory_budget=MEMORY_BUDGET,
-        random_state=0,
-    )
-    return _fit(model, problem.K)
+    return _from_starts(KernelKMeans, problem, problem.K, kernel="precomputed")
 
 
 def _power_kmeans(problem: Problem, **schedule: Any) -> Runs:
-    model = PowerKMeans(
-        problem.k,
-        init=problem.starts,
-        memory_budget=MEMORY_BUDGET,
-        random_state=0,
-        **schedule,
-    )
-    return _fit(model, problem.X)
+    return _from_starts(PowerKMeans, problem, problem.X, **schedule)
 
 
 def _spectral(problem: Problem) -> Runs:

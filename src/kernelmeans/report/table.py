@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 #: Letters of a heading on one line in LaTeX, so that tables of six methods fit a page.
 HEADING = 14
+#: Most columns of a table that is set in full size.
+WIDE = 5
 #: What LaTeX reads otherwise.
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -158,8 +160,9 @@ class Table:
             space = "\\addlinespace\n" if kind == "ours" and index and self._has_printed else ""
             body.append(f"{space}{first} & {' & '.join(cells)} \\\\")
         notes = "".join(f"\n\\par\\smallskip\\footnotesize {_latex(note)}" for note in self.notes)
+        wide = "\\footnotesize\\setlength{\\tabcolsep}{3pt}\n" if len(self.columns) > WIDE else ""
         return (
-            "\\begin{table}\n\\centering\n"
+            f"\\begin{{table}}\n\\centering\n{wide}"
             f"\\caption{{{_latex(self.caption)}}}\n\\label{{tab:{self.name}}}\n"
             f"\\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}\n\\toprule\n{head} \\\\\n"
             "\\midrule\n" + "\n".join(body) + f"\n\\bottomrule\n\\end{{tabular}}{notes}\n"
