@@ -65,7 +65,9 @@ def test_without_data_rows_are_shown_as_missing(run, folder, offline):
     assert "Warning: left out: Yale.mat is not in" in result.stderr
     assert "127.0.0.1:9" in result.stderr
     assert "| Yale | file not here |" in (folder / "tables" / "multi.md").read_text()
-    assert json.loads((folder / "run.json").read_text())["sets not here"] == "yale"
+    assert json.loads((folder / "run.json").read_text())["sets not here"] == (
+        "glioma, lung_discrete, seeds, yale"
+    )
 
 
 @pytest.mark.parametrize(

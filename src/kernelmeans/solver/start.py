@@ -64,11 +64,26 @@ def automatic_start(
 
 
 def _log_ratios(space: Space, k: int, threads: Threads) -> Array:
-    """log(d_min / d_j) of some samples to k centroids that sit on random others."""
+    """log(d_min / d_j) of some samples to k centroids that sit on random ones."""
     candidates = _spread(space, threads)
     asked = candidates[:: CANDIDATES // ASKED]
-    centroids = space.at(asked[:, None])
     squared = np.empty((ASKED, CANDIDATES), space.dtype)
+    # No more at a time than there are centroids in a fit: dense ones of wide rows take memory.
+    for first in range(0, ASKED, k):
+        some = slice(first, first + k)
+        squared[some] = _squared_distances(space, asked[some], candidates, threads)
+    # The same draws for all data, by rank: equal data in another order see equal centroids.
+    drawn = np.random.default_rng(0).integers(CANDIDATES, size=(ASKED, DRAWS * k))
+    d = np.take_along_axis(squared, drawn, axis=1).reshape(ASKED, DRAWS, k).astype(np.float64)
+    return np.asarray(np.log(d.min(axis=-1, keepdims=True) / d))
+
+
+def _squared_distances(
+    space: Space, asked: IntArray, candidates: IntArray, threads: Threads
+) -> Array:
+    """Squared distances (asked, candidates) between samples."""
+    centroids = space.at(asked[:, None])
+    squared = np.empty((len(asked), len(candidates)), space.dtype)
 
     def fill(block: slice) -> None:
         within = np.flatnonzero((block.start <= candidates) & (candidates < block.stop))
@@ -76,11 +91,8 @@ def _log_ratios(space: Space, k: int, threads: Threads) -> Array:
             d = space.distances(centroids, block)[:, 0]
             squared[:, within] = d[:, candidates[within] - block.start]
 
-    threads.run(fill, space.blocks(ASKED))
-    # The same draws for all data, by rank: equal data in another order see equal centroids.
-    drawn = np.random.default_rng(0).integers(CANDIDATES, size=(ASKED, DRAWS * k))
-    d = np.take_along_axis(squared, drawn, axis=1).reshape(ASKED, DRAWS, k).astype(np.float64)
-    return np.asarray(np.log(d.min(axis=-1, keepdims=True) / d))
+    threads.run(fill, space.blocks(len(asked)))
+    return squared
 
 
 def _spread(space: Space, threads: Threads) -> IntArray:
