@@ -19,6 +19,8 @@ from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import TRUSTED_TYPES, load_model
 from kernelmeans.cli.views import read_views
 
+pytestmark = pytest.mark.slow
+
 X, SPECIES = load_iris(return_X_y=True)
 NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 EXAMPLE = """

@@ -13,6 +13,8 @@ import oracle
 from kernelmeans import KernelPowerKMeans, PowerKMeans
 from kernelmeans.kernels import resolve_kernel
 
+pytestmark = pytest.mark.slow
+
 
 def shifted_product(A, B):
     return A @ B.T + 2.0

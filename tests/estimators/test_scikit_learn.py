@@ -20,6 +20,8 @@ from kernelmeans import (
     PowerKMeans,
 )
 
+pytestmark = pytest.mark.slow
+
 ESTIMATORS = [
     KernelPowerKMeans(n_clusters=3),
     KernelPowerKMeans(n_clusters=3, kernel="precomputed"),

@@ -24,6 +24,8 @@ from kernelmeans.paper.experiments import (
     sphere,
 )
 
+pytestmark = pytest.mark.slow
+
 QUICK = Scale(quick=True, datasets=2)
 FULL = Scale()
 

@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 
 from kernelmeans.report import Entry, Picture, Section, Table, new_figure, write_document
 
+pytestmark = pytest.mark.slow
+
 ODD = "<script>alert('a & b')</script> \"quoted\" {{ 7 * 7 }} {% raw %}"
 PROVENANCE = {"command": "paper all --quick", "versions": {"numpy": "2.0", "scipy": "1.15"}}
 #: Elements that are never closed.

@@ -15,6 +15,8 @@ from matplotlib.figure import Figure
 from kernelmeans.report import Picture, new_figure
 from kernelmeans.report.picture import draw_lines, draw_partition
 
+pytestmark = pytest.mark.slow
+
 
 def two_lines():
     def draw(axes):
