@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.datasets import NAMES, is_present
-from kernelmeans.paper.experiments.single import standardised
+from kernelmeans.paper.problems import standardised
 
 
 def agreement(names: list[str]) -> None:
@@ -23,7 +23,8 @@ def agreement(names: list[str]) -> None:
     print("Defaults, 5 seeds: lowest ARI between two fits that differ in rounding only")
     print(f"{'':<20}{'float32/64':>12}{'1/2 threads':>13}{'K + 1e-12':>12}")
     for name in names:
-        X, K, _, k = standardised(name)
+        problem = standardised(name)
+        X, K, k = problem.X, problem.K, problem.k
         noise = np.random.default_rng(0).standard_normal(K.shape)
         shaken = K + 1e-12 * (noise + noise.T)
         cells: list[list[float]] = [[], [], []]

@@ -22,7 +22,7 @@ from kernelmeans import (
 )
 from kernelmeans.datasets import VIEW_NAMES, fetch, is_present
 from kernelmeans.kernels import du2015_kernels
-from kernelmeans.paper.experiments.multi import prepared
+from kernelmeans.paper.problems import prepared
 
 STARTS = 20
 #: Image sets with the kernels of Du et al.
