@@ -116,7 +116,8 @@ def _report(results: Results, scale: Scale) -> Section:
             "Kernel k-means, RKKM and spectral clustering are means over the twelve kernels, each "
             "on its own. MKPK starts at k-means++ seeds and puts the kernels on the scale of unit "
             "variance, its defaults; with the paper's schedule it starts at random rows and brings "
-            "kernels to [0, 1], as the paper does. All others start at random.",
+            "kernels to [0, 1], as the paper does. The k-means of spectral clustering starts at "
+            "k-means++ seeds, all others at random.",
         ),
         [_table(results, scale, how) for how in AVERAGES],
     )
