@@ -67,7 +67,7 @@ def test_average_ranks_of_one_kernel_are_those_of_the_printed_values():
     average = np.mean(list(SINGLE_PRINTED.values()), axis=0)
     assert tuple(average.round(2)) == (1.11, 3.11, 3.0, 2.78)  # as printed, with Yale's slip
     average = np.mean([ranks(row) for row in printed.SINGLE.values()], axis=0)
-    assert tuple(average.round(2)) == printed.SINGLE_RANKS
+    assert tuple(average.round(2)) == (1.11, 3.22, 3.0, 2.67)  # without it
 
 
 @pytest.mark.parametrize("name", MULTI_PRINTED)
@@ -77,7 +77,7 @@ def test_ranks_of_many_kernels_are_the_papers(name):
 
 def test_average_ranks_of_many_kernels_are_the_means():
     average = np.mean([ranks(row) for row in printed.MULTI.values()], axis=0)
-    assert tuple(average) == printed.MULTI_RANKS
+    assert tuple(average) == (5.5, 5.0, 3.0, 4.5, 1.75, 1.25)  # the paper prints 6.5 for 5.5
 
 
 @pytest.mark.parametrize("name", SIGNS)

@@ -13,9 +13,6 @@ SINGLE = {
     "coil20": (0.8082, 0.6882, 0.7698, 0.7083),
     "glioma": (0.6297, 0.4085, 0.5931, 0.2509),
 }
-#: The printed 3.11 and 2.78 rest on a slip: Yale's kernel k-means (.5199) has rank 3 and spectral
-#: clustering (.5241) rank 2, not the other way round.
-SINGLE_RANKS = (1.11, 3.22, 3.0, 2.67)
 
 #: The appendix's table: the same from k-means++ starts. It prints no ranks.
 SINGLE_PLUSPLUS = {
@@ -52,8 +49,6 @@ MULTI = {
     "orl": (0.6336, 0.6674, 0.6886, 0.6391, 0.7483, 0.7876),
     "coil20": (0.6357, 0.5434, 0.7064, 0.6370, 0.7734, 0.7763),
 }
-#: The printed 6.5 of kernel k-means is a slip: its ranks are 6, 5, 6 and 5.
-MULTI_RANKS = (5.5, 5.0, 3.0, 4.5, 1.75, 1.25)
 
 #: The motivating figure: mean adjusted Rand index of 20 starts.
 MOTIVATING = {"Kernel power k-means": 1.0, "Kernel k-means": 0.78}

@@ -1,6 +1,6 @@
 """Schedules and swap moves: what a lower cost takes, on real data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,8 @@ METHODS: dict[str, Callable[[Problem], Runs]] = {
     SWAP: lambda p: _annealed(p, "k-means++", refine="swap"),
     "default, 100 swap moves": lambda p: _annealed(p, "k-means++", refine="swap", n_swaps=100),
 }
+#: Outcomes by method and set.
+Rows = Mapping[str, Mapping[str, Outcome]]
 #: Not a run of its own.
 BEST_HARD = "best of 20 hard, k-means++"
 
@@ -113,9 +115,13 @@ def _report(results: Results, scale: Scale) -> Section:
     if sets and methods:
         best = {name: min(min(o["cost"]) for _, o in results.where(data=name)) for name in sets}
         averaged = [name for name in sets if name in NINE]
+        rows = {
+            method: {name: _outcome(results, name, method) for name in sets}
+            for method in _with_best(methods)
+        }
         if averaged:
-            tables.append(_mean_table(results, averaged, methods, best))
-        tables.append(_set_table(results, sets, methods, best))
+            tables.append(_mean_table(rows, averaged, best))
+        tables.append(_set_table(rows, sets, best))
         if HARD in methods and SWAP in methods:
             tables.append(_swap_table(results, sets))
     return Section(
@@ -151,54 +157,35 @@ def _gap(outcome: Outcome, best: float) -> float:
     return 100 * (mean(outcome["cost"]) / best - 1)
 
 
-def _mean_table(
-    results: Results, sets: Sequence[str], methods: Sequence[str], best: dict[str, float]
-) -> Table:
-    rows = []
-    for method in _with_best(methods):
-        of_sets = {name: _outcome(results, name, method) for name in sets}
-        rows.append(
-            (
-                method,
-                [
-                    Entry(mean([_gap(o, best[n]) for n, o in of_sets.items()]), digits=2),
-                    Entry(
-                        mean([100 * (min(o["cost"]) / best[n] - 1) for n, o in of_sets.items()]),
-                        digits=2,
-                    ),
-                    Entry(mean([mean(o["nmi"]) for o in of_sets.values()]), digits=3),
-                    Entry(mean([mean(o["steps"]) for o in of_sets.values()]), digits=1),
-                ],
-            )
-        )
+def _mean_table(rows: Rows, sets: Sequence[str], best: Mapping[str, float]) -> Table:
+    def cells(row: Mapping[str, Outcome]) -> list[Entry]:
+        gaps = [_gap(row[name], best[name]) for name in sets]
+        tops = [100 * (min(row[name]["cost"]) / best[name] - 1) for name in sets]
+        return [
+            Entry(mean(gaps), digits=2),
+            Entry(mean(tops), digits=2),
+            Entry(mean([mean(row[name]["nmi"]) for name in sets]), digits=3),
+            Entry(mean([mean(row[name]["steps"]) for name in sets]), digits=1),
+        ]
+
     return Table(
         "schedules",
         f"Mean over {len(sets)} sets",
         ("method", "gap %", "best gap %", "NMI", "steps"),
-        rows,
+        [(method, cells(row)) for method, row in rows.items()],
     )
 
 
-def _set_table(
-    results: Results, sets: Sequence[str], methods: Sequence[str], best: dict[str, float]
-) -> Table:
-    rows = []
-    for method in _with_best(methods):
-        outcomes = {name: _outcome(results, name, method) for name in sets}
-        rows.append(
-            (
-                method,
-                [
-                    Entry(_gap(o, best[name]), mark=f" ({mean(o['steps']):.0f})", digits=2)
-                    for name, o in outcomes.items()
-                ],
-            )
-        )
+def _set_table(rows: Rows, sets: Sequence[str], best: Mapping[str, float]) -> Table:
+    def cell(name: str, outcome: Outcome) -> Entry:
+        steps = mean(outcome["steps"])
+        return Entry(_gap(outcome, best[name]), mark=f" ({steps:.0f})", digits=2)
+
     return Table(
         "schedules_sets",
         "Gap of each set, %, and in brackets steps",
         ("method", *(TITLES[name] for name in sets)),
-        rows,
+        [(method, [cell(name, row[name]) for name in sets]) for method, row in rows.items()],
     )
 
 
