@@ -7,7 +7,7 @@ import numpy as np
 
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.spaces import Centroids, Space
+from kernelmeans.spaces import Centroids, Share, Space
 
 
 class Assignment(NamedTuple):
@@ -40,39 +40,39 @@ class Assignment(NamedTuple):
 
 def combination(space: Space, coefficients: Array, threads: Threads) -> Centroids:
     """Sum of c_i phi_i, for coefficients of shape (n_samples,) of any sign, as one centroid."""
-    total = space.empty_sum(1, 1)
+    return combinations(space, coefficients[None, None], np.ones((1, 1)), threads)
 
-    def share(block: slice) -> tuple[Array, ...]:
-        return space.accumulate(coefficients[None, None, block], block)
 
-    for block, result in threads.map(share, space.blocks(1)):
-        space.add(total, result, block)
-    return space.combine(total, np.ones((1, 1)), threads)
+def combinations(space: Space, coefficients: Array, mass: Array, threads: Threads) -> Centroids:
+    """Sums of c_i phi_i over their mass (k, R), for coefficients (k, R, n_samples)."""
+    total = space.reduce(_accumulate, mass.shape, threads, along=(coefficients,))
+    return space.combine(total.vectors, mass, threads)
+
+
+def _accumulate(space: Space, block: slice, coefficients: Array) -> Share:
+    return Share(space.accumulate(coefficients, block))
 
 
 def distances_to(space: Space, centroids: Centroids, threads: Threads) -> Array:
     """All squared distances, shape (k, R, n_samples)."""
-    out = np.empty((*centroids.shape, space.n_samples), space.dtype)
+    (d,) = space.collect(_distances, math.prod(centroids.shape), threads, centroids)
+    return np.asarray(d)
 
-    def fill(block: slice) -> None:
-        out[:, :, block] = space.distances(centroids, block)
 
-    threads.run(fill, space.blocks(math.prod(centroids.shape)))
-    return out
+def _distances(space: Space, block: slice, centroids: Centroids) -> tuple[Array]:
+    return (space.distances(centroids, block),)
 
 
 def assign(space: Space, centroids: Centroids, threads: Threads) -> Assignment:
     """Nearest and second nearest centroid of every sample."""
-    shape = (centroids.shape[1], space.n_samples)
-    labels = np.empty(shape, np.int32)
-    nearest, second = np.empty(shape, space.dtype), np.empty(shape, space.dtype)
-
-    def fill(block: slice) -> None:
-        d = space.distances(centroids, block)
-        labels[:, block] = d.argmin(axis=0)
-        nearest[:, block] = d.min(axis=0)
-        np.put_along_axis(d, labels[None, :, block], np.inf, axis=0)
-        second[:, block] = d.min(axis=0)
-
-    threads.run(fill, space.blocks(math.prod(centroids.shape)))
+    width = math.prod(centroids.shape)
+    labels, nearest, second = space.collect(_nearest, width, threads, centroids)
     return Assignment(labels, nearest, second, space.floor(centroids))
+
+
+def _nearest(space: Space, block: slice, centroids: Centroids) -> tuple[IntArray, Array, Array]:
+    d = space.distances(centroids, block)
+    labels = d.argmin(axis=0).astype(np.int32)
+    nearest = d.min(axis=0)
+    np.put_along_axis(d, labels[None], np.inf, axis=0)
+    return labels, nearest, d.min(axis=0)

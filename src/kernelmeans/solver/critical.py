@@ -10,7 +10,7 @@ from kernelmeans._typing import Array, BoolArray, DType
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import combination, distances_to
-from kernelmeans.spaces import Space
+from kernelmeans.spaces import Centroids, Space
 
 #: Accuracy of the eigenvalue relative to itself, ample for a starting power; and where only its
 #: order of magnitude matters.
@@ -186,13 +186,13 @@ def largest_eigenvalue(
 def _centred_product(space: Space, x: Array, weight: Array, threads: Threads) -> Array:
     """Product of x with the kernel matrix centred at the mean under ``weight``."""
     total = combination(space, x - weight * x.sum(), threads)
-    y = np.empty_like(x)
-
-    def fill(block: slice) -> None:
-        y[block] = space.products(total, block)[0, 0]
-
-    threads.run(fill, space.blocks(1))
+    (products,) = space.collect(_products, 1, threads, total)
+    y = products[0, 0]
     return np.asarray(y - weight @ y)
+
+
+def _products(space: Space, block: slice, centroids: Centroids) -> tuple[Array]:
+    return (space.products(centroids, block),)
 
 
 def warn_unless_positive(space: Space, threads: Threads, seed: int, name: str) -> None:

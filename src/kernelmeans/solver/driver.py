@@ -12,7 +12,7 @@ from kernelmeans.solver.critical import CriticalPowers
 from kernelmeans.solver.power import SQUARES, Loss, weigh
 from kernelmeans.solver.result import Record, Result
 from kernelmeans.solver.schedule import Schedule
-from kernelmeans.spaces import Centroids, Space
+from kernelmeans.spaces import Centroids, Share, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
 PERTURBATION = {"float64": 1e-8, "float32": 1e-5}
@@ -35,13 +35,25 @@ Listener = Callable[[Progress], bool]
 
 
 class Report(NamedTuple):
-    """Sums over the samples in one step of all running restarts."""
+    """Sums over the samples in one step of all running restarts.
+
+    Attributes
+    ----------
+    total : tuple of ndarray
+        Weighted sums of feature vectors, in the form of the space.
+    mass : ndarray of shape (k, R)
+        Their total weights.
+    objective, softness : ndarray of shape (R,)
+        Weighted sum of the power means, and mean share of the weights that is not the nearest's.
+    fingerprint : ndarray of shape (R,)
+        Number that changes when the label of a sample with weight does; 0 where weights are soft.
+    """
 
     total: tuple[Array, ...]
     mass: Array
     objective: Array
     softness: Array
-    labels: IntArray
+    fingerprint: IntArray
 
 
 def solve(
@@ -80,9 +92,7 @@ def solve(
     hard = np.full(n_restarts, np.isneginf(schedule.s0))
     critical = CriticalPowers(schedule.critical_power, centroids.kernel_weights)
     before = np.full(n_restarts, np.inf)
-    labels: IntArray = np.full((n_restarts, space.n_samples), -1, np.int32)
-    # Samples without weight get labels, but move nothing.
-    weightless = space.sample_weight == 0
+    fingerprint: IntArray = np.zeros(n_restarts, np.uint64)
     stopped = False
     if schedule.alternates and schedule.loss is SQUARES and centroids.costs is not None:
         # A start from weights has told what each kernel costs (by squares).
@@ -97,7 +107,7 @@ def solve(
         objective = report.objective + space.penalty(centroids)
         record.step(active, objective, power, centroids.kernel_weights)
 
-        fixed = ((report.labels == labels) | weightless).all(axis=1)
+        fixed = report.fingerprint == fingerprint
         # Hard steps settle with their labels, unless they move more than the centroids.
         adaptive = ~hard | schedule.alternates
         finished = np.where(adaptive, schedule.settled(before, objective), fixed)
@@ -110,7 +120,7 @@ def solve(
         hard = hard | (ready & schedule.hardens(finite_power, critical.values, report.softness))
         # What a first step does to roots of distances is not to be judged: see `loss_at`.
         judged = step > 0 or schedule.loss is SQUARES
-        before, labels = objective if judged else before, report.labels
+        before, fingerprint = objective if judged else before, report.fingerprint
         if finished.any():
             # One after the other: copies of all would need room.
             for r in np.flatnonzero(finished):
@@ -119,7 +129,7 @@ def solve(
             centroids.keep(going)
             critical.keep(going)
             active = active[going]
-            hard, before, labels = hard[going], before[going], labels[going]
+            hard, before, fingerprint = hard[going], before[going], fingerprint[going]
         n_done = n_restarts - len(active)
         progress = Progress(step, n_done, n_restarts, float(power.max()), float(objective.min()))
         stopped = listen(progress)
@@ -140,35 +150,61 @@ def _sums(
     threads: Threads,
 ) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
-    k, restarts = centroids.shape
-    v = space.sample_weight
+    share = space.reduce(
+        _block_sums, centroids.shape, threads, centroids, power, loss, noise, seeds
+    )
+    mass, objective, certainty, total_weight, fingerprint = share.sums
+    return Report(share.vectors, mass, objective, 1 - certainty / total_weight, fingerprint)
+
+
+def _block_sums(
+    space: Space,
+    block: slice,
+    centroids: Centroids,
+    power: Array,
+    loss: Loss,
+    noise: Array,
+    seeds: Sequence[int],
+) -> Share:
+    """What one block adds to a step. Pure: it may run in a thread or on another machine."""
+    v = space.sample_weight[block]
     v64 = v.astype(np.float64)
+    place = slice(space.first + block.start, space.first + block.stop)
+    weights = weigh(space.distances(centroids, block), power, v, loss)
+    coefficients = weights.values
+    for r in np.flatnonzero(noise).tolist():
+        coefficients[:, r] *= 1 + noise[r] * _normal(seeds[r], len(coefficients), place)
+    return Share(
+        space.accumulate(coefficients, block),
+        (
+            coefficients.sum(axis=-1).astype(np.float64),
+            weights.means @ v64,
+            weights.certainty @ v64,
+            v64.sum(),
+            _fingerprint(weights.labels, v, place),
+        ),
+    )
 
-    def work(block: slice) -> tuple[tuple[Array, ...], Array, Array, Array, IntArray]:
-        weights = weigh(space.distances(centroids, block), power, v[block], loss)
-        coefficients = weights.values
-        for r in np.flatnonzero(noise).tolist():
-            coefficients[:, r] *= 1 + noise[r] * _normal(seeds[r], k, block)
-        return (
-            space.accumulate(coefficients, block),
-            coefficients.sum(axis=-1),
-            weights.means @ v64[block],
-            weights.certainty @ v64[block],
-            weights.labels,
-        )
 
-    total = space.empty_sum(k, restarts)
-    mass, objective, certainty = np.zeros((k, restarts)), np.zeros(restarts), np.zeros(restarts)
-    labels = np.empty((restarts, space.n_samples), np.int32)
-    blocks = space.blocks(k * restarts)
-    for block, (share, *sums, block_labels) in threads.map(work, blocks):
-        space.add(total, share, block)
-        mass += sums[0]
-        objective += sums[1]
-        certainty += sums[2]
-        labels[:, block] = block_labels
-    softness = 1 - certainty / v64.sum()
-    return Report(total, mass, objective, softness, labels)
+def _fingerprint(labels: IntArray, sample_weight: Array, place: slice) -> IntArray:
+    """Sum over samples of a hash of place and label, shape (R,); 0 where labels are -1.
+
+    Samples without weight get labels, but move nothing: they do not count.
+    """
+    sums = np.zeros(len(labels), np.uint64)
+    hard = labels[:, 0] >= 0
+    if not hard.any():
+        return sums
+    # The finaliser of SplitMix64, of a number that is different for each place and label.
+    x = labels[hard].astype(np.uint64) << np.uint64(40)
+    x += np.arange(place.start, place.stop, dtype=np.uint64)
+    x *= np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x ^= x >> np.uint64(shift)
+        x *= np.uint64(factor)
+    x ^= x >> np.uint64(31)
+    sums[hard] = (x * (sample_weight > 0)).sum(axis=1)
+    return sums
 
 
 def _moved(

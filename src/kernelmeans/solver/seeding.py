@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.solver.blockwise import distances_to
+from kernelmeans.solver.blockwise import combinations, distances_to
 from kernelmeans.spaces import Centroids, Space
 
 
@@ -99,7 +99,4 @@ def from_weights(space: Space, weights: Array, threads: Threads) -> Centroids:
     """Centroids of soft weights (n_samples, k), the paper's W(0), as one restart."""
     weighted = (weights * space.sample_weight[:, None]).astype(space.dtype)
     coefficients = np.ascontiguousarray(weighted.T)[:, None]
-    total = space.empty_sum(weights.shape[1], 1)
-    for block in space.blocks(weights.shape[1]):
-        space.add(total, space.accumulate(coefficients[:, :, block], block), block)
-    return space.combine(total, coefficients.sum(axis=-1), threads)
+    return combinations(space, coefficients, coefficients.sum(axis=-1), threads)

@@ -1,6 +1,6 @@
 """Spaces: the samples' feature vectors in whatever form, and the predictors they export."""
 
-from kernelmeans.spaces.base import Space
+from kernelmeans.spaces.base import Share, Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeaturePredictor, FeatureSpace
 from kernelmeans.spaces.gram import CachedGramSpace, GramPredictor, GramSpace, Origin
@@ -20,6 +20,7 @@ __all__ = [
     "Predictor",
     "ProductPredictor",
     "ProductSpace",
+    "Share",
     "Space",
     "WeightRule",
 ]

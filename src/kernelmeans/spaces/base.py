@@ -1,10 +1,11 @@
 """What a space is: the samples' feature vectors, in whatever form, answered block by block."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +42,21 @@ def check_finite(kernel: Kernel, *values: Array) -> None:
             f"these data in {values[0].dtype}; scale the columns of X, or choose another kernel or "
             "other parameters."
         )
+
+
+class Share(NamedTuple):
+    """What a block, or several, add to a sum over the samples.
+
+    Attributes
+    ----------
+    vectors : tuple of ndarray
+        Of sum_i c_i phi_i, in the form of the space.
+    sums : tuple of ndarray
+        Of whatever else is wanted; plain sums.
+    """
+
+    vectors: tuple[Array, ...]
+    sums: tuple[Any, ...] = ()
 
 
 class Mixture(NamedTuple):
@@ -105,11 +121,14 @@ class Space(ABC):
         then those coefficients and nothing else.
     max_in_flight : int or None
         How many parts of a move may be worked on at once without breaking the memory budget.
+    first : int
+        Place of the first sample among all, where this space holds a part of them.
     """
 
     sample_weight: Array
     keeps_coefficients: bool = False
     max_in_flight: int | None = None
+    first: int = 0
 
     @property
     def n_samples(self) -> int:
@@ -193,6 +212,89 @@ class Space(ABC):
         edges = np.linspace(0, self.n_samples, count + 1).astype(int).tolist()
         for start, stop in pairwise(edges):
             yield slice(start, stop)
+
+    def reduce(
+        self,
+        function: Callable[..., "Share"],
+        shape: tuple[int, int],
+        threads: Threads,
+        *arguments: Any,
+        along: tuple[Array, ...] = (),
+    ) -> "Share":
+        """Add up what a function makes of every block.
+
+        Parameters
+        ----------
+        function : callable
+            Called with the space, a block, the block's part of each array ``along`` and the
+            arguments; returns a `Share`.
+        shape : (k, R)
+            Of the centroids that the shares are of.
+        threads : Threads
+            Where blocks are worked on.
+        *arguments
+            What the function needs beside the block.
+        along : tuple of ndarray of shape (..., n_samples)
+            What it needs of the block's samples.
+
+        Returns
+        -------
+        Share
+            The sums, in block order, so that they do not depend on the threads.
+        """
+
+        def work(block: slice) -> Share:
+            return function(self, block, *(a[..., block] for a in along), *arguments)
+
+        total = self.empty_sum(*shape)
+        sums: tuple[Any, ...] = ()
+        for block, share in threads.map(work, self.blocks(math.prod(shape))):
+            self.add(total, share.vectors, block)
+            sums = tuple(map(np.add, sums, share.sums)) if sums else share.sums
+        return Share(total, sums)
+
+    def collect(
+        self,
+        function: Callable[..., tuple[Any, ...]],
+        width: int,
+        threads: Threads,
+        *arguments: Any,
+    ) -> tuple[Any, ...]:
+        """What a function makes of every block, side by side.
+
+        Parameters
+        ----------
+        function : callable
+            Called with the space, a block and the arguments; returns arrays with the block's
+            samples last.
+        width : int
+            Values per sample in its largest array.
+        threads : Threads
+            Where blocks are worked on.
+        *arguments
+            What the function needs beside the block.
+
+        Returns
+        -------
+        tuple of ndarray of shape (..., n_samples)
+            For all samples.
+        """
+        found: tuple[Any, ...] = ()
+
+        def work(block: slice) -> tuple[Any, ...]:
+            return function(self, block, *arguments)
+
+        for block, parts in threads.map(work, self.blocks(width)):
+            if not found:
+                found = tuple(np.empty((*p.shape[:-1], self.n_samples), p.dtype) for p in parts)
+            for whole, part in zip(found, parts, strict=True):
+                whole[..., block] = part
+        return found
+
+    @property
+    def sample(self) -> "Space":
+        """The samples, or a draw of them where they are too many to be looked at often."""
+        return self
 
     def combine(
         self,
