@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, resolve_gamma
+from kernelmeans.lowrank import Explicit
 from kernelmeans.solver import Schedule, coldest_start, critical_power, solve
 from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION
 from kernelmeans.solver.seeding import random_seeds
@@ -84,7 +85,7 @@ def step_loops(n_steps: int = 25) -> None:
 
     n = 200_000
     Z = rng.standard_normal((n, 256), dtype=np.float32)
-    features = FeatureSpace(Kernel("linear", {}), Z, np.ones(n, "f4"))
+    features = FeatureSpace.hold(Explicit(Kernel("linear", {})), Z, np.ones(n, "f4"), Threads())
     C, W = rng.random((k, 256), dtype=np.float32), rng.random((k, n), dtype=np.float32)
 
     def bare_features() -> None:

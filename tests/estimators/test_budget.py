@@ -25,7 +25,8 @@ def test_a_kernel_matrix_that_does_not_fit_is_refused_at_once(estimator, kernel,
     size = (n * n + 5 * 3 * n) * np.dtype(dtype).itemsize
     message = (
         rf"n_samples=200000: the kernel matrix, with the centroids, takes .*\({size} bytes\), "
-        r"more than the memory budget of 1.0 GB \(1000000000 bytes\). Set cache_kernel=False"
+        r"more than the memory budget of 1.0 GB \(1000000000 bytes\). Set approximation='auto' "
+        r"\(low rank\), or cache_kernel=False"
     )
     start = time.perf_counter()
     with pytest.raises(MemoryError, match=message) as caught:
@@ -48,7 +49,7 @@ def test_the_copy_of_a_precomputed_matrix_counts():
 
 def test_recomputed_rows_need_room_for_the_centroids():
     # With this many clusters the centroids outweigh the kernel matrix.
-    with pytest.raises(MemoryError, match=r"n_clusters=300: a step .* Use fewer rows or clusters"):
+    with pytest.raises(MemoryError, match=r"n_clusters=300: a step .* fewer rows or clusters"):
         KernelPowerKMeans(300, cache_kernel=False, memory_budget="1MB").fit(data.cloud(1000))
 
 

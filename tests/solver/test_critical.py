@@ -8,10 +8,11 @@ import pytest
 
 import data
 import oracle
+from held import feature_space
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Schedule, critical_power, solve, warn_unless_positive
 from kernelmeans.solver.critical import smallest_eigenvalue
-from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace
+from kernelmeans.spaces import CachedGramSpace, GramSpace
 
 PRECOMPUTED = Kernel("precomputed", {})
 
@@ -41,7 +42,7 @@ def test_is_the_same_in_every_space(threads):
     linear = Kernel("linear", {})
     ones = np.ones(len(X))
     spaces = [
-        FeatureSpace(linear, X, ones),
+        feature_space(linear, X, ones),
         CachedGramSpace(linear, X, ones, threads),
         GramSpace(linear, X, ones, threads, row_budget=8 * 200 * 10),
     ]
@@ -84,7 +85,7 @@ def test_of_constant_data_is_minus_infinity(space, value, threads, dtype):
     kernel = Kernel("linear", {})
     ones = np.ones(40, dtype)
     made = (
-        FeatureSpace(kernel, X, ones)
+        feature_space(kernel, X, ones)
         if space == "features"
         else CachedGramSpace(kernel, X, ones, threads)
     )
@@ -94,7 +95,7 @@ def test_of_constant_data_is_minus_infinity(space, value, threads, dtype):
 def test_of_a_line_is_one_half(threads):
     # All directions from the mean agree up to sign: lam = 1.
     X = np.arange(40.0)[:, None]
-    space = FeatureSpace(Kernel("linear", {}), X, np.ones(40))
+    space = feature_space(Kernel("linear", {}), X, np.ones(40))
     assert critical_power(space, threads, 0) == pytest.approx(0.5, abs=1e-6)
 
 

@@ -7,11 +7,12 @@ import pytest
 
 import data
 import oracle
+from held import feature_space
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Schedule, solve
 from kernelmeans.solver.blockwise import assign
-from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace
+from kernelmeans.spaces import CachedGramSpace, GramSpace
 
 GAMMA = 0.2
 HARD = Schedule(s0=-np.inf, critical_power=-np.inf)
@@ -19,7 +20,7 @@ HARD = Schedule(s0=-np.inf, critical_power=-np.inf)
 
 def make_space(X, weight, threads, kind="gram"):
     if kind == "features":
-        return FeatureSpace(Kernel("linear", {}), X, weight)
+        return feature_space(Kernel("linear", {}), X, weight)
     kernel = Kernel("rbf", {"gamma": GAMMA})
     if kind == "recomputed":
         return GramSpace(kernel, X, weight, threads, row_budget=160 * len(X) * 8)

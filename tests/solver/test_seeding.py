@@ -6,14 +6,15 @@ from sklearn.cluster import kmeans_plusplus
 
 import data
 import oracle
+from held import feature_space
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver.blockwise import distances_to
 from kernelmeans.solver.seeding import from_weights, greedy_kmeans_plusplus, random_seeds
-from kernelmeans.spaces import CachedGramSpace, FeatureSpace
+from kernelmeans.spaces import CachedGramSpace
 
 
 def linear_space(X, weight=None):
-    return FeatureSpace(Kernel("linear", {}), X, np.ones(len(X)) if weight is None else weight)
+    return feature_space(Kernel("linear", {}), X, np.ones(len(X)) if weight is None else weight)
 
 
 def potential(X, seeds, weight=None):

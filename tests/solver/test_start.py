@@ -7,11 +7,12 @@ from sklearn.metrics import adjusted_rand_score
 
 import data
 import oracle
+from held import feature_space
 from kernelmeans import KernelPowerKMeans, PowerKMeans
 from kernelmeans.kernels import Kernel
 from kernelmeans.simulate import make_rings
 from kernelmeans.solver import automatic_start
-from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace
+from kernelmeans.spaces import CachedGramSpace, GramSpace
 
 
 def gram_space(K, threads, weight=None):
@@ -70,7 +71,7 @@ def test_the_start_is_the_same_in_every_space(threads):
     X, _ = data.blobs(300, 4, 12, spread=0.05)
     linear, ones = Kernel("linear", {}), np.ones(len(X))
     spaces = [
-        FeatureSpace(linear, X, ones),
+        feature_space(linear, X, ones),
         CachedGramSpace(linear, X, ones, threads),
         GramSpace(linear, X, ones, threads, row_budget=8 * 300 * 10),
     ]

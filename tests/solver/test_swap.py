@@ -5,10 +5,11 @@ import pytest
 
 import data
 import oracle
+from held import feature_space
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Schedule, solve, swap_moves
 from kernelmeans.solver.blockwise import assign
-from kernelmeans.spaces import CachedGramSpace, FeatureSpace
+from kernelmeans.spaces import CachedGramSpace
 
 HARD = Schedule(s0=-np.inf, critical_power=-np.inf)
 
@@ -16,7 +17,7 @@ HARD = Schedule(s0=-np.inf, critical_power=-np.inf)
 def make_space(X, kind, threads, weight=None):
     weight = np.ones(len(X)) if weight is None else weight
     if kind == "features":
-        return FeatureSpace(Kernel("linear", {}), X, weight)
+        return feature_space(Kernel("linear", {}), X, weight)
     return CachedGramSpace(Kernel("rbf", {"gamma": 0.2}), X, weight, threads)
 
 

@@ -6,8 +6,8 @@ import scipy.sparse
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_blobs
 
+from held import feature_space
 from kernelmeans.kernels import Kernel
-from kernelmeans.spaces import FeatureSpace
 from spaces.conformance import SpaceConformance
 
 
@@ -17,7 +17,7 @@ def dense(X):
 
 class TestLinear(SpaceConformance):
     def make_space(self, X, weight, threads):
-        return FeatureSpace(Kernel("linear", {}), X, weight)
+        return feature_space(Kernel("linear", {}), X, weight)
 
     def gram(self, X):
         X = dense(X)
@@ -26,7 +26,7 @@ class TestLinear(SpaceConformance):
 
 class TestCosine(SpaceConformance):
     def make_space(self, X, weight, threads):
-        return FeatureSpace(Kernel("cosine", {}), X, weight)
+        return feature_space(Kernel("cosine", {}), X, weight)
 
     def gram(self, X):
         Z = dense(X)
@@ -51,7 +51,7 @@ class TestCosineCSR(TestCosine):
 def test_an_offset_of_the_data_costs_no_accuracy(offset):
     X, _ = make_blobs(60, 3, random_state=0)
     near, far = (
-        FeatureSpace(Kernel("linear", {}), X + shift, np.ones(60)) for shift in (0, offset)
+        feature_space(Kernel("linear", {}), X + shift, np.ones(60)) for shift in (0, offset)
     )
     at = np.array([[0], [1]])
     block = slice(0, 60)

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from held import feature_space
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.spaces import CachedGramSpace, FeatureSpace
+from kernelmeans.spaces import CachedGramSpace
 from oracle import rbf
 
 GAMMA = 0.4
@@ -19,7 +20,7 @@ def exported(kind):
         if kind == "gram":
             space = CachedGramSpace(Kernel("rbf", {"gamma": GAMMA}), X, np.ones(80), threads)
         else:
-            space = FeatureSpace(Kernel("linear", {}), X, np.ones(80))
+            space = feature_space(Kernel("linear", {}), X, np.ones(80))
         return space.export(space.at(SEEDS))
 
 

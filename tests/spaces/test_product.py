@@ -6,12 +6,12 @@ import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
 import data
+from held import feature_space
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver.blockwise import distances_to
 from kernelmeans.spaces import (
     CachedGramSpace,
     EntropyRule,
-    FeatureSpace,
     GramSpace,
     ProductSpace,
 )
@@ -38,7 +38,7 @@ class TestMixed(SpaceConformance):
         budget = tiny_budget(weight.dtype)
         members = [
             CachedGramSpace(RBF, X[:, COLUMNS[0]], weight, threads),
-            FeatureSpace(LINEAR, X[:, COLUMNS[1]], weight),
+            feature_space(LINEAR, X[:, COLUMNS[1]], weight),
             GramSpace(NARROW, X[:, COLUMNS[2]], weight, threads, row_budget=budget),
         ]
         return ProductSpace(members, COLUMNS, EntropyRule(1.0), FACTORS)
@@ -54,7 +54,7 @@ class TestMixed(SpaceConformance):
 class TestOfFeatures(SpaceConformance):
     def make_space(self, X, weight, threads):
         columns = [slice(0, 2), slice(2, 4)]
-        members = [FeatureSpace(LINEAR, X[:, own], weight) for own in columns]
+        members = [feature_space(LINEAR, X[:, own], weight) for own in columns]
         return ProductSpace(members, columns, EntropyRule(1.0))
 
     def gram(self, X):
@@ -73,7 +73,7 @@ class TestOfSparseFeatures(SpaceConformance):
 
     def make_space(self, X, weight, threads):
         columns = [slice(0, 5), slice(5, 12)]
-        members = [FeatureSpace(Kernel("cosine", {}), X[:, own], weight) for own in columns]
+        members = [feature_space(Kernel("cosine", {}), X[:, own], weight) for own in columns]
         return ProductSpace(members, columns, EntropyRule(1.0), np.array([1.0, 3.0]))
 
     def gram(self, X):

@@ -82,7 +82,8 @@ class Threads:
     """Map a function over blocks in a pool of threads, results in the order of the blocks.
 
     BLAS is held at one thread while the pool is open, so that a block's numbers, and with them
-    the labels, do not depend on how many threads there are.
+    the labels, do not depend on how many threads there are. Before it is opened there is no pool,
+    and functions run where they are called.
 
     Parameters
     ----------
@@ -99,6 +100,7 @@ class Threads:
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = available_threads() if workers is None else workers
+        self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> "Threads":
         _SINGLE_THREADED.hold()

@@ -1,111 +1,166 @@
 """From kernels and rows to spaces, within the memory budget."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import scipy.sparse
 
 from kernelmeans._typing import Array, Data
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.checks import check_memory
+from kernelmeans.estimators.choice import Choice
 from kernelmeans.kernels import Kernel
-from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, Space
+from kernelmeans.lowrank import Approximation, Explicit, approximate, draw_rows
+from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, PartedSpace, Space
+from kernelmeans.spaces.features import FILL_ROWS, row_blocks
+
+#: Most bytes of a part's rows and features, which more would not make faster, and fewest rows.
+PART_BYTES, FEWEST_ROWS = 2**25, 64
 
 
-def build_spaces(
-    kernels: Sequence[Kernel],
-    rows: Sequence[Data],
-    weight: Array,
-    n_clusters: int,
-    budget: int,
-    cache_kernel: bool,
-    threads: Threads,
-    names: Sequence[str] | None = None,
-) -> list[Space]:
-    """A space for each kernel: explicit features where it has them, else a kernel matrix.
+@dataclass(frozen=True)
+class Builder:
+    """Makes the space of each kernel.
 
-    Parameters
+    Attributes
     ----------
-    kernels : sequence of Kernel
-        The kernels.
-    rows : sequence of {ndarray, CSR matrix}
-        What each kernel is of.
-    weight : ndarray of shape (n_samples,)
-        Sample weights.
     n_clusters : int
         Clusters, whose centroids take memory too.
     budget : int
-        Bytes that all may take together.
-    cache_kernel : bool
-        Whether kernel matrices are kept.
+        Bytes that all spaces may take together.
+    weight : ndarray of shape (n_samples,)
+        Sample weights.
     threads : Threads
-        Where they are computed.
-    names : sequence of str, default=None
-        What messages call the kernels.
-
-    Returns
-    -------
-    list of Space
-        In the order of the kernels.
-
-    Raises
-    ------
-    MemoryError
-        If they would not fit into the budget.
-    ValueError
-        If a kernel is not finite on the rows, or cannot be normalised.
+        Where kernel values are computed.
+    seed : int
+        Of landmarks and random features.
+    approximates : bool, default=True
+        Whether the estimator has an ``approximation`` parameter to point at.
     """
-    n, itemsize = weight.shape[0], weight.dtype.itemsize
-    explicit = [kernel.has_features for kernel in kernels]
-    working = GramSpace.working_bytes(n_clusters, n, itemsize) * explicit.count(False)
-    features = sum(
-        X.nbytes
-        for X, has_features in zip(rows, explicit, strict=True)
-        if has_features and not scipy.sparse.issparse(X)
-    )
-    n_matrices = explicit.count(False)
-    # Rows are recomputed for one kernel at a time.
-    matrices = n_matrices * n * n if cache_kernel else 8 * n * bool(n_matrices)
-    what, remedies = _description(kernels, n, n_clusters, itemsize, cache_kernel)
-    check_memory(features + working + matrices * itemsize, budget, what, remedies)
-    row_budget = budget - features - working
 
-    def build(kernel: Kernel, X: Data) -> Space:
-        if kernel.has_features:
-            return FeatureSpace(kernel, X, weight)
-        if cache_kernel:
-            return CachedGramSpace(kernel, X, weight, threads)
-        return GramSpace(kernel, X, weight, threads, row_budget)
+    n_clusters: int
+    budget: int
+    weight: Array
+    threads: Threads
+    seed: int
+    approximates: bool = True
 
-    spaces = []
-    for index, (kernel, X) in enumerate(zip(kernels, rows, strict=True)):
-        try:
-            spaces.append(build(kernel, X))
-        except ValueError as error:
-            if names is None:
-                raise
-            raise ValueError(f"{names[index]}: {error}") from error
-    return spaces
+    def spaces(
+        self,
+        kernels: Sequence[Kernel],
+        rows: Sequence[Data],
+        choices: Sequence[Choice],
+        names: Sequence[str] | None = None,
+    ) -> list[Space]:
+        """A space for each kernel.
 
+        Parameters
+        ----------
+        kernels : sequence of Kernel
+            The kernels.
+        rows : sequence of {ndarray, CSR matrix, Rows}
+            What each kernel is of.
+        choices : sequence of Choice
+            How each is to be held.
+        names : sequence of str, default=None
+            What messages call the kernels.
 
-def _description(
-    kernels: Sequence[Kernel], n: int, n_clusters: int, itemsize: int, cache_kernel: bool
-) -> tuple[str, str]:
-    """What takes the memory, and what to do about it."""
-    half = "" if itemsize == 4 else ", pass float32 data (half the memory)"
-    n_matrices = sum(not kernel.has_features for kernel in kernels)
-    if not n_matrices:
-        of = "X" if len(kernels) == 1 else f"the columns of {len(kernels)} kernels"
-        return f"n_samples={n}: a centred copy of {of}", f"Use fewer columns or rows{half}"
-    if not cache_kernel:
-        what = f"n_samples={n}, n_clusters={n_clusters}: a step with recomputed rows"
-        if n_matrices > 1:
-            what += f" of {n_matrices} kernels"
-        return what, f"Use fewer rows or clusters{half}"
-    matrices = f"{n_matrices} kernel matrices" if n_matrices > 1 else "the kernel matrix"
-    if all(kernel.precomputed for kernel in kernels):
-        matrices = "a centred copy of X"
-    remedies = (
-        "Set cache_kernel=False (kernel rows are made anew at each step: slower, but little "
-        f"memory){half}"
-    )
-    return f"n_samples={n}: {matrices}, with the centroids,", remedies
+        Returns
+        -------
+        list of Space
+            In the order of the kernels.
+
+        Raises
+        ------
+        MemoryError
+            If they would not fit into the budget.
+        ValueError
+            If a kernel is not finite on the rows, or cannot be normalised.
+        """
+        budget = self.budget - self._checked(kernels, choices)
+        spaces: list[Space] = []
+        for index, (kernel, X, choice) in enumerate(zip(kernels, rows, choices, strict=True)):
+            try:
+                space = self._space(kernel, X, choice, budget)
+            except ValueError as error:
+                if names is None:
+                    raise
+                raise ValueError(f"{names[index]}: {error}") from error
+            if isinstance(space, FeatureSpace):
+                budget -= space.resident_bytes
+            spaces.append(space)
+        return spaces
+
+    def _checked(self, kernels: Sequence[Kernel], choices: Sequence[Choice]) -> int:
+        """Bytes that all but features and recomputed rows take; refused if they are too many."""
+        n, itemsize = self.weight.shape[0], self.weight.dtype.itemsize
+        cached = sum(choice.method == "exact" for choice in choices)
+        n_gram = cached + sum(choice.method == "blocked" for choice in choices)
+        working = GramSpace.working_bytes(self.n_clusters, n, itemsize) * n_gram
+        # Rows are recomputed for one kernel at a time.
+        passing = 8 * n * (n_gram > cached) * itemsize
+        needed = working + cached * n * n * itemsize + passing
+        what, remedies = self._description(kernels, n, itemsize, n_gram, cached)
+        check_memory(needed, self.budget, what, remedies)
+        return int(needed - passing)
+
+    def _description(
+        self, kernels: Sequence[Kernel], n: int, itemsize: int, n_gram: int, cached: int
+    ) -> tuple[str, str]:
+        """What takes the memory, and what to do about it."""
+        half = "" if itemsize == 4 else ", pass float32 data (half the memory)"
+        low_rank = "approximation='auto' (low rank), or " if self.approximates else ""
+        if not cached:
+            what = f"n_samples={n}, n_clusters={self.n_clusters}: a step with recomputed rows"
+            if n_gram > 1:
+                what += f" of {n_gram} kernels"
+            return what, f"Use {low_rank}fewer rows or clusters{half}"
+        matrices = f"{cached} kernel matrices" if cached > 1 else "the kernel matrix"
+        if all(kernel.precomputed for kernel in kernels):
+            matrices = "a centred copy of X"
+        remedies = (
+            f"Set {low_rank}cache_kernel=False (kernel rows are made anew at each step: slower, "
+            f"but little memory){half}"
+        )
+        return f"n_samples={n}: {matrices}, with the centroids,", remedies
+
+    def _space(self, kernel: Kernel, X: Data, choice: Choice, budget: int) -> Space:
+        if choice.method == "exact":
+            return CachedGramSpace(kernel, X, self.weight, self.threads)
+        if choice.method == "blocked":
+            return GramSpace(kernel, X, self.weight, self.threads, budget)
+        found = Approximation(Explicit(kernel), None)
+        if choice.method != "explicit":
+            found = choice.found or approximate(
+                kernel, X, self.weight, choice.method, choice.n_components, self.seed
+            )
+        return self._features(found, X, budget)
+
+    def _features(self, found: Approximation, X: Data, budget: int) -> FeatureSpace:
+        """Features held, if they fit, or else made anew at each step."""
+        features, lift = found
+        n, itemsize = self.weight.shape[0], self.weight.dtype.itemsize
+        raw = features.raw(*features.read(X, slice(0, 1)))
+        width = raw.shape[1] if lift is None else lift.shape[1]
+        row_bytes = (X.shape[1] + 2 * raw.shape[1] + 8 * self.n_clusters) * itemsize
+        # What threads are at work on counts where the whole is more.
+        at_work = self.threads.workers * FILL_ROWS
+        passing = at_work * row_bytes if n > at_work else 0
+        if scipy.sparse.issparse(raw) or n * width * itemsize + passing <= budget:
+            return FeatureSpace.hold(features, X, self.weight, self.threads, lift)
+        rows, weight = draw_rows(X, self.weight, budget // 8)
+        sample = FeatureSpace.hold(features, rows, weight, self.threads, lift)
+        # A thread works on one part while another is read for it.
+        in_flight = 2 * self.threads.workers
+        room = budget // 2 // in_flight
+        check_memory(
+            FEWEST_ROWS * row_bytes,
+            room,
+            f"n_samples={n}, n_clusters={self.n_clusters}: {FEWEST_ROWS} rows and their features, "
+            f"one of {2 * in_flight} shares of the memory budget,",
+            "Use fewer components or clusters",
+        )
+        most = min(PART_BYTES, room) // row_bytes
+        space = PartedSpace(sample, X, row_blocks(X, most), self.weight, in_flight)
+        space.survey(self.threads)
+        return space

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kernelmeans._sklearn import Interval
+from kernelmeans.estimators.choice import APPROXIMATION
 from kernelmeans.estimators.parameters import ANNEALING, COMMON, Annealed
 from kernelmeans.estimators.with_kernels import KERNELS, WithKernels
 from kernelmeans.spaces import EntropyRule, WeightRule
@@ -99,6 +100,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         **KERNELS,
+        **APPROXIMATION,
         "lam": [Interval(Real, 0, np.inf, closed="both")],
         **ANNEALING,
     }
@@ -121,6 +123,8 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         tol: float = 1e-6,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
+        approximation: str | None = None,
+        n_components: int | float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -138,6 +142,8 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         self.tol = tol
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
+        self.approximation = approximation
+        self.n_components = n_components
         self.random_state = random_state
 
     def _weight_rule(self, scale: float) -> WeightRule:

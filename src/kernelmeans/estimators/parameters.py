@@ -11,8 +11,9 @@ from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
-from kernelmeans.estimators.build import build_spaces
+from kernelmeans.estimators.build import Builder
 from kernelmeans.estimators.checks import check_gram
+from kernelmeans.estimators.choice import APPROXIMATION, choose
 from kernelmeans.estimators.diagonal import TrainingDiagonal
 from kernelmeans.estimators.shell import KernelClusterer
 from kernelmeans.kernels import PARAMETERS, Kernel, resolve_kernel
@@ -29,7 +30,7 @@ from kernelmeans.solver.schedule import (
     AUTO_RELAXATION,
     AUTO_SOFTNESS,
 )
-from kernelmeans.spaces import Space
+from kernelmeans.spaces import FeatureSpace, Space
 
 COMMON: dict[str, Any] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -56,6 +57,7 @@ KERNEL: dict[str, Any] = {
     "coef0": [Interval(Real, None, None, closed="neither")],
     "kernel_params": [dict, None],
     "cache_kernel": ["boolean"],
+    **APPROXIMATION,
 }
 ANNEALING: dict[str, Any] = {
     "s0": [StrOptions({"auto"}), Interval(Real, None, 0, closed="neither")],
@@ -69,14 +71,26 @@ class OneKernel(KernelClusterer):
     """Estimators in the space of a single kernel."""
 
     cache_kernel: bool = True
+    approximation: str | None = None
+    n_components: int | float | str = "auto"
 
     def _space(
         self, kernel: Kernel, X: Data, weight: Array, budget: int, threads: Threads, seed: int
     ) -> Space:
-        (space,) = build_spaces(
-            [kernel], [X], weight, self.n_clusters, budget, self.cache_kernel, threads
+        choice = choose(
+            kernel,
+            X,
+            weight,
+            self.approximation,
+            self.n_components,
+            self.cache_kernel,
+            budget,
+            seed,
         )
-        if not kernel.surely_positive:
+        self.approximation_, self.approximation_reason_ = choice.method, choice.reason
+        builder = Builder(self.n_clusters, budget, weight, threads, seed)
+        (space,) = builder.spaces([kernel], [X], [choice])
+        if not (kernel.surely_positive or isinstance(space, FeatureSpace)):
             warn_unless_positive(space, threads, seed, kernel.name)
         return space
 
@@ -139,7 +153,7 @@ class Annealed(KernelClusterer):
     tol: float
 
     def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
-        critical = critical_power(space, threads, seed)
+        critical = critical_power(space.sample, threads, seed)
         automatic = self.eta == "auto"
         schedule = Schedule(
             s0=self._first_power(space, critical, threads),
@@ -165,7 +179,7 @@ class Annealed(KernelClusterer):
         # A power that stays must be one at which centroids part.
         if self.eta == 1:
             return coldest_start(critical)
-        return automatic_start(space, self.n_clusters, critical, threads)
+        return automatic_start(space.sample, self.n_clusters, critical, threads)
 
     def _set_fitted(
         self, X: Data, weight: Array, floor: float, schedule: Schedule, *outcome: Any

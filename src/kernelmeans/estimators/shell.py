@@ -29,11 +29,12 @@ from kernelmeans.memory import budget_bytes
 from kernelmeans.solver import (
     Result,
     Schedule,
+    partition_cost,
     shares,
     solve,
     swap_moves,
 )
-from kernelmeans.spaces import Predictor, Space
+from kernelmeans.spaces import Centroids, Predictor, Space
 
 #: Share of the memory budget that the soft weights may take to be kept.
 WEIGHTS_SHARE = 0.25
@@ -142,6 +143,7 @@ class KernelClusterer(
                 n_swaps = 30 + 2 * self.n_clusters if self.n_swaps == "auto" else int(self.n_swaps)
                 swap_moves(space, result, n_swaps, self.max_iter, rng, threads, reporter)
             assert result.centroids is not None
+            self._certify(space, result.centroids, threads)
             predictor = space.export(result.centroids)
             floor = float(space.floor(result.centroids)[0])
         # Kernel matrices have done their work, and the last assignment needs room.
@@ -151,6 +153,16 @@ class KernelClusterer(
         self._warn(result)
         reporter.end()
         return self
+
+    def _certify(self, space: Space, centroids: Centroids, threads: Threads) -> None:
+        """How far an approximation can be off."""
+        trace = space.traces(centroids.kernel_weights[0])
+        self.approximation_error_, self.inertia_bounds_ = None, None
+        if trace is not None:
+            self.approximation_error_ = trace.left_out / trace.total if trace.total > 0 else 0.0
+            if trace.left_out > 0:
+                cost = partition_cost(space, centroids, threads)
+                self.inertia_bounds_ = max(0.0, cost - trace.left_out), cost
 
     def _solve(
         self,
@@ -195,6 +207,8 @@ class KernelClusterer(
         comparison = predictor.compare(X, diagonal, keep_distances=fits)
         self.labels_ = comparison.labels
         self.inertia_ = _cost(comparison.nearest, weight)
+        if self.approximation_error_ == 0:
+            self.inertia_bounds_ = self.inertia_, self.inertia_
         self.objective_history_ = result.objective_history[best]
         self.power_history_ = result.power_history[best]
         self.n_iter_ = int(result.n_iter[best])

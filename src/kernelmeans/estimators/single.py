@@ -161,6 +161,8 @@ class KernelPowerKMeans(WithKernel, Annealed):
         tol: float = 1e-6,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
+        approximation: str | None = None,
+        n_components: int | float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -180,6 +182,8 @@ class KernelPowerKMeans(WithKernel, Annealed):
         self.tol = tol
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
+        self.approximation = approximation
+        self.n_components = n_components
         self.random_state = random_state
 
 
@@ -238,6 +242,8 @@ class KernelKMeans(WithKernel):
         max_iter: int = 1000,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
+        approximation: str | None = None,
+        n_components: int | float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -253,6 +259,8 @@ class KernelKMeans(WithKernel):
         self.max_iter = max_iter
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
+        self.approximation = approximation
+        self.n_components = n_components
         self.random_state = random_state
 
     def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
@@ -334,4 +342,4 @@ class PowerKMeans(OneKernel, Annealed):
     def cluster_centers_(self) -> Array:
         """The centroids, shape (n_clusters, n_features)."""
         predictor = cast(FeaturePredictor, self._predictor)
-        return predictor.theta + predictor.centre
+        return predictor.theta + predictor.frame.centre

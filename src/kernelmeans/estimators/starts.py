@@ -95,7 +95,8 @@ class Starts:
             if self.init == "random-partition":
                 drawn = [random_partition(space.n_samples, k, rng) for rng in generators]
                 return Centroids.join([from_weights(space, w, threads) for w in drawn])
-            return space.at(greedy_kmeans_plusplus(space, k, generators, threads))
+            few = space.sample
+            return few.at(greedy_kmeans_plusplus(few, k, generators, threads))
         if _is_index_table(self.init):
             return space.at(self.init[first : first + len(seeds)].T)
         if callable(self.init):

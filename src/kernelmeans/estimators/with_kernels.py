@@ -12,15 +12,16 @@ from kernelmeans._sklearn import StrOptions, _safe_indexing
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
-from kernelmeans.estimators.build import build_spaces
+from kernelmeans.estimators.build import Builder
 from kernelmeans.estimators.checks import check_gram
+from kernelmeans.estimators.choice import choose
 from kernelmeans.estimators.diagonal import TrainingDiagonal
 from kernelmeans.estimators.scaling import value_range, variances
 from kernelmeans.estimators.shell import KernelClusterer
 from kernelmeans.estimators.views import FAMILIES, find_views, used_columns
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.solver import Result, warn_unless_positive
-from kernelmeans.spaces import ProductSpace, Space, WeightRule
+from kernelmeans.spaces import FeatureSpace, ProductSpace, Space, WeightRule
 
 KERNELS: dict[str, Any] = {
     "kernels": [StrOptions({*FAMILIES, "precomputed"}), list, tuple],
@@ -35,6 +36,8 @@ class WithKernels(KernelClusterer):
     kernel_: CombinedKernel
     kernels: str | Sequence[Any]
     kernel_scaling: str | None
+    approximation: str | None = None
+    n_components: int | float | str = "auto"
 
     def _weight_rule(self, scale: float) -> WeightRule:
         """How kernel weights follow the costs, whose sum for k = 1 and equal weights is `scale`."""
@@ -128,20 +131,22 @@ class WithKernels(KernelClusterer):
     ) -> ProductSpace:
         self.kernels_ = kernel.kernels
         rows = _rows(X, kernel.columns)
-        spaces = build_spaces(
-            kernel.kernels,
-            rows,
-            weight,
-            self.n_clusters,
-            budget,
-            self.cache_kernel,
-            threads,
-            self._kernel_names,
-        )
+        share = budget // len(rows)
+        wish = self.approximation, self.n_components, self.cache_kernel, share, seed
+        choices = [
+            choose(own, X, weight, *wish) for own, X in zip(kernel.kernels, rows, strict=True)
+        ]
+        self.approximation_ = [choice.method for choice in choices]
+        self.approximation_reason_ = [choice.reason for choice in choices]
+        approximates = "approximation" in self.get_params(deep=False)
+        builder = Builder(self.n_clusters, budget, weight, threads, seed, approximates)
+        spaces = builder.spaces(kernel.kernels, rows, choices, self._kernel_names)
         variance, rounding = variances(spaces, threads)
-        kept = self._informative(variance > rounding)
+        variance = np.where(variance > rounding, variance, 0)
+        kept = self._informative(variance > 0)
         for index in kept:
-            if not kernel.kernels[index].surely_positive:
+            approximate = isinstance(spaces[index], FeatureSpace)
+            if not (kernel.kernels[index].surely_positive or approximate):
                 warn_unless_positive(spaces[index], threads, seed, self._kernel_names[index])
         self.kernel_factors_ = np.zeros(len(spaces))
         self.kernel_factors_[kept] = self._factors(kernel, rows, weight, variance, kept, threads)

@@ -1,5 +1,6 @@
 """The solver: annealed power k-means in any space."""
 
+from kernelmeans.solver.blockwise import partition_cost
 from kernelmeans.solver.critical import critical_power, warn_unless_positive
 from kernelmeans.solver.driver import Listener, Progress, solve
 from kernelmeans.solver.power import shares
@@ -16,6 +17,7 @@ __all__ = [
     "automatic_start",
     "coldest_start",
     "critical_power",
+    "partition_cost",
     "shares",
     "solve",
     "swap_moves",

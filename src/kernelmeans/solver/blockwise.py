@@ -7,6 +7,7 @@ import numpy as np
 
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.engines import Threads
+from kernelmeans.solver.power import hard_weights
 from kernelmeans.spaces import Centroids, Share, Space
 
 
@@ -61,6 +62,23 @@ def distances_to(space: Space, centroids: Centroids, threads: Threads) -> Array:
 
 def _distances(space: Space, block: slice, centroids: Centroids) -> tuple[Array]:
     return (space.distances(centroids, block),)
+
+
+def partition_cost(space: Space, centroids: Centroids, threads: Threads) -> float:
+    """Weighted squared distances to the means of the clusters that one restart's centroids make."""
+    space = space.reweighted(centroids.kernel_weights[0])
+    share = space.reduce(_partition, centroids.shape, threads, centroids)
+    mass, squares = share.sums
+    means = space.combine(share.vectors, mass, threads, centroids.copy())
+    return float(squares - (mass * space.norms(means)).sum())
+
+
+def _partition(space: Space, block: slice, centroids: Centroids) -> Share:
+    v = space.sample_weight[block]
+    weights = hard_weights(space.distances(centroids, block), v).values
+    mass = weights.sum(axis=-1).astype(np.float64)
+    squares = v.astype(np.float64) @ space.squared_norms(block)
+    return Share(space.accumulate(weights, block), (mass, squares))
 
 
 def assign(space: Space, centroids: Centroids, threads: Threads) -> Assignment:

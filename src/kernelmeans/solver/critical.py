@@ -99,7 +99,7 @@ class CriticalPowers:
         """
         moved = np.abs(kernel_weights - self._known).sum(axis=1) / 2 > MOVED
         for r in np.flatnonzero(moved & which & np.isfinite(self.values)).tolist():
-            own = space.reweighted(kernel_weights[r])
+            own = space.sample.reweighted(kernel_weights[r])
             self.values[r] = critical_power(own, threads, seeds[r], ROUGH)
             self._known[r] = kernel_weights[r]
 

@@ -4,6 +4,7 @@ from kernelmeans.spaces.base import Share, Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeaturePredictor, FeatureSpace
 from kernelmeans.spaces.gram import CachedGramSpace, GramPredictor, GramSpace, Origin
+from kernelmeans.spaces.parted import PartedSpace
 from kernelmeans.spaces.predictor import Predictor
 from kernelmeans.spaces.product import ProductPredictor, ProductSpace
 from kernelmeans.spaces.rules import EntropyRule, WeightRule
@@ -17,6 +18,7 @@ __all__ = [
     "GramPredictor",
     "GramSpace",
     "Origin",
+    "PartedSpace",
     "Predictor",
     "ProductPredictor",
     "ProductSpace",

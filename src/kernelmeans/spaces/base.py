@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmeans._typing import Array, BoolArray, Data, DType, IntArray
-from kernelmeans.engines import Threads
+from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.kernels import Kernel
+from kernelmeans.lowrank import drawn
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
 
@@ -19,6 +20,8 @@ from kernelmeans.spaces.predictor import Predictor
 BLOCK_BYTES = 2**20
 #: Fewest and most rows of a block: the products need some depth, the threads some blocks.
 BLOCK_ROWS = (400, 4096)
+#: Within a part, which is one piece of work itself.
+SERIAL = Threads(1)
 
 
 def check_finite(kernel: Kernel, *values: Array) -> None:
@@ -57,6 +60,23 @@ class Share(NamedTuple):
 
     vectors: tuple[Array, ...]
     sums: tuple[Any, ...] = ()
+
+    def plus(self, other: "Share") -> "Share":
+        """The sum of two shares of parts, which add up plainly."""
+        return Share(*(tuple(map(np.add, a, b)) for a, b in zip(self, other, strict=True)))
+
+
+class Trace(NamedTuple):
+    """Weighted traces of the kernel matrix and of what an approximation leaves out of it.
+
+    Attributes
+    ----------
+    total, left_out : float
+        Weighted sums over the samples of K(x, x), and of what of it is left out.
+    """
+
+    total: float
+    left_out: float
 
 
 class Mixture(NamedTuple):
@@ -123,12 +143,21 @@ class Space(ABC):
         How many parts of a move may be worked on at once without breaking the memory budget.
     first : int
         Place of the first sample among all, where this space holds a part of them.
+    trace : Trace or None
+        What landmarks leave out; None for random features, where it says nothing.
+    parts : sequence of slice or None
+        Samples that are opened together, where the space holds nothing of them in between.
+    parts_in_flight : int or None
+        How many of them may be open at once without breaking the memory budget.
     """
 
     sample_weight: Array
     keeps_coefficients: bool = False
     max_in_flight: int | None = None
     first: int = 0
+    trace: Trace | None = None
+    parts: Sequence[slice] | None = None
+    parts_in_flight: int | None = None
 
     @property
     def n_samples(self) -> int:
@@ -246,10 +275,18 @@ class Space(ABC):
         def work(block: slice) -> Share:
             return function(self, block, *(a[..., block] for a in along), *arguments)
 
+        def work_on_part(part: slice) -> Share:
+            own = tuple(a[..., part] for a in along)
+            return self.opened(part).reduce(function, shape, SERIAL, *arguments, along=own)
+
+        if self.parts is not None:
+            shares = threads.map(work_on_part, self.parts, self.parts_in_flight)
+            return tree_sum((share for _, share in shares), Share.plus)
         total = self.empty_sum(*shape)
         sums: tuple[Any, ...] = ()
         for block, share in threads.map(work, self.blocks(math.prod(shape))):
-            self.add(total, share.vectors, block)
+            if share.vectors:
+                self.add(total, share.vectors, block)
             sums = tuple(map(np.add, sums, share.sums)) if sums else share.sums
         return Share(total, sums)
 
@@ -279,22 +316,37 @@ class Space(ABC):
         tuple of ndarray of shape (..., n_samples)
             For all samples.
         """
-        found: tuple[Any, ...] = ()
 
         def work(block: slice) -> tuple[Any, ...]:
             return function(self, block, *arguments)
 
-        for block, parts in threads.map(work, self.blocks(width)):
-            if not found:
-                found = tuple(np.empty((*p.shape[:-1], self.n_samples), p.dtype) for p in parts)
-            for whole, part in zip(found, parts, strict=True):
-                whole[..., block] = part
-        return found
+        def work_on_part(part: slice) -> tuple[Any, ...]:
+            return self.opened(part).collect(function, width, SERIAL, *arguments)
+
+        if self.parts is not None:
+            pieces = threads.map(work_on_part, self.parts, self.parts_in_flight)
+            return side_by_side(pieces, self.n_samples)
+        return side_by_side(threads.map(work, self.blocks(width)), self.n_samples)
+
+    def opened(self, part: slice) -> "Space":
+        """The space of the samples of one part."""
+        raise NotImplementedError
+
+    @cached_property
+    def sample(self) -> "Space":
+        """The samples, or a draw of them where they are many: enough to seed from, say."""
+        if self.sample_rows == self.n_samples:
+            return self
+        return self.restricted(*drawn(self.sample_weight, self.sample_rows))
 
     @property
-    def sample(self) -> "Space":
-        """The samples, or a draw of them where they are too many to be looked at often."""
-        return self
+    def sample_rows(self) -> int:
+        """Most samples in a draw."""
+        return self.n_samples
+
+    def restricted(self, indices: IntArray, sample_weight: Array) -> "Space":
+        """The space of some samples, with weights (len(indices),) of their own."""
+        raise NotImplementedError
 
     def combine(
         self,
@@ -387,6 +439,10 @@ class Space(ABC):
         """What the kernel weights add to the objective of each restart, shape (R,)."""
         return np.zeros(centroids.shape[1])
 
+    def traces(self, kernel_weights: Array) -> Trace | None:
+        """The traces under kernel weights (L,)."""
+        return self.trace
+
     def reweighted(self, kernel_weights: Array) -> "Space":
         """The same samples under other kernel weights (L,)."""
         return self
@@ -419,6 +475,19 @@ class Space(ABC):
         """Size of the numbers that squared distances are computed from."""
         norms = np.abs(self.squared_norms(slice(0, self.n_samples)).astype(np.float64))
         return float(np.average(norms, weights=self.sample_weight))
+
+
+def side_by_side(
+    pieces: Iterable[tuple[slice, tuple[Any, ...]]], n_samples: int
+) -> tuple[Any, ...]:
+    """Arrays of blocks of samples, their last axis, as arrays of all samples."""
+    found: tuple[Any, ...] = ()
+    for block, parts in pieces:
+        if not found:
+            found = tuple(np.empty((*part.shape[:-1], n_samples), part.dtype) for part in parts)
+        for whole, part in zip(found, parts, strict=True):
+            whole[..., block] = part
+    return found
 
 
 def at_least(distances: Array, floor: Array) -> Array:

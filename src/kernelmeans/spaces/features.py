@@ -1,44 +1,150 @@
 """A space held as an explicit matrix of features."""
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse
 
 from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.kernels import Kernel
-from kernelmeans.spaces.base import Mixture, Move, Space, check_finite
+from kernelmeans.lowrank import FeatureMap, draw_size
+from kernelmeans.rows import Rows
+from kernelmeans.spaces.base import Mixture, Move, Space, Trace, check_finite
 from kernelmeans.spaces.centroids import Centroids
+from kernelmeans.spaces.frame import Frame
 from kernelmeans.spaces.predictor import Predictor
+
+#: Rows whose features are made at a time.
+FILL_ROWS = 2048
 
 
 class FeatureSpace(Space):
-    """Samples as the rows of a matrix Z, dense (centred in a copy) or CSR (left as it is).
+    """Samples as the rows of a matrix, dense (about an origin) or CSR (left as it is).
 
     Parameters
     ----------
-    kernel : Kernel
-        A kernel that has features.
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Training rows.
+    frame : Frame
+        Feature map and origin.
+    Z : {ndarray, CSR matrix} of shape (n_samples, r) or (n_samples, m)
+        Coordinates; or raw features about the origin, whose sums are lifted.
+    squared_norms : ndarray of shape (n_samples,)
+        ||phi_i||^2 about the origin, with what landmarks leave out of it.
     sample_weight : ndarray of shape (n_samples,)
         Weights; its dtype is the precision.
+    lift : ndarray of shape (m, r), default=None
+        From raw features to coordinates, where these are not the same.
+    raw : bool, default=False
+        Whether Z holds raw features that need a lift.
+    first : int, default=0
+        Place of the first sample among all.
     """
 
-    def __init__(self, kernel: Kernel, X: Data, sample_weight: Array) -> None:
-        self.kernel = kernel
+    def __init__(
+        self,
+        frame: Frame,
+        Z: Data,
+        squared_norms: Array,
+        sample_weight: Array,
+        lift: Array | None = None,
+        raw: bool = False,
+        first: int = 0,
+    ) -> None:
+        self.frame = frame
+        self.Z = Z
         self.sample_weight = sample_weight
-        Z = kernel.features(X)
-        if scipy.sparse.issparse(Z):
+        self.lift = lift
+        self.raw = raw
+        self.first = first
+        self._squared_norms = squared_norms
+
+    @classmethod
+    def hold(
+        cls,
+        features: FeatureMap,
+        X: Data,
+        sample_weight: Array,
+        threads: Threads,
+        lift: Array | None = None,
+    ) -> "FeatureSpace":
+        """The space of training rows, with their weighted mean as its origin.
+
+        Parameters
+        ----------
+        features : FeatureMap
+            From rows to raw features.
+        X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+            Training rows.
+        sample_weight : ndarray of shape (n_samples,)
+            Weights; its dtype is the precision.
+        threads : Threads
+            Where features are made.
+        lift : ndarray of shape (m, r), default=None
+            From raw features to coordinates, where these are not the same.
+
+        Returns
+        -------
+        FeatureSpace
+            The space; it holds coordinates.
+
+        Raises
+        ------
+        ValueError
+            If features are not finite.
+        """
+        dtype = sample_weight.dtype
+        first = features.raw(*features.read(X, slice(0, 1)))
+        if scipy.sparse.issparse(first):
             # Centring would fill the matrix.
-            self.centre = np.zeros(Z.shape[1], self.dtype)
-            self.Z = Z
-            self._squared_norms = np.asarray(Z.multiply(Z).sum(axis=1)).ravel().astype(self.dtype)
-        else:
-            shares = (sample_weight / sample_weight.sum()).astype(self.dtype)
-            self.centre = shares @ Z
-            self.Z = Z - self.centre
+            Z = features.raw(*features.read(X, slice(0, X.shape[0])))
+            norms = np.asarray(Z.multiply(Z).sum(axis=1)).ravel().astype(dtype)
+            check_finite(features.kernel, norms)
+            space = cls(Frame(features, np.zeros(Z.shape[1], dtype)), Z, norms, sample_weight)
+            space.trace = Trace(float(sample_weight @ norms), 0.0)
+            return space
+
+        n, v = X.shape[0], sample_weight.astype(np.float64)
+        Z = np.empty((n, (first if lift is None else lift).shape[1]), dtype)
+        norms = np.empty(n, dtype)
+        lift_here = None if lift is None else lift.astype(dtype)
+
+        def fill(block: slice) -> tuple[Array, Array]:
+            rows, squared = features.read(X, block)
+            raw = features.raw(rows, squared)
+            # What is not finite is refused below, with a message of its own.
             with np.errstate(all="ignore"):
-                self._squared_norms = np.vecdot(self.Z, self.Z)
-        check_finite(kernel, self._squared_norms)
+                Z[block] = raw if lift_here is None else raw @ lift_here
+                if lift is not None:
+                    norms[block] = features.diagonal(squared)
+                return v[block] @ raw, v[block] @ Z[block]
+
+        sums = tree_sum((own for _, own in threads.map(fill, row_blocks(X, FILL_ROWS))), _plus)
+        raw_mean, mean = (own / v.sum() for own in sums)
+        check_finite(features.kernel, mean)
+        frame = Frame.about(features, raw_mean, lift, dtype)
+        space = cls(frame, Z, norms, sample_weight, lift)
+
+        def centre(block: slice) -> float:
+            rows = Z[block]
+            # What landmarks leave out of a sample has no direction, but adds to its distances.
+            left: Any = 0
+            if lift is not None:
+                left = np.maximum(norms[block] - np.vecdot(rows, rows), 0)
+            rows -= mean.astype(dtype)
+            with np.errstate(all="ignore"):
+                norms[block] = np.vecdot(rows, rows) + left
+            return float(np.sum(v[block] * left))
+
+        left_out = sum(left for _, left in threads.map(centre, row_blocks(Z, FILL_ROWS)))
+        check_finite(features.kernel, norms)
+        if features.certified:
+            space.trace = Trace(float(v @ norms + v.sum() * (mean @ mean)), left_out)
+        return space
+
+    @property
+    def width(self) -> int:
+        """Columns of the matrix."""
+        return int(self.Z.shape[1])
 
     def squared_norms(self, block: slice) -> Array:
         return self._squared_norms[block]
@@ -46,7 +152,10 @@ class FeatureSpace(Space):
     def products(self, centroids: Centroids, block: slice) -> Array:
         theta = centroids.vectors[0]
         k, restarts, r = theta.shape
-        return _times_transpose(theta.reshape(-1, r), self.Z[block]).reshape(k, restarts, -1)
+        flat = theta.reshape(-1, r)
+        if self.raw:
+            flat = self._folded(flat)
+        return _times_transpose(flat, self.Z[block]).reshape(k, restarts, -1)
 
     def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
         k, restarts, rows = coefficients.shape
@@ -54,13 +163,18 @@ class FeatureSpace(Space):
         return (np.asarray(share).reshape(k, restarts, -1),)
 
     def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
-        return (np.zeros((k, restarts, self.Z.shape[1]), self.dtype),)
+        # Of many blocks: their roundings should not add up.
+        return (np.zeros((k, restarts, self.width)),)
 
     def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
         np.add(total[0], share[0], out=total[0])
 
     def moves(self, mixture: Mixture, old: Centroids | None) -> list[Move]:
         (increments,) = mixture.increments
+        if self.raw:
+            assert self.lift is not None
+            increments = increments @ self.lift
+        increments = increments.astype(self.dtype)
         vectors = increments if old is None else old.vectors[0]
 
         def add(_: slice) -> tuple[Array, Array]:
@@ -73,25 +187,50 @@ class FeatureSpace(Space):
         return self._centroids(_dense(self.Z[indices.ravel()]), indices.shape)
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
-        return self._centroids(_dense(self.kernel.features(rows)) - self.centre, shape)
+        raw = self.frame.features.raw(rows, self.frame.features.squared_lengths(rows))
+        return self._centroids(_dense(raw) - self.frame.centre, shape, raw=True)
 
-    def _centroids(self, features: Array, shape: tuple[int, ...]) -> Centroids:
+    def _centroids(self, features: Array, shape: tuple[int, ...], raw: bool = False) -> Centroids:
+        if self.lift is not None and (raw or self.raw):
+            features = (features @ self.lift).astype(self.dtype)
         vectors = features.reshape(*shape, -1)
         norms = np.vecdot(vectors, vectors)[None]
         return Centroids((vectors,), norms, np.ones((shape[1], 1)))
+
+    def _folded(self, theta: Array) -> Array:
+        """Vectors (..., m) whose products with raw features are those of theta (..., r)."""
+        assert self.lift is not None
+        return (theta @ self.lift.T).astype(self.dtype)
+
+    @property
+    def sample_rows(self) -> int:
+        return draw_size(self.n_samples, self.width * self.dtype.itemsize)
+
+    def restricted(self, indices: IntArray, sample_weight: Array) -> "FeatureSpace":
+        norms = self._squared_norms[indices]
+        Z = self.Z[indices]
+        return FeatureSpace(self.frame, Z, norms, sample_weight, self.lift, self.raw)
+
+    def opened(self, part: slice) -> "FeatureSpace":
+        norms, weight = self._squared_norms[part], self.sample_weight[part]
+        space = FeatureSpace(self.frame, self.Z[part], norms, weight, self.lift, self.raw)
+        space.first = self.first + part.start
+        return space
 
     def export(
         self, centroids: Centroids, copies: dict[int, Data] | None = None
     ) -> "FeaturePredictor":
         theta = centroids.vectors[0][:, 0]
-        return FeaturePredictor(self.kernel, self.centre, theta, self.norms(centroids)[:, 0])
+        folded = theta if self.lift is None else self._folded(theta)
+        return FeaturePredictor(self.frame, folded, self.norms(centroids)[:, 0])
 
     @property
     def resident_bytes(self) -> int:
         return 0 if scipy.sparse.issparse(self.Z) else int(self.Z.nbytes)
 
     def vector_bytes(self, k: int) -> int:
-        return k * int(self.Z.shape[1]) * self.dtype.itemsize
+        width = self.width if self.lift is None else max(self.lift.shape)
+        return k * width * self.dtype.itemsize
 
 
 class FeaturePredictor(Predictor):
@@ -99,33 +238,44 @@ class FeaturePredictor(Predictor):
 
     Attributes
     ----------
-    centre : ndarray of shape (r,)
-        Origin of the features.
-    theta : ndarray of shape (k, r)
-        Centroids about that origin.
+    frame : Frame
+        Feature map and origin.
+    theta : ndarray of shape (k, m)
+        Vectors whose products with raw features about the origin are those of the centroids.
     """
 
     kernel: Kernel
 
-    def __init__(self, kernel: Kernel, centre: Array, theta: Array, norms: Array) -> None:
-        self.kernel = kernel
-        self.centre = centre
+    def __init__(self, frame: Frame, theta: Array, norms: Array) -> None:
+        self.frame = frame
+        self.kernel = frame.features.kernel
         self.theta = np.ascontiguousarray(theta)
         self.norms = norms.copy()
 
     def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
-        features = self.kernel.features(rows)
-        if scipy.sparse.issparse(features):
-            squared = np.asarray(features.multiply(features).sum(axis=1)).ravel()
-            squared = squared - 2 * (features @ self.centre) + self.centre @ self.centre
-            offset = (self.theta @ self.centre)[:, None]
-            return _times_transpose(self.theta, features) - offset, squared
-        features = features - self.centre
-        return _times_transpose(self.theta, features), np.vecdot(features, features)
+        raw = self.frame.features.raw(rows, diagonal)
+        centre = self.frame.centre
+        if scipy.sparse.issparse(raw):
+            squared = np.asarray(raw.multiply(raw).sum(axis=1)).ravel()
+            squared = squared - 2 * (raw @ centre) + centre @ centre
+            return _times_transpose(self.theta, raw) - (self.theta @ centre)[:, None], squared
+        raw = raw - centre
+        return _times_transpose(self.theta, raw), self.frame.squared_norms(raw, diagonal)
 
     @property
     def _row_bytes(self) -> int:
         return int(self.theta.shape[1] * self.theta.itemsize)
+
+
+def row_blocks(X: Data, most: int) -> list[slice]:
+    """Rows in blocks; as they are best read, where they are on disk."""
+    if isinstance(X, Rows):
+        return X.blocks(most)
+    return [slice(i, min(i + most, X.shape[0])) for i in range(0, X.shape[0], most)]
+
+
+def _plus(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[Array, Array]:
+    return a[0] + b[0], a[1] + b[1]
 
 
 def _dense(rows: Data) -> Array:

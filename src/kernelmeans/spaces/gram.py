@@ -8,7 +8,7 @@ import numpy as np
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, lengths_of
-from kernelmeans.spaces.base import Mixture, Move, Space, check_finite
+from kernelmeans.spaces.base import Mixture, Move, Space, Trace, check_finite
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import ROW_BUDGET, Predictor, portions
 
@@ -112,6 +112,7 @@ class GramSpace(Space):
         check_finite(self.kernel, means, diagonal)
         self.origin = Origin(shares, means)
         self._squared_norms = self.origin.squared_norms(diagonal, means)
+        self.trace = Trace(float(self.sample_weight @ diagonal), 0.0)
 
     @cached_property
     def magnitude(self) -> float:

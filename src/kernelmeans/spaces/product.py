@@ -8,7 +8,7 @@ import numpy as np
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import CombinedKernel
-from kernelmeans.spaces.base import Mixture, Move, Space, at_least
+from kernelmeans.spaces.base import Mixture, Move, Space, Trace, at_least
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
 from kernelmeans.spaces.rules import WeightRule
@@ -48,8 +48,9 @@ class ProductSpace(Space):
         limits = [m.max_in_flight for m in members if m.max_in_flight is not None]
         self.max_in_flight = min(limits, default=None)
         self._kernel_weights = rule.start(len(members))
-        everything = slice(0, self.n_samples)
-        self._norms = np.stack([member.squared_norms(everything) for member in members])
+        parted = [member for member in members if member.parts is not None]
+        if parted and not self.keeps_coefficients:
+            self.parts, self.parts_in_flight = parted[0].parts, parted[0].parts_in_flight
         # Members that keep coefficients share one sum, the first; the others have their own.
         self._owners = [member for member in members if not member.keeps_coefficients]
         self._owners[:0] = [member for member in members if member.keeps_coefficients][:1]
@@ -70,9 +71,13 @@ class ProductSpace(Space):
         """The a_l f_l of kernel weights (R, L), or what a rule makes of them."""
         return np.asarray(self.rule.multipliers(kernel_weights) * self.factors)
 
+    def _norms(self, block: slice) -> Array:
+        """||phi_i||^2 in each space, shape (L, block)."""
+        return np.stack([member.squared_norms(block) for member in self.members])
+
     def squared_norms(self, block: slice) -> Array:
         multipliers = self.multipliers(self._kernel_weights[None]).astype(self.dtype)
-        return np.asarray((multipliers @ self._norms[:, block])[0])
+        return np.asarray((multipliers @ self._norms(block))[0])
 
     def products(self, centroids: Centroids, block: slice) -> Array:
         multipliers = self.multipliers(centroids.kernel_weights).astype(self.dtype)
@@ -89,7 +94,7 @@ class ProductSpace(Space):
         d = self.products(centroids, block)
         d *= -2
         d += self.norms(centroids)[..., None]
-        d += multipliers @ self._norms[:, block]
+        d += multipliers @ self._norms(block)
         return at_least(d, self.floor(centroids))
 
     def norms(self, centroids: Centroids) -> Array:
@@ -111,7 +116,7 @@ class ProductSpace(Space):
         shares = [owner.accumulate(coefficients, block)[0] for owner in self._owners]
         # sum_i c_i ||phi_i||^2 in each space, for the costs of `combine`.
         drawn = coefficients.sum(axis=0, dtype=np.float64)
-        return *shares, drawn @ self._norms[:, block].T
+        return *shares, drawn @ self._norms(block).T
 
     def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
         sums = [owner.empty_sum(k, restarts)[0] for owner in self._owners]
@@ -175,6 +180,29 @@ class ProductSpace(Space):
         restarts = norms[0].shape[2]
         weights = np.tile(self._kernel_weights, (restarts, 1))
         return Centroids(tuple(vectors), np.concatenate(norms), weights, coefficients)
+
+    @property
+    def sample_rows(self) -> int:
+        rows = [member.sample_rows for member in self.members]
+        # All members hold the same samples.
+        return self.n_samples if self.n_samples in rows else min(rows)
+
+    def restricted(self, indices: IntArray, sample_weight: Array) -> "ProductSpace":
+        return self._of([member.restricted(indices, sample_weight) for member in self.members])
+
+    def opened(self, part: slice) -> "ProductSpace":
+        return self._of([member.opened(part) for member in self.members])
+
+    def _of(self, members: Sequence[Space]) -> "ProductSpace":
+        space = ProductSpace(members, self.columns, self.rule, self.factors)
+        space.first = members[0].first
+        return space.reweighted(self._kernel_weights)
+
+    def traces(self, kernel_weights: Array) -> Trace | None:
+        traces = [member.trace for member in self.members if member.trace is not None]
+        if len(traces) < len(self.members):
+            return None
+        return Trace(*(self.multipliers(kernel_weights[None])[0] @ np.array(traces)).tolist())
 
     def export(
         self, centroids: Centroids, copies: dict[int, Data] | None = None

@@ -1,0 +1,193 @@
+"""From a kernel and the wish for an approximation to a feature map."""
+
+import math
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.kernels import Kernel
+from kernelmeans.lowrank.cholesky import pivoted_cholesky
+from kernelmeans.lowrank.draw import MOST_BYTES, draw_size, drawn
+from kernelmeans.lowrank.fourier import frequencies
+from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
+from kernelmeans.lowrank.maps import FeatureMap, Fourier, nystroem
+
+#: Share of the trace that ``n_components="auto"`` keeps, and the most components it takes for it,
+#: unless the root of the number of samples is more: so many keep the statistical rate.
+AUTO_SHARE, AUTO_MOST = 0.99, 1000
+#: Rows that say how many landmarks it takes, and growth of their number while it is too small.
+CHECKED_ROWS, GROWTH = 4096, 1.25
+
+
+class Approximation(NamedTuple):
+    """What stands in for a kernel.
+
+    Attributes
+    ----------
+    features : FeatureMap
+        From rows to raw features.
+    lift : ndarray of shape (m, r) or None
+        From raw features to coordinates, where these are not the same.
+    """
+
+    features: FeatureMap
+    lift: Array | None
+
+
+def approximate(
+    kernel: Kernel,
+    X: Data,
+    sample_weight: Array,
+    method: str,
+    n_components: int | float | str,
+    seed: int,
+) -> Approximation:
+    """Find landmarks or random features for training rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : {ndarray, CSR matrix, Rows} of shape (n_samples, n_features)
+        Training rows, of which a draw is looked at; the kernel matrix if it is precomputed.
+    sample_weight : ndarray of shape (n_samples,)
+        Weights.
+    method : {"landmarks", "rpcholesky", "rff"}
+        Where features come from.
+    n_components : int, float or "auto"
+        How many; or the share of the trace to keep, in (0, 1); ``"auto"`` keeps .99 of it, as far
+        as the root of ``n_samples`` or 1000 components do, if that is more.
+    seed : int
+        Of all draws.
+
+    Returns
+    -------
+    Approximation
+        Feature map and lift.
+
+    Raises
+    ------
+    ValueError
+        If the method does not go with the kernel or with ``n_components``.
+
+    References
+    ----------
+    Calandriello and Rosasco (2018), Statistical and computational trade-offs in kernel k-means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.kernels import Kernel
+    >>> from kernelmeans.lowrank import approximate
+    >>> X = np.random.default_rng(0).standard_normal((500, 2))
+    >>> kernel = Kernel("rbf", {"gamma": 0.1})
+    >>> found = approximate(kernel, X, np.ones(500), "landmarks", 40, seed=0)
+    >>> Z = found.features.raw(X, np.ones(500)) @ found.lift
+    >>> bool(abs(Z @ Z.T - kernel(X, X)).max() < 1e-3)
+    True
+    """
+    check_method(kernel, method, n_components)
+    most, share = _wanted(n_components, sample_weight.shape[0])
+    if method == "rff":
+        drawn_frequencies = frequencies(kernel, X.shape[1], most, seed, sample_weight.dtype)
+        return Approximation(Fourier(kernel, drawn_frequencies), None)
+    if not kernel.precomputed:
+        X, sample_weight = draw_rows(X, sample_weight)
+    if method == "rpcholesky":
+        indices = _pivots(kernel, X, sample_weight, most, 1 - share, seed)
+        return Approximation(*nystroem(kernel, X, indices))
+    if share == 1:
+        return _landmarks(kernel, X, sample_weight, most, seed)
+    checked = _some(len(sample_weight), seed)
+    rows, weight = X[checked], sample_weight[checked]
+    count = len(_pivots(kernel, rows, weight, most, 1 - share, seed))
+    while True:
+        found = _landmarks(kernel, X, sample_weight, count, seed)
+        if count >= most or left_out(found, rows, weight) <= 1 - share:
+            return found
+        count = min(most, math.ceil(GROWTH * count))
+
+
+def check_method(kernel: Kernel, method: str, n_components: int | float | str) -> None:
+    """Refuse what does not go together, before any work.
+
+    Raises
+    ------
+    ValueError
+        If the method does not go with the kernel or with ``n_components``.
+    """
+    if method == "landmarks" and kernel.precomputed:
+        raise ValueError(
+            "approximation='landmarks' needs rows of data, got kernel='precomputed'; use "
+            "approximation='rpcholesky', which chooses among the samples."
+        )
+    if method == "rff" and not isinstance(n_components, str | Integral):
+        raise ValueError(
+            f"n_components={n_components!r}: random features keep no share of the trace; give "
+            "their number, or use approximation='landmarks' or 'rpcholesky'."
+        )
+    if method == "rff":
+        frequencies(kernel, 1, 1, 0, np.dtype(np.float32))
+
+
+def draw_rows(X: Data, sample_weight: Array, most_bytes: int = MOST_BYTES) -> tuple[Data, Array]:
+    """A draw of rows in proportion to their weights, and how often each was drawn."""
+    row_bytes = X.shape[1] * sample_weight.dtype.itemsize
+    size = draw_size(len(sample_weight), row_bytes, most_bytes)
+    if size == len(sample_weight):
+        return X[:], sample_weight
+    indices, counts = drawn(sample_weight, size)
+    return X[indices], counts
+
+
+def left_out(approximation: Approximation, X: Data, sample_weight: Array) -> float:
+    """Share of the weighted trace over these rows that landmarks leave out."""
+    features, lift = approximation
+    assert lift is not None
+    squared = features.squared_lengths(X)
+    Z = features.raw(X, squared) @ lift
+    diagonal = features.diagonal(squared)
+    residual = np.maximum(diagonal - np.vecdot(Z, Z), 0)
+    total = float(sample_weight @ diagonal)
+    return float(sample_weight @ residual) / total if total > 0 else 0.0
+
+
+def _wanted(n_components: int | float | str, n_samples: int) -> tuple[int, float]:
+    """Most components, and the share of the trace that is enough."""
+    if isinstance(n_components, str):
+        return min(n_samples, max(AUTO_MOST, math.isqrt(n_samples))), AUTO_SHARE
+    if isinstance(n_components, Integral):
+        return min(n_samples, int(n_components)), 1.0
+    return n_samples, float(n_components)
+
+
+def _some(n_samples: int, seed: int) -> IntArray:
+    """Indices of up to `CHECKED_ROWS` samples."""
+    return np.random.default_rng(seed).permutation(n_samples)[:CHECKED_ROWS]
+
+
+def _landmarks(
+    kernel: Kernel, X: Data, sample_weight: Array, count: int, seed: int
+) -> Approximation:
+    """Centroids of k-means; samples where centroids would be dense, or may mean nothing."""
+    if scipy.sparse.issparse(X) or callable(kernel.function):
+        indices = kmeans_plusplus_points(X, count, sample_weight, seed)
+        return Approximation(*nystroem(kernel, X, indices))
+    return Approximation(*nystroem(kernel, X, kmeans_centroids(X, count, sample_weight, seed)))
+
+
+def _pivots(
+    kernel: Kernel, X: Data, sample_weight: Array, most: int, tolerance: float, seed: int
+) -> IntArray:
+    lengths = kernel.lengths(X) if kernel.normalised else None
+
+    def rows(indices: IntArray) -> Array:
+        values = kernel.values(X[indices], X)
+        return values if lengths is None else values / lengths[indices, None] / lengths
+
+    rng = np.random.default_rng(seed)
+    found = pivoted_cholesky(rows, kernel.diagonal(X), sample_weight, most, tolerance, rng)
+    return found.indices if len(found.indices) else np.zeros(1, np.intp)

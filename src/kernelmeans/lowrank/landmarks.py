@@ -1,0 +1,129 @@
+"""Landmarks: rows whose kernel with the samples stands in for the whole kernel matrix."""
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.engines import Threads
+
+#: Steps of Lloyd's algorithm: more do not lower what landmarks leave out of the kernel.
+STEPS = 2
+#: Rows among which k-means++ draws: so many for each seed, at least the second, chosen uniformly.
+#: With all rows its time is many times that of what landmarks are for, and they are no better.
+ROWS_PER_SEED, MIN_ROWS = 8, 4096
+#: Squared distance, relative to squared lengths, at which two rows count as the same.
+SAME = 32 * np.finfo(np.float64).eps
+#: Rows that are assigned at a time.
+BLOCK_ROWS = 1024
+
+
+def kmeans_centroids(X: Array, count: int, sample_weight: Array, seed: int) -> Array:
+    """Centroids of a short run of k-means, the same for any number of threads.
+
+    scikit-learn's `KMeans` seeds from all rows, which takes most of its time and gives no better
+    landmarks; its sums depend on the threads.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Rows.
+    count : int
+        Landmarks wanted.
+    sample_weight : ndarray of shape (n_samples,)
+        Weights, some positive.
+    seed : int
+        Of the draws.
+
+    Returns
+    -------
+    ndarray of shape (<= count, n_features)
+        Landmarks, in the precision of X; fewer where distinct rows or samples are fewer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.lowrank.landmarks import kmeans_centroids
+    >>> X = np.array([[0.0], [2.0], [10.0], [14.0], [99.0]])
+    >>> np.sort(kmeans_centroids(X, 2, np.array([1.0, 1.0, 1.0, 3.0, 0.0]), seed=0), axis=0)
+    array([[ 1.],
+           [13.]])
+    """
+    # Relative to the largest, weights cannot overflow where they are rounded.
+    weight: Array = (sample_weight / sample_weight.max()).astype(X.dtype)
+    X, weight = X[weight > 0], weight[weight > 0]
+    # Around the mean, squared distances lose fewer digits.
+    origin = np.average(X, axis=0, weights=weight).astype(X.dtype)
+    X = X - origin
+    with Threads() as threads:
+        centroids: Array = X[kmeans_plusplus_points(X, count, weight, seed)]
+        for _ in range(STEPS):
+            labels = _nearest(X, centroids, threads)
+            centroids = _means(X, weight, labels, len(centroids))
+    return np.asarray(centroids + origin)
+
+
+def _nearest(X: Array, centroids: Array, threads: Threads) -> IntArray:
+    half_norms = np.einsum("ij,ij->i", centroids, centroids) / 2
+    blocks = [slice(i, i + BLOCK_ROWS) for i in range(0, len(X), BLOCK_ROWS)]
+    found = threads.map(lambda rows: (half_norms - X[rows] @ centroids.T).argmin(axis=1), blocks)
+    return np.concatenate([labels for _, labels in found])
+
+
+def _means(X: Array, weight: Array, labels: IntArray, count: int) -> Array:
+    """Weighted means of the clusters that have rows."""
+    membership = scipy.sparse.csr_array(
+        (weight, labels, np.arange(len(X) + 1)), shape=(len(X), count)
+    )
+    mass = np.bincount(labels, weights=weight, minlength=count)
+    means = (membership.T @ X)[mass > 0] / mass[mass > 0, None]
+    return np.asarray(means, dtype=X.dtype)
+
+
+def kmeans_plusplus_points(X: Data, count: int, sample_weight: Array, seed: int) -> IntArray:
+    """Rows drawn by k-means++ out of a part of the rows.
+
+    Each is drawn in proportion to weight times squared distance from those before it.
+
+    Parameters
+    ----------
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        Rows.
+    count : int
+        Rows wanted.
+    sample_weight : ndarray of shape (n_samples,)
+        Weights, some positive; rows without weight are never drawn.
+    seed : int
+        Of the draws.
+
+    Returns
+    -------
+    ndarray of shape (<= count,)
+        Indices of different rows, in the order drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.lowrank.landmarks import kmeans_plusplus_points
+    >>> X = np.array([[0.0], [0.0], [5.0], [7.0]])
+    >>> sorted(X[kmeans_plusplus_points(X, 3, np.array([1.0, 2.0, 1.0, 0.0]), seed=0), 0].tolist())
+    [0.0, 5.0]
+    """
+    rng = np.random.default_rng(seed)
+    eligible = rng.permutation(np.flatnonzero(sample_weight > 0))
+    eligible = eligible[: max(ROWS_PER_SEED * count, MIN_ROWS)]
+    X, weight = X[eligible].astype(np.float64), sample_weight[eligible].astype(np.float64)
+    squared = row_norms(X, squared=True)
+    potential, closest = weight, np.full(len(weight), np.inf)
+    chosen: list[int] = []
+    with Threads():
+        while len(chosen) < count and potential.any():
+            i = rng.choice(len(weight), p=potential / potential.sum())
+            products = safe_sparse_dot(X, X[[i]].T, dense_output=True).ravel()
+            distances = squared + squared[i] - 2 * products
+            # Equal rows are zero apart, not a rounding.
+            distances[distances <= SAME * (squared + squared[i])] = 0
+            closest = np.minimum(closest, distances)
+            potential = weight * closest
+            chosen.append(i)
+    return np.asarray(eligible[chosen])

@@ -1,0 +1,88 @@
+"""Rows of a Parquet file, or of any lazy frame of polars."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from kernelmeans._typing import Array
+from kernelmeans.rows.base import READ_BYTES, Rows, positions
+from kernelmeans.rows.decoded import DecodedRows
+
+
+class FrameRows(DecodedRows):
+    """Rows of a lazy frame; missing values are NaN.
+
+    Pages of a Parquet file are decoded as a whole, and hold some hundred thousand rows of a
+    column. So rows are read many at a time, whatever the blocks.
+
+    Parameters
+    ----------
+    frame : LazyFrame
+        Its rows must have a fixed order.
+    source : str
+        What messages call it.
+
+    Raises
+    ------
+    ValueError
+        If a column holds something else than numbers and truth values.
+    """
+
+    def __init__(self, frame: pl.LazyFrame, source: str) -> None:
+        schema = frame.collect_schema()
+        if other := [name for name, kind in schema.items() if not _is_number(kind)]:
+            raise ValueError(
+                f"{source}: non-numeric columns {', '.join(map(repr, other[:10]))}: leave them "
+                "out, or turn them into numbers"
+            )
+        single = all(kind == pl.Float32 for kind in schema.values())
+        dtype = np.dtype(np.float32 if single else np.float64)
+        height = frame.select(pl.len()).collect().item() if schema else 0
+        chunk = READ_BYTES // (max(1, len(schema)) * dtype.itemsize)
+        super().__init__(source, (height, len(schema)), dtype, schema.names(), chunk)
+        self._frame = frame.select(pl.all().cast(pl.Float32 if single else pl.Float64))
+
+    def _decode(self, start: int, stop: int) -> Array:
+        frame = self._frame.slice(start, stop - start).collect()
+        return frame.to_numpy(order="c", writable=True)
+
+    def _select(self, positions: list[int]) -> Rows:
+        assert self.names is not None
+        return FrameRows(self._frame.select([self.names[j] for j in positions]), self.source)
+
+
+def read_parquet(path: Path, columns: Sequence[str | int] | None = None) -> FrameRows:
+    """Open a Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    columns : sequence of str or int, default=None
+        The columns to read, all when None.
+
+    Returns
+    -------
+    FrameRows
+        Its rows.
+
+    Raises
+    ------
+    ValueError
+        If it is no Parquet file, or a column is unknown or holds no numbers.
+    """
+    try:
+        frame = pl.scan_parquet(path, glob=False)
+        names = frame.collect_schema().names()
+        if columns is not None:
+            found = positions(str(path), columns, len(names), names)
+            frame = frame.select([names[j] for j in found])
+        return FrameRows(frame, str(path))
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(f"{path}: cannot be read as PARQUET ({error}): write it again") from error
+
+
+def _is_number(kind: pl.DataType) -> bool:
+    return kind.is_numeric() or kind in (pl.Boolean, pl.Null)

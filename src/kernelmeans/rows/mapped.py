@@ -1,0 +1,104 @@
+"""Rows of an array that a file is mapped to: NumPy's own format, and `numpy.memmap`."""
+
+import mmap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.rows.base import Rows
+
+Mapped = np.memmap[Any, Any]
+
+
+class MappedRows(Rows):
+    """Rows of a memory-mapped array, in any byte order and any order of its axes.
+
+    Parameters
+    ----------
+    array : ndarray of shape (n_rows, n_columns)
+        Mapped to the file.
+    path : Path or None
+        The file; rows without one cannot be pickled.
+    offset : int
+        Bytes of the file before the first number.
+    """
+
+    def __init__(self, array: NDArray[Any], path: Path | None, offset: int) -> None:
+        source = "a memory map" if path is None else str(path)
+        super().__init__(source, array.shape, array.dtype)
+        self._array, self._path, self._offset = array, path, offset
+
+    def _range(self, start: int, stop: int) -> Array:
+        return np.array(self._array[start:stop], dtype=self.dtype, order="C")
+
+    def _take(self, indices: IntArray) -> Array:
+        return np.ascontiguousarray(self._array[indices], dtype=self.dtype)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An array is pickled with all its numbers; the file has them already.
+        if self._path is None:
+            raise TypeError("a memory map of an unnamed file cannot be pickled: name the file")
+        array = self._array
+        return _reopened, (self._path, array.shape, array.dtype, array.strides, self._offset)
+
+
+def read_npy(path: Path) -> MappedRows:
+    """Map a ``.npy`` file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    MappedRows
+        Its rows.
+
+    Raises
+    ------
+    ValueError
+        If it holds no matrix of real numbers, or less than its header says.
+    """
+    try:
+        array = np.lib.format.open_memmap(path, mode="r")
+    except (ValueError, EOFError) as error:
+        raise ValueError(
+            f"{path}: cannot be read as NPY ({error}): write it again with numpy.save"
+        ) from error
+    return mapped_rows(array)
+
+
+def mapped_rows(array: Mapped) -> MappedRows:
+    """Rows of a memory-mapped array, or of a view of one.
+
+    Parameters
+    ----------
+    array : memmap of shape (n_rows, n_columns)
+        Mapped to a file.
+
+    Returns
+    -------
+    MappedRows
+        Its rows.
+    """
+    # A view has the attributes of the whole map: where it begins, only its address tells.
+    begin = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY
+    within = _address(array) - _address(np.frombuffer(array._mmap, np.uint8))  # type: ignore[attr-defined]
+    path = None if array.filename is None else Path(array.filename)
+    return MappedRows(array.view(np.ndarray), path, begin + within)
+
+
+def _reopened(
+    path: Path, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...], offset: int
+) -> MappedRows:
+    file = np.memmap(path, np.uint8, "r")
+    array: NDArray[Any] = np.ndarray(shape, dtype, file, offset, strides)
+    return MappedRows(array, path, offset)
+
+
+def _address(array: NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])

@@ -1,0 +1,58 @@
+"""Raw features of rows about an origin: what training and new rows have in common."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelmeans._typing import Array, DType
+from kernelmeans.lowrank import FeatureMap
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A feature map and an origin.
+
+    A sample is its raw features y, of m numbers: coordinates by themselves, or kernel values
+    against landmarks, which a lift (m, r) makes coordinates of.
+
+    Attributes
+    ----------
+    features : FeatureMap
+        From rows to raw features.
+    centre : ndarray of shape (m,)
+        Raw features of the origin, in the precision of what is done for every sample.
+    offset : ndarray of shape (m,) or None
+        Vector whose product with raw features is that of their coordinates with the origin's;
+        None where there is no lift.
+    square : float, default=0.0
+        Squared norm of the origin.
+    """
+
+    features: FeatureMap
+    centre: Array
+    offset: Array | None = None
+    square: float = 0.0
+
+    @classmethod
+    def about(
+        cls, features: FeatureMap, centre: Array, lift: Array | None, dtype: DType
+    ) -> "Frame":
+        """The frame with an origin of these raw features (m,), for coordinates of this lift."""
+        if lift is None:
+            return cls(features, centre.astype(dtype))
+        origin = centre.astype(np.float64) @ lift
+        offset = (lift @ origin).astype(dtype)
+        return cls(features, centre.astype(dtype), offset, float(origin @ origin))
+
+    def squared_norms(self, raw: Array, squared_lengths: Array) -> Array:
+        """||phi(x)||^2 about the origin, with what landmarks leave out of it, shape (n,)."""
+        if self.offset is None:
+            return np.asarray(np.vecdot(raw, raw))
+        norms = self.features.diagonal(squared_lengths) - 2 * (raw @ self.offset)
+        return np.maximum(norms - norms.dtype.type(self.square), 0)
+
+    def diagonal(self, raw: Array, squared_norms: Array) -> Array:
+        """K(x, x) of raw features about the origin, given the squared norms about it."""
+        if self.offset is None:
+            return np.asarray(squared_norms + 2 * (raw @ self.centre) + self.centre @ self.centre)
+        return np.asarray(squared_norms + 2 * (raw @ self.offset) + self.square)

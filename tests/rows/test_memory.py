@@ -1,0 +1,90 @@
+"""Rows stay on disk: memory that reading takes, measured from outside the process that reads."""
+
+import subprocess
+import sys
+from pathlib import Path
+from threading import Thread
+from time import sleep
+
+import numpy as np
+import pytest
+
+ROWS, COLUMNS = 1_000_000, 50  # 400 MB
+MB = 1e6
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="needs Linux"),
+]
+
+# Reads once before and once after the watch begins, so that only what reading takes is seen.
+SCRIPT = """
+import sys
+from kernelmeans.rows import open_rows
+rows = open_rows(sys.argv[1])
+rows[:10]
+print("ready", flush=True)
+input()
+print(sum(float(rows[block].sum()) for block in rows.blocks(int(sys.argv[2]))))
+"""
+
+
+def anonymous(pid):
+    """Bytes of a process that no file holds."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Anonymous:"):
+            return 1024 * int(line.split()[1])
+    raise AssertionError("no such line")
+
+
+def peak_of_a_sum(path, most):
+    """Bytes by which reading everything raised the memory of a process, and the sum."""
+    reader = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(path), str(most)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert reader.stdout.readline() == "ready\n"
+    before = peak = anonymous(reader.pid)
+    answer = []
+    waiter = Thread(target=lambda: answer.extend(reader.communicate("\n")))
+    waiter.start()
+    while waiter.is_alive():
+        try:
+            peak = max(peak, anonymous(reader.pid))
+        except (OSError, AssertionError):  # it has just ended
+            break
+        sleep(0.002)
+    waiter.join()
+    assert reader.returncode == 0
+    return peak - before, float(answer[0])
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    return np.random.default_rng(0).normal(size=(ROWS, COLUMNS))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_npy(tmp_path, numbers, order):
+    np.save(tmp_path / "data.npy", np.asarray(numbers, order=order))
+    taken, total = peak_of_a_sum(tmp_path / "data.npy", most=10_000)
+    assert total == pytest.approx(numbers.sum())
+    assert taken < 20 * MB  # a block has 4 MB
+
+
+def test_parquet(tmp_path, numbers):
+    pl = pytest.importorskip("polars")
+    pl.DataFrame(numbers).write_parquet(tmp_path / "data.parquet", row_group_size=50_000)
+    taken, total = peak_of_a_sum(tmp_path / "data.parquet", most=10_000)
+    assert total == pytest.approx(numbers.sum())
+    assert taken < 200 * MB  # held are 64 MB, and polars decodes into as much
+
+
+def test_zarr(tmp_path, numbers):
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array(tmp_path / "data.zarr", data=numbers, chunks=(20_000, COLUMNS))
+    taken, total = peak_of_a_sum(tmp_path / "data.zarr", most=10_000)
+    assert total == pytest.approx(numbers.sum())
+    assert taken < 120 * MB  # a chunk has 8 MB

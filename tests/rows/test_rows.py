@@ -1,0 +1,241 @@
+"""What all rows answer, compared with the matrix that was stored."""
+
+import pickle
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import pairwise
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from kernelmeans.rows import Rows, as_rows
+from rows.forms import FORMS, halved, total
+
+
+def test_describe_the_matrix(rows, X):
+    assert isinstance(rows, Rows)
+    assert rows.shape == X.shape
+    assert rows.ndim == 2
+    assert len(rows) == len(X)
+    assert rows.nbytes == X.nbytes
+    assert rows.dtype == np.float64
+    assert rows.source in repr(rows)
+    assert as_rows(rows) is rows
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        slice(None),
+        slice(3, 17),
+        slice(-5, None),
+        slice(0, 1),
+        slice(9, 9),
+        slice(20, 10),
+        slice(35, 100),
+        slice(None, None, 7),
+        slice(30, 2, -3),
+        [5],
+        [39, 0, 17, 17, -1],
+        [],
+        np.arange(40)[::-1],
+        np.array([2, 3, 5], dtype=np.uint8),
+    ],
+    ids=repr,
+)
+def test_slices_and_indices(rows, X, key):
+    found = rows[key]
+    assert_array_equal(found, X[np.asarray(key, int) if isinstance(key, list) else key])
+    assert type(found) is np.ndarray
+    assert found.dtype == X.dtype
+    assert found.flags.c_contiguous
+    assert found.flags.writeable
+
+
+@pytest.mark.parametrize("key", [slice(None), slice(1, 3), [1, 2]])
+def test_the_caller_may_write_into_what_was_read(rows, X, key):
+    rows[key][:] = -1
+    assert_array_equal(rows[:], X)
+
+
+def test_float32_stays(make, X):
+    single = X.astype(np.float32)
+    rows = make(single)
+    assert rows.dtype == np.float32
+    assert rows[:].dtype == np.float32
+    assert_array_equal(rows[3:9], single[3:9])
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, bool])
+def test_other_numbers_become_float64(make, X, dtype):
+    numbers = (np.abs(10 * X) % 2 if dtype is bool else np.abs(10 * X)).astype(dtype)
+    rows = make(numbers)
+    assert rows.dtype == np.float64
+    assert rows[:].dtype == np.float64
+    assert_array_equal(rows[:], numbers.astype(np.float64))
+    assert_array_equal(rows[[3, 1]], numbers[[3, 1]].astype(np.float64))
+
+
+@pytest.mark.parametrize(
+    ("key", "error"),
+    [
+        (3, TypeError),
+        (np.int64(3), TypeError),
+        ([[1, 2]], TypeError),
+        ([0.5], TypeError),
+        (np.ones(40, bool), TypeError),
+        ((slice(2), 0), (TypeError, ValueError)),
+        ([40], IndexError),
+        ([-41], IndexError),
+    ],
+)
+def test_refuse_other_keys(rows, key, error):
+    with pytest.raises(error):
+        rows[key]
+
+
+def test_are_not_loaded_by_accident(rows):
+    with pytest.raises(TypeError, match=r"rows\[:\]"):
+        np.asarray(rows)
+    with pytest.raises(TypeError):
+        list(rows)
+
+
+def test_blocks_read_everything_once(rows, X):
+    for most in (1, 3, 8, 1000):
+        blocks = rows.blocks(most)
+        assert_array_equal(np.vstack([rows[block] for block in blocks]), X)
+
+
+def test_blocks_need_a_row(rows):
+    with pytest.raises(ValueError, match="most=0"):
+        rows.blocks(0)
+
+
+class Range(Rows):
+    """Rows that are their own numbers."""
+
+    def __init__(self, n, chunk):
+        super().__init__("range", (n, 1), np.float64, chunk=chunk)
+
+    def _range(self, start, stop):
+        return np.arange(float(start), stop)[:, None]
+
+
+@given(n=st.integers(1, 200), chunk=st.integers(1, 60), most=st.integers(1, 250))
+def test_blocks_respect_chunks(n, chunk, most):
+    rows = Range(n, chunk)
+    blocks = rows.blocks(most)
+    edges = [block.start for block in blocks] + [blocks[-1].stop]
+    assert edges[0] == 0
+    assert edges[-1] == n
+    sizes = np.diff(edges)
+    assert sizes.min() > 0
+    assert sizes.max() <= most
+    for start, stop in pairwise(edges):
+        whole = start % chunk == 0 and (stop % chunk == 0 or stop == n)
+        assert whole or start // chunk == (stop - 1) // chunk
+    # No more blocks than needed: all that could be merged is, and parts are about equal.
+    if most >= min(chunk, n):
+        assert len(blocks) == -(-n // (most // rows.chunk * rows.chunk))
+    else:
+        of_whole_chunks = sizes[np.array(edges[1:]) <= n // rows.chunk * rows.chunk]
+        assert np.ptp(of_whole_chunks) <= 1
+
+
+@given(
+    n=st.integers(1, 100),
+    chunk=st.integers(1, 30),
+    indices=st.lists(st.integers(-100, 99)),
+)
+def test_indices_in_any_order(n, chunk, indices):
+    wanted = np.array([index % n - n * (index < 0) for index in indices], dtype=int)
+    found = Range(n, chunk)[wanted]
+    assert_array_equal(found[:, 0], np.arange(n)[wanted])
+
+
+def test_threads_read_the_same(make, rng):
+    X = rng.normal(size=(120, 4))
+    rows = make(X)
+    starts = rng.integers(0, 110, size=40)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda start: rows[start : start + 7], starts.tolist()))
+        taken = list(pool.map(lambda start: rows[[start, 0]], starts.tolist()))
+    for start, block, pair in zip(starts, found, taken, strict=True):
+        assert_array_equal(block, X[start : start + 7])
+        assert_array_equal(pair, X[[start, 0]])
+
+
+def test_pickles_read_the_file_again(rows, X):
+    rows[3:5]  # whatever is held by now stays here
+    stored = pickle.dumps(rows)
+    assert_array_equal(pickle.loads(stored)[:], X)
+
+
+def test_pickles_do_not_hold_the_numbers(make, rng):
+    X = rng.normal(size=(1000, 4))
+    rows = make(X)
+    rows[:10]
+    if "Dataset" in rows.source:
+        pytest.skip("is in memory, and pickled as it is")
+    assert len(pickle.dumps(rows)) < 8_000
+
+
+@pytest.mark.slow
+def test_processes_read_the_file(tmp_path, X):
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        for name, form in FORMS.items():
+            (tmp_path / name).mkdir()
+            found = pool.submit(total, form(tmp_path / name, X)).result()
+            assert found == pytest.approx(X.sum()), name
+
+
+@pytest.mark.parametrize("columns", [[2], [3, 0], [0, 1, 2, 3]])
+def test_select_columns(rows, X, columns):
+    found = rows.select(columns)
+    assert found.shape == (40, len(columns))
+    assert_array_equal(found[5:20], X[5:20][:, columns])
+    assert_array_equal(found[[30, 2]], X[[30, 2]][:, columns])
+    assert found[:].flags.c_contiguous
+
+
+@pytest.mark.parametrize("columns", [[4], [-1], ["x"], [], [1, 1]])
+def test_select_refuses(rows, columns):
+    with pytest.raises(ValueError, match="columns="):
+        rows.select(columns)
+
+
+def test_transformed_rows(rows, X):
+    found = rows.transformed(halved)
+    assert found.shape == X.shape
+    assert_array_equal(found[4:30], X[4:30] / 2)
+    assert_array_equal(found[[7, 3]], X[[7, 3]] / 2)
+    assert_array_equal(rows[:], X)
+
+
+def test_a_function_must_keep_the_shape(rows):
+    with pytest.raises(ValueError, match="must keep the shape"):
+        rows.transformed(lambda X: X[:, :1])[:]
+
+
+def test_astype(rows, X):
+    single = rows.astype("float32")
+    assert single.dtype == np.float32
+    assert single.nbytes == rows.nbytes // 2
+    assert_array_equal(single[3:9], X[3:9].astype(np.float32))
+    assert single.astype("float32") is single
+    with pytest.raises(ValueError, match="dtype='int64'"):
+        rows.astype("int64")
+
+
+def test_too_large_for_float32_is_infinite(make):
+    assert np.isinf(make(np.array([[1e300, 1.0]])).astype("float32")[:]).tolist() == [[True, False]]
+
+
+def test_a_single_row_and_column(make):
+    rows = make(np.array([[7.0]]))
+    assert rows[:].tolist() == [[7.0]]
+    assert rows.blocks(10) == [slice(0, 1)]
