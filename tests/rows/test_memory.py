@@ -3,11 +3,11 @@
 import subprocess
 import sys
 from pathlib import Path
-from threading import Thread
-from time import sleep
 
 import numpy as np
 import pytest
+
+from rows.watch import anonymous, peak_of
 
 ROWS, COLUMNS = 1_000_000, 50  # 400 MB
 MB = 1e6
@@ -29,14 +29,6 @@ print(sum(float(rows[block].sum()) for block in rows.blocks(int(sys.argv[2]))))
 """
 
 
-def anonymous(pid):
-    """Bytes of a process that no file holds."""
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        if line.startswith("Anonymous:"):
-            return 1024 * int(line.split()[1])
-    raise AssertionError("no such line")
-
-
 def peak_of_a_sum(path, most):
     """Bytes by which reading everything raised the memory of a process, and the sum."""
     reader = subprocess.Popen(
@@ -46,19 +38,10 @@ def peak_of_a_sum(path, most):
         text=True,
     )
     assert reader.stdout.readline() == "ready\n"
-    before = peak = anonymous(reader.pid)
-    answer = []
-    waiter = Thread(target=lambda: answer.extend(reader.communicate("\n")))
-    waiter.start()
-    while waiter.is_alive():
-        try:
-            peak = max(peak, anonymous(reader.pid))
-        except (OSError, AssertionError):  # it has just ended
-            break
-        sleep(0.002)
-    waiter.join()
+    before = anonymous(reader.pid)
+    peak, printed = peak_of(reader, told="\n")
     assert reader.returncode == 0
-    return peak - before, float(answer[0])
+    return peak - before, float(printed)
 
 
 @pytest.fixture(scope="module")

@@ -8,26 +8,46 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
+from backends import NUMPY, over_backends
+from kernelmeans._arrays import namespace, to_numpy
 from kernelmeans.solver import shares
-from kernelmeans.solver.power import NEGLIGIBLE, hard_weights, power_weights, weigh
+from kernelmeans.solver.power import (
+    LENGTHS,
+    NEGLIGIBLE,
+    SQUARES,
+    Weights,
+    hard_weights,
+    power_weights,
+    weigh,
+)
 
 POWERS = [-0.1, -0.5, -1, -3.25, -17, -120, -1e3, -1e4]
 DTYPES = ["float32", "float64"]
 
 
-def weigh_one(d, s, dtype="float64", v=1):
+def weights_of(backend, d, power, v=None, loss=SQUARES):
+    """What `weigh` says of distances that one library holds, as NumPy's."""
+    v = np.ones(d.shape[-1], d.dtype) if v is None else v
+    d = backend.array(d)
+    weights = weigh(d, np.asarray(power, float), backend.array(v), loss)
+    assert {namespace(part) for part in weights} == {namespace(d)}
+    assert {part.device for part in weights} == {d.device}
+    return Weights(*map(to_numpy, weights))
+
+
+def weigh_one(backend, d, s, dtype="float64"):
     """Weights, mean and certainty of a single sample."""
-    d = np.asarray(d, dtype)[:, None, None]
-    weights = power_weights(d.copy(), np.array([s]), np.array([v], dtype))
+    weights = weights_of(backend, np.asarray(d, dtype)[:, None, None], [s])
     return weights.values[:, 0, 0], weights.means.item(), weights.certainty.item()
 
 
 distances = st.lists(st.floats(-8, 8).map(lambda x: 10.0**x), min_size=1, max_size=6)
 
 
+@over_backends
 @given(d=distances, s=st.sampled_from(POWERS))
-def test_weights_and_means_are_the_direct_formulas(d, s):
-    values, mean, certainty = weigh_one(d, s)
+def test_weights_and_means_are_the_direct_formulas(backend, d, s):
+    values, mean, certainty = weigh_one(backend, d, s)
     expected = oracle.power_weights(d, s)
     # log(r) carries rounding that the exponent t multiplies; negligible weights are cut.
     rtol = 1e-14 * (2 + abs(s)) * 40
@@ -36,10 +56,11 @@ def test_weights_and_means_are_the_direct_formulas(d, s):
     assert certainty == pytest.approx(expected.max() / expected.sum(), rel=rtol)
 
 
+@over_backends
 @given(d=distances, s=st.sampled_from(POWERS), dtype=st.sampled_from(DTYPES))
-def test_nothing_overflows_and_nothing_is_denormal(d, s, dtype):
+def test_nothing_overflows_and_nothing_is_denormal(backend, d, s, dtype):
     with np.errstate(all="raise", under="ignore"):
-        values, mean, certainty = weigh_one(d, s, dtype)
+        values, mean, certainty = weigh_one(backend, d, s, dtype)
     assert np.isfinite(values).all()
     assert values.max() > 0
     assert ((values == 0) | (values >= np.finfo(dtype).tiny)).all()
@@ -52,38 +73,41 @@ def test_nothing_overflows_and_nothing_is_denormal(d, s, dtype):
     assert 1 / len(d) * (1 - resolution) <= certainty <= 1
 
 
+@over_backends
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("s", POWERS)
-def test_a_block_has_no_denormals_where_weights_fade_out(s, dtype):
+def test_a_block_has_no_denormals_where_weights_fade_out(backend, s, dtype):
     # Ratios through the whole range in which the weights pass from one to nothing.
     ratios = np.exp(np.linspace(0, min(200 / (1 - s), 80), 4001))
     d = np.stack([np.ones_like(ratios), ratios])[:, None].astype(dtype)
-    values = power_weights(d, np.array([s]), np.ones(d.shape[-1], dtype)).values
+    values = weights_of(backend, d, [s]).values
     positive = values[values > 0]
     assert positive.min() >= np.finfo(dtype).tiny * 1e6
     assert (values[1] == 0).any()
 
 
+@over_backends
 @given(d=distances, s=st.sampled_from(POWERS))
-def test_euler_identity(d, s):
+def test_euler_identity(backend, d, s):
     # The power mean is homogeneous of degree one: sum_j w_j d_j = M_s(d).
-    values, mean, _ = weigh_one(d, s)
+    values, mean, _ = weigh_one(backend, d, s)
     # What is cut off is at most 1e-25 of the largest weight, at up to 1e16 times the distance.
     assert values @ np.asarray(d) == pytest.approx(mean, rel=1e-8)
 
 
+@over_backends
 @given(d=distances, s=st.sampled_from(POWERS[:6]))
-def test_weights_do_not_change_with_the_unit_of_distance(d, s):
-    values, mean, _ = weigh_one(d, s)
+def test_weights_do_not_change_with_the_unit_of_distance(backend, d, s):
+    values, mean, _ = weigh_one(backend, d, s)
     # A power of two scales without rounding.
-    scaled, scaled_mean, _ = weigh_one(np.array(d) * 2.0**40, s)
+    scaled, scaled_mean, _ = weigh_one(backend, np.array(d) * 2.0**40, s)
     np.testing.assert_array_equal(values, scaled)
     assert scaled_mean == pytest.approx(mean * 2.0**40, rel=1e-15)
 
 
 @given(d=distances)
 def test_means_fall_with_the_power(d):
-    means = [weigh_one(d, s)[1] for s in POWERS]
+    means = [weigh_one(NUMPY, d, s)[1] for s in POWERS]
     assert all(b <= a * (1 + 1e-12) for a, b in pairwise(means))
 
 
@@ -98,53 +122,75 @@ def test_the_hard_step_is_the_limit_of_the_power_step():
     np.testing.assert_allclose(soft.means, hard.means, rtol=1e-3)
 
 
-def test_hard_weights_go_to_the_first_of_equals():
+@over_backends
+def test_hard_weights_go_to_the_first_of_equals(backend):
     d = np.array([[3.0, 1.0], [1.0, 1.0], [1.0, 2.0]])[:, None]
-    weights = hard_weights(d, np.ones(d.shape[-1]))
+    weights = weights_of(backend, d, [-np.inf])
     np.testing.assert_array_equal(weights.values[:, 0], [[0, 1], [1, 0], [0, 0]])
     np.testing.assert_array_equal(weights.labels, [[1, 0]])
     np.testing.assert_array_equal(weights.means, [[1, 1]])
 
 
+@over_backends
+@pytest.mark.parametrize("loss", [SQUARES, LENGTHS], ids=["squares", "lengths"])
 @pytest.mark.parametrize(
     "power", [[-2, -np.inf, -5], [-np.inf, -1, -np.inf], [-np.inf] * 3, [-1, -2, -3]]
 )
-def test_a_mixed_batch_is_its_restarts_one_by_one(power):
+def test_a_mixed_batch_is_its_restarts_one_by_one(backend, power, loss):
     d = np.random.default_rng(1).uniform(0.1, 5, (4, 3, 50))
     v = np.random.default_rng(2).uniform(0, 3, 50)
-    together = weigh(d.copy(), np.array(power), v)
+    together = weights_of(backend, d, power, v, loss)
     for r, s in enumerate(power):
-        alone = weigh(d[:, [r]].copy(), np.array([s]), v)
+        alone = weights_of(backend, d[:, [r]], [s], v, loss)
         np.testing.assert_array_equal(together.values[:, r], alone.values[:, 0])
         np.testing.assert_array_equal(together.means[r], alone.means[0])
         np.testing.assert_array_equal(together.certainty[r], alone.certainty[0])
         np.testing.assert_array_equal(together.labels[r], alone.labels[0])
 
 
+@over_backends
 @pytest.mark.parametrize("s", [-0.5, -4, -np.inf])
-def test_shares_of_a_sample_sum_to_one(s):
+def test_shares_of_a_sample_sum_to_one(backend, s):
     d = np.random.default_rng(1).uniform(0.1, 5, (4, 50))
-    before = d.copy()
-    got = shares(d, s, floor=1e-9)
+    given = backend.array(d)
+    got = to_numpy(shares(given, s, floor=1e-9))
     np.testing.assert_allclose(got.sum(axis=0), 1, rtol=1e-14)
     np.testing.assert_array_equal(got.argmax(axis=0), d.argmin(axis=0))
-    np.testing.assert_array_equal(d, before)
+    np.testing.assert_array_equal(d, to_numpy(given))
 
 
-def test_weights_below_the_threshold_are_exactly_nothing():
+@over_backends
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_weights_below_the_threshold_are_exactly_nothing(backend, dtype):
     d = np.array([1.0, 10.0 ** (26 / 3)])
-    values, _, _ = weigh_one(d, -2)
+    values, _, _ = weigh_one(backend, d, -2, dtype)
     assert values[1] == 0
-    values, _, _ = weigh_one([1.0, 10.0 ** (24 / 3)], -2)
+    values, _, _ = weigh_one(backend, [1.0, 10.0 ** (24 / 3)], -2, dtype)
     assert values[1] == pytest.approx(oracle.power_weights([1, 1e8], -2)[1], rel=0.2)
     assert NEGLIGIBLE == 1e-25
 
 
+@over_backends
 @pytest.mark.parametrize("s", [-0.5, -4, -np.inf])
-def test_sample_weights_multiply_the_weights_alone(s):
+def test_sample_weights_multiply_the_weights_alone(backend, s):
     d = np.random.default_rng(1).uniform(0.1, 5, (4, 2, 30))
     v = np.random.default_rng(2).integers(0, 5, 30).astype(float)
-    plain, weighted = (weigh(d.copy(), np.array([s, s]), w) for w in (np.ones(30), v))
+    plain, weighted = (weights_of(backend, d, [s, s], w) for w in (np.ones(30), v))
     np.testing.assert_allclose(weighted.values, v * plain.values, rtol=1e-14)
     np.testing.assert_array_equal(weighted.means, plain.means)
     np.testing.assert_array_equal(weighted.certainty, plain.certainty)
+
+
+@over_backends
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("loss", [SQUARES, LENGTHS], ids=["squares", "lengths"])
+def test_every_library_has_the_weights_that_numpy_has(backend, dtype, loss):
+    d = 10.0 ** np.random.default_rng(1).uniform(-3, 3, (5, 3, 200))
+    d, v = d.astype(dtype), np.random.default_rng(2).uniform(0, 3, 200).astype(dtype)
+    power = [-1.5, -np.inf, -30]
+    rtol = 2e-4 if dtype == "float32" else 1e-12
+    for got, expected in zip(
+        weights_of(backend, d, power, v, loss), weights_of(NUMPY, d, power, v, loss), strict=True
+    ):
+        assert got.dtype == expected.dtype
+        np.testing.assert_allclose(got, expected, rtol, atol=1e-24)

@@ -7,15 +7,23 @@ import scipy.sparse
 
 from kernelmeans._typing import Array, Data
 from kernelmeans.engines import Threads
+from kernelmeans.engines.cluster import Cluster
 from kernelmeans.estimators.checks import check_memory
 from kernelmeans.estimators.choice import Choice
+from kernelmeans.estimators.lazy import refuse_rows
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Approximation, Explicit, approximate, draw_rows
+from kernelmeans.rows.lazy import DaskRows
 from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, PartedSpace, Space
 from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 
 #: Most bytes of a part's rows and features, which more would not make faster, and fewest rows.
 PART_BYTES, FEWEST_ROWS = 2**25, 64
+#: Parts that half of the budget holds, if not more, and blocks that are filled at a time. Not as
+#: many as threads ask for: the parts, and with them the rounding, must not depend on these.
+PARTS, FILLED_BLOCKS = 16, 8
+#: Share of their memory that Dask workers may fill with features, and with the work on a chunk.
+WORKER_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -125,6 +133,8 @@ class Builder:
         return f"n_samples={n}: {matrices}, with the centroids,", remedies
 
     def _space(self, kernel: Kernel, X: Data, choice: Choice, budget: int) -> Space:
+        if choice.method in ("exact", "blocked"):
+            refuse_rows(X, "kernel matrices")
         if choice.method == "exact":
             return CachedGramSpace(kernel, X, self.weight, self.threads)
         if choice.method == "blocked":
@@ -142,25 +152,61 @@ class Builder:
         n, itemsize = self.weight.shape[0], self.weight.dtype.itemsize
         raw = features.raw(*features.read(X, slice(0, 1)))
         width = raw.shape[1] if lift is None else lift.shape[1]
-        row_bytes = (X.shape[1] + 2 * raw.shape[1] + 8 * self.n_clusters) * itemsize
+        columns = X.nnz // n if scipy.sparse.issparse(X) else X.shape[1]
+        row_bytes = (columns + 2 * raw.shape[1] + 8 * self.n_clusters) * itemsize
         # What threads are at work on counts where the whole is more.
-        at_work = self.threads.workers * FILL_ROWS
+        at_work = FILLED_BLOCKS * FILL_ROWS
         passing = at_work * row_bytes if n > at_work else 0
-        if scipy.sparse.issparse(raw) or n * width * itemsize + passing <= budget:
+        needed = n * width * itemsize + passing
+        if features.kernel.precomputed:
+            # Parts of a kernel matrix do not know their own diagonal.
+            check_memory(
+                needed,
+                budget,
+                f"n_samples={n}: {width} components of each sample",
+                "Use fewer components",
+            )
+        fits = needed <= budget
+        if scipy.sparse.issparse(raw) or (fits and not isinstance(X, DaskRows)):
             return FeatureSpace.hold(features, X, self.weight, self.threads, lift)
         rows, weight = draw_rows(X, self.weight, budget // 8)
         sample = FeatureSpace.hold(features, rows, weight, self.threads, lift)
-        # A thread works on one part while another is read for it.
-        in_flight = 2 * self.threads.workers
-        room = budget // 2 // in_flight
-        check_memory(
-            FEWEST_ROWS * row_bytes,
-            room,
-            f"n_samples={n}, n_clusters={self.n_clusters}: {FEWEST_ROWS} rows and their features, "
-            f"one of {2 * in_flight} shares of the memory budget,",
-            "Use fewer components or clusters",
-        )
-        most = min(PART_BYTES, room) // row_bytes
-        space = PartedSpace(sample, X, row_blocks(X, most), self.weight, in_flight)
+        cluster = Cluster.find() if isinstance(X, DaskRows) else None
+        if cluster is not None:
+            held = self._fits_workers(cluster, X, raw.shape[1] * itemsize, row_bytes)
+            space = PartedSpace.on_cluster(sample, X, self.weight, cluster, held)
+        else:
+            space = self._parted(sample, X, row_bytes, budget)
         space.survey(self.threads)
         return space
+
+    def _parted(self, sample: FeatureSpace, X: Data, row_bytes: int, budget: int) -> PartedSpace:
+        room = budget // 2
+        check_memory(
+            2 * FEWEST_ROWS * row_bytes,
+            budget,
+            f"n_samples={len(self.weight)}, n_clusters={self.n_clusters}: {FEWEST_ROWS} rows and "
+            "their features, in half of the memory budget,",
+            "Use fewer components or clusters",
+        )
+        most = max(FEWEST_ROWS, min(PART_BYTES, room // PARTS) // row_bytes)
+        # A thread works on one part while another is read for it.
+        in_flight = min(2 * self.threads.workers, room // (most * row_bytes))
+        return PartedSpace(sample, X, row_blocks(X, most), self.weight, in_flight)
+
+    def _fits_workers(
+        self, cluster: Cluster, X: DaskRows, feature_bytes: int, row_bytes: int
+    ) -> bool:
+        """Whether workers can keep all features; refused if one chunk is too large for them."""
+        limits = cluster.memory_limits()
+        if not limits:
+            return True
+        check_memory(
+            X.chunk * row_bytes,
+            int(WORKER_SHARE * min(limits)),
+            f"X: a chunk of {X.chunk} rows with its features",
+            "Rechunk X into smaller blocks of rows, use fewer components or clusters, or give the "
+            "workers more memory",
+            f"{WORKER_SHARE:.0%} of a worker's memory",
+        )
+        return len(self.weight) * feature_bytes <= WORKER_SHARE * sum(limits)

@@ -8,6 +8,8 @@ from kernelmeans.memory import readable
 
 #: Rows compared at a time when a matrix is checked for symmetry.
 SYMMETRY_ROWS = 512
+#: What messages call the budget that ``memory_budget`` sets.
+OWN_BUDGET = "the memory budget"
 
 
 def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
@@ -82,7 +84,9 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
             )
 
 
-def check_memory(needed: int, budget: int, what: str, remedies: str) -> None:
+def check_memory(
+    needed: int, budget: int, what: str, remedies: str, whose: str = OWN_BUDGET
+) -> None:
     """Refuse what does not fit into memory, naming the ways out.
 
     Parameters
@@ -94,7 +98,9 @@ def check_memory(needed: int, budget: int, what: str, remedies: str) -> None:
     what : str
         What takes them.
     remedies : str
-        What to do instead of raising ``memory_budget``.
+        What to do.
+    whose : str
+        What the budget is called.
 
     Raises
     ------
@@ -102,7 +108,8 @@ def check_memory(needed: int, budget: int, what: str, remedies: str) -> None:
         If more is needed than the budget.
     """
     if needed > budget:
+        raised = "" if whose != OWN_BUDGET else ", or raise memory_budget if there is memory"
         raise MemoryError(
-            f"{what} takes {readable(needed)}, more than the memory budget of {readable(budget)}. "
-            f"{remedies}, or raise memory_budget if there is memory."
+            f"{what} takes {readable(needed)}, more than {whose} of {readable(budget)}. "
+            f"{remedies}{raised}."
         )

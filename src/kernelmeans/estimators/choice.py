@@ -96,7 +96,9 @@ def choose(
         return Choice(exact, f"a kernel matrix of n_samples={n} takes {readable(size)}")
     method = "rpcholesky" if kernel.precomputed else "landmarks"
     found = approximate(kernel, X, sample_weight, method, n_components, seed)
-    lost = left_out(found, *draw_rows(X, sample_weight)) if not kernel.precomputed else 0.0
+    # Rows of a kernel matrix are against all samples.
+    drawn = (X, sample_weight) if kernel.precomputed else draw_rows(X, sample_weight)
+    lost = left_out(found, *drawn)
     count = 1 if found.lift is None else len(found.lift)
     why = f"{count} landmarks leave {lost:.2%} of the trace out"
     if lost > TOLERATED and n <= BLOCKED_ROWS:

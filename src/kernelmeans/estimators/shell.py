@@ -24,8 +24,11 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.callbacks import Reporter
 from kernelmeans.estimators.checks import check_weights
+from kernelmeans.estimators.lazy import by_blocks, check_rows, lazy_rows, loaded, refuse_rows
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.memory import budget_bytes
+from kernelmeans.rows import Rows
+from kernelmeans.rows.lazy import DaskRows
 from kernelmeans.solver import (
     Result,
     Schedule,
@@ -103,8 +106,9 @@ class KernelClusterer(
 
         Parameters
         ----------
-        X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            Rows to cluster; the kernel matrix, (n_samples, n_samples), for
+        X : {array-like, CSR matrix, Rows, dask array} of shape (n_samples, n_features)
+            Rows to cluster, in memory, on disk (`kernelmeans.rows.open_rows`, memory-mapped or
+            Zarr arrays) or on a Dask cluster; the kernel matrix, (n_samples, n_samples), for
             ``kernel="precomputed"``, and L of them, (L, n_samples, n_samples), for
             ``kernels="precomputed"``. float32 stays float32.
         y : Ignored
@@ -127,9 +131,10 @@ class KernelClusterer(
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         budget = budget_bytes(self.memory_budget)
-        X = self._validated(X, reset=True)
+        X = loaded(self._validated(X, reset=True), budget)
         weight = check_weights(sample_weight, X, self.n_clusters)
         if self._precomputed:
+            refuse_rows(X, "kernel matrices")
             self._check_precomputed(X)
         kernel = self._resolve_kernel(X, seed)
         starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
@@ -200,20 +205,36 @@ class KernelClusterer(
         best = result.best
         self._predictor = predictor
         self.kernel_ = predictor.kernel
-        self._remember(X)
-        diagonal = self._training_squared_lengths(X)
-        # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
-        fits = X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget
-        comparison = predictor.compare(X, diagonal, keep_distances=fits)
-        self.labels_ = comparison.labels
-        self.inertia_ = _cost(comparison.nearest, weight)
-        if self.approximation_error_ == 0:
-            self.inertia_bounds_ = self.inertia_, self.inertia_
         self.objective_history_ = result.objective_history[best]
         self.power_history_ = result.power_history[best]
         self.n_iter_ = int(result.n_iter[best])
         self.result_ = result
+        self._remember(X)
+        self._label(X, weight, floor, budget)
+        if self.approximation_error_ == 0:
+            self.inertia_bounds_ = self.inertia_, self.inertia_
+
+    def _label(self, X: Data, weight: Array, floor: float, budget: int) -> None:
+        """Labels, cost and soft weights of the training rows."""
         self.weights_ = None
+        # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
+        if isinstance(X, DaskRows):
+            self.labels_ = by_blocks(self, KernelClusterer.predict, X, np.int32)
+            nearest = by_blocks(self, KernelClusterer._nearest, X, weight.dtype)
+            self.inertia_ = _cost(np.asarray(nearest), weight)
+            return
+        if isinstance(X, Rows):
+            blocks = (X[block] for block in X.blocks())
+            compared = [self._predictor.compare(b, self._squared_lengths(b)) for b in blocks]
+            self.labels_ = np.concatenate([some.labels for some in compared])
+            nearest = np.concatenate([some.nearest for some in compared])
+            self.inertia_ = _cost(nearest, weight)
+            return
+        fits = X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget
+        diagonal = self._training_squared_lengths(X)
+        comparison = self._predictor.compare(X, diagonal, keep_distances=fits)
+        self.labels_ = comparison.labels
+        self.inertia_ = _cost(comparison.nearest, weight)
         if comparison.distances is not None:
             finite = self.power_history_[np.isfinite(self.power_history_)]
             power = float(finite[-1]) if len(finite) else -np.inf
@@ -229,7 +250,7 @@ class KernelClusterer(
                 f"Raise max_iter{self._faster}.",
                 ConvergenceWarning,
             )
-        found = len(np.unique(self.labels_))
+        found = len(np.unique(result.labels[result.best]))
         if found < self.n_clusters:
             warn_user(
                 f"Number of distinct clusters ({found}) found smaller than n_clusters "
@@ -260,6 +281,9 @@ class KernelClusterer(
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
+        if isinstance(X, Rows):
+            labels: IntArray = by_blocks(self, type(self).predict, X, np.int32)
+            return labels
         return self._predictor.compare(X, self._lengths_for_labels(X)).labels
 
     def transform(self, X: Any, *, diagonal: Any = None) -> Array:
@@ -288,6 +312,10 @@ class KernelClusterer(
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
+        if isinstance(X, Rows):
+            dtype, width = self._predictor.norms.dtype, self.n_clusters
+            found: Array = by_blocks(self, type(self).transform, X, dtype, width)
+            return found
         squared = self._squared_lengths(X, diagonal)
         distances = self._predictor.compare(X, squared, keep_distances=True).distances
         return np.sqrt(cast(Array, distances)).T
@@ -323,10 +351,20 @@ class KernelClusterer(
         check_is_fitted(self)
         X = self._validated(X, reset=False)
         weight = _check_sample_weight(sample_weight, X, dtype=X.dtype)
-        nearest = self._predictor.compare(X, self._squared_lengths(X, diagonal)).nearest
-        return -_cost(nearest, weight)
+        if isinstance(X, Rows):
+            nearest = by_blocks(self, KernelClusterer._nearest, X, self._predictor.norms.dtype)
+        else:
+            nearest = self._nearest(X, diagonal)
+        return -_cost(np.asarray(nearest), weight)
+
+    def _nearest(self, X: Data, diagonal: Any = None) -> Array:
+        """Squared distances to the nearest centroids."""
+        return self._predictor.compare(X, self._squared_lengths(X, diagonal)).nearest
 
     def _validated(self, X: Any, reset: bool) -> Data:
+        rows = lazy_rows(X)
+        if rows is not None:
+            return check_rows(self, rows, reset)
         dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
         sparse: Any = False if self._precomputed else "csr"
         return validate_data(self, X, accept_sparse=sparse, dtype=dtype, order="C", reset=reset)

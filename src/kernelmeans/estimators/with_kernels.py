@@ -16,10 +16,12 @@ from kernelmeans.estimators.build import Builder
 from kernelmeans.estimators.checks import check_gram
 from kernelmeans.estimators.choice import choose
 from kernelmeans.estimators.diagonal import TrainingDiagonal
+from kernelmeans.estimators.lazy import lazy_rows
 from kernelmeans.estimators.scaling import value_range, variances
 from kernelmeans.estimators.shell import KernelClusterer
 from kernelmeans.estimators.views import FAMILIES, find_views, used_columns
 from kernelmeans.kernels import CombinedKernel, Kernel
+from kernelmeans.rows import Rows
 from kernelmeans.solver import Result, warn_unless_positive
 from kernelmeans.spaces import FeatureSpace, ProductSpace, Space, WeightRule
 
@@ -52,6 +54,12 @@ class WithKernels(KernelClusterer):
         dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
         if self._precomputed:
             return self._validated_stack(X, dtype, reset)
+        if lazy_rows(X) is not None:
+            rows = super()._validated(X, reset)
+            if reset:
+                # Columns by number only: rows that are not in memory are no table.
+                self._views = find_views(self.kernels, np.empty((1, rows.shape[1])))
+            return rows
         if not hasattr(X, "columns"):
             X = super()._validated(X, reset)
             if reset:
@@ -112,7 +120,7 @@ class WithKernels(KernelClusterer):
             self._kernel_names = [f"X[{index}]" for index in columns]
         else:
             for view in self._views:
-                found = view.kernels(X[:, view.columns], seed)
+                found = view.kernels(_columns(X, view.columns), seed)
                 kernels += found
                 columns += [view.columns] * len(found)
                 self._kernel_names += [f"{view.name}, {own.name}" for own in found]
@@ -275,7 +283,15 @@ def _rows(X: Data, columns: Sequence[Columns]) -> list[Data]:
     for own in columns:
         key = repr(own.tolist() if isinstance(own, np.ndarray) else own)
         if key not in views:
-            everything = isinstance(own, slice) and own == slice(None)
-            views[key] = X if everything else X[:, own]
+            views[key] = _columns(X, own)
         rows.append(views[key])
     return rows
+
+
+def _columns(X: Data, columns: Columns) -> Data:
+    """Some columns of X; X itself where they are all."""
+    if isinstance(columns, slice) and columns == slice(None):
+        return X
+    if isinstance(X, Rows):
+        return X.select(np.arange(X.shape[1])[columns].tolist())
+    return X[:, columns]

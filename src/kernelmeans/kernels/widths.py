@@ -1,7 +1,7 @@
 """Kernel widths that suit the data."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -11,6 +11,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from kernelmeans._typing import Array, Data
 from kernelmeans.kernels.geodesic import geodesic_kernel
+from kernelmeans.rows import Rows
 
 #: Rows of data from which ``gamma="median"`` takes its pairwise distances.
 MEDIAN_SAMPLE = 1000
@@ -94,8 +95,39 @@ def reciprocal(value: float) -> float:
     return 1 / value if value > 0 and math.isfinite(1 / value) else 1.0
 
 
+class _Moments(NamedTuple):
+    """Of the columns of some rows: number, mean, sum of squared deviations, extremes."""
+
+    number: int
+    mean: Array
+    squares: Array
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, X: Array) -> "_Moments":
+        mean: Array = np.mean(X, axis=0, dtype=np.float64)
+        squares: Array = np.var(X, axis=0, dtype=np.float64) * len(X)
+        return cls(len(X), mean, squares, np.min(X, axis=0), np.max(X, axis=0))
+
+    def plus(self, other: "_Moments") -> "_Moments":
+        """Those of the rows of both (Chan, Golub and LeVeque 1979)."""
+        number = self.number + other.number
+        step = other.mean - self.mean
+        return _Moments(
+            number,
+            self.mean + step * (other.number / number),
+            self.squares + other.squares + step**2 * (self.number * other.number / number),
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
+
+
 def _column_moments(X: Data) -> tuple[Array, Array]:
     """Means and variances of the columns; constant columns have variance 0 without rounding."""
+    if isinstance(X, Rows):
+        moments = X.summed(_Moments.of, _Moments.plus)
+        return moments.mean, np.where(moments.high > moments.low, moments.squares / X.shape[0], 0)
     if scipy.sparse.issparse(X):
         mean, variance = mean_variance_axis(X.astype(np.float64), axis=0)
         spread = (X.max(axis=0) - X.min(axis=0)).toarray().ravel()

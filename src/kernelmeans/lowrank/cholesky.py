@@ -87,7 +87,6 @@ def pivoted_cholesky(
     residual = diagonal.astype(np.float64)
     floor = ROUNDINGS * np.finfo(diagonal.dtype).eps * residual
     total = weight @ residual
-    most = min(most, len(diagonal))
     factor = np.empty((0, len(diagonal)), diagonal.dtype)
     indices: list[int] = []
     left_out: list[float] = []

@@ -101,7 +101,7 @@ def approximate(
         return Approximation(*nystroem(kernel, X, indices))
     if share == 1:
         return _landmarks(kernel, X, sample_weight, most, seed)
-    checked = _some(len(sample_weight), seed)
+    checked = _some(sample_weight, seed)
     rows, weight = X[checked], sample_weight[checked]
     count = len(_pivots(kernel, rows, weight, most, 1 - share, seed))
     while True:
@@ -164,9 +164,10 @@ def _wanted(n_components: int | float | str, n_samples: int) -> tuple[int, float
     return n_samples, float(n_components)
 
 
-def _some(n_samples: int, seed: int) -> IntArray:
-    """Indices of up to `CHECKED_ROWS` samples."""
-    return np.random.default_rng(seed).permutation(n_samples)[:CHECKED_ROWS]
+def _some(sample_weight: Array, seed: int) -> IntArray:
+    """Indices of up to `CHECKED_ROWS` samples that count."""
+    rng = np.random.default_rng(seed)
+    return rng.permutation(np.flatnonzero(sample_weight > 0))[:CHECKED_ROWS]
 
 
 def _landmarks(

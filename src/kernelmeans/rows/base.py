@@ -3,13 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelmeans._typing import Array, DType, IntArray
+from kernelmeans.engines import tree_sum
 
+Term = TypeVar("Term")
 #: Bytes that are read at once where the file does not say better.
 READ_BYTES = 32 * 2**20
 
@@ -153,6 +155,23 @@ class Rows(ABC):
             edges = [first + size * part // parts for part in range(parts + 1)]
             blocks += [slice(*pair) for pair in pairwise(edges)]
         return blocks
+
+    def summed(self, function: Callable[[Array], Term], add: Callable[[Term, Term], Term]) -> Term:
+        """Sum, in a tree, of what a function makes of every block.
+
+        Parameters
+        ----------
+        function : callable
+            Called with an array of rows.
+        add : callable
+            Sum of what it makes of two neighbours.
+
+        Returns
+        -------
+        Any
+            The sum.
+        """
+        return tree_sum((function(self[block]) for block in self.blocks()), add)
 
     def select(self, columns: Sequence[str | int]) -> "Rows":
         """These columns only.

@@ -1,15 +1,21 @@
-"""The weight rules: what a block's distances say about how much each centroid draws each sample."""
+"""The weight rules: what a block's distances say about how much each centroid draws each sample.
 
+Arrays are of any library, all on one device; powers are NumPy's.
+"""
+
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from kernelmeans._arrays import like, namespace, overwrite, put_first, reduce, take
 from kernelmeans._typing import Array, IntArray
 
 #: Weights relative to the nearest centroid's below which they count as zero. Left alone they
 #: would become denormal numbers, which slow a matrix product up to fortyfold.
 NEGLIGIBLE = 1e-25
+LOG_NEGLIGIBLE = math.log(NEGLIGIBLE)
 
 
 class Loss(NamedTuple):
@@ -26,9 +32,9 @@ class Loss(NamedTuple):
 
 
 #: The cost of k-means.
-SQUARES = Loss(lambda d: d, np.ones_like)
+SQUARES = Loss(lambda d: d, lambda d: namespace(d).ones_like(d))
 #: The distance itself, which outliers influence less.
-LENGTHS = Loss(np.sqrt, lambda d: 0.5 / np.sqrt(d))
+LENGTHS = Loss(lambda d: namespace(d).sqrt(d), lambda d: 0.5 / namespace(d).sqrt(d))
 
 
 class Weights(NamedTuple):
@@ -36,13 +42,13 @@ class Weights(NamedTuple):
 
     Attributes
     ----------
-    values : ndarray of shape (k, R, block)
+    values : array of shape (k, R, block)
         v_i w_ij.
-    means : ndarray of shape (R, block)
+    means : array of shape (R, block)
         The power mean M_s of each sample's distances.
-    certainty : ndarray of shape (R, block)
+    certainty : array of shape (R, block)
         Largest share of a sample's weights, max_j w_ij / sum_j w_ij.
-    labels : ndarray of shape (R, block)
+    labels : array of shape (R, block)
         Cluster of each sample where the weights are hard, else -1.
     """
 
@@ -60,11 +66,11 @@ def power_weights(distances: Array, power: Array, sample_weight: Array) -> Weigh
 
     Parameters
     ----------
-    distances : ndarray of shape (k, R, block)
+    distances : array of shape (k, R, block)
         Squared distances, all positive; overwritten.
     power : ndarray of shape (R,)
         The powers s < 0, finite.
-    sample_weight : ndarray of shape (block,)
+    sample_weight : array of shape (block,)
         The v_i.
 
     Returns
@@ -72,32 +78,33 @@ def power_weights(distances: Array, power: Array, sample_weight: Array) -> Weigh
     Weights
         Weights, power means and certainty.
     """
+    xp = namespace(distances)
     k = distances.shape[0]
-    t = -power[:, None].astype(distances.dtype)
-    nearest = distances.min(axis=0)
-    ratios = np.divide(nearest, distances, out=distances)
-    weights = np.log(ratios)
+    t = like(-power[:, None], distances)
+    nearest = reduce("min", distances, axis=0)
+    ratios = overwrite(distances, xp.divide, nearest, distances)
+    weights = xp.log(ratios)
     weights *= t + 1
-    _exponential(weights)
-    certainty = 1 / weights.sum(axis=0)
-    mean = np.divide(weights, ratios, out=ratios).sum(axis=0) / k
-    log_mean = np.log(mean)
-    weights *= np.exp(-(1 + 1 / t) * log_mean) * (sample_weight / k)
-    labels = np.full(nearest.shape, -1, np.int32)
-    return Weights(weights, nearest * np.exp(-log_mean / t), certainty, labels)
+    weights = _exponential(weights)
+    certainty = 1 / reduce("sum", weights, axis=0)
+    mean = reduce("sum", overwrite(ratios, xp.divide, weights, ratios), axis=0) / k
+    log_mean = xp.log(mean)
+    weights *= xp.exp(-(1 + 1 / t) * log_mean) * (sample_weight / k)
+    labels = xp.full(nearest.shape, -1, dtype=xp.int32, device=distances.device)
+    return Weights(weights, nearest * xp.exp(-log_mean / t), certainty, labels)
 
 
-def _exponential(x: Array) -> None:
-    """Exponential of non-positive numbers, in place; exactly zero where it is negligible."""
-    cut = np.log(NEGLIGIBLE).astype(x.dtype)
-    if x.min(initial=0) > cut:
-        np.exp(x, out=x)
-        return
+def _exponential(x: Array) -> Array:
+    """Exponential of non-positive numbers, exactly zero where it is negligible; overwrites x."""
+    xp = namespace(x)
+    if reduce("min", x) > LOG_NEGLIGIBLE:
+        return overwrite(x, xp.exp, x)
     # Not even in passing may the exponential be denormal.
-    np.maximum(x, cut, out=x)
-    np.exp(x, out=x)
-    x -= np.exp(cut)
-    np.maximum(x, 0, out=x)
+    cut = like(LOG_NEGLIGIBLE, x)
+    x = overwrite(x, xp.maximum, x, cut)
+    x = overwrite(x, xp.exp, x)
+    x -= xp.exp(cut)
+    return overwrite(x, xp.maximum, x, like(0, x))
 
 
 def hard_weights(distances: Array, sample_weight: Array, loss: Loss = SQUARES) -> Weights:
@@ -105,9 +112,9 @@ def hard_weights(distances: Array, sample_weight: Array, loss: Loss = SQUARES) -
 
     Parameters
     ----------
-    distances : ndarray of shape (k, R, block)
+    distances : array of shape (k, R, block)
         Squared distances, all positive.
-    sample_weight : ndarray of shape (block,)
+    sample_weight : array of shape (block,)
         The v_i.
     loss : Loss, default=SQUARES
         What a squared distance costs; its slope is the weight.
@@ -117,28 +124,30 @@ def hard_weights(distances: Array, sample_weight: Array, loss: Loss = SQUARES) -
     Weights
         Weights that are zero but for the nearest centroid, costs and certainty 1.
     """
-    labels = distances.argmin(axis=0).astype(np.int32)
-    nearest = distances.min(axis=0)
-    weights = np.zeros_like(distances)
-    np.put_along_axis(weights, labels[None], (sample_weight * loss.slope(nearest))[None], axis=0)
-    return Weights(weights, loss.value(nearest), np.ones_like(nearest), labels)
+    xp = namespace(distances)
+    labels = xp.asarray(reduce("argmin", distances, axis=0), dtype=xp.int32)
+    nearest = reduce("min", distances, axis=0)
+    weights = put_first(xp.zeros_like(distances), labels, sample_weight * loss.slope(nearest))
+    return Weights(weights, loss.value(nearest), xp.ones_like(nearest), labels)
 
 
 def weigh(distances: Array, power: Array, sample_weight: Array, loss: Loss = SQUARES) -> Weights:
     """Weights at each restart's own power, finite or -inf; overwrites the distances."""
-    hard = np.isneginf(power)
-    if not hard.any():
+    is_hard = np.isneginf(power)
+    if not is_hard.any():
         return power_weights(distances, power, sample_weight)
-    if hard.all():
+    if is_hard.all():
         return hard_weights(distances, sample_weight, loss)
+    soft, hard = np.flatnonzero(~is_hard), np.flatnonzero(is_hard)
     parts = (
-        power_weights(distances[:, ~hard], power[~hard], sample_weight),
-        hard_weights(distances[:, hard], sample_weight, loss),
+        power_weights(take(distances, soft, axis=1), power[soft], sample_weight),
+        hard_weights(take(distances, hard, axis=1), sample_weight, loss),
     )
     # Restarts back in their old order: the soft ones come first in the concatenation.
-    order = np.argsort(np.concatenate([np.flatnonzero(~hard), np.flatnonzero(hard)]))
+    order = np.argsort(np.concatenate([soft, hard]))
+    concat = namespace(distances).concat
     return Weights(
-        *(np.concatenate(pair, axis=-2).take(order, axis=-2) for pair in zip(*parts, strict=True))
+        *(take(concat(pair, axis=-2), order, axis=-2) for pair in zip(*parts, strict=True))
     )
 
 
@@ -147,7 +156,7 @@ def shares(distances: Array, power: float, floor: float) -> Array:
 
     Parameters
     ----------
-    distances : ndarray of shape (k, n)
+    distances : array of shape (k, n)
         Squared distances.
     power : float
         The power s < 0, finite or -inf.
@@ -156,9 +165,11 @@ def shares(distances: Array, power: float, floor: float) -> Array:
 
     Returns
     -------
-    ndarray of shape (k, n)
+    array of shape (k, n)
         w_ij / sum_l w_il.
     """
-    ones = np.ones(distances.shape[1], distances.dtype)
-    weights = weigh(np.maximum(distances, floor)[:, None], np.array([power]), ones).values[:, 0]
-    return np.asarray(weights / weights.sum(axis=0))
+    xp = namespace(distances)
+    raised = xp.maximum(distances, like(floor, distances))[:, None, :]
+    weights = weigh(raised, np.array([power]), xp.ones_like(raised[0, 0, :])).values[:, 0, :]
+    scaled: Array = weights / reduce("sum", weights, axis=0)
+    return scaled

@@ -15,6 +15,7 @@ from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import drawn
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
+from kernelmeans.spaces.remote import Remote
 
 #: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
 BLOCK_BYTES = 2**20
@@ -149,6 +150,8 @@ class Space(ABC):
         Samples that are opened together, where the space holds nothing of them in between.
     parts_in_flight : int or None
         How many of them may be open at once without breaking the memory budget.
+    remote : Remote or None
+        Where they are, if not in this process.
     """
 
     sample_weight: Array
@@ -158,6 +161,7 @@ class Space(ABC):
     trace: Trace | None = None
     parts: Sequence[slice] | None = None
     parts_in_flight: int | None = None
+    remote: Remote | None = None
 
     @property
     def n_samples(self) -> int:
@@ -279,6 +283,8 @@ class Space(ABC):
             own = tuple(a[..., part] for a in along)
             return self.opened(part).reduce(function, shape, SERIAL, *arguments, along=own)
 
+        if self.remote is not None:
+            return self.remote.total(along, function, shape, *arguments)
         if self.parts is not None:
             shares = threads.map(work_on_part, self.parts, self.parts_in_flight)
             return tree_sum((share for _, share in shares), Share.plus)
@@ -323,6 +329,9 @@ class Space(ABC):
         def work_on_part(part: slice) -> tuple[Any, ...]:
             return self.opened(part).collect(function, width, SERIAL, *arguments)
 
+        if self.remote is not None:
+            pieces = self.remote.pieces(function, width, *arguments)
+            return side_by_side(pieces, self.n_samples)
         if self.parts is not None:
             pieces = threads.map(work_on_part, self.parts, self.parts_in_flight)
             return side_by_side(pieces, self.n_samples)

@@ -213,8 +213,9 @@ class FeatureSpace(Space):
 
     def opened(self, part: slice) -> "FeatureSpace":
         norms, weight = self._squared_norms[part], self.sample_weight[part]
-        space = FeatureSpace(self.frame, self.Z[part], norms, weight, self.lift, self.raw)
-        space.first = self.first + part.start
+        first = self.first + part.start
+        space = FeatureSpace(self.frame, self.Z[part], norms, weight, self.lift, self.raw, first)
+        space.magnitude = self.magnitude
         return space
 
     def export(
@@ -253,6 +254,8 @@ class FeaturePredictor(Predictor):
         self.norms = norms.copy()
 
     def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
+        if self.kernel.normalised and not self.kernel.precomputed:
+            diagonal = self.kernel.squared_lengths(rows)
         raw = self.frame.features.raw(rows, diagonal)
         centre = self.frame.centre
         if scipy.sparse.issparse(raw):

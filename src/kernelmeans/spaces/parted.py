@@ -3,12 +3,17 @@
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.sparse
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
+from kernelmeans.engines.cluster import Cluster
+from kernelmeans.rows.lazy import DaskRows
 from kernelmeans.spaces.base import Share, Space, Trace, check_finite
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeatureSpace
+from kernelmeans.spaces.frame import Frame
+from kernelmeans.spaces.remote import Remote, equal_or_all
 
 
 class PartedSpace(FeatureSpace):
@@ -30,6 +35,42 @@ class PartedSpace(FeatureSpace):
     parts_in_flight : int, default=None
         Parts open at a time.
     """
+
+    @classmethod
+    def on_cluster(
+        cls,
+        sample: FeatureSpace,
+        rows: DaskRows,
+        sample_weight: Array,
+        cluster: Cluster,
+        held: bool,
+    ) -> "PartedSpace":
+        """The space of a Dask collection, each chunk of which is a part, and stays on the workers.
+
+        Parameters
+        ----------
+        sample, rows, sample_weight
+            As above.
+        cluster : Cluster
+            The workers.
+        held : bool
+            Whether workers keep features from one step to the next, or make them anew.
+
+        Returns
+        -------
+        PartedSpace
+            It answers as one in this process does, bit for bit.
+        """
+        from dask.delayed import delayed
+
+        space = cls(sample, rows, rows.chunks, sample_weight)
+        frame = delayed((sample.frame, sample.lift, sample.magnitude), traverse=False)
+        tasks = [
+            delayed(_features_of_chunk)(frame, c, equal_or_all(sample_weight[part]), part.start)
+            for c, part in zip(rows.lazy_chunks(), rows.chunks, strict=True)
+        ]
+        space.remote = Remote(cluster, rows.chunks, cluster.started(tasks) if held else tasks)
+        return space
 
     def __init__(
         self,
@@ -64,23 +105,12 @@ class PartedSpace(FeatureSpace):
             self.trace = Trace(float(total), float(left_out))
 
     def opened(self, part: slice) -> FeatureSpace:
-        return self._made(self.rows[part], self.sample_weight[part], part.start or 0)
+        rows, weight = self.rows[part], self.sample_weight[part]
+        first, check, magnitude = part.start or 0, self._checks_rows, self.sample.magnitude
+        return features_of(self.frame, self.lift, rows, weight, first, check, magnitude)
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> FeatureSpace:
-        return self._made(self.rows[indices], sample_weight)
-
-    def _made(self, rows: Data, sample_weight: Array, first: int = 0) -> FeatureSpace:
-        """The space of rows that have been read: with raw features, whose sums are lifted."""
-        if self._checks_rows and not np.isfinite(rows).all():
-            raise ValueError(
-                f"X contains NaN or infinite values between rows {first} and {first + len(rows)}; "
-                "leave those rows out, or fill in the values."
-            )
-        squared = self.frame.features.squared_lengths(rows)
-        with np.errstate(all="ignore"):
-            raw = self.frame.features.raw(rows, squared) - self.frame.centre
-            norms = self.frame.squared_norms(raw, squared)
-        return FeatureSpace(self.frame, raw, norms, sample_weight, self.lift, self.raw, first)
+        return features_of(self.frame, self.lift, self.rows[indices], sample_weight)
 
     @property
     def width(self) -> int:
@@ -103,13 +133,72 @@ class PartedSpace(FeatureSpace):
         return self.sample.resident_bytes
 
 
+def features_of(
+    frame: Frame,
+    lift: Array | None,
+    rows: Data,
+    sample_weight: Array,
+    first: int = 0,
+    check: bool = False,
+    magnitude: float | None = None,
+) -> FeatureSpace:
+    """The space of rows that have been read: with raw features, whose sums are lifted.
+
+    Parameters
+    ----------
+    frame : Frame
+        Feature map and origin.
+    lift : ndarray of shape (m, r) or None
+        From raw features to coordinates.
+    rows : Data of shape (n_rows, n_features)
+        Rows.
+    sample_weight : ndarray of shape (n_rows,)
+        Weights.
+    first : int, default=0
+        Place of the first row among all.
+    check : bool, default=False
+        Whether to look for values that are not finite.
+    magnitude : float, default=None
+        That of all samples, so that no distance depends on the part; of these rows when None.
+
+    Raises
+    ------
+    ValueError
+        If there are any.
+    """
+    if check and not np.isfinite(rows.data if scipy.sparse.issparse(rows) else rows).all():
+        raise ValueError(
+            f"X contains NaN or infinite values between rows {first} and {first + rows.shape[0]}; "
+            "leave those rows out, or fill in the values."
+        )
+    squared = frame.features.squared_lengths(rows)
+    with np.errstate(all="ignore"):
+        raw = frame.features.raw(rows, squared) - frame.centre
+        norms = frame.squared_norms(raw, squared)
+    space = FeatureSpace(frame, raw, norms, sample_weight, lift, lift is not None, first)
+    if magnitude is not None:
+        space.magnitude = magnitude
+    return space
+
+
+def _features_of_chunk(
+    frame: tuple[Frame, Array | None, float], rows: Array, sample_weight: Array, first: int
+) -> FeatureSpace:
+    weight = np.ascontiguousarray(np.broadcast_to(sample_weight, rows.shape[:1]))
+    reference, lift, magnitude = frame
+    with Threads(1):
+        return features_of(reference, lift, rows, weight, first, True, magnitude)
+
+
 def _survey(space: Space, block: slice) -> Share:
     """Sums of the weights, squared norms, K(x, x), and what is left out of it."""
     assert isinstance(space, FeatureSpace)
     v = space.sample_weight[block].astype(np.float64)
     norms, raw = space.squared_norms(block), space.Z[block]
     left = 0.0
-    if space.lift is not None:
-        coordinates = raw @ space.lift.astype(space.dtype)
-        left = v @ np.maximum(norms - np.vecdot(coordinates, coordinates), 0)
-    return Share((), (v.sum(), v @ norms, v @ space.frame.diagonal(raw, norms), left))
+    # What is not finite is refused afterwards, with a message of its own.
+    with np.errstate(all="ignore"):
+        if space.lift is not None:
+            coordinates = raw @ space.lift.astype(space.dtype)
+            left = v @ np.maximum(norms - np.vecdot(coordinates, coordinates), 0)
+        return Share((), (v.sum(), v @ norms, v @ space.frame.diagonal(raw, norms), left))

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from kernelmeans.kernels import CombinedKernel
 from kernelmeans.spaces.base import Mixture, Move, Space, Trace, at_least
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
+from kernelmeans.spaces.remote import Remote
 from kernelmeans.spaces.rules import WeightRule
 
 
@@ -58,6 +60,8 @@ class ProductSpace(Space):
             0 if member.keeps_coefficients else self._owners.index(member) for member in members
         ]
 
+        self.remote = self._joined()
+
     @property
     def kernel_weights(self) -> Array:
         return self._kernel_weights
@@ -65,6 +69,7 @@ class ProductSpace(Space):
     def reweighted(self, kernel_weights: Array) -> "ProductSpace":
         space = copy.copy(self)
         space._kernel_weights = kernel_weights
+        space.remote = space._joined()
         return space
 
     def multipliers(self, kernel_weights: Array) -> Array:
@@ -193,10 +198,20 @@ class ProductSpace(Space):
     def opened(self, part: slice) -> "ProductSpace":
         return self._of([member.opened(part) for member in self.members])
 
+    def _joined(self) -> Remote | None:
+        """The members' parts side by side on the workers, where all are there."""
+        remotes = [member.remote for member in self.members if member.remote is not None]
+        if len(remotes) < len(self.members):
+            return None
+        order = self.columns, self.rule, self.factors, self._kernel_weights
+        cluster, parts = remotes[0].cluster, remotes[0].parts
+        members = zip(*(cluster.started(remote.spaces) for remote in remotes), strict=True)
+        spaces = [cluster.task(_product_of, list(own), order) for own in members]
+        return Remote(cluster, parts, spaces)
+
     def _of(self, members: Sequence[Space]) -> "ProductSpace":
-        space = ProductSpace(members, self.columns, self.rule, self.factors)
-        space.first = members[0].first
-        return space.reweighted(self._kernel_weights)
+        order = self.columns, self.rule, self.factors, self._kernel_weights
+        return _product_of(members, order)
 
     def traces(self, kernel_weights: Array) -> Trace | None:
         traces = [member.trace for member in self.members if member.trace is not None]
@@ -230,6 +245,14 @@ class ProductSpace(Space):
     @property
     def passing_bytes(self) -> int:
         return max(member.passing_bytes for member in self.members)
+
+
+def _product_of(members: Sequence[Space], order: tuple[Any, ...]) -> ProductSpace:
+    """Members of the same part of the samples side by side."""
+    *arguments, kernel_weights = order
+    space = ProductSpace(members, *arguments)
+    space.first = members[0].first
+    return space.reweighted(kernel_weights)
 
 
 class ProductPredictor(Predictor):

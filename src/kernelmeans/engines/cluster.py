@@ -1,0 +1,81 @@
+"""The workers of a Dask cluster."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kernelmeans.engines.sums import tree_sum
+from kernelmeans.memory import readable
+
+#: Terms that one task adds up; a power of two, so that the tree is that of `tree_sum`.
+FAN_IN = 8
+
+
+class Cluster:
+    """Tasks on the workers that a ``distributed.Client`` stands for.
+
+    Whatever a dead worker held is made again by another one, from the tasks that had made it.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Connected.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    @classmethod
+    def find(cls) -> "Cluster | None":
+        """The cluster of the client in use; None if there is none."""
+        if "distributed" not in sys.modules:
+            return None
+        from distributed import default_client
+
+        try:
+            return cls(default_client())  # type: ignore[no-untyped-call]
+        except ValueError:
+            return None
+
+    def memory_limits(self) -> list[int]:
+        """Bytes of memory of each worker that has a limit."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        return [worker["memory_limit"] for worker in workers if worker["memory_limit"]]
+
+    def task(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A future of function(*arguments), any of which may be futures themselves."""
+        return self.client.submit(function, *arguments, pure=False)
+
+    def started(self, tasks: Sequence[Any]) -> list[Any]:
+        """Futures of delayed tasks; futures stay what they are."""
+        futures: list[Any] = self.client.compute(list(tasks))
+        return futures
+
+    def total(self, terms: Sequence[Any], add: Callable[[Any, Any], Any]) -> Any:
+        """Sum of the results of futures, as `tree_sum` adds them up."""
+        terms = list(terms)
+        while len(terms) > 1:
+            groups = [terms[i : i + FAN_IN] for i in range(0, len(terms), FAN_IN)]
+            terms = [self.task(tree_sum, group, add) for group in groups]
+        return self.result(terms[0])
+
+    def result(self, future: Any) -> Any:
+        """What a future comes to.
+
+        Raises
+        ------
+        MemoryError
+            If workers die of it again and again.
+        """
+        from distributed import KilledWorker
+
+        try:
+            return future.result()
+        except KilledWorker as error:
+            limits = self.memory_limits()
+            memory = f", of {readable(min(limits))} each" if limits else ""
+            raise MemoryError(
+                f"Workers died again and again over one block of rows ({error}). Most likely it "
+                f"does not fit into their memory{memory}: rechunk X into smaller blocks of rows, "
+                "use fewer components, or give the workers more memory."
+            ) from error

@@ -1,0 +1,117 @@
+"""Input that is not in memory: rows on disk, and Dask collections."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from kernelmeans._typing import Data
+from kernelmeans.memory import readable
+from kernelmeans.rows import Rows, as_rows
+from kernelmeans.rows.lazy import DaskRows, is_dask
+
+#: Share of the memory budget up to which rows on disk are simply loaded.
+LOADED_SHARE = 0.25
+#: What a copy of a fitted estimator that only predicts can do without.
+_HEAVY = ("result_", "labels_", "weights_", "feature_names_in_", "_skl_callbacks")
+
+
+def lazy_rows(X: Any) -> Rows | None:
+    """Rows of what is not in memory; None for what is."""
+    return DaskRows(X) if is_dask(X) else as_rows(X)
+
+
+def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
+    """Check number and names of the columns, as for arrays and tables.
+
+    Raises
+    ------
+    ValueError
+        If they are not those of the fit.
+    """
+    validate_data(estimator, rows, skip_check_array=True, reset=reset)
+    if rows.names is None:
+        return rows
+    if reset:
+        estimator.feature_names_in_ = np.array(rows.names, dtype=object)
+    elif list(getattr(estimator, "feature_names_in_", rows.names)) != rows.names:
+        raise ValueError(
+            f"X has the columns {rows.names[:10]}, the fit had "
+            f"{list(estimator.feature_names_in_[:10])}; give the same in the same order."
+        )
+    return rows
+
+
+def loaded(X: Data, budget: int) -> Data:
+    """The rows themselves where they take little of the memory budget."""
+    small = isinstance(X, Rows) and X.nbytes <= LOADED_SHARE * budget
+    return X[:] if small and not isinstance(X, DaskRows) else X
+
+
+def refuse_rows(X: Data, what: str) -> None:
+    """Refuse rows that are not in memory for what needs all of them at once.
+
+    Raises
+    ------
+    MemoryError
+        If X is not in memory.
+    """
+    if isinstance(X, DaskRows):
+        raise ValueError(
+            f"X: {what} cannot be had of Dask collections; use kernel='linear', or "
+            "approximation='landmarks', 'rpcholesky' or 'rff'."
+        )
+    if isinstance(X, Rows):
+        raise MemoryError(
+            f"X: {what} need all rows in memory, which take {readable(X.nbytes)}, more than "
+            f"{LOADED_SHARE:.0%} of the memory budget. Use approximation='landmarks', "
+            "'rpcholesky' or 'rff', or raise memory_budget if there is memory."
+        )
+
+
+def by_blocks(
+    estimator: Any, method: Callable[..., Any], rows: Rows, dtype: Any, width: int | None = None
+) -> Any:
+    """What a method answers for all rows, block by block.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+    method : callable
+        Called with an estimator that holds little, and an array of rows.
+    rows : Rows
+        The rows.
+    dtype : dtype
+        Of the answers.
+    width : int, default=None
+        Columns of the answers; None where they are single numbers.
+
+    Returns
+    -------
+    ndarray or dask array of shape (n_rows,) or (n_rows, width)
+        A dask array, not yet computed, for Dask collections.
+    """
+    light = copy.copy(estimator)
+    for name in _HEAVY:
+        vars(light).pop(name, None)
+    if not isinstance(rows, DaskRows):
+        return np.concatenate([method(light, rows[block]) for block in rows.blocks()])
+    meta = np.empty((0,) if width is None else (0, 0), dtype)
+    shape = {"drop_axis": 1} if width is None else {"chunks": (rows.array.chunks[0], (width,))}
+    return rows.array.map_blocks(_Answer(method, light), dtype=dtype, meta=meta, **shape)
+
+
+class _Answer:
+    """A method and its estimator, for blocks that may be empty."""
+
+    def __init__(self, method: Callable[..., Any], estimator: Any) -> None:
+        self.method = method
+        self.estimator = estimator
+
+    def __call__(self, block: Any) -> Any:
+        if len(block):
+            return self.method(self.estimator, np.asarray(block))
+        return self.method(self.estimator, np.zeros((1, block.shape[1]), block.dtype))[:0]

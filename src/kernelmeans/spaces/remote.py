@@ -1,0 +1,75 @@
+"""Parts of a space that are on the workers of a cluster."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernelmeans._typing import Array
+from kernelmeans.engines import Threads
+from kernelmeans.engines.cluster import Cluster
+
+if TYPE_CHECKING:
+    from kernelmeans.spaces.base import Share, Space
+
+
+class Remote:
+    """The spaces of all parts, as tasks or futures, and where they are worked on.
+
+    What they say is added up as it is in one process, so that both answer the same.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        The workers.
+    parts : sequence of slice
+        The samples of each part.
+    spaces : sequence of Future or Delayed
+        Their spaces; delayed ones are made anew whenever they are needed.
+    """
+
+    def __init__(self, cluster: Cluster, parts: Sequence[slice], spaces: Sequence[Any]) -> None:
+        self.cluster = cluster
+        self.parts = parts
+        self.spaces = spaces
+
+    def total(self, along: tuple[Array, ...], *arguments: Any) -> "Share":
+        """The sum of what `Space.reduce` makes of each part with these arguments."""
+        from kernelmeans.spaces.base import Share
+
+        share: Share = self.cluster.total(self._tasks(_reduced, along, arguments), Share.plus)
+        return share
+
+    def pieces(self, *arguments: Any) -> Any:
+        """What `Space.collect` makes of each part with these arguments, in their order."""
+        results = map(self.cluster.result, self._tasks(_collected, (), arguments))
+        return zip(self.parts, results, strict=True)
+
+    def _tasks(
+        self, work: Callable[..., Any], along: tuple[Array, ...], arguments: tuple[Any, ...]
+    ) -> list[Any]:
+        # As one task, lest they travel once for each part.
+        order = self.cluster.task(tuple, arguments)
+        spaces = self.cluster.started(self.spaces)
+        return [
+            self.cluster.task(work, space, order, *(a[..., part] for a in along))
+            for space, part in zip(spaces, self.parts, strict=True)
+        ]
+
+
+def _reduced(space: "Space", order: tuple[Any, ...], *along: Array) -> "Share":
+    function, shape, *arguments = order
+    with Threads(1) as threads:
+        return space.reduce(function, shape, threads, *arguments, along=along)
+
+
+def _collected(space: "Space", order: tuple[Any, ...]) -> tuple[Any, ...]:
+    function, width, *arguments = order
+    with Threads(1) as threads:
+        return space.collect(function, width, threads, *arguments)
+
+
+def equal_or_all(sample_weight: Array) -> Array:
+    """One number for equal weights, which then take no room on their way."""
+    equal = (sample_weight == sample_weight[0]).all()
+    return np.ascontiguousarray(sample_weight[:1] if equal else sample_weight)
