@@ -9,7 +9,7 @@ import scipy.sparse
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.kernels import Kernel
-from kernelmeans.lowrank.cholesky import pivoted_cholesky
+from kernelmeans.lowrank.cholesky import Pivots, pivoted_cholesky
 from kernelmeans.lowrank.draw import MOST_BYTES, draw_size, drawn
 from kernelmeans.lowrank.fourier import frequencies
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
@@ -18,8 +18,11 @@ from kernelmeans.lowrank.maps import FeatureMap, Fourier, nystroem
 #: Share of the trace that ``n_components="auto"`` keeps, and the most components it takes for it,
 #: unless the root of the number of samples is more: so many keep the statistical rate.
 AUTO_SHARE, AUTO_MOST = 0.99, 1000
-#: Rows that say how many landmarks it takes, and growth of their number while it is too small.
-CHECKED_ROWS, GROWTH = 4096, 1.25
+#: Most components that any other share takes.
+SHARE_MOST = 5000
+#: Rows that say how many landmarks it takes, most values of a factor of theirs (they are more where
+#: it takes many), and growth of the number of landmarks while it is too small.
+CHECKED_ROWS, MOST_PIVOT_VALUES, GROWTH = 4096, 2**26, 1.25
 
 
 class Approximation(NamedTuple):
@@ -58,8 +61,8 @@ def approximate(
     method : {"landmarks", "rpcholesky", "rff"}
         Where features come from.
     n_components : int, float or "auto"
-        How many; or the share of the trace to keep, in (0, 1); ``"auto"`` keeps .99 of it, as far
-        as the root of ``n_samples`` or 1000 components do, if that is more.
+        How many; or the share of the trace to keep, in (0, 1), as far as 5000 components do, or
+        the root of ``n_samples`` if that is more; ``"auto"`` keeps .99, as far as 1000 do.
     seed : int
         Of all draws.
 
@@ -95,18 +98,20 @@ def approximate(
         drawn_frequencies = frequencies(kernel, X.shape[1], most, seed, sample_weight.dtype)
         return Approximation(Fourier(kernel, drawn_frequencies), None)
     if not kernel.precomputed:
-        X, sample_weight = draw_rows(X, sample_weight)
+        X, sample_weight = draw_rows(X, sample_weight, columns=most * (method == "rpcholesky"))
     if method == "rpcholesky":
-        indices = _pivots(kernel, X, sample_weight, most, 1 - share, seed)
-        return Approximation(*nystroem(kernel, X, indices))
+        indices = _pivots(kernel, X, sample_weight, most, 1 - share, seed).indices
+        # A kernel that is zero has no pivot.
+        return Approximation(*nystroem(kernel, X, indices if len(indices) else np.array([0])))
     if share == 1:
         return _landmarks(kernel, X, sample_weight, most, seed)
-    checked = _some(sample_weight, seed)
-    rows, weight = X[checked], sample_weight[checked]
-    count = len(_pivots(kernel, rows, weight, most, 1 - share, seed))
+    order = np.random.default_rng(seed).permutation(np.flatnonzero(sample_weight > 0))
+    # Not those that said how many it takes, if there are others.
+    checked = order[-CHECKED_ROWS:]
+    count = _count(kernel, X, sample_weight, order, most, 1 - share, seed)
     while True:
         found = _landmarks(kernel, X, sample_weight, count, seed)
-        if count >= most or left_out(found, rows, weight) <= 1 - share:
+        if count >= most or left_out(found, X[checked], sample_weight[checked]) <= 1 - share:
             return found
         count = min(most, math.ceil(GROWTH * count))
 
@@ -133,9 +138,14 @@ def check_method(kernel: Kernel, method: str, n_components: int | float | str) -
         frequencies(kernel, 1, 1, 0, np.dtype(np.float32))
 
 
-def draw_rows(X: Data, sample_weight: Array, most_bytes: int = MOST_BYTES) -> tuple[Data, Array]:
-    """A draw of rows in proportion to their weights, and how often each was drawn."""
-    row_bytes = X.shape[1] * sample_weight.dtype.itemsize
+def draw_rows(
+    X: Data, sample_weight: Array, most_bytes: int = MOST_BYTES, columns: int = 0
+) -> tuple[Data, Array]:
+    """A draw of rows in proportion to their weights, and how often each was drawn.
+
+    Not more than take ``most_bytes``, themselves or with so many columns instead of theirs.
+    """
+    row_bytes = max(X.shape[1], columns) * sample_weight.dtype.itemsize
     size = draw_size(len(sample_weight), row_bytes, most_bytes)
     if size == len(sample_weight):
         return X[:], sample_weight
@@ -161,13 +171,35 @@ def _wanted(n_components: int | float | str, n_samples: int) -> tuple[int, float
         return min(n_samples, max(AUTO_MOST, math.isqrt(n_samples))), AUTO_SHARE
     if isinstance(n_components, Integral):
         return min(n_samples, int(n_components)), 1.0
-    return n_samples, float(n_components)
+    return min(n_samples, max(SHARE_MOST, math.isqrt(n_samples))), float(n_components)
 
 
-def _some(sample_weight: Array, seed: int) -> IntArray:
-    """Indices of up to `CHECKED_ROWS` samples that count."""
-    rng = np.random.default_rng(seed)
-    return rng.permutation(np.flatnonzero(sample_weight > 0))[:CHECKED_ROWS]
+def _count(
+    kernel: Kernel,
+    X: Data,
+    sample_weight: Array,
+    order: IntArray,
+    most: int,
+    tolerance: float,
+    seed: int,
+) -> int:
+    """How many landmarks it takes to leave out no more: as many as pivots among some samples."""
+    size = CHECKED_ROWS
+    while True:
+        some = order[:size]
+        whole = len(some) == len(order)
+        target = tolerance if whole else tolerance / 2
+        left = _pivots(kernel, X[some], sample_weight[some], most, target, seed).left_out
+        ranks = np.arange(1, len(left) + 1)
+        if not whole:
+            # Pivots leave nothing of themselves, which other samples do not know.
+            left = left * len(some) / np.maximum(len(some) - ranks, 1)
+        enough = np.flatnonzero(left <= tolerance)
+        if len(enough):
+            return int(ranks[enough[0]])
+        if whole or len(ranks) >= most or 2 * size * len(ranks) > MOST_PIVOT_VALUES:
+            return max(1, min(most, len(order)))
+        size *= 2
 
 
 def _landmarks(
@@ -182,7 +214,7 @@ def _landmarks(
 
 def _pivots(
     kernel: Kernel, X: Data, sample_weight: Array, most: int, tolerance: float, seed: int
-) -> IntArray:
+) -> Pivots:
     lengths = kernel.lengths(X) if kernel.normalised else None
 
     def rows(indices: IntArray) -> Array:
@@ -190,5 +222,4 @@ def _pivots(
         return values if lengths is None else values / lengths[indices, None] / lengths
 
     rng = np.random.default_rng(seed)
-    found = pivoted_cholesky(rows, kernel.diagonal(X), sample_weight, most, tolerance, rng)
-    return found.indices if len(found.indices) else np.zeros(1, np.intp)
+    return pivoted_cholesky(rows, kernel.diagonal(X), sample_weight, most, tolerance, rng)
