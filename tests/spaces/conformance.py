@@ -1,7 +1,8 @@
 """What every space must do, checked against the dense Gram matrix.
 
-A space's test class inherits `SpaceConformance` and writes two methods: `make_space` and `gram`.
-Inner products depend on the origin that a space chooses, so they are compared after centring.
+A space's test class inherits `SpaceConformance` and writes two methods: `make_space` and `gram`;
+`left_out` too where a space adds something to the squared distances of a sample. Inner products
+depend on the origin that a space chooses, so they are compared after centring.
 """
 
 from functools import partial
@@ -29,6 +30,10 @@ class SpaceConformance:
     def gram(self, X):
         """The dense float64 matrix of inner products of these rows."""
         raise NotImplementedError
+
+    def left_out(self, X):
+        """What squared distances of these rows hold beside those of the matrix."""
+        return np.zeros(X.shape[0])
 
     def squared_lengths(self, X):
         """k(x, x) of these rows, in the form that the space's predictor takes."""
@@ -61,6 +66,7 @@ class SpaceConformance:
 
     @pytest.fixture(name="K")
     def dense_answer(self, rows):
+        self.rho = self.left_out(rows)
         return self.gram(rows)
 
     @pytest.fixture
@@ -94,7 +100,8 @@ class SpaceConformance:
         got = np.concatenate(parts, axis=-1)
         assert got.dtype == space.dtype
         for r in range(A.shape[1]):
-            expected = np.maximum(distances(K, A[:, r]).T, space.floor(centroids)[r])
+            d = distances(K, A[:, r]).T + self.rho
+            expected = np.maximum(d, space.floor(centroids)[r])
             size = np.abs(A[:, r]).sum(axis=1).max() ** 2
             np.testing.assert_allclose(got[:, r], expected, rtol=0, atol=atol * size)
 
@@ -110,7 +117,7 @@ class SpaceConformance:
         ).astype(np.float64)
         np.testing.assert_allclose(centred(got), centred(K), rtol=0, atol=atol)
         norms = np.concatenate([space.squared_norms(b) for b in space.blocks(N)])
-        np.testing.assert_allclose(norms, np.diagonal(got), rtol=0, atol=atol)
+        np.testing.assert_allclose(norms, np.diagonal(got) + self.rho, rtol=0, atol=atol)
         np.testing.assert_allclose(
             space.norms(everywhere)[:, 0], np.diagonal(got), rtol=0, atol=atol
         )
@@ -119,9 +126,9 @@ class SpaceConformance:
         indices = np.array([[3, 200], [0, 41], [299, 3]])
         self.assert_centroids(space, space.at(indices), np.eye(N)[indices], K, atol)
 
-    def test_a_sample_has_no_distance_from_itself(self, space, atol):
+    def test_a_sample_has_no_distance_from_itself(self, space, K, atol):
         centroid = space.at(np.array([[17]]))
-        assert space.distances(centroid, slice(17, 18)).item() <= atol
+        assert abs(space.distances(centroid, slice(17, 18)).item() - self.rho[17]) <= atol
 
     def test_combinations_with_signed_coefficients(self, space, summed, K, atol, coefficients):
         centroids = summed(space, coefficients, space.blocks(CLUSTERS))
@@ -199,7 +206,7 @@ class SpaceConformance:
         got = np.concatenate([space.distances(centroids, b) for b in space.blocks(N)], axis=-1)
         both = self.gram(_stacked(rows, new))
         squared = np.diagonal(both)[:, None] + np.diagonal(both) - 2 * both
-        expected = squared[N:, :N].reshape(NEW_ROWS // 2, 2, N)
+        expected = squared[N:, :N].reshape(NEW_ROWS // 2, 2, N) + self.rho
         np.testing.assert_allclose(got, expected, rtol=0, atol=4 * atol)
 
     def test_the_exported_predictor_answers_like_the_space(
@@ -222,7 +229,7 @@ class SpaceConformance:
         variance = np.average(np.diagonal(centred(K, weight.astype(float))), weights=weight)
         eps = np.finfo(dtype).eps
         # Where the origin is not the mean the space may take a larger second moment.
-        moment = np.average(np.diagonal(K), weights=weight)
+        moment = np.average(np.diagonal(K) + self.rho, weights=weight)
         floor = space.floor(space.at(np.array([[0]]))).item()
         assert eps * variance <= floor <= 32 * eps * max(moment, variance)
 

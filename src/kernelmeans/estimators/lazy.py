@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from kernelmeans._sklearn import _check_n_features
 from kernelmeans._typing import Data
 from kernelmeans.memory import readable
 from kernelmeans.rows import Rows, as_rows
@@ -31,7 +32,11 @@ def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
     ValueError
         If they are not those of the fit.
     """
-    validate_data(estimator, rows, skip_check_array=True, reset=reset)
+    if reset or rows.names is None:
+        validate_data(estimator, rows, skip_check_array=True, reset=reset)
+    else:
+        # Rows have no table's `columns`, and scikit-learn would say that names are missing.
+        _check_n_features(estimator, rows, reset=False)
     if rows.names is None:
         return rows
     if reset:

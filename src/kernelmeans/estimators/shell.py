@@ -28,7 +28,7 @@ from kernelmeans.estimators.lazy import by_blocks, check_rows, lazy_rows, loaded
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.memory import budget_bytes
 from kernelmeans.rows import Rows
-from kernelmeans.rows.lazy import DaskRows
+from kernelmeans.rows.lazy import DaskRows, computed
 from kernelmeans.solver import (
     Result,
     Schedule,
@@ -218,17 +218,16 @@ class KernelClusterer(
         """Labels, cost and soft weights of the training rows."""
         self.weights_ = None
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
-        if isinstance(X, DaskRows):
-            self.labels_ = by_blocks(self, KernelClusterer.predict, X, np.int32)
-            nearest = by_blocks(self, KernelClusterer._nearest, X, weight.dtype)
-            self.inertia_ = _cost(np.asarray(nearest), weight)
-            return
         if isinstance(X, Rows):
-            blocks = (X[block] for block in X.blocks())
-            compared = [self._predictor.compare(b, self._squared_lengths(b)) for b in blocks]
-            self.labels_ = np.concatenate([some.labels for some in compared])
-            nearest = np.concatenate([some.nearest for some in compared])
-            self.inertia_ = _cost(nearest, weight)
+            kind = np.dtype([("label", np.int32), ("nearest", weight.dtype)])
+            found = by_blocks(self, KernelClusterer._assigned, X, kind)
+            labels = found["label"]
+            if isinstance(X, DaskRows):
+                # Once computed they need neither the cluster nor the data again.
+                found = computed(found)
+                labels = X.like(found["label"])
+            self.labels_ = labels
+            self.inertia_ = _cost(found["nearest"], weight)
             return
         fits = X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget
         diagonal = self._training_squared_lengths(X)
@@ -353,13 +352,22 @@ class KernelClusterer(
         weight = _check_sample_weight(sample_weight, X, dtype=X.dtype)
         if isinstance(X, Rows):
             nearest = by_blocks(self, KernelClusterer._nearest, X, self._predictor.norms.dtype)
+            nearest = computed(nearest) if isinstance(X, DaskRows) else nearest
         else:
             nearest = self._nearest(X, diagonal)
-        return -_cost(np.asarray(nearest), weight)
+        return -_cost(nearest, weight)
 
     def _nearest(self, X: Data, diagonal: Any = None) -> Array:
         """Squared distances to the nearest centroids."""
         return self._predictor.compare(X, self._squared_lengths(X, diagonal)).nearest
+
+    def _assigned(self, X: Data) -> Array:
+        """Labels, and squared distances to the nearest centroids, of checked rows."""
+        found = self._predictor.compare(X, self._squared_lengths(X))
+        kind = [("label", found.labels.dtype), ("nearest", found.nearest.dtype)]
+        assigned = np.empty(len(found.labels), kind)
+        assigned["label"], assigned["nearest"] = found.labels, found.nearest
+        return assigned
 
     def _validated(self, X: Any, reset: bool) -> Data:
         rows = lazy_rows(X)

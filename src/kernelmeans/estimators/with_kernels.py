@@ -111,6 +111,11 @@ class WithKernels(KernelClusterer):
             check_gram(X[:, index], f"kernels='precomputed': X[{index}]")
 
     def _resolve_kernel(self, X: Data, seed: int) -> CombinedKernel:
+        if isinstance(X, Rows) and self.kernel_scaling == "min-max":
+            raise ValueError(
+                "kernel_scaling='min-max' looks at all kernel values, for which the rows have to "
+                "be in memory; use 'unit-variance' or 'cosine', or pass an array."
+            )
         kernels: list[Kernel] = []
         columns: list[Columns] = []
         self._kernel_names: list[str] = []
@@ -258,6 +263,8 @@ class WithKernels(KernelClusterer):
         ValueError
             If X has the wrong shape, NaN or infinite values, or the diagonal is unfit.
         """
+        if diagonal is None:
+            return super().predict(X)
         check_is_fitted(self)
         X = self._validated(X, reset=False)
         return self._predictor.compare(X, self._lengths_for_labels(X, diagonal)).labels

@@ -14,6 +14,7 @@ from kernelmeans.lowrank.draw import MOST_BYTES, draw_size, drawn
 from kernelmeans.lowrank.fourier import frequencies
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
 from kernelmeans.lowrank.maps import FeatureMap, Fourier, nystroem
+from kernelmeans.rows import Rows
 
 #: Share of the trace that ``n_components="auto"`` keeps, and the most components it takes for it,
 #: unless the root of the number of samples is more: so many keep the statistical rate.
@@ -144,13 +145,28 @@ def draw_rows(
     """A draw of rows in proportion to their weights, and how often each was drawn.
 
     Not more than take ``most_bytes``, themselves or with so many columns instead of theirs.
+
+    Raises
+    ------
+    ValueError
+        If rows that had to be read are not finite.
     """
     row_bytes = max(X.shape[1], columns) * sample_weight.dtype.itemsize
     size = draw_size(len(sample_weight), row_bytes, most_bytes)
     if size == len(sample_weight):
-        return X[:], sample_weight
-    indices, counts = drawn(sample_weight, size)
-    return X[indices], counts
+        indices: IntArray = np.arange(size)
+        counts, rows = sample_weight, X[:]
+    else:
+        indices, counts = drawn(sample_weight, size)
+        rows = X[indices]
+    # What is in memory has been looked at.
+    if isinstance(X, Rows) and not np.isfinite(rows).all():
+        place = indices[np.argmin(np.isfinite(rows).all(axis=1))]
+        raise ValueError(
+            f"X contains NaN or infinite values, in row {place} for one; leave such rows out, or "
+            "fill in the values."
+        )
+    return rows, counts
 
 
 def left_out(approximation: Approximation, X: Data, sample_weight: Array) -> float:

@@ -341,11 +341,17 @@ class Space(ABC):
         """The space of the samples of one part."""
         raise NotImplementedError
 
-    @cached_property
+    @property
     def sample(self) -> "Space":
         """The samples, or a draw of them where they are many: enough to seed from, say."""
+        # A space that held itself would outlive its last use.
+        whole = self.sample_rows == self.n_samples and self.parts is None
+        return self if whole else self._draw
+
+    @cached_property
+    def _draw(self) -> "Space":
         if self.sample_rows == self.n_samples:
-            return self
+            return self.restricted(np.arange(self.n_samples), self.sample_weight)
         return self.restricted(*drawn(self.sample_weight, self.sample_rows))
 
     @property

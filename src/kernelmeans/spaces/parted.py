@@ -64,7 +64,8 @@ class PartedSpace(FeatureSpace):
         from dask.delayed import delayed
 
         space = cls(sample, rows, rows.chunks, sample_weight)
-        frame = delayed((sample.frame, sample.lift, sample.magnitude), traverse=False)
+        # On its way once, however often features are made anew.
+        frame = cluster.task(tuple, (sample.frame, sample.lift, sample.magnitude))
         tasks = [
             delayed(_features_of_chunk)(frame, c, equal_or_all(sample_weight[part]), part.start)
             for c, part in zip(rows.lazy_chunks(), rows.chunks, strict=True)
@@ -80,7 +81,7 @@ class PartedSpace(FeatureSpace):
         sample_weight: Array,
         parts_in_flight: int | None = None,
     ) -> None:
-        self.sample = sample
+        self._draw = sample
         self.frame, self.lift, self.raw = sample.frame, sample.lift, sample.lift is not None
         self.rows = rows
         self.parts = list(parts)

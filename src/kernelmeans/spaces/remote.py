@@ -42,7 +42,7 @@ class Remote:
 
     def pieces(self, *arguments: Any) -> Any:
         """What `Space.collect` makes of each part with these arguments, in their order."""
-        results = map(self.cluster.result, self._tasks(_collected, (), arguments))
+        results = self.cluster.results(self._tasks(_collected, (), arguments))
         return zip(self.parts, results, strict=True)
 
     def _tasks(
@@ -51,10 +51,8 @@ class Remote:
         # As one task, lest they travel once for each part.
         order = self.cluster.task(tuple, arguments)
         spaces = self.cluster.started(self.spaces)
-        return [
-            self.cluster.task(work, space, order, *(a[..., part] for a in along))
-            for space, part in zip(spaces, self.parts, strict=True)
-        ]
+        own = [[a[..., part] for part in self.parts] for a in along]
+        return self.cluster.tasks(work, spaces, [order] * len(spaces), *own)
 
 
 def _reduced(space: "Space", order: tuple[Any, ...], *along: Array) -> "Share":

@@ -1,0 +1,728 @@
+"""Estimators with landmarks or random features in place of the kernel matrix."""
+
+import copy
+import pickle
+import time
+import warnings
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+import data
+import oracle
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans.estimators import choice
+from kernelmeans.kernels import resolve_kernel
+
+X = data.cloud(200, 3)
+NEW = data.cloud(40, 3, seed=1)
+WEIGHT = np.random.default_rng(0).uniform(0.1, 3, 200)
+
+
+def overlap(A, B):
+    """Semi-definite, of rank ten on three columns."""
+    return np.asarray((A @ B.T + 0.5) ** 2)
+
+
+#: Kernels as the estimators take them.
+KERNELS = {
+    "rbf": {"kernel": "rbf"},
+    "laplacian": {"kernel": "laplacian"},
+    "geodesic": {"kernel": "geodesic"},
+    "poly": {"kernel": "poly", "degree": 2},
+    "callable": {"kernel": overlap},
+    "precomputed": {"kernel": "precomputed"},
+}
+METHODS = ("landmarks", "rpcholesky", "rff")
+#: What goes together.
+PAIRS = [
+    (method, name)
+    for method in METHODS
+    for name in KERNELS
+    if not (method == "landmarks" and name == "precomputed")
+    and not (method == "rff" and name not in ("rbf", "laplacian"))
+]
+pairs = pytest.mark.parametrize(("method", "name"), PAIRS)
+methods = pytest.mark.parametrize("method", METHODS)
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def dense(name, A, B, rows):
+    """The kernel between two matrices, with the parameters that training rows settle."""
+    if name == "precomputed":
+        return oracle.rbf(A, B, 0.2)
+    if name == "callable":
+        return overlap(A, B)
+    return resolve_kernel(X=rows, random_state=0, **KERNELS[name])(A, B)
+
+
+def fed(name, rows, training):
+    return dense(name, rows, training, training) if name == "precomputed" else rows
+
+
+def make(method, name="rbf", k=4, estimator=KernelPowerKMeans, **given):
+    parameters = {"n_components": 25, "random_state": 0, **KERNELS[name], **given}
+    return estimator(k, approximation=method, **parameters)
+
+
+#: Two views, and kernels of all columns that have to be scaled.
+MIX = [("rbf", slice(0, 2)), {"kernel": "poly", "degree": 2, "gamma": 1.0}, "linear"]
+
+
+def make_multi(method, k=4, **given):
+    parameters = {"kernels": MIX, "n_components": 25, "random_state": 0, **given}
+    return MultiKernelPowerKMeans(k, approximation=method, **parameters)
+
+
+class TestCertificate:
+    @staticmethod
+    def assert_bounds(model, K, weight):
+        some = weight > 0
+        cost = oracle.hard_cost(K[np.ix_(some, some)], model.labels_[some], weight[some])
+        low, high = model.inertia_bounds_
+        slack = 1e-8 * (weight @ np.diagonal(K))
+        assert 0 <= low <= high
+        assert low - slack <= cost <= high + slack
+
+    @settings(max_examples=60)
+    @given(
+        pair=st.sampled_from([pair for pair in PAIRS if pair[0] != "rff"]),
+        components=st.one_of(st.integers(1, 40), st.sampled_from([0.3, 0.8, 0.99])),
+        seed=st.integers(0, 10**6),
+        k=st.integers(1, 6),
+        weighted=st.booleans(),
+        given=st.sampled_from(
+            [
+                {},
+                {"eta": 1, "max_iter": 3},
+                {"eta": 1, "s0": -2.0, "max_iter": 40},
+                {"max_iter": 2},
+                {"init": "random", "n_init": 2, "eta": 1.5},
+                {"refine": "swap", "n_swaps": 5, "eta": 1.5},
+            ]
+        ),
+    )
+    def test_the_true_cost_of_the_labels_is_within_the_bounds(
+        self, pair, components, seed, k, weighted, given
+    ):
+        method, name = pair
+        rows = data.cloud(60, 3, seed)
+        weight = np.random.default_rng(seed).choice([0, 0.5, 1, 4], 60) if weighted else np.ones(60)
+        weight[:10] = 1
+        K = dense(name, rows, rows, rows)
+        model = make(method, name, k, n_components=components, **given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", (ConvergenceWarning, UserWarning))
+            model.fit(fed(name, rows, rows), sample_weight=weight)
+        self.assert_bounds(model, K, weight)
+        left_out = np.diff(model.inertia_bounds_).item()
+        if model.inertia_bounds_[0] > 0:
+            share = left_out / (weight @ np.diagonal(K))
+            # The geodesic kernel knows its own diagonal to half the digits.
+            assert model.approximation_error_ == pytest.approx(share, abs=1e-7)
+
+    @settings(max_examples=25)
+    @given(
+        method=st.sampled_from(["landmarks", "rpcholesky"]),
+        components=st.one_of(st.integers(1, 40), st.sampled_from([0.5, 0.95])),
+        seed=st.integers(0, 10**6),
+        lam=st.sampled_from([0.3, 2.0, np.inf]),
+        given=st.sampled_from([{}, {"max_iter": 3}, {"eta": 1, "max_iter": 20}]),
+    )
+    def test_of_several_kernels_too(self, method, components, seed, lam, given):
+        rows = data.cloud(60, 3, seed)
+        weight = np.random.default_rng(seed).uniform(0.2, 2, 60)
+        model = make_multi(method, 3, n_components=components, lam=lam, **given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", (ConvergenceWarning, UserWarning))
+            model.fit(rows, sample_weight=weight)
+        gamma = resolve_kernel("rbf", rows[:, :2]).parameters["gamma"]
+        Ks = [oracle.rbf(*[rows[:, :2]] * 2, gamma), (rows @ rows.T + 1) ** 2, rows @ rows.T]
+        multipliers = model.kernel_weights_ * model.kernel_factors_
+        K = np.einsum("l,lij->ij", multipliers, Ks)
+        self.assert_bounds(model, K, weight)
+        share = np.diff(model.inertia_bounds_).item() / (weight @ np.diagonal(K))
+        if model.inertia_bounds_[0] > 0:
+            assert model.approximation_error_ == pytest.approx(share, abs=1e-9)
+
+    @pytest.mark.parametrize("name", [name for _, name in PAIRS if _ == "rpcholesky"])
+    def test_the_error_is_the_share_of_the_trace_that_landmarks_do_not_span(self, name):
+        count = 6
+        model = make("rpcholesky", name, n_components=count).fit(
+            fed(name, X, X), sample_weight=WEIGHT
+        )
+        places = model._predictor.frame.features.landmarks
+        if name != "precomputed":
+            places = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in places]
+        K = dense(name, X, X, X)
+        own = np.linalg.inv(K[np.ix_(places, places)])
+        left_out = WEIGHT @ np.diagonal(K - K[:, places] @ own @ K[places])
+        expected = left_out / (WEIGHT @ np.diagonal(K))
+        assert model.approximation_error_ == pytest.approx(expected, rel=1e-8)
+        assert expected > 0.05
+
+    def test_a_converged_fit_costs_the_upper_bound(self):
+        for method in ("landmarks", "rpcholesky"):
+            model = make(method).fit(X, sample_weight=WEIGHT)
+            assert model.inertia_ == pytest.approx(model.inertia_bounds_[1], rel=1e-9)
+
+    def test_exact_fits_have_no_error(self):
+        for model in (
+            KernelPowerKMeans(4, random_state=0).fit(X),
+            KernelPowerKMeans(4, cache_kernel=False, random_state=0).fit(X),
+            KernelPowerKMeans(4, kernel="linear", approximation="landmarks", random_state=0).fit(X),
+            MultiKernelPowerKMeans(4, kernels=MIX, random_state=0).fit(X),
+        ):
+            assert model.approximation_error_ == 0
+            assert model.inertia_bounds_ == (model.inertia_, model.inertia_)
+
+    def test_random_features_have_none(self):
+        for model in (make("rff").fit(X), make_multi("rff", kernels=["rbf", "linear"]).fit(X)):
+            assert model.approximation_error_ is None
+            assert model.inertia_bounds_ is None
+
+    @pytest.mark.xfail(strict=True, reason="indefinite kernels are taken for definite ones")
+    @pytest.mark.parametrize("name", ["sigmoid", "precomputed"])
+    def test_none_is_given_for_a_kernel_that_is_seen_to_be_indefinite(self, name):
+        rows = X
+        if name == "precomputed":
+            vectors = np.linalg.qr(data.cloud(200, 200))[0]
+            rows = vectors * np.linspace(-2, 10, 200) @ vectors.T
+        model = KernelPowerKMeans(
+            3, kernel=name, approximation="rpcholesky", n_components=60, random_state=0
+        )
+        with pytest.warns(UserWarning, match="not positive semi-definite"):
+            model.fit(rows)
+        assert model.approximation_error_ is None
+        assert model.inertia_bounds_ is None
+        best = model.result_.best
+        assert model.result_.inertia[best] == pytest.approx(model.inertia_, rel=1e-6)
+
+
+class TestConsistency:
+    @staticmethod
+    def assert_consistent(model, rows, weight=None):
+        assert_array_equal(model.predict(rows), model.labels_)
+        assert model.inertia_ == -model.score(rows, sample_weight=weight)
+        d = model.transform(rows)
+        assert_array_equal(d.argmin(axis=1), model.labels_)
+        # The square of a rounded root.
+        weight = np.ones(len(d)) if weight is None else weight
+        assert model.inertia_ == pytest.approx(weight @ d.min(axis=1).astype(float) ** 2, rel=1e-5)
+        best = model.result_.best
+        assert_array_equal(model.result_.labels[best], model.labels_)
+        assert model.result_.inertia[best] == pytest.approx(model.inertia_, rel=1e-4)
+
+    @pairs
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    @pytest.mark.parametrize("estimator", [KernelPowerKMeans, KernelKMeans])
+    def test_labels_and_cost_are_those_of_predict_and_score(self, method, name, dtype, estimator):
+        rows = fed(name, X, X).astype(dtype)
+        weight = WEIGHT.astype(dtype)
+        model = make(method, name, estimator=estimator).fit(rows, sample_weight=weight)
+        self.assert_consistent(model, rows, weight)
+        assert model.transform(rows).dtype == dtype
+
+    @pairs
+    def test_distances_are_those_of_the_equations(self, method, name):
+        """From the kernel of the approximation, as a dense matrix, and what it leaves out."""
+        model = make(method, name).fit(fed(name, X, X), sample_weight=WEIGHT)
+        features = model._predictor.frame.features
+        K = dense(name, *[np.vstack([X, NEW])] * 2, X)
+        if method == "rff":
+            angles = np.vstack([X, NEW]) @ features.frequencies
+            near = np.cos(angles[:, None] - angles).mean(axis=-1)
+        else:
+            places = features.landmarks
+            places = X[places] if name == "precomputed" else places
+            across = dense(name, np.vstack([X, NEW]), places, X)
+            own = np.linalg.pinv(dense(name, places, places, X), hermitian=True, rcond=1e-12)
+            near = across @ own @ across.T
+        near[np.diag_indices(240)] = 1 if method == "rff" else np.diagonal(K)
+        A = np.stack([WEIGHT * (model.labels_ == j) for j in range(4)])
+        A /= A.sum(axis=1, keepdims=True)
+        norms = np.diagonal(near)
+        # Centroids are means in the approximation, which has no diagonal of its own.
+        gram = near[:200, :200].copy()
+        if method != "rff":
+            gram[np.diag_indices(200)] = np.vecdot(across[:200] @ own, across[:200])
+        centroid_norms = np.diagonal(A @ gram @ A.T)
+        products = near[:, :200] @ A.T
+        products[:200] += (np.diagonal(gram) - norms[:200])[:, None] * A.T
+        squared = norms[:, None] - 2 * products + centroid_norms
+        assert_allclose(model.transform(fed(name, X, X)) ** 2, squared[:200], atol=1e-7, rtol=1e-7)
+        if name != "precomputed":
+            assert_allclose(model.transform(NEW) ** 2, squared[200:], atol=1e-7, rtol=1e-7)
+        assert_array_equal(model.predict(fed(name, NEW, X)), squared[200:].argmin(axis=1))
+
+    @methods
+    @pytest.mark.parametrize("scaling", ["unit-variance", "cosine", "min-max", None])
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    def test_of_several_kernels(self, method, scaling, dtype):
+        kernels = ["rbf", "laplacian", ("linear", [0, 1])] if method == "rff" else MIX
+        # Rows of very different lengths: what is not normalised is seen.
+        rows = (X * np.linspace(0.1, 3, 200)[:, None]).astype(dtype)
+        model = make_multi(method, kernels=kernels, kernel_scaling=scaling, lam=20.0)
+        model.fit(rows, sample_weight=WEIGHT)
+        self.assert_consistent(model, rows, WEIGHT.astype(dtype))
+        assert model.kernel_weights_.min() > 0.05
+
+    @pytest.mark.parametrize("scaling", ["unit-variance", "cosine"])
+    def test_of_several_kernel_matrices(self, scaling):
+        stack = np.stack([oracle.rbf(X, X, 0.3), overlap(X, X)])
+        model = make_multi(
+            "rpcholesky", kernels="precomputed", kernel_scaling=scaling, n_components=15
+        ).fit(stack)
+        assert model.approximation_ == ["rpcholesky"] * 2
+        self.assert_consistent(model, stack)
+
+    @methods
+    def test_of_sparse_rows(self, method):
+        rows = np.where(X > 0.2, X, 0)
+        sparse = scipy.sparse.csr_array(rows)
+        model = make(method).fit(sparse)
+        self.assert_consistent(model, sparse)
+        assert_array_equal(model.predict(rows), model.labels_)
+
+    @methods
+    @pytest.mark.parametrize("library", ["pandas", "polars"])
+    def test_of_tables(self, method, library):
+        frames = pytest.importorskip(library)
+        table = frames.DataFrame({name: X[:, j] for j, name in enumerate("abc")})
+        model = make(method).fit(table)
+        assert_array_equal(model.labels_, make(method).fit(X).labels_)
+        assert_array_equal(model.predict(table), model.labels_)
+        assert model.feature_names_in_.tolist() == list("abc")
+
+    @methods
+    def test_in_a_pipeline(self, method):
+        steps = make_pipeline(StandardScaler(), make(method))
+        far = X * [1, 100, 0.01] + 7
+        labels = steps.fit_predict(far)
+        assert_array_equal(steps.predict(far), labels)
+        assert (
+            adjusted_rand_score(
+                labels, make(method).fit(StandardScaler().fit_transform(far)).labels_
+            )
+            == 1
+        )
+
+    @pairs
+    def test_of_copies(self, method, name):
+        rows, new = fed(name, X, X), fed(name, NEW, X)
+        model = make(method, name).fit(rows)
+        for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+            assert_array_equal(other.predict(new), model.predict(new))
+            assert_array_equal(other.transform(rows), model.transform(rows))
+        again = clone(model)
+        assert again.get_params() == model.get_params()
+        assert_array_equal(again.fit(rows).labels_, model.labels_)
+
+    def test_the_model_does_not_change_with_the_rows(self):
+        for method in METHODS:
+            rows = X.copy()
+            model = make(method).fit(rows)
+            before = model.transform(NEW)
+            rows[:] = 0
+            assert_array_equal(model.transform(NEW), before)
+
+    def test_a_matrix_is_left_as_it_was(self):
+        K = overlap(X, X)
+        model = make("rpcholesky", "precomputed").fit(K)
+        model.transform(K)
+        assert_array_equal(K, overlap(X, X))
+
+
+class TestWeights:
+    @methods
+    def test_weight_two_is_the_row_twice(self, method):
+        """From given starts: the seeding draws other samples from repeated rows."""
+        times = np.random.default_rng(1).integers(1, 4, 200)
+        # All different rows as landmarks, that these are the same.
+        given = {"gamma": 0.3, "init": X[[3, 50, 100, 150]], "n_components": 200}
+        weighted = make(method, **given).fit(X, sample_weight=times)
+        repeated = make(method, **given).fit(np.repeat(X, times, axis=0))
+        assert_array_equal(repeated.labels_, np.repeat(weighted.labels_, times))
+        assert repeated.inertia_ == pytest.approx(weighted.inertia_, rel=1e-6)
+
+    @methods
+    def test_rows_without_weight_change_nothing(self, method):
+        weight = np.r_[WEIGHT, np.zeros(50)]
+        rows = np.vstack([X, 5 + 100 * data.cloud(50, 3, seed=3)])
+        init = X[[3, 50, 100, 150]]
+        model = make(method, gamma=0.3, init=init).fit(rows, sample_weight=weight)
+        alone = make(method, gamma=0.3, init=init).fit(X, sample_weight=WEIGHT)
+        assert model.inertia_ == pytest.approx(alone.inertia_, rel=0.05)
+        if method == "rff":
+            assert_array_equal(model.labels_[:200], alone.labels_)
+            assert model.inertia_ == pytest.approx(alone.inertia_, rel=1e-9)
+        else:
+            # Landmarks are drawn from all samples that count, in another order.
+            assert np.abs(np.asarray(model._predictor.frame.features.landmarks)).max() < 5
+
+    @methods
+    def test_the_unit_of_the_weights_does_not_matter(self, method):
+        one = make(method).fit(X, sample_weight=WEIGHT)
+        other = make(method).fit(X, sample_weight=1024 * WEIGHT)
+        assert_array_equal(one.labels_, other.labels_)
+        assert other.inertia_ == pytest.approx(1024 * one.inertia_, rel=1e-9)
+        assert other.approximation_error_ == pytest.approx(one.approximation_error_)
+
+
+class TestAllRowsAsLandmarks:
+    @pytest.mark.parametrize(("method", "name"), [pair for pair in PAIRS if pair[0] != "rff"])
+    @pytest.mark.parametrize("estimator", [KernelPowerKMeans, KernelKMeans])
+    def test_are_the_exact_fit(self, method, name, estimator):
+        rows, new = fed(name, X, X), fed(name, NEW, X)
+        seeds = np.array([2, 60, 110, 170])
+        exact = make(None, name, estimator=estimator, init=seeds).fit(rows, sample_weight=WEIGHT)
+        model = make(method, name, estimator=estimator, init=seeds, n_components=200)
+        model.fit(rows, sample_weight=WEIGHT)
+        assert_array_equal(model.labels_, exact.labels_)
+        assert model.inertia_ == pytest.approx(exact.inertia_, rel=1e-6)
+        assert model.approximation_error_ < 1e-6
+        assert_array_equal(model.predict(new), exact.predict(new))
+        if estimator is KernelPowerKMeans:
+            assert model.critical_power_ == pytest.approx(exact.critical_power_, rel=1e-3)
+
+    @pytest.mark.parametrize("scaling", ["unit-variance", "cosine", "min-max"])
+    def test_of_several_kernels(self, scaling):
+        given = {"init": np.array([2, 60, 110, 170]), "kernel_scaling": scaling, "lam": 20.0}
+        exact = make_multi(None, **given).fit(X)
+        model = make_multi("landmarks", n_components=200, **given).fit(X)
+        assert_array_equal(model.labels_, exact.labels_)
+        assert_allclose(model.kernel_weights_, exact.kernel_weights_, rtol=1e-4)
+        assert_allclose(model.kernel_factors_, exact.kernel_factors_, rtol=1e-6)
+        assert model.inertia_ == pytest.approx(exact.inertia_, rel=1e-5)
+
+    def test_seeding_is_the_same_too(self):
+        exact = make(None).fit(X)
+        model = make("landmarks", n_components=200).fit(X)
+        assert_array_equal(model.labels_, exact.labels_)
+
+    @methods
+    def test_clear_clusters_need_few(self, method):
+        rows, y = data.blobs(600, 4, 5, spread=0.2)
+        count = 400 if method == "rff" else 10
+        model = make(method, k=5, n_components=count, n_init=3).fit(rows)
+        assert adjusted_rand_score(y, model.labels_) == 1
+
+
+class TestSize:
+    @methods
+    def test_a_fitted_model_holds_landmarks_and_no_rows(self, method):
+        rows = data.cloud(1500, 60)
+        model = make(method, eta=2.0).fit(rows)
+        labels_and_weights = 1500 * (4 + 4 + 8 * 4)
+        held = 25 * (60 + 4 + 25) * 8
+        assert len(pickle.dumps(model)) < labels_and_weights + held + 20_000 < 0.2 * rows.nbytes
+        assert len(pickle.dumps(model._predictor)) < held + 5_000
+
+    def test_of_a_kernel_matrix_it_holds_indices(self):
+        K = data.rms_kernel(data.cloud(800, 3))
+        model = make("rpcholesky", "precomputed", eta=2.0).fit(K)
+        assert len(pickle.dumps(model._predictor)) < 5_000
+        assert len(pickle.dumps(model)) < 800 * (4 + 4 + 8 * 4 + 32) + 20_000
+
+    def test_not_even_one_that_was_given_a_view(self):
+        model = make_multi("landmarks", kernels=[("rbf", slice(0, 30)), ("rbf", slice(30, 60))])
+        model.fit(data.cloud(1000, 60))
+        assert len(pickle.dumps(model._predictor)) < 2 * 25 * (30 + 4 + 25) * 8 + 10_000
+
+
+class TestAuto:
+    """Which way is taken, where matrices may be of a hundred samples instead of 20,000."""
+
+    @pytest.fixture(autouse=True)
+    def few(self, monkeypatch):
+        monkeypatch.setattr(choice, "EXACT_ROWS", 100)
+        monkeypatch.setattr(choice, "BLOCKED_ROWS", 250)
+
+    def fit(self, rows, name="rbf", **given):
+        model = make("auto", name, **{"n_components": "auto", "eta": 2.0, **given}).fit(rows)
+        return model.approximation_, model.approximation_reason_
+
+    def test_few_samples_have_a_kernel_matrix(self):
+        method, reason = self.fit(X[:100])
+        assert method == "exact"
+        assert reason == "a kernel matrix of n_samples=100 takes 80.0 KB (80000 bytes)"
+        model = make("auto", n_components=5).fit(X[:100])
+        assert_array_equal(model.labels_, make(None).fit(X[:100]).labels_)
+
+    def test_more_have_landmarks(self):
+        method, reason = self.fit(X)
+        assert method == "landmarks"
+        assert reason.startswith("a kernel matrix of n_samples=200 would take 320.0 KB")
+        assert "landmarks leave 0." in reason
+
+    def test_few_that_do_not_fit_have_landmarks_too(self):
+        method, reason = self.fit(X[:90], memory_budget=60_000, n_components=0.96)
+        assert method == "landmarks"
+        assert "n_samples=90 would take 64.8 KB" in reason
+
+    def test_rows_are_made_anew_where_landmarks_leave_out_too_much(self):
+        method, reason = self.fit(X, n_components=3)
+        assert method == "blocked"
+        assert "3 landmarks leave" in reason
+        assert "n_samples=200 rows can be made anew at each step" in reason
+
+    def test_but_not_of_many(self):
+        method, reason = self.fit(data.cloud(260, 3), n_components=3)
+        assert method == "landmarks"
+        assert "3 landmarks leave" in reason
+
+    def test_without_a_cache_few_rows_are_made_anew(self):
+        assert self.fit(X[:100], cache_kernel=False)[0] == "blocked"
+
+    def test_inner_products_need_nothing(self):
+        for name in ("linear", "cosine"):
+            model = KernelPowerKMeans(3, kernel=name, approximation="auto", random_state=0).fit(X)
+            assert model.approximation_ == "explicit"
+            assert model.approximation_reason_ == f"kernel='{name}' is an inner product of the rows"
+
+    def test_matrices_have_pivots(self):
+        K = oracle.rbf(X, X, 0.2)
+        method, reason = self.fit(K, "precomputed")
+        assert method == "rpcholesky"
+        assert "landmarks leave 0." in reason
+        method, reason = self.fit(K, "precomputed", n_components=3)
+        assert method == "blocked"
+        lost = float(reason.split("landmarks leave ")[1].split("%")[0])
+        assert 5 < lost < 100
+
+    @pytest.mark.parametrize("n", [200, 260])
+    def test_the_share_that_is_told_is_that_of_the_fit(self, n):
+        model = make("auto", n_components=0.9).fit(data.cloud(n, 3))
+        told = float(model.approximation_reason_.split("landmarks leave ")[1].split("%")[0]) / 100
+        if model.approximation_ == "landmarks":
+            assert told == pytest.approx(model.approximation_error_, abs=1e-4)
+        else:
+            assert told > 0.05
+
+    def test_each_kernel_goes_its_own_way(self):
+        narrow = {"kernel": "rbf", "gamma": 50.0}
+        model = make_multi("auto", kernels=["rbf", narrow, "linear"], n_components=15, eta=2.0)
+        model.fit(X)
+        assert model.approximation_ == ["landmarks", "blocked", "explicit"]
+        assert len(model.approximation_reason_) == 3
+        assert "inner product" in model.approximation_reason_[2]
+        # The blocked one is exact: only the first leaves anything out.
+        assert 0 < model.approximation_error_ < 0.05
+
+    def test_what_is_asked_for_is_told(self):
+        assert make("rff").fit(X).approximation_reason_ == "approximation='rff'"
+        assert make(None).fit(X).approximation_ == "exact"
+        assert make(None, cache_kernel=False).fit(X).approximation_ == "blocked"
+
+
+class TestMemory:
+    ROWS = data.blobs(3000, 4, 5, spread=0.6)[0]
+    V = np.random.default_rng(2).uniform(0.1, 2, 3000)
+    WAYS: ClassVar = {
+        "seeds": {},
+        "swap": {"refine": "swap", "n_swaps": 4},
+        "random": {"init": "random", "n_init": 3},
+        "restarts": {"n_init": 2},
+        "indices": {"init": np.array([[0, 5, 9, 14, 22], [1, 2, 3, 4, 6]])},
+        "coordinates": {"init": ROWS[[7, 8, 13, 19, 21]]},
+        "weights": {"init": np.random.default_rng(0).uniform(size=(3000, 5))},
+        "callable": {"init": lambda X, k, rng: rng.permutation(len(X))[:k], "n_init": 2},
+        "hard": {"estimator": KernelKMeans},
+    }
+    #: Sixty coordinates of these would take 1.44 MB.
+    SMALL = 1_000_000
+
+    def both(self, method, **given):
+        schedule = {} if "estimator" in given else {"eta": 1.3}
+        given = {"n_components": 60, "k": 5, **schedule, **given}
+        held = make(method, **given).fit(self.ROWS, sample_weight=self.V)
+        parted = make(method, memory_budget=self.SMALL, **given)
+        return held, parted.fit(self.ROWS, sample_weight=self.V)
+
+    @methods
+    @pytest.mark.parametrize("way", WAYS)
+    def test_parts_give_the_labels_of_held_coordinates(self, method, way):
+        held, parted = self.both(method, **self.WAYS[way])
+        assert_array_equal(parted.labels_, held.labels_)
+        assert parted.inertia_ == pytest.approx(held.inertia_, rel=1e-9)
+        assert parted.n_iter_ == held.n_iter_
+        assert_allclose(parted.objective_history_, held.objective_history_, rtol=1e-7)
+        if method != "rff":
+            assert parted.approximation_error_ == pytest.approx(held.approximation_error_)
+            assert_allclose(parted.inertia_bounds_, held.inertia_bounds_, rtol=1e-7)
+        assert parted.inertia_ == -parted.score(self.ROWS, sample_weight=self.V)
+        assert_array_equal(parted.predict(self.ROWS), parted.labels_)
+
+    @pytest.fixture
+    def spied(self, monkeypatch):
+        """Which spaces are made."""
+        from kernelmeans.estimators import build
+
+        made = []
+
+        class Spy(build.PartedSpace):
+            def __init__(self, *args, **kwargs):
+                super().__init__(*args, **kwargs)
+                made.append(self)
+
+        monkeypatch.setattr(build, "PartedSpace", Spy)
+        return made
+
+    @methods
+    def test_there_are_parts_just_where_memory_is_short(self, method, spied):
+        self.both(method)
+        assert len(spied) == 1
+        assert len(spied[0].parts) > 5
+
+    def test_rows_are_sparse_or_without_weight(self, spied):
+        rows = scipy.sparse.csr_array(np.where(self.ROWS > 1, self.ROWS, 0))
+        weight = np.r_[np.zeros(1500), np.ones(1500)]
+        fits = [
+            make("landmarks", n_components=60, eta=1.3, memory_budget=budget).fit(
+                rows, sample_weight=weight
+            )
+            for budget in (None, self.SMALL)
+        ]
+        assert len(spied) == 1
+        assert_array_equal(fits[0].labels_[1500:], fits[1].labels_[1500:])
+        assert fits[1].inertia_ == pytest.approx(fits[0].inertia_, rel=1e-9)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("budget", "parted"), [(1_900_000, 2), (2_500_000, 1)])
+    def test_several_kernels_some_of_which_fit(self, spied, budget, parted):
+        """Their coordinates would take 2.16 MB each."""
+        rows = data.blobs(9000, 4, 5, spread=0.6)[0]
+        given = {"kernels": ["rbf", ("laplacian", slice(0, 2))], "n_components": 30, "eta": 3.0}
+        held = make_multi("landmarks", **given).fit(rows)
+        model = make_multi("landmarks", memory_budget=budget, **given).fit(rows)
+        assert len(spied) == parted
+        assert_array_equal(model.labels_, held.labels_)
+        assert_allclose(model.kernel_weights_, held.kernel_weights_, rtol=1e-7)
+        assert model.inertia_ == pytest.approx(held.inertia_, rel=1e-7)
+
+    @methods
+    def test_far_too_little_is_refused(self, method):
+        message = (
+            r"n_samples=3000, n_clusters=5: 64 rows and their features.* takes .* more than the "
+            r"memory budget of 20\.0 KB.*Use fewer components or clusters, or raise memory_budget"
+        )
+        with pytest.raises(MemoryError, match=message):
+            make(method, k=5, n_components=60, memory_budget=20_000).fit(self.ROWS)
+
+    def test_a_matrix_is_not_taken_apart(self):
+        K = oracle.rbf(X, X, 0.2)
+        model = make("rpcholesky", "precomputed", memory_budget=40_000)
+        assert_array_equal(model.fit(K).labels_, make("rpcholesky", "precomputed").fit(K).labels_)
+        with pytest.raises(MemoryError, match=r"n_samples=200: 25 components.*Use fewer comp"):
+            make("rpcholesky", "precomputed", memory_budget=39_999).fit(K)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    def test_a_million_samples_are_refused_at_once_and_told_what_to_do(self, dtype):
+        rows = np.random.default_rng(0).standard_normal((10**6, 3)).astype(dtype)
+        start = time.perf_counter()
+        message = (
+            r"n_samples=1000000: the kernel matrix, with the centroids, takes [48]\.0 TB "
+            r"\([48]0\d{11} bytes\).*Set approximation='auto' \(low rank\)"
+        )
+        with pytest.raises(MemoryError, match=message):
+            KernelPowerKMeans(4, approximation=None).fit(rows)
+        assert time.perf_counter() - start < 2
+
+    @pytest.mark.slow
+    def test_many_samples_need_no_matrix(self):
+        rows, y = data.blobs(100_000, 3, 4)
+        model = KernelPowerKMeans(
+            4, approximation="auto", n_components=30, eta=2.0, memory_budget="20MB", random_state=0
+        ).fit(rows.astype(np.float32))
+        assert model.approximation_ == "landmarks"
+        assert adjusted_rand_score(y, model.labels_) > 0.999
+
+
+@methods
+@pytest.mark.parametrize(
+    "budget", [None, pytest.param(700_000, marks=pytest.mark.slow)], ids=["held", "parted"]
+)
+def test_the_same_bits_on_any_number_of_threads(method, budget):
+    rows = data.cloud(1500, 4)
+    given = {"n_components": 60, "eta": 3.0, "memory_budget": budget}
+    answers = []
+    for count in (1, 2, 5):
+        with threadpool_limits(count):
+            model = make(method, **given).fit(rows)
+        answers.append((model.labels_.tobytes(), model.objective_history_.tobytes()))
+    assert answers[0] == answers[1] == answers[2]
+    other = make(method, random_state=1, **given).fit(rows)
+    assert other.objective_history_.tobytes() != answers[0][1]
+
+
+class TestStarts:
+    GIVEN = (
+        {"refine": "swap"},
+        {"n_init": 3, "init": "random"},
+        {"init": np.array([3, 60, 110, 150])},
+        {"init": X[[3, 60, 110, 150]]},
+        {"init": np.random.default_rng(0).uniform(size=(200, 4))},
+        {"init": lambda X, k, rng: rng.uniform(size=(X.shape[0], k)), "n_init": 2},
+    )
+
+    @pairs
+    @pytest.mark.parametrize("given", GIVEN, ids=range(6))
+    def test_of_every_kind(self, method, name, given):
+        if name == "precomputed" and np.shape(given.get("init")) == (4, 3):
+            pytest.skip("a kernel matrix has no coordinates")
+        rows = fed(name, X, X)
+        model = make(method, name, **given).fit(rows)
+        TestConsistency.assert_consistent(model, rows)
+        assert len(model.result_.inertia) == given.get("n_init", 1)
+
+    def test_coordinates_of_rows_are_their_indices(self):
+        places = np.array([3, 60, 110, 150])
+        for method in METHODS:
+            by_index = make(method, init=places).fit(X)
+            by_place = make(method, init=X[places]).fit(X)
+            assert_array_equal(by_index.labels_, by_place.labels_)
+            assert_allclose(
+                by_index.objective_history_[1:], by_place.objective_history_[1:], rtol=1e-3
+            )
+
+
+class TestRefusals:
+    def test_what_does_not_go_together_is_refused_before_any_work(self):
+        with pytest.raises(ValueError, match="'landmarks' needs rows of data"):
+            make("landmarks", "precomputed").fit(oracle.rbf(X, X, 0.2))
+        with pytest.raises(ValueError, match="only for kernel='rbf' and kernel='laplacian'"):
+            make("rff", "poly").fit(X)
+        with pytest.raises(ValueError, match=r"n_components=0\.5: random features keep no share"):
+            make("rff", n_components=0.5).fit(X)
+        with pytest.raises(ValueError, match="only for kernel='rbf'"):
+            make_multi("rff").fit(X)
+
+    @pytest.mark.parametrize("value", [0, -3, 1.0, 1.5, 0.0, "all", None])
+    def test_numbers_of_components(self, value):
+        with pytest.raises(ValueError, match="'n_components' parameter"):
+            make("landmarks", n_components=value).fit(X)
+
+    def test_other_names(self):
+        with pytest.raises(ValueError, match="'approximation' parameter"):
+            make("nystroem").fit(X)
+
+    @pytest.mark.xfail(strict=True, reason="numbers overflow before anybody looks at them")
+    @pytest.mark.parametrize("method", ["landmarks", "rpcholesky"])
+    @pytest.mark.parametrize("size", [1e120, 1e200])
+    def test_kernels_that_overflow(self, method, size):
+        rows = X.copy()
+        rows[7] = size
+        with pytest.raises(ValueError, match=r"kernel='poly'.*NaN or infinite"):
+            make(method, "poly").fit(rows)
