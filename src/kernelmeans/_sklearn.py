@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_parameter_constraints,
 )
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_n_features, _check_sample_weight
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -30,6 +30,7 @@ __all__ = [
     "CallbackSupportMixin",
     "Interval",
     "StrOptions",
+    "_check_n_features",
     "_check_sample_weight",
     "_fit_context",
     "_get_column_indices",

@@ -49,8 +49,8 @@ class FrameRows(DecodedRows):
         return frame.to_numpy(order="c", writable=True)
 
     def _select(self, positions: list[int]) -> Rows:
-        assert self.names is not None
-        return FrameRows(self._frame.select([self.names[j] for j in positions]), self.source)
+        names = self._frame.collect_schema().names()
+        return FrameRows(self._frame.select([names[j] for j in positions]), self.source)
 
 
 def read_parquet(path: Path, columns: Sequence[str | int] | None = None) -> FrameRows:

@@ -1,5 +1,6 @@
 """Rows of Dask arrays and data frames."""
 
+import sys
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -7,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.rows.base import Rows, float_type
+from kernelmeans.rows.base import Rows
 
 Term = TypeVar("Term")
 
@@ -27,16 +28,13 @@ class DaskRows(Rows):
     """
 
     def __init__(self, collection: Any) -> None:
-        names = None
-        if hasattr(collection, "to_dask_array"):
-            names = [str(name) for name in collection.columns]
-            collection = collection.to_dask_array(lengths=True)
-        if collection.ndim == 2 and np.isnan(collection.shape[0]):
-            collection = collection.compute_chunk_sizes()
+        collection, names = _as_array(collection)
         super().__init__("dask array", collection.shape, collection.dtype, names)
         if collection.numblocks[1] > 1:
             collection = collection.rechunk({1: -1})
-        self.array = collection.astype(float_type(self.source, collection.dtype))
+        # C order, as what is read has: sums of other orders round differently.
+        array = collection.astype(self.dtype)
+        self.array = array.map_blocks(np.ascontiguousarray, dtype=self.dtype, meta=array._meta)
         self.chunk = max(self.array.chunks[0])
 
     @property
@@ -70,21 +68,67 @@ class DaskRows(Rows):
     def _select(self, positions: list[int]) -> "DaskRows":
         return DaskRows(self.array[:, positions])
 
+    def like(self, values: Array) -> Any:
+        """Values (n_rows,) that have been computed, as a dask array with the chunks of these."""
+        from dask.array import from_array
+
+        return from_array(values, self.array.chunks[:1])  # type: ignore[no-untyped-call]
+
     def _range(self, start: int, stop: int) -> Array:
-        return np.array(self.array[start:stop].compute(**_scheduler()), order="C")
+        return np.array(computed(self.array[start:stop]), order="C")
 
     def _take(self, indices: IntArray) -> Array:
         distinct, places = np.unique(indices, return_inverse=True)
-        return np.asarray(self.array[distinct].compute(**_scheduler()))[places]
+        return np.asarray(computed(self.array[distinct]))[places]
 
 
 def is_dask(X: Any) -> bool:
     """Whether X is a Dask collection, told without importing Dask."""
-    return hasattr(X, "__dask_graph__")
+    return "dask" in sys.modules and sys.modules["dask"].is_dask_collection(X)
 
 
-def _scheduler() -> dict[str, str]:
-    """Where to compute: on the cluster there is, else in the thread that asks."""
+def computed(collection: Any) -> Any:
+    """What a Dask collection holds: from the cluster there is, else made in this thread.
+
+    Parameters
+    ----------
+    collection : Dask collection
+        Anything lazy.
+
+    Returns
+    -------
+    Any
+        Mostly an array.
+
+    Raises
+    ------
+    MemoryError
+        If workers cannot make it.
+    """
     from kernelmeans.engines.cluster import Cluster
 
-    return {"scheduler": "synchronous"} if Cluster.find() is None else {}
+    cluster = Cluster.find()
+    if cluster is None:
+        return collection.compute(scheduler="synchronous")
+    return cluster.computed(collection)
+
+
+def _as_array(collection: Any) -> tuple[Any, list[str] | None]:
+    """A dask array with chunks of known lengths, and the names of its columns."""
+    names = None
+    held = getattr(collection, "_meta", None)
+    if hasattr(held, "columns"):
+        columns = list(collection.columns)
+        # As in scikit-learn, columns have names only if all of these are texts.
+        names = columns if all(isinstance(name, str) for name in columns) else None
+        collection = collection.to_dask_array(lengths=True)
+    elif not isinstance(held, np.ndarray):
+        what = type(collection if held is None else held).__name__
+        raise ValueError(
+            f"X: Dask collections must be dataframes, or dask arrays of NumPy arrays, got {what}; "
+            "for arrays of another type, use X.map_blocks to convert their chunks."
+        )
+    if collection.ndim == 2 and np.isnan(collection.shape[0]):
+        # Of a copy: this changes the array it is asked of.
+        collection = collection.copy().compute_chunk_sizes()
+    return collection, names

@@ -59,8 +59,12 @@ def open_rows(path: str | PathLike[str], columns: Sequence[str | int] | None = N
     folder = file.is_dir()
     file.stat()  # raises if there is none
     if suffix == ".parquet" and not folder:
-        from kernelmeans.rows.frame import read_parquet
-
+        try:
+            from kernelmeans.rows.frame import read_parquet
+        except ImportError as error:
+            raise ImportError(
+                f'{file}: polars is needed to read it: pip install "kernelmeans[disk]"'
+            ) from error
         return read_parquet(file, columns)
     if suffix == ".npy" and not folder:
         rows: Rows = read_npy(file)

@@ -52,7 +52,9 @@ def read_zarr(path: Path) -> StoredRows:
     try:
         import zarr
     except ImportError as error:
-        raise ImportError(f"{path}: zarr is needed to read it: pip install zarr") from error
+        raise ImportError(
+            f'{path}: zarr is needed to read it: pip install "kernelmeans[disk]"'
+        ) from error
     try:
         node = zarr.open(path, mode="r")
         arrays = dict(node.arrays()) if isinstance(node, zarr.Group) else {"X": node}
