@@ -28,6 +28,22 @@ def test_every_estimator_parameter_has_its_option(defaults):
     assert offered == inspect.signature(KernelPowerKMeans).parameters.keys() - {"kernel_params"}
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"), [("auto", "auto"), ("1", 1), ("300", 300), ("0.99", 0.99), ("1.0", 1.0)]
+)
+def test_components_are_a_number_or_a_share(data, value, expected):
+    context = app.commands["fit"].make_context("fit", [str(data), "--components", value])
+    found = context.params["n_components"]
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+def test_components_of_another_kind(refused, data):
+    message = refused("fit", data, "--components", "many")
+    assert "--components" in message
+    assert "'many'" in message
+
+
 @pytest.mark.parametrize("command", ["fit", "predict", "demo"])
 def test_help_is_grouped_and_complete(run, command):
     result = run(command, "--help")

@@ -155,11 +155,16 @@ def test_groups_of_one_array_or_with_a_name(tmp_path, zarr, others):
     assert_array_equal(open_rows(tmp_path / "group.zarr")[:], X)
 
 
-def test_without_zarr(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "zarr", None)
-    (tmp_path / "data.zarr").mkdir()
-    with pytest.raises(ImportError, match=r"data\.zarr: zarr is needed"):
-        open_rows(tmp_path / "data.zarr")
+@pytest.mark.parametrize(("name", "module"), [("data.zarr", "zarr"), ("data.parquet", "polars")])
+def test_without_what_reads_it(tmp_path, monkeypatch, name, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, "kernelmeans.rows.frame", raising=False)
+    if module == "zarr":
+        (tmp_path / name).mkdir()
+    else:
+        (tmp_path / name).touch()
+    with pytest.raises(ImportError, match=rf"{name}: {module} is needed.*kernelmeans\[disk\]"):
+        open_rows(tmp_path / name)
 
 
 def test_named_columns_of_parquet(tmp_path, pl):

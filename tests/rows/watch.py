@@ -23,6 +23,6 @@ def peak_of(process: subprocess.Popen, told: str = ""):
     waiter.start()
     while waiter.is_alive():
         peak = max(peak, anonymous(process.pid))
-        sleep(0.002)
+        sleep(0.01)
     waiter.join()
     return peak, printed[0]

@@ -11,12 +11,14 @@ from kernelmeans.cli.grouped import GroupedCommand
 from kernelmeans.cli.options import (
     EXISTING,
     EXPERIMENT_NAMES,
+    TABLE,
     check_views,
     data_options,
     estimator_parameters,
     file_options,
     header_option,
     kernel_options,
+    memory_option,
     model_file_options,
     paper_options,
     schedule_options,
@@ -52,23 +54,24 @@ def app() -> None:
 
 
 @app.command(cls=GroupedCommand)
-@click.argument("data", type=EXISTING)
+@click.argument("data", type=TABLE)
 @click.option("--n-clusters", "-k", default=8, show_default=True, help="Number of clusters.")
 @data_options
 @header_option
+@memory_option
 @kernel_options
 @schedule_options
 @file_options
 @model_file_options
 @talk_options
 def fit(data: Path, n_clusters: int, **chosen: Any) -> None:
-    """Cluster the rows of DATA (.csv, .tsv, .parquet, .npy or .npz).
+    """Cluster the rows of DATA (.csv, .tsv, .parquet, .npy, .npz or .zarr).
 
     Writes STEM.labels.csv (one line per row, counted from 0), STEM.model.skops (for
     "kernelmeans predict") and STEM.summary.json beside DATA, with --plot also STEM.png.
     """
     check_views(click.get_current_context())
-    require("polars", "rich", "skops")
+    _require_for(data)
     outputs = _output_choice(chosen)
     if outputs.draws:
         require("matplotlib")
@@ -96,23 +99,33 @@ def fit(data: Path, n_clusters: int, **chosen: Any) -> None:
 
 @app.command(cls=GroupedCommand)
 @click.argument("model", type=EXISTING)
-@click.argument("data", type=EXISTING)
+@click.argument("data", type=TABLE)
 @header_option
+@memory_option
 @file_options
 @talk_options
-def predict(model: Path, data: Path, header: bool, **chosen: Any) -> None:
+def predict(
+    model: Path, data: Path, header: bool, memory_budget: str | None, **chosen: Any
+) -> None:
     """Assign the rows of DATA to the clusters of MODEL, a file that "kernelmeans fit" wrote.
 
     Columns are found by name, in any order; others than the model's are ignored. Loading a
     model runs no code from it: files from strangers are safe. Writes STEM.labels.csv.
     """
-    require("polars", "rich", "skops")
+    _require_for(data)
 
-    from kernelmeans.cli.job import Talk, run_predict
+    from kernelmeans.cli.job import PredictJob, Talk, run_predict
 
-    talk = Talk(chosen["quiet"], chosen["as_json"])
-    with warnings_as_lines(quiet=talk.quiet):
-        run_predict(model, data, _output_choice(chosen), talk, header=header)
+    job = PredictJob(
+        model=model,
+        source=data,
+        outputs=_output_choice(chosen),
+        talk=Talk(chosen["quiet"], chosen["as_json"]),
+        header=header,
+        memory_budget=memory_budget,
+    )
+    with warnings_as_lines(quiet=chosen["quiet"]):
+        run_predict(job)
 
 
 @app.command(cls=GroupedCommand)
@@ -173,6 +186,11 @@ def paper(names: tuple[str, ...], **chosen: Any) -> None:
     )
     with warnings_as_lines(quiet=chosen["quiet"]):
         run_paper(job)
+
+
+def _require_for(data: Path) -> None:
+    """Ask for what a fit or a prediction needs."""
+    require("polars", "rich", "skops", *(["zarr"] if data.is_dir() else []))
 
 
 def _output_choice(chosen: dict[str, Any]) -> "OutputChoice":

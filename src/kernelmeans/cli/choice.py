@@ -1,5 +1,6 @@
 """Choosing a table's columns, and refusing values that no kernel can take."""
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from kernelmeans.cli.disk import blocks, in_memory
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.tables import Table, listed
 
@@ -53,38 +55,50 @@ class Data:
     weights: Any = None
 
 
-def load_data(table: Table, choice: ColumnChoice, dtype: str) -> Data:
-    """Take the chosen columns out of `table`, all of them finite numbers."""
+def load_data(table: Table, choice: ColumnChoice, dtype: str, most: float = math.inf) -> Data:
+    """Take the chosen columns out of `table`, all of them finite numbers.
+
+    Those of a table on disk stay there if they have more numbers than `most`.
+    """
     columns = choice.features(table)
-    X = finite_matrix(table, columns, dtype)
+    X = in_memory(finite_matrix(table, columns, dtype), most)
     if table.named:
         _warn_of_row_numbers(X, columns)
     labels = None if choice.label is None else _classes(table, choice.label)
     weights = None
     if choice.weight is not None:
         weights = finite_matrix(table, [choice.weight], dtype)
-        weights = (weights.toarray() if scipy.sparse.issparse(weights) else weights).ravel()
+        weights = weights.toarray() if scipy.sparse.issparse(weights) else in_memory(weights)
+        weights = weights.ravel()
     return Data(X, columns, labels, weights)
 
 
 def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:
     """Return columns of `table` as numbers; NaN, inf and missing values are errors."""
     X = table.matrix(names, dtype)
+    bad = [entry for block, values in blocks(X) for entry in _not_finite(values, block.start)]
+    if bad:
+        row, column = bad[0]
+        others = len({column for _, column in bad}) - 1
+        more = f" ({others} other column{'s' * (others > 1)} too)" if others else ""
+        raise BadInputError(
+            f"{table.source}: column {names[column]!r} has no finite number in row {row}, "
+            f"the first data row being 0{more}: fill in the missing, NaN or infinite values, "
+            "remove such rows, or leave the column out with --drop"
+        )
+    return X
+
+
+def _not_finite(X: Any, start: int) -> list[tuple[int, int]]:
+    """First row, counted from `start`, without a finite number for each column that has one."""
     if scipy.sparse.issparse(X):
         bad = X.copy()
         bad.data = ~np.isfinite(X.data)
         rows, columns = bad.nonzero()
     else:
         rows, columns = np.nonzero(~np.isfinite(X))
-    if rows.size:
-        column, others = columns[0], len(np.unique(columns)) - 1
-        more = f" ({others} other column{'s' * (others > 1)} too)" if others else ""
-        raise BadInputError(
-            f"{table.source}: column {names[column]!r} has no finite number in row {rows[0]}, "
-            f"the first data row being 0{more}: fill in the missing, NaN or infinite values, "
-            "remove such rows, or leave the column out with --drop"
-        )
-    return X
+    columns, first = np.unique(columns, return_index=True)
+    return sorted(zip((start + rows[first]).tolist(), columns.tolist(), strict=True))
 
 
 def _classes(table: Table, name: str) -> Any:
@@ -121,10 +135,16 @@ def _known(table: Table, name: str, option: str) -> str:
 
 def _warn_of_row_numbers(X: Any, columns: Sequence[str]) -> None:
     """Say so when the first column only counts the rows, as an index written to CSV does."""
-    count = np.arange(len(X))
-    if len(X) > 2 and any(np.array_equal(X[:, 0] - start, count) for start in (0, 1)):
+    if X.shape[0] > 2 and any(_counts(X, start) for start in (0, 1)):
         warnings.warn(
             f"column {columns[0]!r} only counts the rows; leave it out with "
             f"--drop {columns[0]!r} unless it is a feature",
             stacklevel=2,
         )
+
+
+def _counts(X: Any, start: int) -> bool:
+    return all(
+        np.array_equal(values[:, 0] - start, np.arange(block.start, block.stop))
+        for block, values in blocks(X)
+    )

@@ -53,12 +53,12 @@ def estimator_errors() -> Iterator[None]:
     """Print what an estimator refuses as it says it: its messages are written for users."""
     try:
         yield
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OSError) as error:
         raise BadInputError(str(error)) from error
     except MemoryError as error:
         raise FailedError(
-            f"{error or 'not enough memory'} (The options are --no-cache-kernel, "
-            "--dtype float32 and --memory-budget.)"
+            f"{error or 'not enough memory'} (The options are --approximation, "
+            "--no-cache-kernel, --dtype float32 and --memory-budget.)"
         ) from error
 
 

@@ -10,6 +10,7 @@ _EXTRA_OF = {
     "matplotlib": "plot",
     "jinja2": "report",
     "pooch": "data",
+    "zarr": "disk",
 }
 
 

@@ -32,7 +32,7 @@ class GroupedCommand(click.Command):
 
 
 def number_or(
-    *names: str, number: type[int] | type[float] = float
+    *names: str, number: Callable[[str | float], float] = float
 ) -> Callable[[str | float], str | float]:
     """Return an option type that takes a number or one of a few names."""
 
@@ -48,6 +48,11 @@ def number_or(
             ) from None
 
     return convert
+
+
+def count_or_share(value: str | float) -> float:
+    """Return a whole number if it is written as one, for 1 is a count and 1.0 is not."""
+    return int(value) if str(value).isdecimal() else float(value)
 
 
 def group(title: str, *options: tuple[tuple[str, ...], dict[str, Any]]) -> Decorator:

@@ -1,12 +1,14 @@
 """The work behind the commands: read, fit or predict, and only then write."""
 
 import inspect
+import math
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import scipy.sparse
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -14,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.cli.atomic import check_writable, write_all
 from kernelmeans.cli.choice import ColumnChoice, Data, finite_matrix, load_data
+from kernelmeans.cli.disk import blocks
 from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.model import Model, damaged_model_errors, load_model
 from kernelmeans.cli.outputs import (
@@ -27,6 +30,11 @@ from kernelmeans.cli.progress import hide_progress, show_progress
 from kernelmeans.cli.summary import as_text, fit_summary, predict_summary
 from kernelmeans.cli.tables import Table, listed, read_table
 from kernelmeans.cli.views import FoundViews, NamedKernel, Views, read_views
+from kernelmeans.memory import budget_bytes
+from kernelmeans.rows import Rows
+
+#: Share of the memory budget that the numbers of a table may take; larger ones stay on disk.
+SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,18 @@ class FitJob:
     dtype: str = "float64"
     soft: bool = False
     views: Path | None = None
+
+
+@dataclass(frozen=True)
+class PredictJob:
+    """Everything that ``predict`` was asked to do."""
+
+    model: Path
+    source: Path
+    outputs: OutputChoice
+    talk: Talk
+    header: bool = True
+    memory_budget: str | None = None
 
 
 @dataclass(frozen=True)
@@ -105,10 +125,15 @@ def run_fit(job: FitJob) -> None:
     files = job.outputs.fit_paths(job.source)
     check_writable(files.values(), source=job.source, force=job.outputs.force)
     views = None if job.views is None else read_views(job.views)
-    table = read_table(job.source, header=job.header)
+    # A kernel matrix is all that a fit with it holds.
+    whole = job.parameters.get("kernel") == "precomputed"
+    most = math.inf if whole else _most(job.parameters["memory_budget"], job.dtype)
+    table = read_table(job.source, header=job.header, most=most)
     found = None if views is None else _find_views(views, table, job)
     choice = job.choice if found is None else replace(job.choice, columns=found.columns)
-    data = load_data(table, choice, job.dtype)
+    data = load_data(table, choice, job.dtype, most)
+    if isinstance(data.X, Rows):
+        job = _on_disk(job)
     with estimator_errors():
         fitted = fit(job, data) if found is None else fit_views(job, data, found)
     summary = fit_summary(job.source, data, job.choice, fitted, files)
@@ -135,11 +160,15 @@ def fit(job: FitJob, data: Data) -> Fitted:
     """Scale the data and fit them, annealed and plain."""
     scaler, Z = _scaled(job, data)
     model = KernelPowerKMeans(**job.parameters)
+    seconds = _timed_fit(model, Z, data.weights, "clustering", job.talk)
+    plain = None if isinstance(Z, Rows) else _fit_plain(job, Z, data.weights)
+    return Fitted(model, scaler, Z, seconds, plain=plain)
+
+
+def _fit_plain(job: FitJob, Z: Any, weights: Any) -> Plain:
     shared = inspect.signature(KernelKMeans).parameters.keys() - {"refine", "n_swaps"}
     plain = KernelKMeans(**{name: job.parameters[name] for name in shared & job.parameters.keys()})
-    seconds = _timed_fit(model, Z, data.weights, "clustering", job.talk)
-    plain_seconds = _timed_fit(plain, Z, data.weights, "comparing with plain k-means", job.talk)
-    return Fitted(model, scaler, Z, seconds, plain=Plain(plain, plain_seconds))
+    return Plain(plain, _timed_fit(plain, Z, weights, "comparing with plain k-means", job.talk))
 
 
 def fit_views(job: FitJob, data: Data, views: FoundViews) -> Fitted:
@@ -150,19 +179,35 @@ def fit_views(job: FitJob, data: Data, views: FoundViews) -> Fitted:
     return Fitted(model, scaler, Z, seconds, kernels=views.kernels)
 
 
-def run_predict(
-    model_file: Path, source: Path, outputs: OutputChoice, talk: Talk, *, header: bool = True
-) -> None:
-    """Assign the rows of `source` to the clusters of a model and write their labels."""
-    file = outputs.labels_path(source)
-    check_writable([file], source=source, force=outputs.force)
-    model = load_model(model_file)
-    table = read_table(source, header=header)
-    X = finite_matrix(table, _model_columns(table, model, talk), model.dtype)
-    with estimator_errors(), damaged_model_errors(model_file):
-        labels = model.pipeline.predict(X)
+def run_predict(job: PredictJob) -> None:
+    """Assign the rows of a table to the clusters of a model and write their labels."""
+    file = job.outputs.labels_path(job.source)
+    check_writable([file], source=job.source, force=job.outputs.force)
+    model = load_model(job.model)
+    most = _most(job.memory_budget, model.dtype)
+    table = read_table(job.source, header=job.header, most=most)
+    X = finite_matrix(table, _model_columns(table, model, job.talk), model.dtype)
+    with estimator_errors(), damaged_model_errors(job.model):
+        labels = np.concatenate([model.pipeline.predict(rows) for _, rows in blocks(X)])
     write_all({file: labels_writer(labels)})
-    talk.summary(predict_summary(source, labels, model.pipeline[-1].n_clusters, file))
+    job.talk.summary(predict_summary(job.source, labels, model.pipeline[-1].n_clusters, file))
+
+
+def _most(memory_budget: str | None, dtype: str) -> float:
+    """Numbers of a table that may be in memory."""
+    with estimator_errors():
+        return SHARE * budget_bytes(memory_budget) / np.dtype(dtype).itemsize
+
+
+def _on_disk(job: FitJob) -> FitJob:
+    """Say what is different for a table that stays on disk, and approximate its kernel."""
+    asked = job.parameters["approximation"]
+    automatic = "" if asked else ", with --approximation auto"
+    job.talk.note(
+        f"{job.source} stays on disk, for it has more numbers than a quarter of the memory budget "
+        f"holds: it is read block by block{automatic}, and not compared with plain k-means"
+    )
+    return replace(job, parameters={**job.parameters, "approximation": asked or "auto"})
 
 
 def _find_views(views: Views, table: Table, job: FitJob) -> FoundViews:
@@ -183,12 +228,18 @@ def _scaler(job: FitJob, data: Data) -> StandardScaler | None:
     # Centring would fill a sparse matrix; no kernel of ours but the dot products depends on it.
     scaler = StandardScaler(with_mean=not scipy.sparse.issparse(data.X))
     with estimator_errors():
-        return scaler.fit(data.X, sample_weight=data.weights)
+        for block, rows in blocks(data.X):
+            scaler.partial_fit(rows, None, None if data.weights is None else data.weights[block])
+    return scaler
 
 
 def _scaled(job: FitJob, data: Data) -> tuple[StandardScaler | None, Any]:
     scaler = _scaler(job, data)
-    return scaler, data.X if scaler is None else scaler.transform(data.X)
+    if scaler is None:
+        return None, data.X
+    if isinstance(data.X, Rows):
+        return scaler, data.X.transformed(scaler.transform)
+    return scaler, scaler.transform(data.X)
 
 
 def _timed_fit(estimator: Any, X: Any, weights: Any, title: str, talk: Talk) -> float:

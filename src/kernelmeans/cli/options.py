@@ -11,7 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from kernelmeans.cli.grouped import group, number_or, option
+from kernelmeans.cli.grouped import count_or_share, group, number_or, option
 
 _KERNELS = (
     "rbf",
@@ -27,6 +27,8 @@ _KERNELS = (
 
 #: A file that is read.
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
+#: A table, which may be a folder.
+TABLE = click.Path(exists=True, path_type=Path)
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _PICTURES = (".png", ".svg", ".pdf")
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -74,6 +76,16 @@ header_option = group(
     ),
 )
 
+memory_option = group(
+    "Data",
+    option(
+        "--memory-budget",
+        metavar="SIZE",
+        help="Memory to take, in bytes or as in 4GB; default: 80 % of what is free. Parquet, NPY "
+        "and Zarr tables of more than a quarter of it stay on disk.",
+    ),
+)
+
 kernel_options = group(
     "Kernel",
     option(
@@ -98,11 +110,26 @@ kernel_options = group(
         metavar="FILE",
         help="Several kernels, each of some columns, from a TOML file; their weights are learned.",
     ),
-    option("--memory-budget", metavar="SIZE", help="Memory for the kernel, in bytes or as in 4GB."),
     option(
         "--cache-kernel/--no-cache-kernel",
         default=True,
         help="Keep the kernel matrix in memory, or compute its rows anew at every step.",
+    ),
+    option(
+        "--approximation",
+        type=click.Choice(["landmarks", "rpcholesky", "rff", "auto"]),
+        metavar="NAME",
+        help="Features in place of the kernel matrix: landmarks, rpcholesky or rff; auto: where "
+        "the matrix is too large. Default: none, and auto for tables that stay on disk.",
+    ),
+    option(
+        "--components",
+        "n_components",
+        type=number_or("auto", number=count_or_share),
+        metavar="auto|NUMBER",
+        default="auto",
+        help="Features of --approximation: their number, or the share of the trace to keep, "
+        "between 0 and 1.",
     ),
 )
 
@@ -210,6 +237,8 @@ _ESTIMATOR_PARAMETERS = (
     "tol",
     "memory_budget",
     "cache_kernel",
+    "approximation",
+    "n_components",
     "random_state",
 )
 

@@ -45,6 +45,12 @@ def fit_summary(
             for name, value in model.get_params().items()
         },
         **_kernel(fitted),
+        "approximation": {
+            "kind": model.approximation_,
+            "reason": model.approximation_reason_,
+            "left_out": model.approximation_error_,
+            "cost_bounds": model.inertia_bounds_,
+        },
         "files": {name: str(path) for name, path in files.items()},
     }
     if data.labels is not None:
@@ -109,6 +115,7 @@ def as_text(summary: dict[str, Any]) -> str:
     lines = {"rows": _rows(summary), "cluster sizes": " ".join(map(str, summary["sizes"]))}
     if "cost" in summary:
         lines["cost"] = _cost(summary)
+        lines |= _approximation(summary["approximation"])
         lines["power"] = _power(summary)
         lines["time"] = _time(summary)
     if agreement := summary.get("agreement"):
@@ -144,6 +151,22 @@ def _cost(summary: dict[str, Any]) -> str:
     hint = " Another --seed, --n-init 10 or --refine swap may do better." * (percent >= 0.005)
     plain = f"plain kernel k-means from the same start ({summary['plain']['cost']:.6g})"
     return f"{summary['cost']:.6g}, {verdict} {plain}" + ("." + hint if hint else "")
+
+
+def _approximation(found: dict[str, Any]) -> dict[str, str]:
+    """What stands in for the kernel, and how far it may be off; nothing for an exact fit."""
+    kinds, reasons = (
+        [value] if isinstance(value, str) else value for value in (found["kind"], found["reason"])
+    )
+    if set(kinds) <= {"exact", "explicit"}:
+        return {}
+    reason = reasons[0] if len(set(reasons)) == 1 else "; ".join(reasons)
+    text = f"{', '.join(dict.fromkeys(kinds))} ({reason})"
+    if found["left_out"]:
+        low, high = found["cost_bounds"]
+        text += f"; {found['left_out']:.2%} of the trace left out, exact cost of these clusters "
+        text += f"between {low:.6g} and {high:.6g}"
+    return {"approximation": text}
 
 
 def _time(summary: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
-"""Reading CSV, TSV, Parquet, NPY and NPZ files into tables of named columns."""
+"""Reading CSV, TSV, Parquet, NPY, NPZ and Zarr files into tables of named columns."""
 
 import csv
+import math
 import warnings
 import zipfile
 from collections.abc import Sequence
@@ -12,7 +13,12 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
+from kernelmeans.cli.disk import RowsTable, open_table
 from kernelmeans.cli.errors import BadInputError
+
+# Suffixes of tables that are loaded, and of those that can be read block by block as well.
+_LOADED = (".csv", ".tsv", ".npz")
+_ON_DISK = (".parquet", ".npy", ".zarr")
 
 # What people write into a cell that has no value, in lower case.
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
@@ -33,8 +39,12 @@ class Table(Protocol):
     def named(self) -> bool:
         """Whether the file itself names its columns."""
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
     def matrix(self, names: Sequence[str], dtype: str) -> Any:
-        """Return these columns as numbers, NaN where a value is missing."""
+        """Return these columns as numbers, NaN where a value is missing; as `Rows` if on disk."""
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
@@ -52,6 +62,11 @@ class FrameTable:
     def names(self) -> list[str]:
         """The names of the columns, in the file's order."""
         return self.frame.columns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.frame.shape
 
     def matrix(self, names: Sequence[str], dtype: str) -> Any:
         """Return these columns as numbers, NaN where a value is missing."""
@@ -86,7 +101,7 @@ class FrameTable:
 
 @dataclass(frozen=True)
 class ArrayTable:
-    """The columns of an NPY or NPZ file, dense or sparse; their names are their indices."""
+    """The columns of an NPY, NPZ or Zarr file, dense or sparse; their names are their indices."""
 
     source: Path
     array: Any
@@ -96,6 +111,12 @@ class ArrayTable:
     def names(self) -> list[str]:
         """The indices of the columns, as text."""
         return [str(j) for j in range(self.array.shape[1])]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, columns = self.array.shape
+        return rows, columns
 
     def matrix(self, names: Sequence[str], dtype: str) -> Any:
         """Return these columns as numbers."""
@@ -111,43 +132,63 @@ class ArrayTable:
         return (column.toarray() if scipy.sparse.issparse(column) else column).ravel()
 
 
-def read_table(path: Path, *, header: bool = True) -> Table:
+def read_table(path: Path, *, header: bool = True, most: float = math.inf) -> Table:
     """Read a file; what it is follows from its suffix.
 
     Parameters
     ----------
     path : Path
-        A file with the suffix .csv, .tsv, .parquet, .npy or .npz.
+        A file with the suffix .csv, .tsv, .parquet, .npy or .npz, or a folder .zarr.
     header : bool
         Whether the first line of a CSV or TSV file holds the names of the columns.
+    most : float
+        Numbers that may be loaded. Larger Parquet, NPY and Zarr tables stay on disk.
 
     Returns
     -------
-    FrameTable or ArrayTable
+    FrameTable, ArrayTable, ParquetTable or RowsTable
         At least one row and one column.
     """
     suffix = path.suffix.lower()
-    table: Table
+    if path.is_dir() and suffix != ".zarr":
+        raise BadInputError(f"{path}: is a directory; of those only .zarr is read")
+    if suffix not in (*_LOADED, *_ON_DISK):
+        suffixes = ", ".join(_LOADED + _ON_DISK)
+        raise BadInputError(f"{path}: unknown suffix {suffix!r}; {suffixes} are read")
     try:
-        if suffix in (".csv", ".tsv"):
-            table = FrameTable(path, _read_text(path, header), named=header)
-            rows, columns = table.frame.shape
-        elif suffix == ".parquet":
-            table = FrameTable(path, pl.read_parquet(path))
-            rows, columns = table.frame.shape
-        elif suffix in (".npy", ".npz"):
-            table = ArrayTable(path, _read_array(path))
-            rows, columns = table.array.shape
-        else:
-            raise BadInputError(
-                f"{path}: unknown suffix {suffix!r}; .csv, .tsv, .parquet, .npy and .npz are read"
-            )
+        table = _loaded(path, header, most) if suffix in _LOADED else _opened(path, most)
     except (pl.exceptions.PolarsError, OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise BadInputError(f"{path}: cannot be read as {suffix[1:].upper()}: {reason}") from error
+        known = reason.startswith(f"{path}: ")
+        prefix = "" if known else f"{path}: cannot be read as {suffix[1:].upper()}: "
+        raise BadInputError(prefix + reason) from error
+    rows, columns = table.shape
     if not rows or not columns:
         raise BadInputError(f"{path}: holds {rows} rows and {columns} columns; nothing to cluster")
     return table
+
+
+def _opened(path: Path, most: float) -> Table:
+    """Open a table, and load it unless it is too large."""
+    table = open_table(path)
+    if math.prod(table.shape) > most:
+        return table
+    if isinstance(table, RowsTable):
+        return ArrayTable(path, table.rows[:])
+    return FrameTable(path, pl.read_parquet(path))
+
+
+def _loaded(path: Path, header: bool, most: float) -> Table:
+    """Load a table of a kind that cannot be read in parts."""
+    if path.stat().st_size > 8 * most:
+        warnings.warn(
+            f"{path} is large and is loaded as a whole; {', '.join(_ON_DISK)} are read block by "
+            "block",
+            stacklevel=2,
+        )
+    if path.suffix.lower() == ".npz":
+        return ArrayTable(path, _read_array(path))
+    return FrameTable(path, _read_text(path, header), named=header)
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
@@ -229,7 +270,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _read_array(path: Path) -> Any:
-    """Read the one matrix of an NPY or NPZ file, as an array or in CSR format."""
+    """Read the one matrix of an NPZ file, as an array or in CSR format."""
     with path.open("rb") as file:
         stored = np.load(file, allow_pickle=False)
         if isinstance(stored, np.lib.npyio.NpzFile):

@@ -8,6 +8,7 @@ from kernelmeans._typing import Array, Data
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Approximation, approximate, check_method, draw_rows, left_out
 from kernelmeans.memory import readable
+from kernelmeans.rows import Rows
 
 APPROXIMATION: dict[str, Any] = {
     "approximation": [StrOptions({"auto", "landmarks", "rpcholesky", "rff"}), None],
@@ -92,7 +93,8 @@ def choose(
         return Choice(approximation, f"approximation={approximation!r}", n_components)
     n = len(sample_weight)
     size = n * n * sample_weight.dtype.itemsize
-    if size <= matrix_budget and n <= EXACT_ROWS:
+    in_memory = not isinstance(X, Rows)
+    if in_memory and size <= matrix_budget and n <= EXACT_ROWS:
         return Choice(exact, f"a kernel matrix of n_samples={n} takes {readable(size)}")
     method = "rpcholesky" if kernel.precomputed else "landmarks"
     found = approximate(kernel, X, sample_weight, method, n_components, seed)
@@ -101,7 +103,9 @@ def choose(
     lost = left_out(found, *drawn)
     count = 1 if found.lift is None else len(found.lift)
     why = f"{count} landmarks leave {lost:.2%} of the trace out"
-    if lost > TOLERATED and n <= BLOCKED_ROWS:
+    if in_memory and lost > TOLERATED and n <= BLOCKED_ROWS:
         return Choice("blocked", f"{why}, and n_samples={n} rows can be made anew at each step")
-    too_large = f"a kernel matrix of n_samples={n} would take {readable(size)}"
-    return Choice(method, f"{too_large}; {why}", n_components, found)
+    wall = f"a kernel matrix of n_samples={n} would take {readable(size)}"
+    if not in_memory:
+        wall = "the rows are not in memory"
+    return Choice(method, f"{wall}; {why}", n_components, found)

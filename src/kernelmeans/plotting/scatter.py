@@ -76,7 +76,8 @@ def _coordinates(estimator: Any, X: Any, rows: Any) -> Any:
 
 def _kernel_matrix(kernel: Any, X: Any, rows: Any) -> Any:
     if not kernel.precomputed:
-        return kernel(X[rows], X[rows])
+        shown = X[rows]
+        return kernel(shown, shown)
     K = np.asarray(X)[..., rows[:, None], rows]
     return K if K.ndim == 2 else _combined(kernel, K)
 
