@@ -19,6 +19,12 @@ def summary(**changes):
         "percent_above_plain": 0.0,
         "critical_power": -2.0,
         "start_power": -2.4,
+        "approximation": {
+            "kind": "exact",
+            "reason": "approximation=None",
+            "left_out": 0.0,
+            "cost_bounds": [10.0, 10.0],
+        },
         "steps": 40,
         "seconds": 1.25,
         "files": {"labels": "a.csv", "model": "a.skops"},
@@ -52,6 +58,16 @@ def test_percent_above():
 def test_powers():
     assert "40 steps from power -2.4 (critical power -2)" in as_text(summary())
     assert "40 steps, all of them hard" in as_text(summary(start_power=-np.inf))
+
+
+def test_an_approximation_says_what_it_leaves_out():
+    assert "approximation" not in as_text(summary())
+    found = {"kind": "landmarks", "reason": "why", "left_out": 0.0123, "cost_bounds": [9.5, 10.0]}
+    text = " ".join(as_text(summary(approximation=found)).split())
+    assert "landmarks (why); 1.23% of the trace left out" in text
+    assert "exact cost of these clusters between 9.5 and 10" in text
+    several = found | {"kind": ["rff", "explicit"], "reason": ["a", "b"], "left_out": None}
+    assert "rff, explicit (a; b)" in as_text(summary(approximation=several))
 
 
 def test_many_sizes_are_wrapped():
