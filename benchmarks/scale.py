@@ -8,7 +8,6 @@ files of rows go (they take up to 8 GB and are deleted).
 
 import argparse
 import multiprocessing
-import resource
 import tempfile
 import threading
 import time
@@ -67,7 +66,7 @@ METHODS: dict[str, Callable[[float], Any]] = {
 
 
 class Peak:
-    """Largest anonymous memory of this process while it is open, as the system sees it."""
+    """Largest anonymous memory of this process while it is open, as the system (Linux) sees it."""
 
     def __enter__(self) -> "Peak":
         self.bytes, self._open = 0, True
@@ -77,14 +76,18 @@ class Peak:
 
     def _watch(self) -> None:
         while self._open:
-            status = Path("/proc/self/status").read_text()
-            anonymous = next(line for line in status.splitlines() if line.startswith("RssAnon"))
-            self.bytes = max(self.bytes, 1024 * int(anonymous.split()[1]))
+            self.bytes = max(self.bytes, status("RssAnon"))
             time.sleep(0.005)
 
     def __exit__(self, *error: object) -> None:
         self._open = False
         self._thread.join()
+
+
+def status(field: str) -> int:
+    """Bytes that Linux tells of this process: RssAnon, or VmHWM (the peak of all memory)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * int(next(line for line in lines if line.startswith(field)).split()[1])
 
 
 def alone(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -101,8 +104,7 @@ def one_fit(method: str, n: int) -> tuple[float, float, float]:
     start = time.perf_counter()
     model.fit(X)
     seconds = time.perf_counter() - start
-    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return seconds, peak, held_out_cost(model, gamma_of(X))
+    return seconds, status("VmHWM"), held_out_cost(model, gamma_of(X))
 
 
 def held_out_cost(model: Any, gamma: float) -> float:

@@ -11,13 +11,15 @@ UNITS |= {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
-def budget_bytes(memory_budget: int | str | None) -> int:
+def budget_bytes(memory_budget: int | str | None, free: int | None = None) -> int:
     """Bytes that a fit may take.
 
     Parameters
     ----------
     memory_budget : int, str or None
         Bytes, a text such as ``"4GB"`` or ``"500 MiB"``, or None for 80 % of what is free.
+    free : int, default=None
+        What is free where it counts; of this machine when None.
 
     Returns
     -------
@@ -36,7 +38,7 @@ def budget_bytes(memory_budget: int | str | None) -> int:
     4000000000
     """
     if memory_budget is None:
-        return int(FREE_SHARE * free_bytes())
+        return int(FREE_SHARE * (free_bytes() if free is None else free))
     if isinstance(memory_budget, str):
         text = memory_budget.strip().upper()
         number = text.rstrip("KMGTIB ")

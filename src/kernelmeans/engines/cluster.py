@@ -91,10 +91,10 @@ class Cluster:
             found: list[Any] = self.client.gather(list(futures))
             return found
         except (KilledWorker, MemoryError) as error:
-            limits = self.memory_limits()
+            out, limits = "out of memory", self.memory_limits()
             memory = f", of {readable(min(limits))} each" if limits else ""
             raise MemoryError(
-                f"Workers cannot do their work on a block of rows ({error!r}). Most "
+                f"Workers cannot do their work on a block of rows: {str(error) or out}. Most "
                 f"likely it does not fit into their memory{memory}: rechunk X into smaller blocks "
                 "of rows, use fewer components, or give the workers more memory."
             ) from error

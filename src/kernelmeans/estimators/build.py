@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import scipy.sparse
 
+from kernelmeans._arrays import on_host
+from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
@@ -44,6 +46,8 @@ class Builder:
         Of landmarks and random features.
     approximates : bool, default=True
         Whether the estimator has an ``approximation`` parameter to point at.
+    device : Device, default=HOST
+        Where the spaces compute.
     """
 
     n_clusters: int
@@ -52,6 +56,7 @@ class Builder:
     threads: Threads
     seed: int
     approximates: bool = True
+    device: Device = HOST
 
     def spaces(
         self,
@@ -85,11 +90,13 @@ class Builder:
         ValueError
             If a kernel is not finite on the rows, or cannot be normalised.
         """
-        budget = self.budget - self._checked(kernels, choices)
+        budget = self.budget - self._checked(kernels, rows, choices)
         spaces: list[Space] = []
+        # Equal rows are one object, and go to a device once.
+        placed = {id(X): self.device.put(X) for X in self._wanted_whole(kernels, rows, choices)}
         for index, (kernel, X, choice) in enumerate(zip(kernels, rows, choices, strict=True)):
             try:
-                space = self._space(kernel, X, choice, budget)
+                space = self._space(kernel, placed.get(id(X), X), choice, budget)
             except ValueError as error:
                 if names is None:
                     raise
@@ -99,7 +106,20 @@ class Builder:
             spaces.append(space)
         return spaces
 
-    def _checked(self, kernels: Sequence[Kernel], choices: Sequence[Choice]) -> int:
+    def _wanted_whole(
+        self, kernels: Sequence[Kernel], rows: Sequence[Data], choices: Sequence[Choice]
+    ) -> list[Data]:
+        """Different rows that kernel values are computed of, and a device has to hold."""
+        held = {
+            id(X): X
+            for kernel, X, choice in zip(kernels, rows, choices, strict=True)
+            if choice.method in ("exact", "blocked") and not kernel.precomputed
+        }
+        return [] if self.device.is_host else [X for X in held.values() if on_host(X)]
+
+    def _checked(
+        self, kernels: Sequence[Kernel], rows: Sequence[Data], choices: Sequence[Choice]
+    ) -> int:
         """Bytes that all but features and recomputed rows take; refused if they are too many."""
         n, itemsize = self.weight.shape[0], self.weight.dtype.itemsize
         cached = sum(choice.method == "exact" for choice in choices)
@@ -107,7 +127,8 @@ class Builder:
         working = GramSpace.working_bytes(self.n_clusters, n, itemsize) * n_gram
         # Rows are recomputed for one kernel at a time.
         passing = 8 * n * (n_gram > cached) * itemsize
-        needed = working + cached * n * n * itemsize + passing
+        held = sum(X.nbytes for X in self._wanted_whole(kernels, rows, choices))
+        needed = working + cached * n * n * itemsize + passing + held
         what, remedies = self._description(kernels, n, itemsize, n_gram, cached)
         check_memory(needed, self.budget, what, remedies)
         return int(needed - passing)
@@ -136,9 +157,9 @@ class Builder:
         if choice.method in ("exact", "blocked"):
             refuse_rows(X, "kernel matrices")
         if choice.method == "exact":
-            return CachedGramSpace(kernel, X, self.weight, self.threads)
+            return CachedGramSpace(kernel, X, self.weight, self.threads, device=self.device)
         if choice.method == "blocked":
-            return GramSpace(kernel, X, self.weight, self.threads, budget)
+            return GramSpace(kernel, X, self.weight, self.threads, budget, self.device)
         found = Approximation(Explicit(kernel), None)
         if choice.method != "explicit":
             found = choice.found or approximate(
@@ -150,7 +171,8 @@ class Builder:
         """Features held, if they fit, or else made anew at each step."""
         features, lift = found
         n, itemsize = self.weight.shape[0], self.weight.dtype.itemsize
-        raw = features.raw(*features.read(X, slice(0, 1)))
+        there = features.moved(self.device.put)
+        raw = there.raw(*map(self.device.put, features.read(X, slice(0, 1))))
         width = raw.shape[1] if lift is None else lift.shape[1]
         columns = X.nnz // n if scipy.sparse.issparse(X) else X.shape[1]
         row_bytes = (columns + 2 * raw.shape[1] + 8 * self.n_clusters) * itemsize
@@ -168,9 +190,9 @@ class Builder:
             )
         fits = needed <= budget
         if scipy.sparse.issparse(raw) or (fits and not isinstance(X, DaskRows)):
-            return FeatureSpace.hold(features, X, self.weight, self.threads, lift)
+            return FeatureSpace.hold(features, X, self.weight, self.threads, lift, self.device)
         rows, weight = draw_rows(X, self.weight, budget // 8)
-        sample = FeatureSpace.hold(features, rows, weight, self.threads, lift)
+        sample = FeatureSpace.hold(features, rows, weight, self.threads, lift, self.device)
         cluster = Cluster.find() if isinstance(X, DaskRows) else None
         if cluster is not None:
             held = self._fits_workers(cluster, X, raw.shape[1] * itemsize, row_bytes)

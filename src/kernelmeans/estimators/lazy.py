@@ -1,12 +1,15 @@
 """Input that is not in memory: rows on disk, and Dask collections."""
 
 import copy
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from sklearn.utils.validation import validate_data
 
+from kernelmeans._devices import Device
 from kernelmeans._sklearn import _check_n_features
 from kernelmeans._typing import Data
 from kernelmeans.memory import readable
@@ -15,8 +18,9 @@ from kernelmeans.rows.lazy import DaskRows, is_dask
 
 #: Share of the memory budget up to which rows on disk are simply loaded.
 LOADED_SHARE = 0.25
-#: What a copy of a fitted estimator that only predicts can do without.
-_HEAVY = ("result_", "labels_", "weights_", "feature_names_in_", "_skl_callbacks")
+#: What a copy of a fitted estimator that only predicts can do without: callbacks, whatever they are
+#: called, would have to be known to the workers.
+_NOT_NEEDED = re.compile("init|result_|labels_|weights_|feature_names_in_|.*callback.*")
 
 
 def lazy_rows(X: Any) -> Rows | None:
@@ -76,6 +80,29 @@ def refuse_rows(X: Data, what: str) -> None:
         )
 
 
+def refuse_elsewhere(X: Data, device: Device) -> None:
+    """Refuse what a device cannot compute with.
+
+    Raises
+    ------
+    ValueError
+        If X is sparse or a Dask collection, and the device is not the host.
+    """
+    if device.is_host:
+        return
+    where = f"device={str(device.anchor.device)!r}"
+    if isinstance(X, DaskRows):
+        raise ValueError(
+            f"{where}: Dask collections are worked on by their workers, with NumPy; set "
+            "device=None, or pass rows on disk (kernelmeans.rows.open_rows)."
+        )
+    if scipy.sparse.issparse(X):
+        raise ValueError(
+            f"{where}: X is sparse, and sparse rows stay on the host; set device=None, or pass "
+            "dense rows (X.toarray())."
+        )
+
+
 def by_blocks(
     estimator: Any, method: Callable[..., Any], rows: Rows, dtype: Any, width: int | None = None
 ) -> Any:
@@ -100,8 +127,8 @@ def by_blocks(
         A dask array, not yet computed, for Dask collections.
     """
     light = copy.copy(estimator)
-    for name in _HEAVY:
-        vars(light).pop(name, None)
+    for name in filter(_NOT_NEEDED.fullmatch, list(vars(light))):
+        delattr(light, name)
     if not isinstance(rows, DaskRows):
         return np.concatenate([method(light, rows[block]) for block in rows.blocks()])
     meta = np.empty((0,) if width is None else (0, 0), dtype)

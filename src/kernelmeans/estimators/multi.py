@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelmeans._sklearn import Interval
 from kernelmeans.estimators.choice import APPROXIMATION
-from kernelmeans.estimators.parameters import ANNEALING, COMMON, Annealed
+from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, Annealed
 from kernelmeans.estimators.with_kernels import KERNELS, WithKernels
 from kernelmeans.spaces import EntropyRule, WeightRule
 
@@ -47,7 +47,8 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         The annealing schedule, as for `KernelPowerKMeans`. The critical power is that of the
         combined kernel. No restart turns hard above that of its own kernel weights: where these
         have moved noticeably it is computed again.
-    init, n_init, refine, n_swaps, max_iter, tol, memory_budget, cache_kernel, random_state
+    init, n_init, refine, n_swaps, max_iter, tol, memory_budget, cache_kernel, device,
+    random_state
         As for `KernelPowerKMeans`. Restarts have kernel weights of their own, and the one with the
         least cost, penalty included, is kept.
 
@@ -100,6 +101,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         **KERNELS,
+        **DEVICE,
         **APPROXIMATION,
         "lam": [Interval(Real, 0, np.inf, closed="both")],
         **ANNEALING,
@@ -125,6 +127,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         cache_kernel: bool = True,
         approximation: str | None = None,
         n_components: int | float | str = "auto",
+        device: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -144,6 +147,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         self.cache_kernel = cache_kernel
         self.approximation = approximation
         self.n_components = n_components
+        self.device = device
         self.random_state = random_state
 
     def _weight_rule(self, scale: float) -> WeightRule:

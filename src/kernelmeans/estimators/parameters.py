@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from kernelmeans._devices import HOST, Device
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
@@ -42,6 +43,7 @@ COMMON: dict[str, Any] = {
     "memory_budget": [Interval(Real, 0, None, closed="neither"), str, None],
     "random_state": ["random_state"],
 }
+DEVICE: dict[str, Any] = {"device": [str, None]}
 #: Of estimators that have neither annealing nor swap moves, and end on ``tol``.
 ALTERNATING: dict[str, Any] = {
     **{name: allowed for name, allowed in COMMON.items() if name not in ("refine", "n_swaps")},
@@ -75,7 +77,14 @@ class OneKernel(KernelClusterer):
     n_components: int | float | str = "auto"
 
     def _space(
-        self, kernel: Kernel, X: Data, weight: Array, budget: int, threads: Threads, seed: int
+        self,
+        kernel: Kernel,
+        X: Data,
+        weight: Array,
+        budget: int,
+        threads: Threads,
+        seed: int,
+        device: Device,
     ) -> Space:
         choice = choose(
             kernel,
@@ -88,14 +97,14 @@ class OneKernel(KernelClusterer):
             seed,
         )
         self.approximation_, self.approximation_reason_ = choice.method, choice.reason
-        builder = Builder(self.n_clusters, budget, weight, threads, seed)
+        builder = Builder(self.n_clusters, budget, weight, threads, seed, device=device)
         (space,) = builder.spaces([kernel], [X], [choice])
         if not (kernel.surely_positive or isinstance(space, FeatureSpace)):
             warn_unless_positive(space, threads, seed, kernel.name)
         return space
 
-    def _squared_lengths(self, X: Data, given: Any = None) -> Array:
-        return cast(Kernel, self.kernel_).diagonal(X)
+    def _squared_lengths(self, X: Data, given: Any = None, device: Device = HOST) -> Array:
+        return cast(Kernel, self.kernel_).diagonal(X, device)
 
 
 class WithKernel(OneKernel):
@@ -117,13 +126,13 @@ class WithKernel(OneKernel):
     def _remember(self, X: Data) -> None:
         self._training_diagonal = TrainingDiagonal(X) if self._precomputed else None
 
-    def _squared_lengths(self, X: Data, given: Any = None) -> Array:
+    def _squared_lengths(self, X: Data, given: Any = None, device: Device = HOST) -> Array:
         if self._training_diagonal is None:
-            return super()._squared_lengths(X)
+            return super()._squared_lengths(X, device=device)
         return self._training_diagonal.of(X, given)
 
-    def _training_squared_lengths(self, X: Data) -> Array:
-        return cast(Kernel, self.kernel_).diagonal(X)
+    def _training_squared_lengths(self, X: Data, device: Device) -> Array:
+        return cast(Kernel, self.kernel_).diagonal(X, device)
 
     @property
     def gamma_(self) -> float | None:

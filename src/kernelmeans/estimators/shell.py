@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelmeans._devices import HOST, Device, answer, device_of, hosted
 from kernelmeans._sklearn import (
     CallbackSupportMixin,
     _check_sample_weight,
@@ -24,9 +25,15 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.callbacks import Reporter
 from kernelmeans.estimators.checks import check_weights
-from kernelmeans.estimators.lazy import by_blocks, check_rows, lazy_rows, loaded, refuse_rows
+from kernelmeans.estimators.lazy import (
+    by_blocks,
+    check_rows,
+    lazy_rows,
+    loaded,
+    refuse_elsewhere,
+    refuse_rows,
+)
 from kernelmeans.estimators.starts import Starts
-from kernelmeans.memory import budget_bytes
 from kernelmeans.rows import Rows
 from kernelmeans.rows.lazy import DaskRows, computed
 from kernelmeans.solver import (
@@ -37,7 +44,7 @@ from kernelmeans.solver import (
     solve,
     swap_moves,
 )
-from kernelmeans.spaces import Centroids, Predictor, Space
+from kernelmeans.spaces import Centroids, Comparison, Predictor, Space
 
 #: Share of the memory budget that the soft weights may take to be kept.
 WEIGHTS_SHARE = 0.25
@@ -60,17 +67,28 @@ class KernelClusterer(
     n_swaps: int | str = "auto"
     max_iter: int
     memory_budget: int | str | None
+    device: str | None = None
     #: What else ends a run sooner.
     _faster: ClassVar[str] = ""
     cache_kernel: bool
     random_state: Any
+    labels_: Any
+    weights_: Any
+    inertia_: float
 
     def _resolve_kernel(self, X: Data, seed: int) -> Any:
         """Settle the kernel from the data, a `Kernel` or several of them."""
         raise NotImplementedError
 
     def _space(
-        self, kernel: Any, X: Data, weight: Array, budget: int, threads: Threads, seed: int
+        self,
+        kernel: Any,
+        X: Data,
+        weight: Array,
+        budget: int,
+        threads: Threads,
+        seed: int,
+        device: Device,
     ) -> Space:
         raise NotImplementedError
 
@@ -87,13 +105,13 @@ class KernelClusterer(
     def _remember(self, X: Data) -> None:
         """Keep what `_squared_lengths` has to know of the training rows."""
 
-    def _squared_lengths(self, X: Data, given: Any = None) -> Array:
+    def _squared_lengths(self, X: Data, given: Any = None, device: Device = HOST) -> Array:
         """K(x, x) of rows, before any normalisation, in the form that the predictor takes."""
         raise NotImplementedError
 
-    def _training_squared_lengths(self, X: Data) -> Array:
+    def _training_squared_lengths(self, X: Data, device: Device) -> Array:
         """The same for the training rows."""
-        return self._squared_lengths(X)
+        return self._squared_lengths(X, device=device)
 
     def _lengths_for_labels(self, X: Data, given: Any = None) -> Array:
         """What `predict` needs of it: nothing, mostly."""
@@ -107,10 +125,10 @@ class KernelClusterer(
         Parameters
         ----------
         X : {array-like, CSR matrix, Rows, dask array} of shape (n_samples, n_features)
-            Rows to cluster, in memory, on disk (`kernelmeans.rows.open_rows`, memory-mapped or
-            Zarr arrays) or on a Dask cluster; the kernel matrix, (n_samples, n_samples), for
-            ``kernel="precomputed"``, and L of them, (L, n_samples, n_samples), for
-            ``kernels="precomputed"``. float32 stays float32.
+            Rows to cluster, in memory (NumPy's, PyTorch's or CuPy's), on disk
+            (`kernelmeans.rows.open_rows`, memory-mapped or Zarr arrays) or on a Dask cluster; the
+            kernel matrix, (n_samples, n_samples), for ``kernel="precomputed"``, and L of them,
+            (L, n_samples, n_samples), for ``kernels="precomputed"``. float32 stays float32.
         y : Ignored
             Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -130,17 +148,19 @@ class KernelClusterer(
         """
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        budget = budget_bytes(self.memory_budget)
-        X = loaded(self._validated(X, reset=True), budget)
-        weight = check_weights(sample_weight, X, self.n_clusters)
+        given, (X, device) = X, self._received(X, reset=True)
+        budget = device.budget(self.memory_budget)
+        X = loaded(X, min(budget, HOST.budget(self.memory_budget)))
+        weight = check_weights(hosted(sample_weight), X, self.n_clusters)
         if self._precomputed:
             refuse_rows(X, "kernel matrices")
             self._check_precomputed(X)
         kernel = self._resolve_kernel(X, seed)
-        starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
+        starts = Starts(hosted(self.init), self.n_init, self.n_clusters, kernel, X)
         reporter = Reporter(self, X, starts.n_init)
-        with Threads() as threads:
-            space = self._space(kernel, X, weight, budget, threads, seed)
+        # More threads would wait for the same device.
+        with Threads(None if device.is_host else 1) as threads:
+            space = self._space(kernel, X, weight, budget, threads, seed, device)
             schedule = self._schedule(space, threads, seed)
             seeds = rng.randint(np.iinfo(np.int32).max, size=starts.n_init).tolist()
             result = self._solve(space, starts, schedule, budget, seeds, threads, reporter)
@@ -154,7 +174,8 @@ class KernelClusterer(
         # Kernel matrices have done their work, and the last assignment needs room.
         del space
         result.centroids = None
-        self._set_fitted(X, weight, floor, schedule, result, budget, predictor)
+        self._set_fitted(X, weight, floor, schedule, result, budget, predictor, device)
+        self.labels_, self.weights_ = answer(self.labels_, given), answer(self.weights_, given)
         self._warn(result)
         reporter.end()
         return self
@@ -201,6 +222,7 @@ class KernelClusterer(
         result: Result,
         budget: int,
         predictor: Predictor,
+        device: Device,
     ) -> None:
         best = result.best
         self._predictor = predictor
@@ -210,11 +232,11 @@ class KernelClusterer(
         self.n_iter_ = int(result.n_iter[best])
         self.result_ = result
         self._remember(X)
-        self._label(X, weight, floor, budget)
+        self._label(X, weight, floor, budget, device)
         if self.approximation_error_ == 0:
             self.inertia_bounds_ = self.inertia_, self.inertia_
 
-    def _label(self, X: Data, weight: Array, floor: float, budget: int) -> None:
+    def _label(self, X: Data, weight: Array, floor: float, budget: int, device: Device) -> None:
         """Labels, cost and soft weights of the training rows."""
         self.weights_ = None
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
@@ -230,8 +252,8 @@ class KernelClusterer(
             self.inertia_ = _cost(found["nearest"], weight)
             return
         fits = X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget
-        diagonal = self._training_squared_lengths(X)
-        comparison = self._predictor.compare(X, diagonal, keep_distances=fits)
+        diagonal = self._training_squared_lengths(X, device)
+        comparison = self._predictor.on(device).compare(X, diagonal, keep_distances=fits)
         self.labels_ = comparison.labels
         self.inertia_ = _cost(comparison.nearest, weight)
         if comparison.distances is not None:
@@ -268,8 +290,8 @@ class KernelClusterer(
 
         Returns
         -------
-        labels : ndarray of shape (n_rows,)
-            Index of the cluster of each row.
+        labels : array of shape (n_rows,)
+            Index of the cluster of each row; of X's library and on its device.
 
         Raises
         ------
@@ -279,11 +301,13 @@ class KernelClusterer(
             If X has the wrong number of features, NaN or infinite values.
         """
         check_is_fitted(self)
-        X = self._validated(X, reset=False)
+        given, (X, device) = X, self._received(X, reset=False)
+        labels: IntArray
         if isinstance(X, Rows):
-            labels: IntArray = by_blocks(self, type(self).predict, X, np.int32)
+            labels = by_blocks(self, type(self).predict, X, np.int32)
             return labels
-        return self._predictor.compare(X, self._lengths_for_labels(X)).labels
+        labels = self._predictor.on(device).compare(X, self._lengths_for_labels(X)).labels
+        return cast(IntArray, answer(labels, given))
 
     def transform(self, X: Any, *, diagonal: Any = None) -> Array:
         """Distances, not squared, of each row to the centroids in feature space.
@@ -299,8 +323,8 @@ class KernelClusterer(
 
         Returns
         -------
-        distances : ndarray of shape (n_rows, n_clusters)
-            Distances.
+        distances : array of shape (n_rows, n_clusters)
+            Distances; of X's library and on its device.
 
         Raises
         ------
@@ -310,14 +334,14 @@ class KernelClusterer(
             If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
         """
         check_is_fitted(self)
-        X = self._validated(X, reset=False)
+        given, (X, device) = X, self._received(X, reset=False)
         if isinstance(X, Rows):
             dtype, width = self._predictor.norms.dtype, self.n_clusters
             found: Array = by_blocks(self, type(self).transform, X, dtype, width)
             return found
-        squared = self._squared_lengths(X, diagonal)
-        distances = self._predictor.compare(X, squared, keep_distances=True).distances
-        return np.sqrt(cast(Array, distances)).T
+        squared = self._squared_lengths(X, hosted(diagonal), device)
+        compared = self._predictor.on(device).compare(X, squared, keep_distances=True)
+        return cast(Array, answer(np.sqrt(cast(Array, compared.distances)).T, given))
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, diagonal: Any = None
@@ -348,22 +372,37 @@ class KernelClusterer(
             If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
         """
         check_is_fitted(self)
-        X = self._validated(X, reset=False)
-        weight = _check_sample_weight(sample_weight, X, dtype=X.dtype)
+        X, device = self._received(X, reset=False)
+        weight = _check_sample_weight(hosted(sample_weight), X, dtype=X.dtype)
         if isinstance(X, Rows):
             nearest = by_blocks(self, KernelClusterer._nearest, X, self._predictor.norms.dtype)
             nearest = computed(nearest) if isinstance(X, DaskRows) else nearest
         else:
-            nearest = self._nearest(X, diagonal)
+            nearest = self._nearest(X, hosted(diagonal), device)
         return -_cost(nearest, weight)
 
-    def _nearest(self, X: Data, diagonal: Any = None) -> Array:
+    def _nearest(self, X: Data, diagonal: Any = None, device: Device | None = None) -> Array:
         """Squared distances to the nearest centroids."""
-        return self._predictor.compare(X, self._squared_lengths(X, diagonal)).nearest
+        return self._compared(X, diagonal, device).nearest
+
+    def _compared(self, X: Data, diagonal: Any = None, device: Device | None = None) -> Comparison:
+        # Blocks of rows on disk are the host's: where to compare them, the parameter says.
+        device = device_of(self.device, X) if device is None else device
+        squared = self._squared_lengths(X, diagonal, device)
+        return self._predictor.on(device).compare(X, squared)
+
+    def _received(self, X: Any, reset: bool) -> tuple[Data, Device]:
+        """Rows checked, on the host, and where to compute."""
+        device = device_of(self.device, X)
+        rows = self._validated(hosted(X), reset)
+        refuse_elsewhere(rows, device)
+        if reset and not device.is_host and rows.dtype == np.float32:
+            device.warn_if_rounding()
+        return rows, device
 
     def _assigned(self, X: Data) -> Array:
         """Labels, and squared distances to the nearest centroids, of checked rows."""
-        found = self._predictor.compare(X, self._squared_lengths(X))
+        found = self._compared(X)
         kind = [("label", found.labels.dtype), ("nearest", found.nearest.dtype)]
         assigned = np.empty(len(found.labels), kind)
         assigned["label"], assigned["nearest"] = found.labels, found.nearest

@@ -10,6 +10,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.estimators.parameters import (
     ANNEALING,
     COMMON,
+    DEVICE,
     KERNEL,
     Annealed,
     OneKernel,
@@ -81,6 +82,12 @@ class KernelPowerKMeans(WithKernel, Annealed):
         fit.
     cache_kernel : bool, default=True
         False recomputes kernel rows at each step and never holds more of them than the budget.
+    device : str or None, default=None
+        Where to compute: PyTorch's name of a device, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``
+        (needs the extra ``gpu``); None for where X is, NumPy on the host, or the device of a
+        PyTorch or CuPy array. Labels and distances come back in X's library, on its device. Rows
+        must be dense; a callable kernel gets arrays of the device, or of NumPy where landmarks
+        are chosen.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -139,7 +146,7 @@ class KernelPowerKMeans(WithKernel, Annealed):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **KERNEL, **ANNEALING}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **KERNEL, **DEVICE, **ANNEALING}
 
     def __init__(
         self,
@@ -163,6 +170,7 @@ class KernelPowerKMeans(WithKernel, Annealed):
         cache_kernel: bool = True,
         approximation: str | None = None,
         n_components: int | float | str = "auto",
+        device: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -184,6 +192,7 @@ class KernelPowerKMeans(WithKernel, Annealed):
         self.cache_kernel = cache_kernel
         self.approximation = approximation
         self.n_components = n_components
+        self.device = device
         self.random_state = random_state
 
 
@@ -203,7 +212,7 @@ class KernelKMeans(WithKernel):
         As for `KernelPowerKMeans`.
     max_iter : int, default=1000
         Most steps of a restart.
-    memory_budget, cache_kernel, random_state
+    memory_budget, cache_kernel, device, random_state
         As for `KernelPowerKMeans`.
 
     Attributes
@@ -224,7 +233,7 @@ class KernelKMeans(WithKernel):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **KERNEL}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **KERNEL, **DEVICE}
 
     def __init__(
         self,
@@ -244,6 +253,7 @@ class KernelKMeans(WithKernel):
         cache_kernel: bool = True,
         approximation: str | None = None,
         n_components: int | float | str = "auto",
+        device: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -261,6 +271,7 @@ class KernelKMeans(WithKernel):
         self.cache_kernel = cache_kernel
         self.approximation = approximation
         self.n_components = n_components
+        self.device = device
         self.random_state = random_state
 
     def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
@@ -281,7 +292,7 @@ class PowerKMeans(OneKernel, Annealed):
         Number of clusters k.
     s0, eta, anneal_every
         The annealing schedule, as for `KernelPowerKMeans`.
-    init, n_init, refine, n_swaps, max_iter, tol, memory_budget, random_state
+    init, n_init, refine, n_swaps, max_iter, tol, memory_budget, device, random_state
         As for `KernelPowerKMeans`.
 
     Attributes
@@ -304,7 +315,7 @@ class PowerKMeans(OneKernel, Annealed):
     [0.1, 5.1]
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **ANNEALING}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **DEVICE, **ANNEALING}
 
     def __init__(
         self,
@@ -320,6 +331,7 @@ class PowerKMeans(OneKernel, Annealed):
         max_iter: int = 1000,
         tol: float = 1e-6,
         memory_budget: int | str | None = None,
+        device: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -333,6 +345,7 @@ class PowerKMeans(OneKernel, Annealed):
         self.max_iter = max_iter
         self.tol = tol
         self.memory_budget = memory_budget
+        self.device = device
         self.random_state = random_state
 
     def _resolve_kernel(self, X: Data, seed: int) -> Kernel:

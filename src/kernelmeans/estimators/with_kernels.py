@@ -1,13 +1,14 @@
 """What estimators of several kernels or views share."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelmeans._devices import HOST, Device, answer, hosted
 from kernelmeans._sklearn import StrOptions, _safe_indexing
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
@@ -141,6 +142,7 @@ class WithKernels(KernelClusterer):
         budget: int,
         threads: Threads,
         seed: int,
+        device: Device,
     ) -> ProductSpace:
         self.kernels_ = kernel.kernels
         rows = _rows(X, kernel.columns)
@@ -152,7 +154,7 @@ class WithKernels(KernelClusterer):
         self.approximation_ = [choice.method for choice in choices]
         self.approximation_reason_ = [choice.reason for choice in choices]
         approximates = "approximation" in self.get_params(deep=False)
-        builder = Builder(self.n_clusters, budget, weight, threads, seed, approximates)
+        builder = Builder(self.n_clusters, budget, weight, threads, seed, approximates, device)
         spaces = builder.spaces(kernel.kernels, rows, choices, self._kernel_names)
         variance, rounding = variances(spaces, threads)
         variance = np.where(variance > rounding, variance, 0)
@@ -224,12 +226,12 @@ class WithKernels(KernelClusterer):
             else None
         )
 
-    def _training_squared_lengths(self, X: Data) -> Array:
-        return self.kernel_.squared_lengths(X)
+    def _training_squared_lengths(self, X: Data, device: Device) -> Array:
+        return self.kernel_.squared_lengths(X, device)
 
-    def _squared_lengths(self, X: Data, given: Any = None) -> Array:
+    def _squared_lengths(self, X: Data, given: Any = None, device: Device = HOST) -> Array:
         if self._training_diagonals is None:
-            return self.kernel_.squared_lengths(X)
+            return self.kernel_.squared_lengths(X, device)
         known: Any = [None] * self._n_kernels if given is None else np.atleast_1d(given)
         if len(known) != self._n_kernels:
             raise ValueError(
@@ -253,8 +255,8 @@ class WithKernels(KernelClusterer):
 
         Returns
         -------
-        labels : ndarray of shape (n_rows,)
-            Index of the cluster of each row.
+        labels : array of shape (n_rows,)
+            Index of the cluster of each row; of X's library and on its device.
 
         Raises
         ------
@@ -266,8 +268,10 @@ class WithKernels(KernelClusterer):
         if diagonal is None:
             return super().predict(X)
         check_is_fitted(self)
-        X = self._validated(X, reset=False)
-        return self._predictor.compare(X, self._lengths_for_labels(X, diagonal)).labels
+        given, (X, device) = X, self._received(X, reset=False)
+        squared = self._lengths_for_labels(X, hosted(diagonal))
+        labels = self._predictor.on(device).compare(X, squared).labels
+        return cast(IntArray, answer(labels, given))
 
     def _lengths_for_labels(self, X: Data, given: Any = None) -> Array:
         if self._precomputed and any(kernel.normalised for kernel in self.kernel_.kernels):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Columns, Data
 from kernelmeans.kernels.kernel import Kernel, floating
 
@@ -57,8 +58,8 @@ class CombinedKernel:
             total += X.dtype.type(multiplier) * kernel(X[:, columns], Y[:, columns])
         return total
 
-    def squared_lengths(self, X: Data) -> Array:
+    def squared_lengths(self, X: Data, device: Device = HOST) -> Array:
         """K(x, x) of each kernel before its normalisation and weight, shape (n, L)."""
         parts = zip(self.kernels, self.columns, strict=True)
-        lengths = [kernel.squared_lengths(X[:, columns]) for kernel, columns in parts]
+        lengths = [kernel.squared_lengths(X[:, columns], device) for kernel, columns in parts]
         return np.stack(lengths, axis=1)

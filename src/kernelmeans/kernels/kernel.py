@@ -10,7 +10,10 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
+from kernelmeans._arrays import like, namespace, on_host, picked, to_numpy
+from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data
+from kernelmeans.kernels.formulas import FORMULAS, unit_rows
 from kernelmeans.kernels.geodesic import geodesic_kernel
 from kernelmeans.kernels.widths import resolve_gamma
 
@@ -114,7 +117,9 @@ class Kernel:
     def values(self, X: Data, Y: Data) -> Array:
         """Kernel matrix before any normalisation, shape (n_X, n_Y)."""
         if self.precomputed:
-            return np.asarray(X)
+            return np.asarray(X) if on_host(X) else X
+        if isinstance(self.function, str) and not on_host(X):
+            return FORMULAS[self.function](X, Y, **self.parameters)
         X, Y = floating(X), floating(Y)
         if self.function == "geodesic":
             return geodesic_kernel(X, Y, **self.parameters)
@@ -126,56 +131,76 @@ class Kernel:
         return self._call_function(self.function, X, Y)
 
     def _call_function(self, function: Callable[..., Any], X: Data, Y: Data) -> Array:
-        K = np.asarray(function(X, Y, **self.parameters))
-        expected = (X.shape[0], Y.shape[0])
+        K = function(X, Y, **self.parameters)
+        if on_host(X):
+            K = np.asarray(K)
+        elif on_host(K) or type(K) is not type(X) or K.device != X.device:
+            raise ValueError(
+                f"kernel: the callable was given rows of type {type(X).__name__} on {X.device} and "
+                f"returned a {type(K).__name__}; it must return an array of that library and "
+                "device. Write it with operators and their methods, or set device=None and pass "
+                "NumPy rows."
+            )
+        xp, expected = namespace(K), (X.shape[0], Y.shape[0])
         if K.shape != expected:
             raise ValueError(
                 f"kernel: the callable returned an array of shape {K.shape} for matrices of "
                 f"{expected[0]} and {expected[1]} rows; it must return shape {expected}, the "
                 "kernel between every row of the first and every row of the second."
             )
-        if not np.isfinite(K).all():
+        if not bool(xp.all(xp.isfinite(K))):
             raise ValueError(
                 "kernel: the callable returned NaN or infinite values; a kernel must be finite "
                 "on every pair of rows."
             )
         # A copy, for the caller may write into it.
-        return K.astype(X.dtype)
+        values: Array = xp.asarray(K, dtype=X.dtype, copy=True)
+        return values
 
-    def diagonal(self, X: Data) -> Array:
-        """K(x, x) for every row of X, shape (n,)."""
-        squared = self.squared_lengths(X)
+    def diagonal(self, X: Data, device: Device = HOST) -> Array:
+        """K(x, x) for every row of X, shape (n,); a callable is asked on the device."""
+        squared = self.squared_lengths(X, device)
         if not self.normalised:
             return squared
         # Refuses negative ones, as the matrix does.
         lengths_of(squared, self.name)
-        return (squared > 0).astype(squared.dtype)
+        ones: Array = like(squared > 0, squared)
+        return ones
 
     def lengths(self, X: Data) -> Array:
         """Lengths of the rows in feature space before any normalisation, 1 where they are 0."""
         return lengths_of(self.squared_lengths(X), self.name)
 
-    def squared_lengths(self, X: Data) -> Array:
+    def squared_lengths(self, X: Data, device: Device = HOST) -> Array:
         """K(x, x) for every row of X before any normalisation, shape (n,)."""
-        X, n = floating(X), X.shape[0]
+        X, n, xp = floating(X), X.shape[0], namespace(X)
         if self.precomputed:
             return np.diagonal(X).copy()
         if self.function in UNIT_DIAGONAL:
-            return np.ones(n, dtype=X.dtype)
+            ones: Array = xp.ones(n, dtype=X.dtype, device=getattr(X, "device", None))
+            return ones
         if callable(self.function):
-            chunks = (X[i : i + DIAGONAL_ROWS] for i in range(0, n, DIAGONAL_ROWS))
-            return np.concatenate([np.diagonal(self.values(rows, rows)) for rows in chunks])
-        squared = row_norms(X, squared=True)
+            blocks = [slice(i, min(i + DIAGONAL_ROWS, n)) for i in range(0, n, DIAGONAL_ROWS)]
+            joined: Array = xp.concat([self._block_diagonal(X, own, device) for own in blocks])
+            return joined
+        squared: Any = row_norms(X, squared=True) if on_host(X) else xp.vecdot(X, X)
         if self.function == "cosine":
             squared = squared > 0
         elif self.function != "linear":
             squared = self.parameters["gamma"] * squared + self.parameters["coef0"]
             squared = (
-                np.tanh(squared)
+                xp.tanh(squared)
                 if self.function == "sigmoid"
                 else squared ** self.parameters["degree"]
             )
-        return np.asarray(squared, dtype=X.dtype)
+        lengths: Array = like(squared, X)
+        return lengths
+
+    def _block_diagonal(self, X: Data, block: slice, device: Device) -> Array:
+        rows = device.put(picked(X, block))
+        values = self.values(rows, rows)
+        own: Array = namespace(values).linalg.diagonal(values)
+        return to_numpy(own) if on_host(X) else own
 
     @property
     def has_features(self) -> bool:
@@ -184,12 +209,16 @@ class Kernel:
 
     def features(self, X: Data) -> Data:
         """Rows whose plain inner products are the kernel."""
-        return normalize(X) if self.function == "cosine" else X
+        if self.function != "cosine":
+            return X
+        return normalize(X) if on_host(X) else unit_rows(X)
 
 
 def floating(X: Data) -> Data:
     """Rows as they are if they are floats, else as float64: kernel values are no integers."""
-    return X if np.issubdtype(X.dtype, np.floating) else X.astype(np.float64)
+    if not on_host(X) or np.issubdtype(X.dtype, np.floating):
+        return X
+    return X.astype(np.float64)
 
 
 def lengths_of(squared: Array, name: str) -> Array:
@@ -207,12 +236,15 @@ def lengths_of(squared: Array, name: str) -> Array:
     ValueError
         If one is negative.
     """
-    if squared.min(initial=0) < 0:
+    xp = namespace(squared)
+    if xp.any(squared < 0):
+        values = to_numpy(squared)
         raise ValueError(
-            f"kernel={name!r} has k(x, x) = {squared.min():.3g} for row {int(squared.argmin())}; "
+            f"kernel={name!r} has k(x, x) = {values.min():.3g} for row {int(values.argmin())}; "
             "it can only be normalised where no k(x, x) is negative. Use another kernel or scaling."
         )
-    return np.asarray(np.where(squared > 0, np.sqrt(squared), 1), dtype=squared.dtype)
+    lengths: Array = xp.where(squared > 0, xp.sqrt(squared), xp.ones_like(squared))
+    return lengths
 
 
 def resolve_kernel(

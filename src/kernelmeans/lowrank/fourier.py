@@ -1,7 +1,10 @@
 """Random Fourier features: rows of sines and cosines whose inner products estimate a kernel."""
 
+import math
+
 import numpy as np
 
+from kernelmeans._arrays import namespace, on_host, write
 from kernelmeans._typing import Array, Data, DType
 from kernelmeans.kernels import Kernel
 from kernelmeans.kernels.kernel import floating
@@ -85,9 +88,11 @@ def fourier_features(X: Data, frequencies: Array) -> Array:
            [0.6, 1. ]])
     """
     half = frequencies.shape[1]
-    angles = np.asarray(floating(X) @ frequencies)
-    Z = np.empty((angles.shape[0], 2 * half), angles.dtype)
-    np.cos(angles, out=Z[:, :half])
-    np.sin(angles, out=Z[:, half:])
-    Z /= np.sqrt(half)
+    angles = floating(X) @ frequencies
+    xp = namespace(angles)
+    Z: Array = xp.empty((angles.shape[0], 2 * half), dtype=angles.dtype, device=angles.device)
+    write(Z[:, :half], xp.cos, angles)
+    write(Z[:, half:], xp.sin, angles)
+    # In float64 what NumPy divides by its own numbers.
+    Z /= np.sqrt(half) if on_host(Z) else math.sqrt(half)
     return Z

@@ -1,11 +1,14 @@
 """Feature maps: rows of input data as vectors whose inner products are a kernel, or near it."""
 
+import copy
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg
 
+from kernelmeans._arrays import like, namespace, on_host, take
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.kernels import Kernel, lengths_of
 from kernelmeans.lowrank.fourier import fourier_features
@@ -29,6 +32,7 @@ class FeatureMap(ABC):
 
     kernel: Kernel
     certified: bool = True
+    _arrays: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def raw(self, X: Data, squared_lengths: Array) -> Data:
@@ -36,13 +40,23 @@ class FeatureMap(ABC):
 
     def squared_lengths(self, X: Data) -> Array:
         """K(x, x) of rows, where `raw` or the diagonal need it; else zeros without memory."""
-        return np.broadcast_to(np.zeros((), X.dtype), (X.shape[0],))
+        zeros: Array = namespace(X).broadcast_to(like(0, X), (X.shape[0],))
+        return zeros
 
     def diagonal(self, squared_lengths: Array) -> Array:
         """K(x, x) of rows, normalised where the kernel is."""
         if not self.kernel.normalised:
             return squared_lengths
-        return (squared_lengths > 0).astype(squared_lengths.dtype)
+        ones: Array = like(squared_lengths > 0, squared_lengths)
+        return ones
+
+    def moved(self, move: Callable[[Any], Any]) -> "FeatureMap":
+        """The same with its arrays elsewhere."""
+        there = copy.copy(self)
+        for name in self._arrays:
+            value = getattr(self, name)
+            setattr(there, name, None if value is None else move(value))
+        return there
 
     def read(self, X: Data, block: slice) -> tuple[Data, Array]:
         """Rows of a block of training rows, and their squared lengths."""
@@ -80,6 +94,7 @@ class Fourier(FeatureMap):
     """
 
     certified = False
+    _arrays = ("frequencies",)
 
     def __init__(self, kernel: Kernel, frequencies: Array) -> None:
         self.kernel = kernel
@@ -102,14 +117,17 @@ class Nystroem(FeatureMap):
         Their K(x, x) before any normalisation.
     """
 
+    _arrays = ("landmarks", "_lengths")
+
     def __init__(self, kernel: Kernel, landmarks: Data, squared_lengths: Array) -> None:
         self.kernel = kernel
         self.landmarks = landmarks
         self._lengths = lengths_of(squared_lengths, kernel.name) if kernel.normalised else None
 
     def raw(self, X: Data, squared_lengths: Array) -> Array:
+        values: Array
         if self.kernel.precomputed:
-            values = np.asarray(X[:, self.landmarks])
+            values = X[:, self.landmarks] if on_host(X) else take(X, self.landmarks, axis=1)
         else:
             values = self.kernel.values(X, self.landmarks)
         if self._lengths is not None:

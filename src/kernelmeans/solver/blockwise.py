@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernelmeans._arrays import double, namespace, put_first, reduce
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.solver.power import hard_weights
@@ -74,10 +75,10 @@ def partition_cost(space: Space, centroids: Centroids, threads: Threads) -> floa
 
 
 def _partition(space: Space, block: slice, centroids: Centroids) -> Share:
-    v = space.sample_weight[block]
+    v = space.device_weight[block]
     weights = hard_weights(space.distances(centroids, block), v).values
-    mass = weights.sum(axis=-1).astype(np.float64)
-    squares = v.astype(np.float64) @ space.squared_norms(block)
+    mass = double(reduce("sum", weights, axis=-1))
+    squares = double(v) @ double(space.squared_norms(block))
     return Share(space.accumulate(weights, block), (mass, squares))
 
 
@@ -90,7 +91,7 @@ def assign(space: Space, centroids: Centroids, threads: Threads) -> Assignment:
 
 def _nearest(space: Space, block: slice, centroids: Centroids) -> tuple[IntArray, Array, Array]:
     d = space.distances(centroids, block)
-    labels = d.argmin(axis=0).astype(np.int32)
-    nearest = d.min(axis=0)
-    np.put_along_axis(d, labels[None], np.inf, axis=0)
-    return labels, nearest, d.min(axis=0)
+    xp = namespace(d)
+    labels = xp.asarray(reduce("argmin", d, axis=0), dtype=xp.int32)
+    nearest = reduce("min", d, axis=0)
+    return labels, nearest, reduce("min", put_first(d, labels, np.inf), axis=0)

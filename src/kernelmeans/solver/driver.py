@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernelmeans._arrays import double, like, reduce, take, to_numpy
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import assign
@@ -167,36 +168,37 @@ def _block_sums(
     seeds: Sequence[int],
 ) -> Share:
     """What one block adds to a step. Pure: it may run in a thread or on another machine."""
-    v = space.sample_weight[block]
-    v64 = v.astype(np.float64)
+    v = space.device_weight[block]
+    v64 = double(v)
     place = slice(space.first + block.start, space.first + block.stop)
     weights = weigh(space.distances(centroids, block), power, v, loss)
     coefficients = weights.values
     for r in np.flatnonzero(noise).tolist():
-        coefficients[:, r] *= 1 + noise[r] * _normal(seeds[r], len(coefficients), place)
+        shake = 1 + noise[r] * _normal(seeds[r], coefficients.shape[0], place)
+        coefficients[:, r, :] *= like(shake, v)
     return Share(
         space.accumulate(coefficients, block),
         (
-            coefficients.sum(axis=-1).astype(np.float64),
-            weights.means @ v64,
-            weights.certainty @ v64,
-            v64.sum(),
-            _fingerprint(weights.labels, v, place),
+            double(reduce("sum", coefficients, axis=-1)),
+            double(weights.means) @ v64,
+            double(weights.certainty) @ v64,
+            reduce("sum", v64),
+            _fingerprint(weights.labels, power, space.sample_weight[block], place),
         ),
     )
 
 
-def _fingerprint(labels: IntArray, sample_weight: Array, place: slice) -> IntArray:
+def _fingerprint(labels: IntArray, power: Array, sample_weight: Array, place: slice) -> IntArray:
     """Sum over samples of a hash of place and label, shape (R,); 0 where labels are -1.
 
     Samples without weight get labels, but move nothing: they do not count.
     """
-    sums = np.zeros(len(labels), np.uint64)
-    hard = labels[:, 0] >= 0
-    if not hard.any():
+    sums = np.zeros(len(power), np.uint64)
+    hard = np.flatnonzero(np.isneginf(power))
+    if not len(hard):
         return sums
     # The finaliser of SplitMix64, of a number that is different for each place and label.
-    x = labels[hard].astype(np.uint64) << np.uint64(40)
+    x = to_numpy(take(labels, hard, axis=0)).astype(np.uint64) << np.uint64(40)
     x += np.arange(place.start, place.stop, dtype=np.uint64)
     x *= np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

@@ -7,6 +7,7 @@ at most so near that the centroids draw together and the start is all but forgot
 
 import numpy as np
 
+from kernelmeans._arrays import take, to_numpy
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import combination, distances_to
@@ -88,8 +89,8 @@ def _squared_distances(
     def fill(block: slice) -> None:
         within = np.flatnonzero((block.start <= candidates) & (candidates < block.stop))
         if len(within):
-            d = space.distances(centroids, block)[:, 0]
-            squared[:, within] = d[:, candidates[within] - block.start]
+            d = take(space.distances(centroids, block), candidates[within] - block.start, axis=-1)
+            squared[:, within] = to_numpy(d)[:, 0]
 
     threads.run(fill, space.blocks(len(asked)))
     return squared

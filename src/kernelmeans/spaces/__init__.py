@@ -5,13 +5,14 @@ from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeaturePredictor, FeatureSpace
 from kernelmeans.spaces.gram import CachedGramSpace, GramPredictor, GramSpace, Origin
 from kernelmeans.spaces.parted import PartedSpace
-from kernelmeans.spaces.predictor import Predictor
+from kernelmeans.spaces.predictor import Comparison, Predictor
 from kernelmeans.spaces.product import ProductPredictor, ProductSpace
 from kernelmeans.spaces.rules import EntropyRule, WeightRule
 
 __all__ = [
     "CachedGramSpace",
     "Centroids",
+    "Comparison",
     "EntropyRule",
     "FeaturePredictor",
     "FeatureSpace",

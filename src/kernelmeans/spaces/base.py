@@ -1,6 +1,7 @@
 """What a space is: the samples' feature vectors, in whatever form, answered block by block."""
 
 import math
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce, to_numpy
 from kernelmeans._typing import Array, BoolArray, Data, DType, IntArray
 from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.kernels import Kernel
@@ -21,6 +23,8 @@ from kernelmeans.spaces.remote import Remote
 BLOCK_BYTES = 2**20
 #: Fewest and most rows of a block: the products need some depth, the threads some blocks.
 BLOCK_ROWS = (400, 4096)
+#: Bytes of such an array on a device: starting its work takes longer than a small block does.
+DEVICE_BLOCK_BYTES = 2**27
 #: Within a part, which is one piece of work itself.
 SERIAL = Threads(1)
 
@@ -64,7 +68,7 @@ class Share(NamedTuple):
 
     def plus(self, other: "Share") -> "Share":
         """The sum of two shares of parts, which add up plainly."""
-        return Share(*(tuple(map(np.add, a, b)) for a, b in zip(self, other, strict=True)))
+        return Share(*(tuple(map(operator.add, a, b)) for a, b in zip(self, other, strict=True)))
 
 
 class Trace(NamedTuple):
@@ -100,10 +104,10 @@ class Mixture(NamedTuple):
     def apply(self, increments: Array, vectors: Array) -> None:
         """Move vectors (k, R, m), in place; what they hold counts for ``rest`` only."""
         if self.rest.any():
-            vectors *= self.rest
+            vectors *= like(self.rest, vectors)
             vectors += increments
         else:
-            vectors[:] = increments
+            vectors[...] = increments
 
 
 class Move(NamedTuple):
@@ -162,6 +166,11 @@ class Space(ABC):
     parts: Sequence[slice] | None = None
     parts_in_flight: int | None = None
     remote: Remote | None = None
+
+    @property
+    def device_weight(self) -> Array:
+        """The sample weights where the samples are, and of the same library."""
+        return self.sample_weight
 
     @property
     def n_samples(self) -> int:
@@ -238,7 +247,11 @@ class Space(ABC):
     def blocks(self, width: int) -> Iterator[slice]:
         """Blocks of samples for arrays of ``width`` values per sample."""
         smallest, largest = BLOCK_ROWS
-        rows = min(BLOCK_BYTES // (width * self.dtype.itemsize), largest, -(-self.n_samples // 4))
+        sample_bytes = width * self.dtype.itemsize
+        if on_host(self.device_weight):
+            rows = min(BLOCK_BYTES // sample_bytes, largest, -(-self.n_samples // 4))
+        else:
+            rows = DEVICE_BLOCK_BYTES // sample_bytes
         count = -(-self.n_samples // max(smallest, rows))
         # Even blocks, and a count that threads can share out evenly.
         count = -(-count // 4) * 4 if count > 4 else count
@@ -277,7 +290,8 @@ class Space(ABC):
         """
 
         def work(block: slice) -> Share:
-            return function(self, block, *(a[..., block] for a in along), *arguments)
+            own = (like(a[..., block], self.device_weight) for a in along)
+            return function(self, block, *own, *arguments)
 
         def work_on_part(part: slice) -> Share:
             own = tuple(a[..., part] for a in along)
@@ -293,8 +307,8 @@ class Space(ABC):
         for block, share in threads.map(work, self.blocks(math.prod(shape))):
             if share.vectors:
                 self.add(total, share.vectors, block)
-            sums = tuple(map(np.add, sums, share.sums)) if sums else share.sums
-        return Share(total, sums)
+            sums = tuple(map(operator.add, sums, share.sums)) if sums else share.sums
+        return Share(total, tuple(map(to_numpy, sums)))
 
     def collect(
         self,
@@ -413,8 +427,8 @@ class Space(ABC):
             return moves[index].work(block)
 
         for (index, _), (norm, overlap) in threads.map(work, parts, self.max_in_flight):
-            norms[index] += norm
-            overlaps[index] += overlap
+            norms[index] += to_numpy(norm)
+            overlaps[index] += to_numpy(overlap)
         norms = norms.astype(self.dtype)
         if old is None:
             weights = np.tile(self.kernel_weights, (norms.shape[2], 1))
@@ -432,7 +446,7 @@ class Space(ABC):
         scale = (step / mass)[..., None].astype(self.dtype)
         rest = (1 - step)[..., None].astype(self.dtype)
         for increments in total:
-            np.multiply(increments, scale, out=increments)
+            increments *= like(scale, increments)
         mixture = Mixture(total, rest, total[0] if self.keeps_coefficients else None)
         if not self.keeps_coefficients or old is None or not rest.any():
             return mixture
@@ -468,8 +482,8 @@ class Space(ABC):
 
     def distances(self, centroids: Centroids, block: slice) -> Array:
         """||phi_i - theta_j||^2, shape (k, R, block), held above rounding noise."""
-        d = np.multiply(self.products(centroids, block), -2)
-        d += self.norms(centroids)[..., None]
+        d = self.products(centroids, block) * -2
+        d += like(self.norms(centroids)[..., None], d)
         d += self.squared_norms(block)
         return at_least(d, self.floor(centroids))
 
@@ -488,7 +502,7 @@ class Space(ABC):
     @cached_property
     def magnitude(self) -> float:
         """Size of the numbers that squared distances are computed from."""
-        norms = np.abs(self.squared_norms(slice(0, self.n_samples)).astype(np.float64))
+        norms = np.abs(to_numpy(self.squared_norms(slice(0, self.n_samples))).astype(np.float64))
         return float(np.average(norms, weights=self.sample_weight))
 
 
@@ -497,7 +511,8 @@ def side_by_side(
 ) -> tuple[Any, ...]:
     """Arrays of blocks of samples, their last axis, as arrays of all samples."""
     found: tuple[Any, ...] = ()
-    for block, parts in pieces:
+    for block, others in pieces:
+        parts = tuple(map(to_numpy, others))
         if not found:
             found = tuple(np.empty((*part.shape[:-1], n_samples), part.dtype) for part in parts)
         for whole, part in zip(found, parts, strict=True):
@@ -507,6 +522,7 @@ def side_by_side(
 
 def at_least(distances: Array, floor: Array) -> Array:
     """Squared distances (k, R, block), in place, not below each restart's floor (R,)."""
-    if distances.min(initial=np.inf) < floor.max():
-        np.maximum(distances, floor[:, None], out=distances)
+    if reduce("min", distances) < float(floor.max()):
+        floors = like(floor[:, None], distances)
+        return overwrite(distances, namespace(distances).maximum, distances, floors)
     return distances

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernelmeans._arrays import namespace, take
 from kernelmeans._typing import Array, BoolArray, IntArray
 
 
@@ -46,23 +47,25 @@ class Centroids:
     def take(self, restarts: BoolArray | IntArray) -> "Centroids":
         """A copy for some restarts (a mask or indices over R)."""
         coefficients, costs = self.coefficients, self.costs
+        indices = np.arange(self.shape[1])[restarts]
         return Centroids(
-            tuple(vector[:, restarts] for vector in self.vectors),
+            tuple(take(vector, indices, axis=1) for vector in self.vectors),
             self.norms[:, :, restarts],
             self.kernel_weights[restarts],
-            None if coefficients is None else coefficients[:, restarts],
+            None if coefficients is None else take(coefficients, indices, axis=1),
             None if costs is None else costs[restarts],
         )
 
     def keep(self, restarts: BoolArray) -> None:
         """Drop the other restarts, one array after the other to save memory."""
+        indices = np.flatnonzero(restarts)
         for index, vector in enumerate(self.vectors):
-            kept = vector[:, restarts]
+            kept = take(vector, indices, axis=1)
             self.vectors = (*self.vectors[:index], kept, *self.vectors[index + 1 :])
         self.norms = self.norms[:, :, restarts]
         self.kernel_weights = self.kernel_weights[restarts]
         if self.coefficients is not None:
-            self.coefficients = self.coefficients[:, restarts]
+            self.coefficients = take(self.coefficients, indices, axis=1)
         if self.costs is not None:
             self.costs = self.costs[restarts]
 
@@ -72,11 +75,13 @@ class Centroids:
 
     def put(self, where: tuple[IntArray, IntArray], other: "Centroids") -> None:
         """Overwrite the centroids at (j, r) by an (m, 1) set; the kernel weights stay."""
-        for mine, theirs in zip(self.vectors, other.vectors, strict=True):
-            mine[where] = theirs[:, 0]
-        self.norms[:, *where] = other.norms[:, :, 0]
+        pairs = list(zip(self.vectors, other.vectors, strict=True))
         if self.coefficients is not None and other.coefficients is not None:
-            self.coefficients[where] = other.coefficients[:, 0]
+            pairs.append((self.coefficients, other.coefficients))
+        for mine, theirs in pairs:
+            for index, (j, r) in enumerate(zip(*(w.tolist() for w in where), strict=True)):
+                mine[j, r, :] = theirs[index, 0, :]
+        self.norms[:, *where] = other.norms[:, :, 0]
 
     @classmethod
     def join(cls, parts: Sequence["Centroids"]) -> "Centroids":
@@ -85,9 +90,9 @@ class Centroids:
         coefficients = [part.coefficients for part in parts if part.coefficients is not None]
         costs = [part.costs for part in parts if part.costs is not None]
         return cls(
-            tuple(np.concatenate(pieces, axis=1) for pieces in vectors),
+            tuple(namespace(pieces[0]).concat(pieces, axis=1) for pieces in vectors),
             np.concatenate([part.norms for part in parts], axis=2),
             np.concatenate([part.kernel_weights for part in parts]),
-            np.concatenate(coefficients, axis=1) if coefficients else None,
+            namespace(coefficients[0]).concat(coefficients, axis=1) if coefficients else None,
             np.concatenate(costs) if len(costs) == len(parts) else None,
         )

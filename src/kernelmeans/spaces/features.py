@@ -1,10 +1,23 @@
 """A space held as an explicit matrix of features."""
 
+import math
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
+from kernelmeans._arrays import (
+    beside,
+    double,
+    like,
+    namespace,
+    on_host,
+    picked,
+    to_numpy,
+)
+from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.kernels import Kernel
@@ -66,6 +79,7 @@ class FeatureSpace(Space):
         sample_weight: Array,
         threads: Threads,
         lift: Array | None = None,
+        device: Device = HOST,
     ) -> "FeatureSpace":
         """The space of training rows, with their weighted mean as its origin.
 
@@ -81,6 +95,8 @@ class FeatureSpace(Space):
             Where features are made.
         lift : ndarray of shape (m, r), default=None
             From raw features to coordinates, where these are not the same.
+        device : Device, default=HOST
+            Where features are held; rows go there as they are read.
 
         Returns
         -------
@@ -93,7 +109,8 @@ class FeatureSpace(Space):
             If features are not finite.
         """
         dtype = sample_weight.dtype
-        first = features.raw(*features.read(X, slice(0, 1)))
+        there = features.moved(device.put)
+        first = there.raw(*map(device.put, features.read(X, slice(0, 1))))
         if scipy.sparse.issparse(first):
             # Centring would fill the matrix.
             Z = features.raw(*features.read(X, slice(0, X.shape[0])))
@@ -103,43 +120,53 @@ class FeatureSpace(Space):
             space.trace = Trace(float(sample_weight @ norms), 0.0)
             return space
 
-        n, v = X.shape[0], sample_weight.astype(np.float64)
-        Z = np.empty((n, (first if lift is None else lift).shape[1]), dtype)
-        norms = np.empty(n, dtype)
-        lift_here = None if lift is None else lift.astype(dtype)
+        weight, v64 = device.put(sample_weight), sample_weight.astype(np.float64)
+        xp, n, v = namespace(weight), X.shape[0], device.put(v64)
+        width = (first if lift is None else lift).shape[1]
+        Z = xp.empty((n, width), dtype=weight.dtype, device=weight.device)
+        norms = xp.zeros_like(weight)
+        lift_here = None if lift is None else like(lift, weight)
 
         def fill(block: slice) -> tuple[Array, Array]:
-            rows, squared = features.read(X, block)
-            raw = features.raw(rows, squared)
+            rows, squared = map(device.put, features.read(X, block))
+            raw = there.raw(rows, squared)
             # What is not finite is refused below, with a message of its own.
             with np.errstate(all="ignore"):
-                Z[block] = raw if lift_here is None else raw @ lift_here
+                Z[block, ...] = raw if lift_here is None else raw @ lift_here
                 if lift is not None:
-                    norms[block] = features.diagonal(squared)
-                return v[block] @ raw, v[block] @ Z[block]
+                    norms[block] = there.diagonal(squared)
+                return v[block] @ double(raw), v[block] @ double(Z[block, ...])
 
-        sums = tree_sum((own for _, own in threads.map(fill, row_blocks(X, FILL_ROWS))), _plus)
-        raw_mean, mean = (own / v.sum() for own in sums)
+        filled = threads.map(fill, row_blocks(X, FILL_ROWS))
+        sums = tree_sum((own for _, own in filled), _plus)
+        raw_mean, mean = (to_numpy(own) / v64.sum() for own in sums)
         check_finite(features.kernel, mean)
-        frame = Frame.about(features, raw_mean, lift, dtype)
-        space = cls(frame, Z, norms, sample_weight, lift)
+        frame = Frame.about(features, raw_mean, lift, dtype).moved(device.put)
+        space = cls(frame, Z, norms, sample_weight, None if lift is None else device.put(lift))
+        shift = like(mean, weight)
 
         def centre(block: slice) -> float:
-            rows = Z[block]
+            rows = Z[block, ...]
             # What landmarks leave out of a sample has no direction, but adds to its distances.
-            left: Any = 0
+            left = xp.zeros_like(norms[block])
             if lift is not None:
-                left = np.maximum(norms[block] - np.vecdot(rows, rows), 0)
-            rows -= mean.astype(dtype)
+                left = xp.maximum(norms[block] - xp.vecdot(rows, rows), left)
+            rows -= shift
             with np.errstate(all="ignore"):
-                norms[block] = np.vecdot(rows, rows) + left
-            return float(np.sum(v[block] * left))
+                norms[block] = xp.vecdot(rows, rows) + left
+            return float(xp.sum(v[block] * left))
 
         left_out = sum(left for _, left in threads.map(centre, row_blocks(Z, FILL_ROWS)))
-        check_finite(features.kernel, norms)
+        squares = to_numpy(norms)
+        check_finite(features.kernel, squares)
         if features.certified:
-            space.trace = Trace(float(v @ norms + v.sum() * (mean @ mean)), left_out)
+            space.trace = Trace(float(v64 @ squares + v64.sum() * (mean @ mean)), left_out)
         return space
+
+    @cached_property
+    def device_weight(self) -> Array:
+        weight: Array = like(self.sample_weight, self.frame.centre)
+        return weight
 
     @property
     def width(self) -> int:
@@ -152,82 +179,91 @@ class FeatureSpace(Space):
     def products(self, centroids: Centroids, block: slice) -> Array:
         theta = centroids.vectors[0]
         k, restarts, r = theta.shape
-        flat = theta.reshape(-1, r)
+        reshape = namespace(theta).reshape
+        flat = reshape(theta, (-1, r))
         if self.raw:
             flat = self._folded(flat)
-        return _times_transpose(flat, self.Z[block]).reshape(k, restarts, -1)
+        products: Array = reshape(_times_transpose(flat, picked(self.Z, block)), (k, restarts, -1))
+        return products
 
     def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
         k, restarts, rows = coefficients.shape
-        share = coefficients.reshape(-1, rows) @ self.Z[block]
-        return (np.asarray(share).reshape(k, restarts, -1),)
+        xp = namespace(coefficients)
+        share = xp.reshape(coefficients, (-1, rows)) @ picked(self.Z, block)
+        return (xp.reshape(xp.asarray(share), (k, restarts, -1)),)
 
     def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
         # Of many blocks: their roundings should not add up.
-        return (np.zeros((k, restarts, self.width)),)
+        v = self.device_weight
+        xp = namespace(v)
+        return (xp.zeros((k, restarts, self.width), dtype=xp.float64, device=v.device),)
 
     def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
-        np.add(total[0], share[0], out=total[0])
+        into = total[0]
+        into += share[0]
 
     def moves(self, mixture: Mixture, old: Centroids | None) -> list[Move]:
         (increments,) = mixture.increments
         if self.raw:
             assert self.lift is not None
             increments = increments @ self.lift
-        increments = increments.astype(self.dtype)
+        increments = like(increments, self.device_weight)
         vectors = increments if old is None else old.vectors[0]
+        vecdot = namespace(vectors).vecdot
 
         def add(_: slice) -> tuple[Array, Array]:
             mixture.apply(increments, vectors)
-            return np.vecdot(vectors, vectors), np.vecdot(vectors, increments)
+            return vecdot(vectors, vectors), vecdot(vectors, increments)
 
         return [Move(vectors, [slice(None)], add)]
 
     def at(self, indices: IntArray) -> Centroids:
-        return self._centroids(_dense(self.Z[indices.ravel()]), indices.shape)
+        return self._centroids(_dense(picked(self.Z, indices.ravel())), indices.shape)
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
-        raw = self.frame.features.raw(rows, self.frame.features.squared_lengths(rows))
+        features, rows = self.frame.features, beside(rows, self.device_weight)
+        raw = features.raw(rows, features.squared_lengths(rows))
         return self._centroids(_dense(raw) - self.frame.centre, shape, raw=True)
 
     def _centroids(self, features: Array, shape: tuple[int, ...], raw: bool = False) -> Centroids:
         if self.lift is not None and (raw or self.raw):
-            features = (features @ self.lift).astype(self.dtype)
-        vectors = features.reshape(*shape, -1)
-        norms = np.vecdot(vectors, vectors)[None]
+            features = _lifted(features, self.lift)
+        xp = namespace(features)
+        vectors = xp.reshape(features, (*shape, -1))
+        norms = to_numpy(xp.vecdot(vectors, vectors))[None]
         return Centroids((vectors,), norms, np.ones((shape[1], 1)))
 
     def _folded(self, theta: Array) -> Array:
         """Vectors (..., m) whose products with raw features are those of theta (..., r)."""
         assert self.lift is not None
-        return (theta @ self.lift.T).astype(self.dtype)
+        return _lifted(theta, self.lift.T)
 
     @property
     def sample_rows(self) -> int:
         return draw_size(self.n_samples, self.width * self.dtype.itemsize)
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> "FeatureSpace":
-        norms = self._squared_norms[indices]
-        Z = self.Z[indices]
+        norms, Z = picked(self._squared_norms, indices), picked(self.Z, indices)
         return FeatureSpace(self.frame, Z, norms, sample_weight, self.lift, self.raw)
 
     def opened(self, part: slice) -> "FeatureSpace":
         norms, weight = self._squared_norms[part], self.sample_weight[part]
         first = self.first + part.start
-        space = FeatureSpace(self.frame, self.Z[part], norms, weight, self.lift, self.raw, first)
+        Z = picked(self.Z, part)
+        space = FeatureSpace(self.frame, Z, norms, weight, self.lift, self.raw, first)
         space.magnitude = self.magnitude
         return space
 
     def export(
         self, centroids: Centroids, copies: dict[int, Data] | None = None
     ) -> "FeaturePredictor":
-        theta = centroids.vectors[0][:, 0]
-        folded = theta if self.lift is None else self._folded(theta)
-        return FeaturePredictor(self.frame, folded, self.norms(centroids)[:, 0])
+        theta = centroids.vectors[0][:, 0, :]
+        folded = to_numpy(theta if self.lift is None else self._folded(theta))
+        return FeaturePredictor(self.frame.moved(to_numpy), folded, self.norms(centroids)[:, 0])
 
     @property
     def resident_bytes(self) -> int:
-        return 0 if scipy.sparse.issparse(self.Z) else int(self.Z.nbytes)
+        return 0 if scipy.sparse.issparse(self.Z) else math.prod(self.Z.shape) * self.dtype.itemsize
 
     def vector_bytes(self, k: int) -> int:
         width = self.width if self.lift is None else max(self.lift.shape)
@@ -254,6 +290,7 @@ class FeaturePredictor(Predictor):
         self.norms = norms.copy()
 
     def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
+        rows, diagonal = self.device.put(rows), self.device.put(diagonal)
         if self.kernel.normalised and not self.kernel.precomputed:
             diagonal = self.kernel.squared_lengths(rows)
         raw = self.frame.features.raw(rows, diagonal)
@@ -265,9 +302,12 @@ class FeaturePredictor(Predictor):
         raw = raw - centre
         return _times_transpose(self.theta, raw), self.frame.squared_norms(raw, diagonal)
 
+    def _moved(self, move: Callable[[Any], Any]) -> None:
+        self.frame, self.theta = self.frame.moved(move), move(self.theta)
+
     @property
     def _row_bytes(self) -> int:
-        return int(self.theta.shape[1] * self.theta.itemsize)
+        return int(self.theta.shape[1] * self.norms.itemsize)
 
 
 def row_blocks(X: Data, most: int) -> list[slice]:
@@ -282,9 +322,17 @@ def _plus(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[Array, Array]
 
 
 def _dense(rows: Data) -> Array:
-    return np.asarray(rows.toarray() if scipy.sparse.issparse(rows) else rows)
+    dense: Array = rows.toarray() if scipy.sparse.issparse(rows) else rows
+    return dense
+
+
+def _lifted(vectors: Array, lift: Array) -> Array:
+    """Vectors times a lift in float64, in their own precision."""
+    lifted: Array = like(double(vectors) @ lift, vectors)
+    return lifted
 
 
 def _times_transpose(theta: Array, rows: Data) -> Array:
     """Theta @ rows.T for dense or CSR rows, as the transpose of what BLAS does faster."""
-    return np.ascontiguousarray((rows @ theta.T).T)
+    products = (rows @ theta.T).T
+    return np.ascontiguousarray(products) if on_host(products) else products

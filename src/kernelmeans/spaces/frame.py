@@ -1,9 +1,12 @@
 """Raw features of rows about an origin: what training and new rows have in common."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from kernelmeans._arrays import like, namespace, overwrite
 from kernelmeans._typing import Array, DType
 from kernelmeans.lowrank import FeatureMap
 
@@ -44,15 +47,27 @@ class Frame:
         offset = (lift @ origin).astype(dtype)
         return cls(features, centre.astype(dtype), offset, float(origin @ origin))
 
+    def moved(self, move: Callable[[Any], Any]) -> "Frame":
+        """The same with its arrays elsewhere."""
+        offset = None if self.offset is None else move(self.offset)
+        features, centre = self.features.moved(move), move(self.centre)
+        return replace(self, features=features, centre=centre, offset=offset)
+
     def squared_norms(self, raw: Array, squared_lengths: Array) -> Array:
         """||phi(x)||^2 about the origin, with what landmarks leave out of it, shape (n,)."""
+        xp = namespace(raw)
+        norms: Array
         if self.offset is None:
-            return np.asarray(np.vecdot(raw, raw))
-        norms = self.features.diagonal(squared_lengths) - 2 * (raw @ self.offset)
-        return np.maximum(norms - norms.dtype.type(self.square), 0)
+            norms = xp.vecdot(raw, raw)
+            return norms
+        norms = self.features.diagonal(squared_lengths) - 2 * (raw @ self.offset) - self.square
+        return overwrite(norms, xp.maximum, norms, like(0, norms))
 
     def diagonal(self, raw: Array, squared_norms: Array) -> Array:
         """K(x, x) of raw features about the origin, given the squared norms about it."""
+        diagonal: Array
         if self.offset is None:
-            return np.asarray(squared_norms + 2 * (raw @ self.centre) + self.centre @ self.centre)
-        return np.asarray(squared_norms + 2 * (raw @ self.offset) + self.square)
+            diagonal = squared_norms + 2 * (raw @ self.centre) + self.centre @ self.centre
+        else:
+            diagonal = squared_norms + 2 * (raw @ self.offset) + self.square
+        return diagonal

@@ -1,10 +1,14 @@
 """Spaces known through their kernel matrix only: cached, or recomputed row by row."""
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from kernelmeans._arrays import beside, double, like, namespace, on_host, picked, to_numpy
+from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, lengths_of
@@ -14,6 +18,9 @@ from kernelmeans.spaces.predictor import ROW_BUDGET, Predictor, portions
 
 #: Bytes of kernel rows that are computed together to fill a cached matrix, and fewest rows.
 FILL_BYTES, FILL_ROWS = 2**21, 64
+#: The same on a device; most bytes of kernel rows that are held there at a time; and how many
+#: arrays of that size it takes to compute them.
+DEVICE_FILL_BYTES, DEVICE_ROW_BUDGET, DEVICE_COPIES = 2**28, 2**33, 4
 
 
 class Origin:
@@ -32,27 +39,42 @@ class Origin:
     def __init__(self, shares: Array, means: Array) -> None:
         self.shares = shares
         self.means = means
-        self.square = float(shares.astype(np.float64) @ means.astype(np.float64))
+        self.square = float(double(shares) @ double(means))
 
     def project(self, rows: Array) -> Array:
         """<phi(x), mu> for rows of kernel values against the samples."""
-        return np.asarray(rows @ self.shares)
+        means: Array = rows @ self.shares
+        return means
 
     def squared_norms(self, diagonal: Array, means: Array) -> Array:
         """||phi(x) - mu||^2 from K(x, x) and <phi(x), mu>."""
-        return diagonal - 2 * means + diagonal.dtype.type(self.square)
+        return diagonal - 2 * means + self.square
 
-    def centre(self, rows: Array, own_means: Array, out: Array | None = None) -> Array:
+    def centre(self, rows: Array, own_means: Array, in_place: bool = False) -> Array:
         """<phi(x) - mu, phi_i - mu> for such rows."""
-        dtype = rows.dtype.type
-        rows = np.subtract(rows, (own_means - dtype(self.square))[:, None], out=out)
-        return np.subtract(rows, self.means, out=rows)
+        own = (own_means - self.square)[:, None]
+        if in_place:
+            rows -= own
+        else:
+            rows = rows - own
+        rows -= self.means
+        return rows
+
+    def moved(self, move: Callable[[Any], Any]) -> "Origin":
+        """The same with its arrays elsewhere."""
+        there = copy.copy(self)
+        there.shares, there.means = move(self.shares), move(self.means)
+        return there
 
 
 def normalised(values: Array, own: Array, others: Array, copy: bool) -> Array:
     """Kernel values between rows of these lengths, divided by both; in place unless copied."""
-    values = np.divide(values, own[:, None], out=None if copy else values)
-    return np.divide(values, others, out=values)
+    if copy:
+        values = values / own[:, None]
+    else:
+        values /= own[:, None]
+    values /= others
+    return values
 
 
 class GramSpace(Space):
@@ -74,6 +96,8 @@ class GramSpace(Space):
         Where kernel rows are computed.
     row_budget : int, default=ROW_BUDGET
         Most bytes of kernel entries that may be held at any time.
+    device : Device, default=HOST
+        Where they are computed. The rows of X go there; a kernel matrix does part by part.
     """
 
     keeps_coefficients = True
@@ -85,21 +109,27 @@ class GramSpace(Space):
         sample_weight: Array,
         threads: Threads,
         row_budget: int = ROW_BUDGET,
+        device: Device = HOST,
     ) -> None:
         self.kernel = kernel
-        self.X = X
+        self.X = X if kernel.precomputed else device.put(X)
         self.sample_weight = sample_weight
-        self.row_budget = min(row_budget, ROW_BUDGET)
-        self._lengths = kernel.lengths(X) if kernel.normalised else None
+        self._device_weight: Array = device.put(sample_weight)
+        self.row_budget = min(row_budget, ROW_BUDGET if device.is_host else DEVICE_ROW_BUDGET)
+        self._lengths = device.put(kernel.lengths(self.X)) if kernel.normalised else None
         # What a callable returns is copied, for it may belong to somebody.
         copies = 2 if callable(kernel.function) else 1
         row_bytes = copies * self.n_samples * self.dtype.itemsize
         self._rows_held, self.max_in_flight = portions(row_bytes, self.row_budget)
+        if not device.is_host:
+            # One block, as large as can be, keeps all of a device at work.
+            row_bytes *= DEVICE_COPIES
+            self._rows_held, self.max_in_flight = max(1, self.row_budget // row_bytes), 1
         self._prepare(threads)
 
     def _prepare(self, threads: Threads) -> None:
-        shares = (self.sample_weight / self.sample_weight.sum()).astype(self.dtype)
-        means = np.empty_like(shares)
+        shares = like(self.sample_weight / self.sample_weight.sum(), self.device_weight)
+        means = namespace(shares).empty_like(shares)
 
         def project(block: slice) -> None:
             # What is not finite is refused below, with a message of its own.
@@ -108,18 +138,21 @@ class GramSpace(Space):
 
         threads.run(project, self._held_blocks(), self.max_in_flight)
         with np.errstate(all="ignore"):
-            diagonal = self.kernel.diagonal(self.X).astype(self.dtype, copy=False)
-        check_finite(self.kernel, means, diagonal)
+            diagonal = like(self.kernel.diagonal(self.X), means)
+        check_finite(self.kernel, to_numpy(means), to_numpy(diagonal))
         self.origin = Origin(shares, means)
         self._squared_norms = self.origin.squared_norms(diagonal, means)
-        self.trace = Trace(float(self.sample_weight @ diagonal), 0.0)
+        self.trace = Trace(float(self.device_weight @ diagonal), 0.0)
+
+    @property
+    def device_weight(self) -> Array:
+        return self._device_weight
 
     @cached_property
     def magnitude(self) -> float:
         # What centring took away has left its rounding behind.
-        return float(np.average(np.abs(self._squared_norms), weights=self.sample_weight)) + abs(
-            self.origin.square
-        )
+        norms = np.abs(to_numpy(self._squared_norms))
+        return float(np.average(norms, weights=self.sample_weight)) + abs(self.origin.square)
 
     def _held_blocks(self) -> Iterator[slice]:
         for start in range(0, self.n_samples, self._rows_held):
@@ -137,18 +170,19 @@ class GramSpace(Space):
         values = self._values(which)
         # In place where the values are fresh: a second copy would break the budget.
         fresh = self._lengths is not None or not self.kernel.precomputed
-        out = values if fresh else None
-        return self.origin.centre(values, self.origin.means[which], out=out)
+        return self.origin.centre(values, picked(self.origin.means, which), in_place=fresh)
 
     def columns(self, block: slice) -> Array:
         """The same as columns: the matrix is symmetric."""
         return self.rows(block).T
 
     def _values(self, which: slice | IntArray) -> Array:
-        values = self.kernel.values(self.X[which], self.X)
+        rows = beside(picked(self.X, which), self.device_weight)
+        values = self.kernel.values(rows, self.X)
         if self._lengths is None:
             return values
-        return normalised(values, self._lengths[which], self._lengths, self.kernel.precomputed)
+        own = picked(self._lengths, which)
+        return normalised(values, own, self._lengths, self.kernel.precomputed)
 
     def squared_norms(self, block: slice) -> Array:
         return self._squared_norms[block]
@@ -160,7 +194,9 @@ class GramSpace(Space):
         return (coefficients,)
 
     def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
-        return (np.zeros((k, restarts, self.n_samples), self.dtype),)
+        v = self.device_weight
+        zeros = namespace(v).zeros
+        return (zeros((k, restarts, self.n_samples), dtype=v.dtype, device=v.device),)
 
     def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
         total[0][:, :, block] = share[0]
@@ -170,38 +206,44 @@ class GramSpace(Space):
         coefficients = mixture.coefficients
         assert coefficients is not None
         k, restarts, n = increments.shape
-        flat = increments.reshape(-1, n)
-        vectors = np.empty_like(increments) if old is None else old.vectors[0]
+        xp = namespace(increments)
+        flat = xp.reshape(increments, (-1, n))
+        vectors = xp.empty_like(increments) if old is None else old.vectors[0]
 
         def multiply(block: slice) -> tuple[Array, Array]:
-            products = (flat @ self.columns(block)).reshape(k, restarts, -1)
+            products = xp.reshape(flat @ self.columns(block), (k, restarts, -1))
             moved = vectors[:, :, block]
             mixture.apply(products, moved)
             return (
-                np.vecdot(coefficients[:, :, block], moved),
-                np.vecdot(increments[:, :, block], moved),
+                xp.vecdot(coefficients[:, :, block], moved),
+                xp.vecdot(increments[:, :, block], moved),
             )
 
         return [Move(vectors, list(self._column_blocks(k * restarts)), multiply)]
 
     def at(self, indices: IntArray) -> Centroids:
-        coefficients = np.zeros((*indices.shape, self.n_samples), self.dtype)
-        np.put_along_axis(coefficients, indices[..., None], 1, axis=-1)
-        products = np.empty_like(coefficients)
-        flat = products.reshape(-1, self.n_samples)
+        (coefficients,) = self.empty_sum(*indices.shape)
+        xp = namespace(coefficients)
+        products = xp.empty_like(coefficients)
+        flat = xp.reshape(products, (-1, self.n_samples))
         for start in range(0, indices.size, self._rows_held):
-            some = slice(start, start + self._rows_held)
-            flat[some] = self.rows(indices.ravel()[some])
-        norms = np.take_along_axis(products, indices[..., None], axis=-1)[..., 0]
+            some = slice(start, min(start + self._rows_held, indices.size))
+            flat[some, ...] = self.rows(indices.ravel()[some])
+        for (j, r), index in np.ndenumerate(indices):
+            coefficients[j, r, int(index)] = 1
+        own = xp.asarray(indices[..., None], device=products.device)
+        norms = to_numpy(xp.take_along_axis(products, own, axis=-1)[..., 0])
         return Centroids((products,), norms[None], np.ones((indices.shape[1], 1)), coefficients)
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
+        rows = beside(rows, self.device_weight)
         values = self.kernel(rows, self.X)
-        means = self.origin.project(values)
-        products = self.origin.centre(values, means).reshape(*shape, -1)
-        norms = self.origin.squared_norms(self.kernel.diagonal(rows), means).reshape(shape)
+        means, xp = self.origin.project(values), namespace(values)
+        products = xp.reshape(self.origin.centre(values, means), (*shape, -1))
+        norms = to_numpy(self.origin.squared_norms(self.kernel.diagonal(rows), means))
+        norms = norms.reshape(1, *shape)
         # Such a centroid is no sum of samples; the first step makes it one.
-        return Centroids((products,), norms[None], np.ones((shape[1], 1)), np.zeros_like(products))
+        return Centroids((products,), norms, np.ones((shape[1], 1)), xp.zeros_like(products))
 
     def export(
         self, centroids: Centroids, copies: dict[int, Data] | None = None
@@ -210,17 +252,18 @@ class GramSpace(Space):
         copies = {} if copies is None else copies
         key = id(centroids.coefficients)
         if key not in copies:
-            copies[key] = np.ascontiguousarray(centroids.coefficients[:, 0])
+            own = to_numpy(centroids.coefficients[:, 0, :])
+            copies[key] = np.ascontiguousarray(own)
         coefficients = copies[key]
         X = None
         if not self.kernel.precomputed:
             if id(self.X) not in copies:
-                copies[id(self.X)] = self.X.copy()
+                copies[id(self.X)] = to_numpy(self.X).copy()
             X = copies[id(self.X)]
-        norms = self.norms(centroids)[:, 0]
-        return GramPredictor(
-            self.kernel, self.origin, X, coefficients, norms, self.row_budget, self._lengths
-        )
+        lengths = None if self._lengths is None else to_numpy(self._lengths)
+        origin, norms = self.origin.moved(to_numpy), self.norms(centroids)[:, 0]
+        budget = min(self.row_budget, ROW_BUDGET)
+        return GramPredictor(self.kernel, origin, X, coefficients, norms, budget, lengths)
 
     @staticmethod
     def working_bytes(k: int, n_samples: int, itemsize: int) -> int:
@@ -249,23 +292,24 @@ class CachedGramSpace(GramSpace):
     """Samples known by a kernel matrix that is computed once, centred, and kept."""
 
     def _prepare(self, threads: Threads) -> None:
-        self._matrix = np.empty((self.n_samples, self.n_samples), self.dtype)
+        v, n = self.device_weight, self.n_samples
+        self._matrix: Array = namespace(v).empty((n, n), dtype=v.dtype, device=v.device)
         super()._prepare(threads)
 
         def centre(block: slice) -> None:
-            rows = self._matrix[block]
-            self.origin.centre(rows, self.origin.means[block], out=rows)
+            self.origin.centre(self.rows(block), self.origin.means[block], in_place=True)
 
         threads.run(centre, self._held_blocks())
 
     def _read(self, block: slice) -> Array:
-        rows = self._matrix[block]
-        rows[:] = super()._read(block)
+        rows = self.rows(block)
+        rows[...] = super()._read(block)
         return rows
 
     def _held_blocks(self) -> Iterator[slice]:
         # Rows are copied into the matrix: what is held beside it should be little.
-        rows = max(FILL_ROWS, FILL_BYTES // (self.n_samples * self.dtype.itemsize))
+        size = FILL_BYTES if on_host(self.device_weight) else DEVICE_FILL_BYTES
+        rows = max(FILL_ROWS, size // (self.n_samples * self.dtype.itemsize))
         for start in range(0, self.n_samples, rows):
             yield slice(start, min(start + rows, self.n_samples))
 
@@ -274,14 +318,15 @@ class CachedGramSpace(GramSpace):
 
     @property
     def resident_bytes(self) -> int:
-        return int(self._matrix.nbytes)
+        return self.n_samples**2 * self.dtype.itemsize
 
     @property
     def passing_bytes(self) -> int:
         return 0
 
     def rows(self, which: slice | IntArray) -> Array:
-        return self._matrix[which]
+        values: Array = picked(self._matrix, which)
+        return values
 
     def columns(self, block: slice) -> Array:
         return self._matrix[:, block]
@@ -326,17 +371,24 @@ class GramPredictor(Predictor):
         # A copy, because NumPy multiplies a matrix with itself by another routine: the labels of
         # the training rows must not depend on whether they are the very array of the fit.
         precomputed = self.kernel.precomputed
-        values = self.kernel.values(rows if precomputed else rows.copy(), self.X)
+        rows, diagonal = self.device.put(rows), self.device.put(diagonal)
+        if not precomputed and self.device.is_host:
+            rows = rows.copy()
+        values = self.kernel.values(rows, self.X)
         if self.lengths is not None:
             squared = diagonal if precomputed else self.kernel.squared_lengths(rows)
             own = lengths_of(squared, self.kernel.name)
             values = normalised(values, own, self.lengths, precomputed)
-            diagonal = (squared > 0).astype(values.dtype)
+            diagonal = like(squared > 0, values)
         means = self.origin.project(values)
-        out = None if precomputed else values
-        products = self.coefficients @ self.origin.centre(values, means, out=out).T
+        products = self.coefficients @ self.origin.centre(values, means, not precomputed).T
         return products, self.origin.squared_norms(diagonal, means)
+
+    def _moved(self, move: Callable[[Any], Any]) -> None:
+        self.origin, self.coefficients = self.origin.moved(move), move(self.coefficients)
+        self.X = None if self.X is None else move(self.X)
+        self.lengths = None if self.lengths is None else move(self.lengths)
 
     @property
     def _row_bytes(self) -> int:
-        return int(self.coefficients.shape[1] * self.coefficients.itemsize)
+        return int(self.coefficients.shape[1] * self.norms.itemsize)

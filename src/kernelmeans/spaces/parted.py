@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse
 
+from kernelmeans._arrays import beside, double, like, namespace, picked, reduce
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
@@ -115,7 +116,7 @@ class PartedSpace(FeatureSpace):
 
     @property
     def width(self) -> int:
-        return len(self.frame.centre)
+        return int(self.frame.centre.shape[0])
 
     def squared_norms(self, block: slice) -> Array:
         return self.opened(block).squared_norms(slice(None))
@@ -172,6 +173,7 @@ def features_of(
             f"X contains NaN or infinite values between rows {first} and {first + rows.shape[0]}; "
             "leave those rows out, or fill in the values."
         )
+    rows = beside(rows, frame.centre)
     squared = frame.features.squared_lengths(rows)
     with np.errstate(all="ignore"):
         raw = frame.features.raw(rows, squared) - frame.centre
@@ -194,12 +196,15 @@ def _features_of_chunk(
 def _survey(space: Space, block: slice) -> Share:
     """Sums of the weights, squared norms, K(x, x), and what is left out of it."""
     assert isinstance(space, FeatureSpace)
-    v = space.sample_weight[block].astype(np.float64)
-    norms, raw = space.squared_norms(block), space.Z[block]
-    left = 0.0
+    v = double(space.device_weight[block])
+    xp = namespace(v)
+    norms, raw = space.squared_norms(block), picked(space.Z, block)
+    left = xp.zeros_like(norms)
     # What is not finite is refused afterwards, with a message of its own.
     with np.errstate(all="ignore"):
         if space.lift is not None:
-            coordinates = raw @ space.lift.astype(space.dtype)
-            left = v @ np.maximum(norms - np.vecdot(coordinates, coordinates), 0)
-        return Share((), (v.sum(), v @ norms, v @ space.frame.diagonal(raw, norms), left))
+            coordinates = raw @ like(space.lift, raw)
+            squares = xp.vecdot(coordinates, coordinates)
+            left = xp.maximum(norms - squares, left)
+        values = norms, space.frame.diagonal(raw, norms), left
+        return Share((), (reduce("sum", v), *(v @ double(own) for own in values)))

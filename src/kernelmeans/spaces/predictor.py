@@ -1,10 +1,14 @@
 """Fitted centroids that answer for new rows; also the code that makes the training labels."""
 
+import copy
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelmeans._arrays import like, reduce, to_numpy
+from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 
@@ -63,15 +67,31 @@ class Predictor(ABC):
         Squared norms of the centroids.
     row_budget : int
         Bytes of kernel values or features held at a time.
+    device : Device
+        Where rows are compared with the centroids.
     """
 
     kernel: Any
     norms: Array
     row_budget: int = ROW_BUDGET
+    device: Device = HOST
 
     @abstractmethod
     def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
         """<phi(x), theta_j> of shape (k, n_rows), and ||phi(x)||^2 given K(x, x)."""
+
+    @abstractmethod
+    def _moved(self, move: Callable[[Any], Any]) -> None:
+        """Put all large arrays elsewhere."""
+
+    def on(self, device: Device) -> "Predictor":
+        """The same predictor, which compares there; rows and answers stay on the host."""
+        if device.is_host:
+            return self
+        there = copy.copy(self)
+        there.device = device
+        there._moved(device.put)
+        return there
 
     @property
     @abstractmethod
@@ -101,19 +121,20 @@ class Predictor(ABC):
 
         def fill(block: slice) -> None:
             relative, squared_norms = self._relative(X[block], diagonal[block])
-            labels[block] = relative.argmin(axis=0)
-            np.maximum(relative.min(axis=0) + squared_norms, 0, out=nearest[block])
+            labels[block] = to_numpy(reduce("argmin", relative, axis=0))
+            least = to_numpy(reduce("min", relative, axis=0) + squared_norms)
+            np.maximum(least, 0, out=nearest[block])
             if distances is not None:
-                np.maximum(relative + squared_norms, 0, out=distances[:, block])
+                np.maximum(to_numpy(relative + squared_norms), 0, out=distances[:, block])
 
         # The blocks depend on nothing but the model, so that equal data get equal labels.
         rows, max_in_flight = portions(self._row_bytes, self.row_budget)
-        rows = min(rows, BLOCK_ROWS)
-        with Threads() as threads:
+        rows = min(rows, BLOCK_ROWS if self.device.is_host else n)
+        with Threads(None if self.device.is_host else 1) as threads:
             threads.run(fill, [slice(i, i + rows) for i in range(0, n, rows)], max_in_flight)
         return Comparison(labels, nearest, distances)
 
     def _relative(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
         """Squared distances less ||phi(x)||^2, and these squared norms."""
         products, squared_norms = self._compare(rows, diagonal)
-        return self.norms[:, None] - 2 * products, squared_norms
+        return like(self.norms[:, None], products) - 2 * products, squared_norms

@@ -1,11 +1,12 @@
 """Several spaces side by side, each restart with kernel weights of its own."""
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from kernelmeans._arrays import double, like, namespace, to_numpy
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import CombinedKernel
@@ -63,6 +64,10 @@ class ProductSpace(Space):
         self.remote = self._joined()
 
     @property
+    def device_weight(self) -> Array:
+        return self.members[0].device_weight
+
+    @property
     def kernel_weights(self) -> Array:
         return self._kernel_weights
 
@@ -78,28 +83,33 @@ class ProductSpace(Space):
 
     def _norms(self, block: slice) -> Array:
         """||phi_i||^2 in each space, shape (L, block)."""
-        return np.stack([member.squared_norms(block) for member in self.members])
+        norms = [member.squared_norms(block) for member in self.members]
+        together: Array = namespace(norms[0]).stack(norms)
+        return together
 
     def squared_norms(self, block: slice) -> Array:
-        multipliers = self.multipliers(self._kernel_weights[None]).astype(self.dtype)
-        return np.asarray((multipliers @ self._norms(block))[0])
+        norms = self._norms(block)
+        total: Array = like(self.multipliers(self._kernel_weights[None]), norms) @ norms
+        return total[0, ...]
 
     def products(self, centroids: Centroids, block: slice) -> Array:
-        multipliers = self.multipliers(centroids.kernel_weights).astype(self.dtype)
+        multipliers = like(self.multipliers(centroids.kernel_weights), self.device_weight)
         total: Array | None = None
         for index, member in enumerate(self.members):
             products = member.products(centroids.member(index), block)
             weighted = products * multipliers[:, index, None]
-            total = weighted if total is None else np.add(total, weighted, out=total)
+            if total is None:
+                total = weighted
+            else:
+                total += weighted
         assert total is not None
         return total
 
     def distances(self, centroids: Centroids, block: slice) -> Array:
-        multipliers = self.multipliers(centroids.kernel_weights).astype(self.dtype)
         d = self.products(centroids, block)
         d *= -2
-        d += self.norms(centroids)[..., None]
-        d += multipliers @ self._norms(block)
+        d += like(self.norms(centroids)[..., None], d)
+        d += like(self.multipliers(centroids.kernel_weights), d) @ self._norms(block)
         return at_least(d, self.floor(centroids))
 
     def norms(self, centroids: Centroids) -> Array:
@@ -120,17 +130,20 @@ class ProductSpace(Space):
     def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
         shares = [owner.accumulate(coefficients, block)[0] for owner in self._owners]
         # sum_i c_i ||phi_i||^2 in each space, for the costs of `combine`.
-        drawn = coefficients.sum(axis=0, dtype=np.float64)
-        return *shares, drawn @ self._norms(block).T
+        xp = namespace(coefficients)
+        drawn = xp.sum(coefficients, axis=0, dtype=xp.float64)
+        return *shares, drawn @ double(self._norms(block).T)
 
     def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
         sums = [owner.empty_sum(k, restarts)[0] for owner in self._owners]
-        return *sums, np.zeros((restarts, len(self.members)))
+        shape = restarts, len(self.members)
+        return *sums, like(np.zeros(shape), double(self.device_weight[:1]))
 
     def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
         for owner, mine, theirs in zip(self._owners, total[:-1], share[:-1], strict=True):
             owner.add((mine,), (theirs,), block)
-        np.add(total[-1], share[-1], out=total[-1])
+        moments = total[-1]
+        moments += share[-1]
 
     def combine(
         self,
@@ -145,7 +158,7 @@ class ProductSpace(Space):
         # c_l = sum_ij v_i w_ij d_ijl at the new centroids needs no distances.
         relative = np.where(mass > 0, centroids.norms - 2 * means, 0)
         mean_costs = np.einsum("kr,lkr->rl", mass, relative)
-        centroids.costs = np.maximum(moments + mean_costs, 0)
+        centroids.costs = np.maximum(to_numpy(moments) + mean_costs, 0)
         return centroids
 
     def moves(self, mixture: Mixture, old: Centroids | None) -> list[Move]:
@@ -282,15 +295,18 @@ class ProductPredictor(Predictor):
         self.row_budget = min(member.row_budget for member in members)
 
     def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
-        products: Array = np.zeros((), self.norms.dtype)
-        squared_norms: Array = np.zeros((), self.norms.dtype)
+        products: Any = 0
+        squared_norms: Any = 0
         parts = zip(self.members, self.columns, diagonal.T, self.multipliers, strict=True)
         for member, columns, own, multiplier in parts:
-            factor = self.norms.dtype.type(multiplier)
+            factor = float(multiplier)
             theirs = member._compare(rows[:, columns], own)
             products = products + factor * theirs[0]
             squared_norms = squared_norms + factor * theirs[1]
         return products, squared_norms
+
+    def _moved(self, move: Callable[[Any], Any]) -> None:
+        self.members = [member.on(self.device) for member in self.members]
 
     @property
     def _row_bytes(self) -> int:

@@ -1,0 +1,145 @@
+"""Step time over the bare products on a device, as ratios of two things measured in one run.
+
+Run ``python benchmarks/gpu.py``; where there is no GPU it says so. ``--device cpu`` runs the same
+on PyTorch's CPU, at sizes of its own.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kernelmeans._devices import Device, device_of
+from kernelmeans.engines import Threads
+from kernelmeans.kernels import Kernel
+from kernelmeans.lowrank import Explicit
+from kernelmeans.solver import Schedule, solve
+from kernelmeans.solver.schedule import AUTO_RELAXATION
+from kernelmeans.solver.seeding import random_seeds
+from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, Space
+
+ROW = "{:<58}{:>12}{:>12}{:>8}"
+#: Samples in a kernel matrix, samples of a matrix-free step, samples and width of features.
+SIZES = {"cuda": (30_000, 100_000, 2_000_000, 256), "cpu": (2_000, 2_000, 20_000, 128)}
+K, RESTARTS, COLUMNS, ROUNDS = 10, 20, 50, 5
+RBF = Kernel("rbf", {"gamma": 0.01})
+
+
+def seconds(function: Callable[[], object], wait: Callable[[], None]) -> float:
+    wait()
+    start = time.perf_counter()
+    function()
+    wait()
+    return time.perf_counter() - start
+
+
+def report(
+    name: str, steps: Callable[[int], object], bare: Callable[[], object], wait: Callable[[], None]
+) -> None:
+    """Medians of one step and of its products, and of the ratio of neighbours in time.
+
+    A step is the difference of a long and a short run over that of their numbers of steps, so that
+    starts and labels do not count.
+    """
+    short, long = 2, 12
+    steps(short), bare()
+    pairs = []
+    for _ in range(ROUNDS):
+        extra = seconds(lambda: steps(long), wait) - seconds(lambda: steps(short), wait)
+        products = seconds(lambda: [bare() for _ in range(long - short)], wait)
+        pairs.append((extra / (long - short), products / (long - short)))
+    ours, theirs = (statistics.median(own) for own in zip(*pairs, strict=True))
+    ratio = statistics.median(a / b for a, b in pairs)
+    print(ROW.format(name, f"{ours:.5f} s", f"{theirs:.5f} s", f"{ratio:.2f}"), flush=True)
+
+
+def runner(space: Space, restarts: int) -> Callable[[int], object]:
+    """A run from random samples, cut off after some steps at soft powers."""
+    generators = [np.random.RandomState(seed) for seed in range(restarts)]
+    seeds = random_seeds(space, K, generators)
+
+    def run(n_steps: int) -> None:
+        schedule = Schedule(-3.0, -1.0, 1.01, relaxation=AUTO_RELAXATION, max_iter=n_steps)
+        with Threads(1) as threads:
+            solve(space, space.at(seeds), schedule, threads, range(restarts))
+
+    return run
+
+
+def gram(device: Device, n: int, cached: bool, wait: Callable[[], None]) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, COLUMNS), dtype=np.float32)
+    A = device.put(rng.random((K * RESTARTS, n), dtype=np.float32))
+    weight = np.ones(n, np.float32)
+    space: Any
+    if cached:
+        space = CachedGramSpace(RBF, X, weight, Threads(1), device=device)
+        matrix = space.rows(slice(0, n))
+        name = "kernel matrix in memory"
+
+        def bare() -> None:
+            A @ matrix
+
+    else:
+        space = GramSpace(RBF, X, weight, Threads(1), device.budget(None), device)
+        blocks = list(space._held_blocks())
+        rows, width = device.put(X), blocks[0].stop
+        block = device.put(rng.random((width, n), dtype=np.float32))
+        name = "matrix-free: kernel rows made anew"
+
+        def bare() -> None:
+            # What any such step multiplies; nothing for the exponentials.
+            for own in blocks:
+                rows[own, ...] @ rows.T
+                A @ block[: own.stop - own.start, ...].T
+
+    text = f"{name}, n={n}, k={K}, R={RESTARTS}, float32"
+    report(text, runner(space, RESTARTS), bare, wait)
+
+
+def low_rank(device: Device, n: int, width: int, wait: Callable[[], None]) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, width), dtype=np.float32)
+    linear = Explicit(Kernel("linear", {}))
+    space = FeatureSpace.hold(linear, X, np.ones(n, np.float32), Threads(1), device=device)
+    Z = device.put(X)
+    C = device.put(rng.random((K, width), dtype=np.float32))
+    W = device.put(rng.random((K, n), dtype=np.float32))
+
+    def bare() -> None:
+        Z @ C.T
+        W @ Z
+
+    report(f"features, {n} x {width}, k={K}, float32", runner(space, 1), bare, wait)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--device", default="cuda", help="PyTorch's name of a device")
+    name = parser.parse_args().device
+    try:
+        device = device_of(name, None)
+    except (ImportError, ValueError) as error:
+        print(f"No GPU at hand, nothing is measured: {error}")
+        return
+    import torch
+
+    on_gpu = name.startswith("cuda")
+    wait = (lambda: torch.cuda.synchronize(name)) if on_gpu else (lambda: None)
+    what = torch.cuda.get_device_name(name) if on_gpu else "PyTorch's CPU"
+    # Threads that wait for each other on busy cores would be all that is measured.
+    torch.set_num_threads(torch.get_num_threads() if on_gpu else 1)
+    n_cached, n_free, n_features, width = SIZES["cuda" if on_gpu else "cpu"]
+    print(f"{what}, PyTorch {torch.__version__}, float32 products: ", end="")
+    print(torch.get_float32_matmul_precision())
+    print(ROW.format("", "a step", "products", "ratio"))
+    gram(device, n_cached, True, wait)
+    gram(device, n_free, False, wait)
+    low_rank(device, n_features, width, wait)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""Devices that estimators compute on, and how much memory they have."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from array_api_compat import is_cupy_array, is_dask_array, is_jax_array, is_torch_array
+
+from kernelmeans._arrays import beside, namespace, on_host, to_numpy
+from kernelmeans._typing import Array
+from kernelmeans._warnings import warn_user
+from kernelmeans.memory import budget_bytes, free_bytes
+
+#: Nearest to 1 from above that float32 holds, but TF32 and the like round away.
+JUST_ABOVE = 1 + 2.0**-13
+
+
+class Device(NamedTuple):
+    """A library, and the device that its arrays are on.
+
+    Attributes
+    ----------
+    anchor : array
+        An array there; NumPy's on the host.
+    """
+
+    anchor: Array
+
+    @property
+    def is_host(self) -> bool:
+        """Whether NumPy computes."""
+        return on_host(self.anchor)
+
+    def put(self, values: Any) -> Any:
+        """Values of the host as an array there, in their own precision."""
+        return beside(values, self.anchor)
+
+    def budget(self, memory_budget: int | str | None) -> int:
+        """Bytes that a fit may take there; see `budget_bytes`."""
+        return budget_bytes(memory_budget, None if self.is_host else self.free_bytes())
+
+    def free_bytes(self) -> int:
+        """Memory that can still be taken there, what a library holds in reserve included."""
+        device: Any = self.anchor.device
+        if is_cupy_array(self.anchor):
+            import cupy  # type: ignore[import-not-found]
+
+            with device:
+                return int(device.mem_info[0] + cupy.get_default_memory_pool().free_bytes())
+        if is_torch_array(self.anchor) and device.type == "cuda":
+            import torch
+
+            reserve = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+            return int(torch.cuda.mem_get_info(device)[0] + reserve)
+        return free_bytes()
+
+    def warn_if_rounding(self) -> None:
+        """Warn where products of float32 are rounded to fewer digits."""
+        size = 64
+        x = self.put(np.full((size, size), JUST_ABOVE, np.float32))
+        if not float((x @ x)[0, 0]) > size:
+            warn_user(
+                "float32 matrix products are rounded to TF32 on this device, a thousandfold "
+                "coarser. Set torch.set_float32_matmul_precision('highest') (CuPy: leave "
+                "CUPY_TF32 unset), or pass float64 data."
+            )
+
+
+HOST = Device(np.empty(0))
+
+
+def device_of(name: str | None, X: Any) -> Device:
+    """Where to compute.
+
+    Parameters
+    ----------
+    name : str or None
+        PyTorch's name of a device; where X is when None.
+    X : Any
+        Input data.
+
+    Returns
+    -------
+    Device
+        The host, unless X or the name say otherwise.
+
+    Raises
+    ------
+    ImportError
+        If a device is named and PyTorch is not installed.
+    ValueError
+        If it is unknown, not there, or has no float64; or if X is on such a device.
+    """
+    if name is not None:
+        return _named(name)
+    if not is_foreign(X):
+        return HOST
+    xp = namespace(X)
+    try:
+        return Device(xp.zeros(1, dtype=xp.float64, device=X.device))
+    except (RuntimeError, TypeError):
+        raise ValueError(
+            f"X is on the device {X.device}, which has no float64, in which sums are kept; pass it "
+            "on another device, or NumPy's (X.cpu().numpy() for PyTorch)."
+        ) from None
+
+
+def is_foreign(X: Any) -> bool:
+    """Whether X is an array of another library than NumPy, in memory and to be written to."""
+    if is_torch_array(X) or is_cupy_array(X):
+        return True
+    known = on_host(X) or is_dask_array(X) or is_jax_array(X)
+    return hasattr(X, "__array_namespace__") and hasattr(X, "__dlpack__") and not known
+
+
+def hosted(X: Any) -> Any:
+    """Another library's array as NumPy's; anything else as it is."""
+    return to_numpy(X) if is_foreign(X) else X
+
+
+def answer(values: Any, given: Any) -> Any:
+    """NumPy's values in the form of the rows they are about."""
+    return beside(values, given) if is_foreign(given) and values is not None else values
+
+
+def _named(name: str) -> Device:
+    try:
+        import torch
+    except ImportError:
+        raise ImportError(
+            f"device={name!r} needs PyTorch, which is not installed: pip install "
+            "'kernelmeans[gpu]'; or leave device=None, which computes with NumPy."
+        ) from None
+    try:
+        anchor: Any = torch.zeros(1, dtype=torch.float64, device=name)
+        anchor.tolist()
+    except (RuntimeError, AssertionError, TypeError) as error:
+        # PyTorch goes on with lists of all that it knows.
+        reason = str(error).split("\n")[0].split(". ")[0][:90].rstrip(".")
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        found = ", ".join(["'cpu'", *(f"'cuda:{index}'" for index in range(count))])
+        none = "" if count else ". It finds no CUDA GPU: is PyTorch (extra gpu) built for one?"
+        raise ValueError(
+            f"device={name!r} cannot be used ({reason}). Allowed are None, to compute where X is, "
+            f"and what PyTorch finds here that has float64: {found}{none}"
+        ) from None
+    return Device(anchor)

@@ -1,0 +1,95 @@
+"""The named kernels for arrays of other libraries than NumPy, which scikit-learn does not take.
+
+They are scikit-learn's up to rounding. Rows come in checked: floats, finite, of one device.
+"""
+
+from collections.abc import Callable, Mapping
+
+from kernelmeans._arrays import double, like, namespace
+from kernelmeans._typing import Array
+
+
+def rbf(X: Array, Y: Array, gamma: float) -> Array:
+    """``exp(-gamma ||x - y||^2)``, shape (n_X, n_Y)."""
+    xp = namespace(X)
+    # About a common centre: distances do not change, but what float32 cancels in them does.
+    centre = xp.mean(Y, axis=0)
+    X, Y = X - centre, Y - centre
+    K = X @ Y.T
+    K *= 2
+    K -= xp.vecdot(X, X)[:, None]
+    K -= xp.vecdot(Y, Y)
+    K *= gamma
+    values: Array = xp.exp(xp.minimum(K, like(0, K)))
+    return values
+
+
+def laplacian(X: Array, Y: Array, gamma: float) -> Array:
+    """``exp(-gamma ||x - y||_1)``, shape (n_X, n_Y)."""
+    xp = namespace(X)
+    K = xp.zeros((X.shape[0], Y.shape[0]), dtype=X.dtype, device=X.device)
+    # Column by column: all at once would take n_features times the memory.
+    for column in range(X.shape[1]):
+        K -= xp.abs(X[:, column, None] - Y[:, column])
+    K *= gamma
+    values: Array = xp.exp(K)
+    return values
+
+
+def poly(X: Array, Y: Array, gamma: float, degree: float, coef0: float) -> Array:
+    """``(gamma x.y + coef0)^degree``, shape (n_X, n_Y)."""
+    values: Array = (gamma * (X @ Y.T) + coef0) ** degree
+    return values
+
+
+def sigmoid(X: Array, Y: Array, gamma: float, coef0: float) -> Array:
+    """``tanh(gamma x.y + coef0)``, shape (n_X, n_Y)."""
+    values: Array = namespace(X).tanh(gamma * (X @ Y.T) + coef0)
+    return values
+
+
+def cosine(X: Array, Y: Array) -> Array:
+    """Inner product of the rows scaled to length one, zero rows as they are."""
+    return unit_rows(X) @ unit_rows(Y).T
+
+
+def linear(X: Array, Y: Array) -> Array:
+    """Inner product of the rows."""
+    return X @ Y.T
+
+
+def geodesic(X: Array, Y: Array, gamma: float) -> Array:
+    """``exp(-gamma arccos(x.y))`` of directions, shape (n_X, n_Y)."""
+    xp = namespace(X)
+    # Near 1 the arccosine has half the digits of the cosine.
+    directions = []
+    for rows in (X, Y):
+        rows = double(rows)
+        if not bool(xp.all(xp.any(rows != 0, axis=1))):
+            raise ValueError(
+                "X: a row is zero and has no direction, which kernel='geodesic' needs; leave such "
+                "rows out, or use another kernel."
+            )
+        directions.append(unit_rows(rows))
+    cosines = directions[0] @ directions[1].T
+    values: Array = like(xp.exp(-gamma * xp.acos(xp.clip(cosines, -1.0, 1.0))), X)
+    return values
+
+
+def unit_rows(X: Array) -> Array:
+    """Rows scaled to length one, zero rows as they are."""
+    xp = namespace(X)
+    lengths = xp.sqrt(xp.vecdot(X, X))
+    unit: Array = X / xp.where(lengths > 0, lengths, xp.ones_like(lengths))[:, None]
+    return unit
+
+
+FORMULAS: Mapping[str, Callable[..., Array]] = {
+    "rbf": rbf,
+    "laplacian": laplacian,
+    "poly": poly,
+    "sigmoid": sigmoid,
+    "cosine": cosine,
+    "linear": linear,
+    "geodesic": geodesic,
+}
