@@ -8,6 +8,7 @@ import scipy.sparse
 from kernelmeans._arrays import on_host
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data
+from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
 from kernelmeans.estimators.checks import check_memory
@@ -102,7 +103,7 @@ class Builder:
                     raise
                 raise ValueError(f"{names[index]}: {error}") from error
             if isinstance(space, FeatureSpace):
-                budget -= space.resident_bytes
+                budget -= min(space.resident_bytes, budget // 2)
             spaces.append(space)
         return spaces
 
@@ -170,6 +171,11 @@ class Builder:
     def _features(self, found: Approximation, X: Data, budget: int) -> FeatureSpace:
         """Features held, if they fit, or else made anew at each step."""
         features, lift = found
+        if lift is not None and not features.certified:
+            warn_user(
+                f"kernel={features.kernel.name} is not positive semi-definite on these data: what "
+                "landmarks leave out of it has no bound. Use a positive semi-definite kernel."
+            )
         n, itemsize = self.weight.shape[0], self.weight.dtype.itemsize
         there = features.moved(self.device.put)
         raw = there.raw(*map(self.device.put, features.read(X, slice(0, 1))))

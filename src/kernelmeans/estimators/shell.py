@@ -39,7 +39,9 @@ from kernelmeans.rows.lazy import DaskRows, computed
 from kernelmeans.solver import (
     Result,
     Schedule,
+    can_rehearse,
     partition_cost,
+    rehearse,
     shares,
     solve,
     swap_moves,
@@ -206,8 +208,14 @@ class KernelClusterer(
         results: list[Result] = []
         for first in range(0, starts.n_init, size):
             batch = seeds[first : first + size]
-            centroids = starts.draw(space, first, batch, threads)
-            results.append(solve(space, centroids, schedule, threads, batch, reporter))
+            powers = schedule
+            if starts.seeded and can_rehearse(space, self.n_clusters, schedule):
+                centroids, powers = rehearse(
+                    space, self.n_clusters, schedule, batch, threads, reporter.in_rehearsal
+                )
+            else:
+                centroids = starts.draw(space, first, batch, threads)
+            results.append(solve(space, centroids, powers, threads, batch, reporter))
             reporter.finished += len(batch)
             if reporter.stopped:
                 break

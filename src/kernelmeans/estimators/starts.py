@@ -85,6 +85,11 @@ class Starts:
             )
         return rows
 
+    @property
+    def seeded(self) -> bool:
+        """Whether starts are left to k-means++."""
+        return isinstance(self.init, str) and self.init == "k-means++"
+
     def draw(self, space: Space, first: int, seeds: Sequence[int], threads: Threads) -> Centroids:
         """Starting centroids of restarts from the first on, each with a seed of its own."""
         k = self.n_clusters

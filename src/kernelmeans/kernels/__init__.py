@@ -3,13 +3,14 @@
 from kernelmeans.kernels.combined import CombinedKernel
 from kernelmeans.kernels.families import du2015_family, du2015_kernels, width_family
 from kernelmeans.kernels.geodesic import geodesic_kernel
-from kernelmeans.kernels.kernel import PARAMETERS, Kernel, lengths_of, resolve_kernel
+from kernelmeans.kernels.kernel import PARAMETERS, Kernel, check_finite, lengths_of, resolve_kernel
 from kernelmeans.kernels.widths import resolve_gamma
 
 __all__ = [
     "PARAMETERS",
     "CombinedKernel",
     "Kernel",
+    "check_finite",
     "du2015_family",
     "du2015_kernels",
     "geodesic_kernel",

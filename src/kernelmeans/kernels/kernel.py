@@ -304,3 +304,26 @@ def resolve_kernel(
     if "gamma" in PARAMETERS[kernel]:
         given["gamma"] = resolve_gamma(gamma, kernel, X, random_state)
     return Kernel(kernel, {name: given[name] for name in PARAMETERS[kernel]})
+
+
+def check_finite(kernel: Kernel, *values: Array) -> None:
+    """Refuse a kernel that overflows on the data, or is not defined there.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    *values : ndarray
+        Sums that every kernel value or feature has entered.
+
+    Raises
+    ------
+    ValueError
+        If one is NaN or infinite.
+    """
+    if not all(np.isfinite(value).all() for value in values):
+        raise ValueError(
+            f"kernel={kernel.name!r} with parameters {kernel.parameters} is NaN or infinite on "
+            f"these data in {values[0].dtype}; scale the columns of X, or choose another kernel or "
+            "other parameters."
+        )

@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils.extmath import row_norms
 
 from kernelmeans._typing import Array, Data, IntArray
-from kernelmeans.kernels import Kernel
+from kernelmeans.kernels import Kernel, check_finite
 from kernelmeans.lowrank.cholesky import Pivots, pivoted_cholesky
 from kernelmeans.lowrank.draw import MOST_BYTES, draw_size, drawn
 from kernelmeans.lowrank.fourier import frequencies
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
-from kernelmeans.lowrank.maps import FeatureMap, Fourier, nystroem
+from kernelmeans.lowrank.maps import FeatureMap, Fourier, Nystroem, is_definite, nystroem
 from kernelmeans.rows import Rows
 
 #: Share of the trace that ``n_components="auto"`` keeps, and the most components it takes for it,
@@ -24,6 +25,8 @@ SHARE_MOST = 5000
 #: Rows that say how many landmarks it takes, most values of a factor of theirs (they are more where
 #: it takes many), and growth of the number of landmarks while it is too small.
 CHECKED_ROWS, MOST_PIVOT_VALUES, GROWTH = 4096, 2**26, 1.25
+#: Rows whose kernel matrix tells whether a kernel is positive semi-definite.
+DEFINITE_ROWS = 512
 
 
 class Approximation(NamedTuple):
@@ -100,12 +103,26 @@ def approximate(
         return Approximation(Fourier(kernel, drawn_frequencies), None)
     if not kernel.precomputed:
         X, sample_weight = draw_rows(X, sample_weight, columns=most * (method == "rpcholesky"))
+        with np.errstate(all="ignore"):
+            check_finite(kernel, kernel.diagonal(X), row_norms(X, squared=True))
     if method == "rpcholesky":
         indices = _pivots(kernel, X, sample_weight, most, 1 - share, seed).indices
         # A kernel that is zero has no pivot.
-        return Approximation(*nystroem(kernel, X, indices if len(indices) else np.array([0])))
-    if share == 1:
-        return _landmarks(kernel, X, sample_weight, most, seed)
+        indices = indices if len(indices) else np.array([0])
+        found = Approximation(*nystroem(kernel, X, indices))
+    elif share == 1:
+        found = _landmarks(kernel, X, sample_weight, most, seed)
+    else:
+        found = _keeping(kernel, X, sample_weight, most, share, seed)
+    if not kernel.surely_positive:
+        found.features.certified &= _covers(found, X) and _looks_definite(kernel, X, seed)
+    return found
+
+
+def _keeping(
+    kernel: Kernel, X: Data, sample_weight: Array, most: int, share: float, seed: int
+) -> Approximation:
+    """Landmarks that keep a share of the trace, if ``most`` of them do."""
     order = np.random.default_rng(seed).permutation(np.flatnonzero(sample_weight > 0))
     # Not those that said how many it takes, if there are others.
     checked = order[-CHECKED_ROWS:]
@@ -115,6 +132,15 @@ def approximate(
         if count >= most or left_out(found, X[checked], sample_weight[checked]) <= 1 - share:
             return found
         count = min(most, math.ceil(GROWTH * count))
+
+
+def _looks_definite(kernel: Kernel, X: Data, seed: int) -> bool:
+    """Whether the kernel matrix of some random rows is positive semi-definite up to rounding."""
+    some = np.random.default_rng(seed).permutation(X.shape[0])[:DEFINITE_ROWS]
+    rows = X[some]
+    squared = np.diagonal(X)[some] if kernel.precomputed else kernel.squared_lengths(rows)
+    features = Nystroem(kernel, some if kernel.precomputed else rows, squared)
+    return is_definite(features.raw(rows, squared))
 
 
 def check_method(kernel: Kernel, method: str, n_components: int | float | str) -> None:
@@ -171,14 +197,26 @@ def draw_rows(
 
 def left_out(approximation: Approximation, X: Data, sample_weight: Array) -> float:
     """Share of the weighted trace over these rows that landmarks leave out."""
+    residual, diagonal = _residual(approximation, X, slice(0, X.shape[0]))
+    total = float(sample_weight @ diagonal)
+    return float(sample_weight @ np.maximum(residual, 0)) / total if total > 0 else 0.0
+
+
+def _residual(approximation: Approximation, X: Data, block: slice) -> tuple[Array, Array]:
+    """What landmarks leave out of K(x, x) of some rows, and K(x, x)."""
     features, lift = approximation
     assert lift is not None
-    squared = features.squared_lengths(X)
-    Z = features.raw(X, squared) @ lift
+    rows, squared = features.read(X, block)
+    Z = features.raw(rows, squared) @ lift
     diagonal = features.diagonal(squared)
-    residual = np.maximum(diagonal - np.vecdot(Z, Z), 0)
-    total = float(sample_weight @ diagonal)
-    return float(sample_weight @ residual) / total if total > 0 else 0.0
+    return diagonal - np.vecdot(Z, Z), diagonal
+
+
+def _covers(approximation: Approximation, X: Data) -> bool:
+    """Whether landmarks leave out nothing negative, as of an indefinite kernel."""
+    residual, diagonal = _residual(approximation, X, slice(0, min(X.shape[0], CHECKED_ROWS)))
+    tolerance = np.sqrt(np.finfo(X.dtype).eps) * np.abs(diagonal).max(initial=0)
+    return bool(residual.min(initial=0) >= -tolerance)
 
 
 def _wanted(n_components: int | float | str, n_samples: int) -> tuple[int, float]:

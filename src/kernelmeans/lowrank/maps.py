@@ -12,6 +12,7 @@ from kernelmeans._arrays import like, namespace, on_host, take
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.kernels import Kernel, lengths_of
 from kernelmeans.lowrank.fourier import fourier_features
+from kernelmeans.lowrank.gaussian import GaussianRows
 
 #: Eigenvalues of the landmarks' kernel matrix below this many roundings of the largest are left
 #: out: their directions would be made of rounding.
@@ -115,6 +116,11 @@ class Nystroem(FeatureMap):
         Rows; indices of training rows, shape (m,), where the kernel is precomputed.
     squared_lengths : ndarray of shape (m,)
         Their K(x, x) before any normalisation.
+
+    Attributes
+    ----------
+    certified : bool
+        Whether the kernel is taken to be positive semi-definite.
     """
 
     _arrays = ("landmarks", "_lengths")
@@ -129,11 +135,17 @@ class Nystroem(FeatureMap):
         if self.kernel.precomputed:
             values = X[:, self.landmarks] if on_host(X) else take(X, self.landmarks, axis=1)
         else:
-            values = self.kernel.values(X, self.landmarks)
+            values = self._values(X)
         if self._lengths is not None:
             values /= lengths_of(squared_lengths, self.kernel.name)[:, None]
             values /= self._lengths
         return values
+
+    def _values(self, X: Data) -> Array:
+        dense = isinstance(X, np.ndarray) and isinstance(self.landmarks, np.ndarray)
+        if dense and self.kernel.function == "rbf":
+            return GaussianRows(self.landmarks, self.kernel.parameters["gamma"])(X)
+        return self.kernel.values(X, self.landmarks)
 
     def squared_lengths(self, X: Data) -> Array:
         return self.kernel.squared_lengths(X)
@@ -169,6 +181,13 @@ def lift_of(gram: Array, dtype: Any) -> Array:
     if not kept.any():
         return np.zeros((len(gram), 1))
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def is_definite(gram: Array) -> bool:
+    """Whether a kernel matrix is positive semi-definite, up to rounding in its precision."""
+    values = scipy.linalg.eigvalsh(gram.astype(np.float64))
+    tolerance = np.sqrt(np.finfo(gram.dtype).eps) * max(values[-1], -values[0])
+    return bool(values[0] >= -tolerance)
 
 
 def nystroem(kernel: Kernel, X: Data, landmarks: Data | IntArray) -> tuple[Nystroem, Array]:

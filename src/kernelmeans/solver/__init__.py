@@ -4,6 +4,7 @@ from kernelmeans.solver.blockwise import partition_cost
 from kernelmeans.solver.critical import critical_power, warn_unless_positive
 from kernelmeans.solver.driver import Listener, Progress, solve
 from kernelmeans.solver.power import shares
+from kernelmeans.solver.rehearsal import can_rehearse, rehearse
 from kernelmeans.solver.result import Result
 from kernelmeans.solver.schedule import Schedule
 from kernelmeans.solver.start import automatic_start, coldest_start
@@ -15,9 +16,11 @@ __all__ = [
     "Result",
     "Schedule",
     "automatic_start",
+    "can_rehearse",
     "coldest_start",
     "critical_power",
     "partition_cost",
+    "rehearse",
     "shares",
     "solve",
     "swap_moves",

@@ -13,7 +13,6 @@ import numpy as np
 from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce, to_numpy
 from kernelmeans._typing import Array, BoolArray, Data, DType, IntArray
 from kernelmeans.engines import Threads, tree_sum
-from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import drawn
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
@@ -27,29 +26,6 @@ BLOCK_ROWS = (400, 4096)
 DEVICE_BLOCK_BYTES = 2**27
 #: Within a part, which is one piece of work itself.
 SERIAL = Threads(1)
-
-
-def check_finite(kernel: Kernel, *values: Array) -> None:
-    """Refuse a kernel that overflows on the data, or is not defined there.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-    *values : ndarray
-        Sums that every kernel value or feature has entered.
-
-    Raises
-    ------
-    ValueError
-        If one is NaN or infinite.
-    """
-    if not all(np.isfinite(value).all() for value in values):
-        raise ValueError(
-            f"kernel={kernel.name!r} with parameters {kernel.parameters} is NaN or infinite on "
-            f"these data in {values[0].dtype}; scale the columns of X, or choose another kernel or "
-            "other parameters."
-        )
 
 
 class Share(NamedTuple):

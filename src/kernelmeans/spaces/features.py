@@ -20,10 +20,10 @@ from kernelmeans._arrays import (
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
-from kernelmeans.kernels import Kernel
+from kernelmeans.kernels import Kernel, check_finite
 from kernelmeans.lowrank import FeatureMap, draw_size
 from kernelmeans.rows import Rows
-from kernelmeans.spaces.base import Mixture, Move, Space, Trace, check_finite
+from kernelmeans.spaces.base import Mixture, Move, Space, Trace
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.frame import Frame
 from kernelmeans.spaces.predictor import Predictor
@@ -129,9 +129,9 @@ class FeatureSpace(Space):
 
         def fill(block: slice) -> tuple[Array, Array]:
             rows, squared = map(device.put, features.read(X, block))
-            raw = there.raw(rows, squared)
             # What is not finite is refused below, with a message of its own.
             with np.errstate(all="ignore"):
+                raw = there.raw(rows, squared)
                 Z[block, ...] = raw if lift_here is None else raw @ lift_here
                 if lift is not None:
                     norms[block] = there.diagonal(squared)
@@ -148,12 +148,14 @@ class FeatureSpace(Space):
         def centre(block: slice) -> float:
             rows = Z[block, ...]
             # What landmarks leave out of a sample has no direction, but adds to its distances.
-            left = xp.zeros_like(norms[block])
-            if lift is not None:
-                left = xp.maximum(norms[block] - xp.vecdot(rows, rows), left)
+            none = xp.zeros_like(norms[block])
+            left = none if lift is None else norms[block] - xp.vecdot(rows, rows)
+            if features.certified:
+                # Below zero it is rounding.
+                left = xp.maximum(left, none)
             rows -= shift
             with np.errstate(all="ignore"):
-                norms[block] = xp.vecdot(rows, rows) + left
+                norms[block] = xp.maximum(xp.vecdot(rows, rows) + left, none)
             return float(xp.sum(v[block] * left))
 
         left_out = sum(left for _, left in threads.map(centre, row_blocks(Z, FILL_ROWS)))

@@ -11,8 +11,8 @@ from kernelmeans._arrays import beside, double, like, namespace, on_host, picked
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel, lengths_of
-from kernelmeans.spaces.base import Mixture, Move, Space, Trace, check_finite
+from kernelmeans.kernels import Kernel, check_finite, lengths_of
+from kernelmeans.spaces.base import Mixture, Move, Space, Trace
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import ROW_BUDGET, Predictor, portions
 

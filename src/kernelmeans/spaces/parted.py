@@ -9,8 +9,9 @@ from kernelmeans._arrays import beside, double, like, namespace, picked, reduce
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
+from kernelmeans.kernels import check_finite
 from kernelmeans.rows.lazy import DaskRows
-from kernelmeans.spaces.base import Share, Space, Trace, check_finite
+from kernelmeans.spaces.base import Share, Space, Trace
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeatureSpace
 from kernelmeans.spaces.frame import Frame

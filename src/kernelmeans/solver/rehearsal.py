@@ -1,0 +1,87 @@
+"""Annealing on a draw of the samples first, where they are many.
+
+Most steps of an annealed run tell apart what a fraction of the samples tells as well. So a few
+starts are annealed on a draw, and what the best of them comes to goes on on all samples, at the
+power where it turned hard.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kernelmeans.engines import Threads
+from kernelmeans.lowrank import drawn
+from kernelmeans.solver.driver import Listener, solve
+from kernelmeans.solver.schedule import Schedule
+from kernelmeans.solver.seeding import greedy_kmeans_plusplus
+from kernelmeans.spaces import Centroids, Space
+
+#: Starts annealed on the draw for each restart, its share of the samples (so that all starts
+#: together cost half a run), and samples of it that a cluster needs.
+STARTS, SHARE, SAMPLES_PER_CLUSTER = 8, 1 / 16, 500
+
+
+def can_rehearse(space: Space, n_clusters: int, schedule: Schedule) -> bool:
+    """Whether samples are many, and a draw of them enough to anneal on.
+
+    Parameters
+    ----------
+    space : Space
+        The samples.
+    n_clusters : int
+        Number of centroids.
+    schedule : Schedule
+        Powers; without annealing there is nothing to rehearse.
+    """
+    available = space.sample.n_samples
+    return schedule.anneals and SAMPLES_PER_CLUSTER * n_clusters <= available < space.n_samples
+
+
+def rehearse(
+    space: Space,
+    n_clusters: int,
+    schedule: Schedule,
+    seeds: Sequence[int],
+    threads: Threads,
+    listen: Listener = lambda progress: False,
+) -> tuple[Centroids, Schedule]:
+    """Anneal from several k-means++ starts on a draw of the samples.
+
+    Parameters
+    ----------
+    space : Space
+        The samples.
+    n_clusters : int
+        Number of centroids.
+    schedule : Schedule
+        Powers of the run on the draw.
+    seeds : sequence of int
+        One for each restart.
+    threads : Threads
+        Where blocks are worked on.
+    listen : callable
+        Told of each step; ends the runs when it answers True.
+
+    Returns
+    -------
+    centroids : Centroids
+        For each restart those of its best run.
+    schedule : Schedule
+        The same from the power on at which they turned hard.
+    """
+    size = max(SAMPLES_PER_CLUSTER * n_clusters, int(SHARE * space.n_samples))
+    few = space.sample
+    if size < few.n_samples:
+        few = few.restricted(*drawn(few.sample_weight, size))
+    best, powers = [], []
+    for seed in seeds:
+        own = np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=STARTS).tolist()
+        generators = [np.random.RandomState(start) for start in own]
+        start = few.at(greedy_kmeans_plusplus(few, n_clusters, generators, threads))
+        result = solve(few, start, schedule, threads, own, listen)
+        assert result.centroids is not None
+        best.append(result.centroids)
+        history = result.power_history[result.best]
+        powers.append(float(history[np.isfinite(history)][-1]))
+    return Centroids.join(best), replace(schedule, s0=max(powers))
