@@ -47,9 +47,9 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         The annealing schedule, as for `KernelPowerKMeans`. The critical power is that of the
         combined kernel. No restart turns hard above that of its own kernel weights: where these
         have moved noticeably it is computed again.
-    init, n_init, refine, n_swaps, max_iter, tol, memory_budget, cache_kernel, device,
-    random_state
-        As for `KernelPowerKMeans`. Restarts have kernel weights of their own, and the one with the
+    init, n_init, refine, n_swaps, max_iter, tol, memory_budget, cache_kernel, approximation,
+    n_components, device, random_state
+        As for `KernelPowerKMeans`; each kernel is approximated by itself. Restarts have kernel weights of their own, and the one with the
         least cost, penalty included, is kept.
 
     Attributes
@@ -72,7 +72,10 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         The combined kernel as a function of two matrices of rows, constant kernels left out.
     critical_power_ : float
         Critical power of the kernels combined with equal weights.
-    labels_, power_history_, n_iter_, weights_, result_, n_features_in_, feature_names_in_
+    approximation_, approximation_reason_ : list of L str
+        How each kernel was held, and why.
+    labels_, power_history_, n_iter_, weights_, approximation_error_, inertia_bounds_, result_,
+    n_features_in_, feature_names_in_
         As for `KernelPowerKMeans`.
 
     See Also

@@ -82,6 +82,17 @@ class KernelPowerKMeans(WithKernel, Annealed):
         fit.
     cache_kernel : bool, default=True
         False recomputes kernel rows at each step and never holds more of them than the budget.
+    approximation : {None, "auto", "landmarks", "rpcholesky", "rff"}, default=None
+        None is the exact kernel. Else it is replaced by inner products of a few numbers for each
+        row: its values against ``"landmarks"`` (centroids of a short k-means; rows drawn by
+        k-means++ for sparse X and callables), or against samples that randomly pivoted Cholesky
+        picks (``"rpcholesky"``, also for precomputed kernels), or random Fourier features
+        (``"rff"``, for rbf and laplacian). ``"auto"`` takes the exact kernel up to 20 000 rows
+        where it fits, recomputed rows up to 50 000 where landmarks leave out more than 5 %, and a
+        low rank otherwise. Linear and cosine kernels need none.
+    n_components : "auto", int or float, default="auto"
+        Of an approximation: their number, or the share of the trace of the kernel matrix to keep,
+        in (0, 1), as far as 5000 components do. ``"auto"`` keeps .99, as far as 1000 do.
     device : str or None, default=None
         Where to compute: PyTorch's name of a device, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``
         (needs the extra ``gpu``); None for where X is, NumPy on the host, or the device of a
@@ -112,6 +123,15 @@ class KernelPowerKMeans(WithKernel, Annealed):
         The kernel with its parameters settled, a function of two matrices of rows.
     gamma_ : float or None
         Width used, where the kernel has one.
+    approximation_, approximation_reason_ : str
+        How the kernel was held (``"exact"``, ``"blocked"``: rows made anew, ``"explicit"``: an
+        inner product of the rows, or an approximation), and why.
+    approximation_error_ : float or None
+        Share of the trace of the kernel matrix that the approximation leaves out; 0 for an exact
+        kernel, None for random features and where a kernel is seen to be indefinite.
+    inertia_bounds_ : tuple of float or None
+        The kernel k-means cost of ``labels_`` under the exact kernel, about the means of the
+        clusters, lies between them; ``inertia_`` twice for an exact kernel, None as above.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts.
     n_features_in_ : int
@@ -126,7 +146,10 @@ class KernelPowerKMeans(WithKernel, Annealed):
 
     Notes
     -----
-    A step costs one product with the kernel matrix. The labels are the same for any number of
+    A step costs one product with the kernel matrix, or with the components of an approximation.
+    Where these are of more than 65 536 rows, widths by median, seeds and the critical power come
+    from a draw of them in proportion to the weights, and k-means++ starts are annealed on a draw
+    first: eight of them, of which the best goes on on all rows. The labels are the same for any number of
     threads, and for the same seed on the same machine; across machines or versions of BLAS the
     last bits of the costs may differ, and labels on ties with them.
 
@@ -212,13 +235,13 @@ class KernelKMeans(WithKernel):
         As for `KernelPowerKMeans`.
     max_iter : int, default=1000
         Most steps of a restart.
-    memory_budget, cache_kernel, device, random_state
+    memory_budget, cache_kernel, approximation, n_components, device, random_state
         As for `KernelPowerKMeans`.
 
     Attributes
     ----------
     labels_, inertia_, objective_history_, power_history_, n_iter_, weights_, kernel_, gamma_,
-    result_
+    approximation_, approximation_reason_, approximation_error_, inertia_bounds_, result_
         As for `KernelPowerKMeans`; the powers are all -inf and the weights 0 or 1.
 
     References

@@ -1,0 +1,43 @@
+"""Gaussian kernel values in one product, against the formula."""
+
+import numpy as np
+import pytest
+
+from kernelmeans.lowrank.gaussian import GaussianRows
+
+
+def exact(X, Y, gamma):
+    X, Y = X.astype(np.float64), Y.astype(np.float64)
+    return np.exp(-gamma * ((X[:, None] - Y) ** 2).sum(axis=-1))
+
+
+@pytest.mark.parametrize(("dtype", "atol"), [("float64", 1e-12), ("float32", 1e-5)])
+@pytest.mark.parametrize("offset", [0, 300])
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 30])
+def test_is_the_kernel(dtype, atol, offset, gamma, rng):
+    X = (rng.standard_normal((50, 4)) + offset).astype(dtype)
+    Y = (rng.standard_normal((20, 4)) + offset).astype(dtype)
+    got = GaussianRows(Y, gamma)(X)
+    assert got.dtype == X.dtype
+    np.testing.assert_allclose(got, exact(X, Y, gamma), rtol=0, atol=atol)
+
+
+def test_outliers_cost_the_others_no_accuracy(rng):
+    X = rng.standard_normal((50, 4)).astype("float32")
+    X[3] = 1e4
+    Y = X[::5].copy()
+    np.testing.assert_allclose(GaussianRows(Y, 0.3)(X), exact(X, Y, 0.3), rtol=0, atol=1e-5)
+
+
+def test_equal_rows_have_value_one_at_most(rng):
+    X = rng.standard_normal((300, 7)).astype("float32")
+    values = GaussianRows(X, 0.05)(X)
+    assert values.max() <= 1
+    np.testing.assert_allclose(np.diagonal(values), 1, atol=1e-5)
+
+
+def test_no_value_is_denormal(rng):
+    X = rng.uniform(0, 10, (200, 2)).astype("float32")
+    values = GaussianRows(X, 1.0)(X)
+    assert (values == 0).any()
+    assert values[values > 0].min() > np.finfo("float32").tiny
