@@ -49,8 +49,8 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         have moved noticeably it is computed again.
     init, n_init, refine, n_swaps, max_iter, tol, memory_budget, cache_kernel, approximation,
     n_components, device, random_state
-        As for `KernelPowerKMeans`; each kernel is approximated by itself. Restarts have kernel weights of their own, and the one with the
-        least cost, penalty included, is kept.
+        As for `KernelPowerKMeans`; each kernel is approximated by itself. Restarts have kernel
+        weights of their own, and the one with the least cost, penalty included, is kept.
 
     Attributes
     ----------
