@@ -140,6 +140,8 @@ def run_fit(job: FitJob) -> None:
     weights = fitted.model.weights_ if job.soft else None
     if job.soft and weights is None:
         job.talk.note("the soft weights would not fit into memory and are left out")
+    # The machine that predicts may have no such device.
+    fitted.model.set_params(device=None)
     writers = {
         files["labels"]: labels_writer(fitted.model.labels_, weights),
         files["model"]: Model(fitted.pipeline, data.columns, job.dtype).write,

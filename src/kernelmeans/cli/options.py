@@ -131,6 +131,11 @@ kernel_options = group(
         help="Features of --approximation: their number, or the share of the trace to keep, "
         "between 0 and 1.",
     ),
+    option(
+        "--device",
+        metavar="NAME",
+        help="Where to compute: a device of PyTorch, as cuda. Default: this machine's processors.",
+    ),
 )
 
 schedule_options = group(
@@ -239,6 +244,7 @@ _ESTIMATOR_PARAMETERS = (
     "cache_kernel",
     "approximation",
     "n_components",
+    "device",
     "random_state",
 )
 

@@ -177,7 +177,12 @@ def features_of(
     rows = beside(rows, frame.centre)
     squared = frame.features.squared_lengths(rows)
     with np.errstate(all="ignore"):
-        raw = frame.features.raw(rows, squared) - frame.centre
+        raw = frame.features.raw(rows, squared)
+        if lift is None:
+            # They may be the rows themselves, which are the user's.
+            raw = raw - frame.centre
+        else:
+            raw -= frame.centre
         norms = frame.squared_norms(raw, squared)
     space = FeatureSpace(frame, raw, norms, sample_weight, lift, lift is not None, first)
     if magnitude is not None:
