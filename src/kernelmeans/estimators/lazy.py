@@ -133,7 +133,10 @@ def by_blocks(
         return np.concatenate([method(light, rows[block]) for block in rows.blocks()])
     meta = np.empty((0,) if width is None else (0, 0), dtype)
     shape = {"drop_axis": 1} if width is None else {"chunks": (rows.array.chunks[0], (width,))}
-    return rows.array.map_blocks(_Answer(method, light), dtype=dtype, meta=meta, **shape)
+    # What progress displays call it.
+    name = method.__name__.strip("_")
+    answer = _Answer(method, light)
+    return rows.array.map_blocks(answer, dtype=dtype, meta=meta, token=name, **shape)
 
 
 class _Answer:
