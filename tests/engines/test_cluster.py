@@ -9,6 +9,8 @@ import pytest
 from kernelmeans.engines import tree_sum
 from kernelmeans.engines.cluster import FAN_IN, Cluster
 
+pytestmark = pytest.mark.slow
+
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 

@@ -25,6 +25,8 @@ from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.estimators import choice
 from kernelmeans.kernels import resolve_kernel
 
+pytestmark = pytest.mark.slow
+
 X = data.cloud(200, 3)
 NEW = data.cloud(40, 3, seed=1)
 WEIGHT = np.random.default_rng(0).uniform(0.1, 3, 200)

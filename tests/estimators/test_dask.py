@@ -20,6 +20,8 @@ from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans,
 from kernelmeans.estimators import build
 from kernelmeans.lowrank import draw_rows
 
+pytestmark = pytest.mark.slow
+
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
 

@@ -17,6 +17,8 @@ from kernelmeans._arrays import namespace, to_numpy
 from kernelmeans._devices import Device, device_of
 from kernelmeans.rows import open_rows
 
+pytestmark = pytest.mark.slow
+
 N = 120
 X = data.cloud(N, 4) + 3 * np.random.default_rng(1).integers(0, 2, (N, 4))
 K = rbf_kernel(X, gamma=0.05)

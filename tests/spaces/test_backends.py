@@ -28,6 +28,8 @@ from spaces.test_gram import RBF, tiny_budget
 from spaces.test_lowrank import LANDMARKS, POLY, poly
 from spaces.test_product import COLUMNS, FACTORS, LINEAR, NARROW
 
+pytestmark = pytest.mark.slow
+
 PARTS = [slice(*pair) for pair in pairwise([0, 1, 120, N])]
 RBF_WIDE = Kernel("rbf", {"gamma": test_lowrank.GAMMA})
 OTHERS = [backend for backend in BACKENDS if backend != NUMPY]

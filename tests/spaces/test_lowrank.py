@@ -28,6 +28,8 @@ from oracle import rbf
 from spaces.conformance import N, SpaceConformance
 from spaces.test_product import FACTORS
 
+pytestmark = pytest.mark.slow
+
 #: Rows that are landmarks: few and far apart, so that float32 keeps all that they span.
 LANDMARKS = np.arange(0, N, 25)
 GAMMA = 1.0

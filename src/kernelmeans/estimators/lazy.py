@@ -133,10 +133,7 @@ def by_blocks(
         return np.concatenate([method(light, rows[block]) for block in rows.blocks()])
     meta = np.empty((0,) if width is None else (0, 0), dtype)
     shape = {"drop_axis": 1} if width is None else {"chunks": (rows.array.chunks[0], (width,))}
-    # What progress displays call it.
-    name = method.__name__.strip("_")
-    answer = _Answer(method, light)
-    return rows.array.map_blocks(answer, dtype=dtype, meta=meta, token=name, **shape)
+    return rows.array.map_blocks(_Answer(method, light), dtype=dtype, meta=meta, **shape)
 
 
 class _Answer:
@@ -145,6 +142,8 @@ class _Answer:
     def __init__(self, method: Callable[..., Any], estimator: Any) -> None:
         self.method = method
         self.estimator = estimator
+        # What Dask calls the tasks, in its displays.
+        self.__name__ = method.__name__.strip("_")
 
     def __call__(self, block: Any) -> Any:
         if len(block):
