@@ -1,8 +1,8 @@
 """Annealing on a draw of the samples first, where they are many.
 
 Most steps of an annealed run tell apart what a fraction of the samples tells as well. So a few
-starts are annealed on a draw, and what the best of them comes to goes on on all samples, at the
-power where it turned hard.
+starts are annealed on a draw; the one that costs least on all samples goes on there, at the power
+where it turned hard.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ import numpy as np
 
 from kernelmeans.engines import Threads
 from kernelmeans.lowrank import drawn
+from kernelmeans.solver.blockwise import hard_costs
 from kernelmeans.solver.driver import Listener, solve
 from kernelmeans.solver.schedule import Schedule
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
@@ -79,9 +80,16 @@ def rehearse(
         own = np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=STARTS).tolist()
         generators = [np.random.RandomState(start) for start in own]
         start = few.at(greedy_kmeans_plusplus(few, n_clusters, generators, threads))
-        result = solve(few, start, schedule, threads, own, listen)
-        assert result.centroids is not None
-        best.append(result.centroids)
-        history = result.power_history[result.best]
-        powers.append(float(history[np.isfinite(history)][-1]))
+        ends, last = [], []
+        for index, noise in enumerate(own):
+            result = solve(few, start.take(np.array([index])), schedule, threads, [noise], listen)
+            assert result.centroids is not None
+            ends.append(result.centroids)
+            history = result.power_history[0]
+            last.append(float(history[np.isfinite(history)][-1]))
+        candidates = Centroids.join(ends)
+        # Costs on the draw are too rough to tell the best.
+        least = int(hard_costs(space, candidates, threads).argmin())
+        best.append(candidates.take(np.array([least])))
+        powers.append(last[least])
     return Centroids.join(best), replace(schedule, s0=max(powers))
