@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernelmeans.engines import tree_sum
-from kernelmeans.engines.cluster import FAN_IN, Cluster
+from kernelmeans.engines.cluster import FAN_IN, Cluster, packed, unpacked, upright
 
 pytestmark = pytest.mark.slow
 
@@ -28,6 +28,35 @@ def client():
 @pytest.fixture
 def cluster(client):
     return Cluster(client)
+
+
+def askew(array):
+    """An equal array at an odd address, as it may arrive."""
+    copy = np.ndarray(array.shape, array.dtype, np.empty(array.nbytes + 1, np.uint8), offset=1)
+    copy[...] = array
+    assert not copy.flags.aligned
+    return copy
+
+
+@pytest.mark.parametrize("lay", [askew, np.asfortranarray, np.array], ids=lambda f: f.__name__)
+def test_arrays_are_put_where_numpy_would_put_them(lay):
+    array = np.random.default_rng(0).random((5, 3))
+    found = upright(lay(array))
+    np.testing.assert_array_equal(found, array)
+    assert found.flags.aligned
+    assert found.flags.c_contiguous
+    assert upright(array) is array
+
+
+def test_what_travels_packed_arrives_as_it_left(cluster):
+    values = {"a": np.arange(3.0), "b": askew(np.ones((2, 2)))}
+    sent = cluster.task(bytes, packed(values, lambda x: x + 1))
+    found, function = unpacked(cluster.result(sent))
+    assert function(1) == 2
+    for name, array in values.items():
+        np.testing.assert_array_equal(found[name], array)
+        assert found[name].flags.aligned
+        assert found[name].flags.writeable
 
 
 @pytest.mark.parametrize("count", [1, 2, FAN_IN - 1, FAN_IN, FAN_IN + 1, 27, 65, 100])

@@ -96,6 +96,16 @@ def test_a_cluster_changes_nothing(workers, model):
     assert there.inertia_ == pytest.approx(plain.inertia_, rel=1e-6)
 
 
+@pytest.mark.slow
+def test_arrays_that_arrive_askew_change_nothing(workers):
+    """A case where products of arrays at odd addresses are rounded otherwise."""
+    low = {"approximation": "rff", "n_components": 30, "random_state": 0}
+    model = MultiKernelPowerKMeans(3, kernels=["rbf", ("laplacian", [0, 1])], **low)
+    rows = np.random.default_rng(0).standard_normal((2000, 4))
+    for _ in range(2):
+        assert_same(*both(workers, model, lazy(rows, (700, 4))))
+
+
 ROWS = np.random.default_rng(2).choice(N, 3, replace=False)
 VARIANTS = {
     "weights": ({}, {"sample_weight": WEIGHT}),

@@ -1,14 +1,40 @@
 """The workers of a Dask cluster."""
 
+import pickle
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from kernelmeans._typing import Array
 from kernelmeans.engines.sums import tree_sum
 from kernelmeans.memory import readable
 
 #: Terms that one task adds up; a power of two, so that the tree is that of `tree_sum`.
 FAN_IN = 8
+
+
+def packed(*values: Any) -> bytes:
+    """Values in the form in which they travel: arrays would not arrive as they left.
+
+    Dask puts the arrays of one message into one buffer, where they lie at any odd address. NumPy
+    rounds products of such arrays otherwise.
+    """
+    import cloudpickle
+
+    data: bytes = cloudpickle.dumps(values)
+    return data
+
+
+def unpacked(data: bytes) -> Any:
+    """The values that were `packed`, as a tuple; all arrays are in order, and new."""
+    return pickle.loads(data)
+
+
+def upright(array: Array) -> Array:
+    """An array that may have travelled by itself, in C order, and where NumPy would put it."""
+    return np.require(array, requirements=["C", "A"])
 
 
 class Cluster:

@@ -197,7 +197,7 @@ class Builder:
         fits = needed <= budget
         if scipy.sparse.issparse(raw) or (fits and not isinstance(X, DaskRows)):
             return FeatureSpace.hold(features, X, self.weight, self.threads, lift, self.device)
-        rows, weight = draw_rows(X, self.weight, budget // 8)
+        rows, weight = draw_rows(X, self.weight, budget // 8, columns=raw.shape[1])
         sample = FeatureSpace.hold(features, rows, weight, self.threads, lift, self.device)
         cluster = Cluster.find() if isinstance(X, DaskRows) else None
         if cluster is not None:

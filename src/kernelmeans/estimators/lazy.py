@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import Device
 from kernelmeans._sklearn import _check_n_features
 from kernelmeans._typing import Data
+from kernelmeans.engines.cluster import packed, unpacked, upright
 from kernelmeans.memory import readable
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.lazy import DaskRows, is_dask
@@ -56,7 +58,11 @@ def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
 def loaded(X: Data, budget: int) -> Data:
     """The rows themselves where they take little of the memory budget."""
     small = isinstance(X, Rows) and X.nbytes <= LOADED_SHARE * budget
-    return X[:] if small and not isinstance(X, DaskRows) else X
+    if not small or isinstance(X, DaskRows):
+        return X
+    rows = X[:]
+    assert_all_finite(rows, input_name="X")
+    return rows
 
 
 def refuse_rows(X: Data, what: str) -> None:
@@ -140,12 +146,12 @@ class _Answer:
     """A method and its estimator, for blocks that may be empty."""
 
     def __init__(self, method: Callable[..., Any], estimator: Any) -> None:
-        self.method = method
-        self.estimator = estimator
+        self.packed = packed(method, estimator)
         # What Dask calls the tasks, in its displays.
         self.__name__ = method.__name__.strip("_")
 
     def __call__(self, block: Any) -> Any:
+        method, estimator = unpacked(self.packed)
         if len(block):
-            return self.method(self.estimator, np.asarray(block))
-        return self.method(self.estimator, np.zeros((1, block.shape[1]), block.dtype))[:0]
+            return method(estimator, upright(block))
+        return method(estimator, np.zeros((1, block.shape[1]), block.dtype))[:0]

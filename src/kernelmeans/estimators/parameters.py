@@ -161,6 +161,10 @@ class Annealed(KernelClusterer):
     anneal_every: int
     tol: float
 
+    @property
+    def _rehearses(self) -> bool:  # type: ignore[override]
+        return bool(self.s0 == "auto")
+
     def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
         critical = critical_power(space.sample, threads, seed)
         automatic = self.eta == "auto"

@@ -46,7 +46,7 @@ from kernelmeans.solver import (
     solve,
     swap_moves,
 )
-from kernelmeans.spaces import Centroids, Comparison, Predictor, Space
+from kernelmeans.spaces import Comparison, Predictor, Space
 
 #: Share of the memory budget that the soft weights may take to be kept.
 WEIGHTS_SHARE = 0.25
@@ -100,6 +100,9 @@ class KernelClusterer(
     @property
     def _precomputed(self) -> bool:
         return False
+
+    #: Whether many rows may be annealed on a draw first: not if the powers are the user's.
+    _rehearses: bool = False
 
     def _check_precomputed(self, X: Array) -> None:
         raise NotImplementedError
@@ -170,7 +173,7 @@ class KernelClusterer(
                 n_swaps = 30 + 2 * self.n_clusters if self.n_swaps == "auto" else int(self.n_swaps)
                 swap_moves(space, result, n_swaps, self.max_iter, rng, threads, reporter)
             assert result.centroids is not None
-            self._certify(space, result.centroids, threads)
+            self._certify(space, result, threads)
             predictor = space.export(result.centroids)
             floor = float(space.floor(result.centroids)[0])
         # Kernel matrices have done their work, and the last assignment needs room.
@@ -182,13 +185,17 @@ class KernelClusterer(
         reporter.end()
         return self
 
-    def _certify(self, space: Space, centroids: Centroids, threads: Threads) -> None:
+    def _certify(self, space: Space, result: Result, threads: Threads) -> None:
         """How far an approximation can be off."""
+        centroids, best = result.centroids, result.best
+        assert centroids is not None
+        # Then centroids are the means of their clusters already.
+        settled = result.converged[best] and np.isneginf(result.power_history[best][-1])
         trace = space.traces(centroids.kernel_weights[0])
         self.approximation_error_, self.inertia_bounds_ = None, None
         if trace is not None:
             self.approximation_error_ = trace.left_out / trace.total if trace.total > 0 else 0.0
-            if trace.left_out > 0:
+            if trace.left_out > 0 or not settled:
                 cost = partition_cost(space, centroids, threads)
                 self.inertia_bounds_ = max(0.0, cost - trace.left_out), cost
 
@@ -209,7 +216,8 @@ class KernelClusterer(
         for first in range(0, starts.n_init, size):
             batch = seeds[first : first + size]
             powers = schedule
-            if starts.seeded and can_rehearse(space, self.n_clusters, schedule):
+            rehearses = starts.seeded and self._rehearses
+            if rehearses and can_rehearse(space, self.n_clusters, schedule):
                 centroids, powers = rehearse(
                     space, self.n_clusters, schedule, batch, threads, reporter.in_rehearsal
                 )
@@ -241,7 +249,7 @@ class KernelClusterer(
         self.result_ = result
         self._remember(X)
         self._label(X, weight, floor, budget, device)
-        if self.approximation_error_ == 0:
+        if self.approximation_error_ == 0 and self.inertia_bounds_ is None:
             self.inertia_bounds_ = self.inertia_, self.inertia_
 
     def _label(self, X: Data, weight: Array, floor: float, budget: int, device: Device) -> None:
@@ -383,11 +391,15 @@ class KernelClusterer(
         X, device = self._received(X, reset=False)
         weight = _check_sample_weight(hosted(sample_weight), X, dtype=X.dtype)
         if isinstance(X, Rows):
-            nearest = by_blocks(self, KernelClusterer._nearest, X, self._predictor.norms.dtype)
+            dtype = self._predictor.norms.dtype
+            nearest = by_blocks(self, KernelClusterer._checked_nearest, X, dtype)
             nearest = computed(nearest) if isinstance(X, DaskRows) else nearest
         else:
             nearest = self._nearest(X, hosted(diagonal), device)
         return -_cost(nearest, weight)
+
+    def _checked_nearest(self, X: Data) -> Array:
+        return self._nearest(self._validated(X, reset=False))
 
     def _nearest(self, X: Data, diagonal: Any = None, device: Device | None = None) -> Array:
         """Squared distances to the nearest centroids."""
@@ -418,6 +430,9 @@ class KernelClusterer(
 
     def _validated(self, X: Any, reset: bool) -> Data:
         rows = lazy_rows(X)
+        if rows is not None and self._precomputed and not isinstance(rows, DaskRows):
+            # A kernel matrix is needed as a whole, and by its own diagonal.
+            X, rows = rows[:], None
         if rows is not None:
             return check_rows(self, rows, reset)
         dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype

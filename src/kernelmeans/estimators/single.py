@@ -147,9 +147,10 @@ class KernelPowerKMeans(WithKernel, Annealed):
     Notes
     -----
     A step costs one product with the kernel matrix, or with the components of an approximation.
-    Where these are of more than 65 536 rows, widths by median, seeds and the critical power come
-    from a draw of them in proportion to the weights, and k-means++ starts are annealed on a draw
-    first: eight of them, of which the best goes on on all rows.
+    Where these are of more than 65 536 rows (or than 128 MB hold), seeds and the critical power
+    come from a draw of them in proportion to the weights, and with ``s0="auto"`` k-means++ starts
+    are annealed on a draw first: eight of them, of which the best goes on on all rows. Its steps
+    on the draw are in no history.
 
     The labels are the same for any number of threads, and for the same seed on the same machine;
     across machines or versions of BLAS the last bits of the costs may differ, and labels on ties

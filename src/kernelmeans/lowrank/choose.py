@@ -25,6 +25,8 @@ SHARE_MOST = 5000
 #: Rows that say how many landmarks it takes, most values of a factor of theirs (they are more where
 #: it takes many), and growth of the number of landmarks while it is too small.
 CHECKED_ROWS, MOST_PIVOT_VALUES, GROWTH = 4096, 2**26, 1.25
+#: Rows whose residual is computed at a time.
+RESIDUAL_ROWS = 2048
 #: Rows whose kernel matrix tells whether a kernel is positive semi-definite.
 DEFINITE_ROWS = 512
 
@@ -99,7 +101,9 @@ def approximate(
     check_method(kernel, method, n_components)
     most, share = _wanted(n_components, sample_weight.shape[0])
     if method == "rff":
-        drawn_frequencies = frequencies(kernel, X.shape[1], most, seed, sample_weight.dtype)
+        # They are no samples, and may be more.
+        count = int(n_components) if isinstance(n_components, Integral) else most
+        drawn_frequencies = frequencies(kernel, X.shape[1], count, seed, sample_weight.dtype)
         return Approximation(Fourier(kernel, drawn_frequencies), None)
     if not kernel.precomputed:
         X, sample_weight = draw_rows(X, sample_weight, columns=most * (method == "rpcholesky"))
@@ -177,7 +181,8 @@ def draw_rows(
     ValueError
         If rows that had to be read are not finite.
     """
-    row_bytes = max(X.shape[1], columns) * sample_weight.dtype.itemsize
+    own = X.nnz // X.shape[0] if scipy.sparse.issparse(X) else X.shape[1]
+    row_bytes = max(own, columns) * sample_weight.dtype.itemsize
     size = draw_size(len(sample_weight), row_bytes, most_bytes)
     if size == len(sample_weight):
         indices: IntArray = np.arange(size)
@@ -197,9 +202,13 @@ def draw_rows(
 
 def left_out(approximation: Approximation, X: Data, sample_weight: Array) -> float:
     """Share of the weighted trace over these rows that landmarks leave out."""
-    residual, diagonal = _residual(approximation, X, slice(0, X.shape[0]))
-    total = float(sample_weight @ diagonal)
-    return float(sample_weight @ np.maximum(residual, 0)) / total if total > 0 else 0.0
+    left = total = 0.0
+    for start in range(0, X.shape[0], RESIDUAL_ROWS):
+        block = slice(start, min(start + RESIDUAL_ROWS, X.shape[0]))
+        residual, diagonal = _residual(approximation, X, block)
+        left += float(sample_weight[block] @ np.maximum(residual, 0))
+        total += float(sample_weight[block] @ diagonal)
+    return left / total if total > 0 else 0.0
 
 
 def _residual(approximation: Approximation, X: Data, block: slice) -> tuple[Array, Array]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kernelmeans._typing import Array, IntArray
+from kernelmeans.engines.cluster import Cluster, upright
 from kernelmeans.rows.base import Rows
 
 Term = TypeVar("Term")
@@ -32,9 +33,9 @@ class DaskRows(Rows):
         super().__init__("dask array", collection.shape, collection.dtype, names)
         if collection.numblocks[1] > 1:
             collection = collection.rechunk({1: -1})
-        # C order, as what is read has: sums of other orders round differently.
         array = collection.astype(self.dtype)
-        self.array = array.map_blocks(np.ascontiguousarray, dtype=self.dtype, meta=array._meta)
+        # In C order, as what is read is: sums in other orders round differently.
+        self.array = array.map_blocks(upright, dtype=self.dtype, meta=array._meta)
         self.chunk = max(self.array.chunks[0])
 
     @property
@@ -49,8 +50,6 @@ class DaskRows(Rows):
 
     def summed(self, function: Callable[[Array], Term], add: Callable[[Term, Term], Term]) -> Term:
         """Sum of what a function makes of every chunk; on the workers, where there are any."""
-        from kernelmeans.engines.cluster import Cluster
-
         cluster = Cluster.find()
         if cluster is None:
             return super().summed(function, add)
@@ -105,8 +104,6 @@ def computed(collection: Any) -> Any:
     MemoryError
         If workers cannot make it.
     """
-    from kernelmeans.engines.cluster import Cluster
-
     cluster = Cluster.find()
     if cluster is None:
         return collection.compute(scheduler="synchronous")

@@ -13,6 +13,7 @@ import numpy as np
 from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce, to_numpy
 from kernelmeans._typing import Array, BoolArray, Data, DType, IntArray
 from kernelmeans.engines import Threads, tree_sum
+from kernelmeans.engines.cluster import upright
 from kernelmeans.lowrank import drawn
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
@@ -147,6 +148,11 @@ class Space(ABC):
     def device_weight(self) -> Array:
         """The sample weights where the samples are, and of the same library."""
         return self.sample_weight
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Workers may pass features on to each other.
+        for name, value in state.items():
+            vars(self)[name] = upright(value) if isinstance(value, np.ndarray) else value
 
     @property
     def n_samples(self) -> int:

@@ -242,7 +242,8 @@ class FeatureSpace(Space):
 
     @property
     def sample_rows(self) -> int:
-        return draw_size(self.n_samples, self.width * self.dtype.itemsize)
+        columns = self.Z.nnz // self.n_samples if scipy.sparse.issparse(self.Z) else self.width
+        return draw_size(self.n_samples, columns * self.dtype.itemsize)
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> "FeatureSpace":
         norms, Z = picked(self._squared_norms, indices), picked(self.Z, indices)

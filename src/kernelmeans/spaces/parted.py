@@ -8,8 +8,9 @@ import scipy.sparse
 from kernelmeans._arrays import beside, double, like, namespace, picked, reduce
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.engines.cluster import Cluster
+from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
 from kernelmeans.kernels import check_finite
+from kernelmeans.lowrank import draw_size
 from kernelmeans.rows.lazy import DaskRows
 from kernelmeans.spaces.base import Share, Space, Trace
 from kernelmeans.spaces.centroids import Centroids
@@ -67,7 +68,7 @@ class PartedSpace(FeatureSpace):
 
         space = cls(sample, rows, rows.chunks, sample_weight)
         # On its way once, however often features are made anew.
-        frame = cluster.task(tuple, (sample.frame, sample.lift, sample.magnitude))
+        frame = cluster.task(bytes, packed(sample.frame, sample.lift, sample.magnitude))
         tasks = [
             delayed(_features_of_chunk)(frame, c, equal_or_all(sample_weight[part]), part.start)
             for c, part in zip(rows.lazy_chunks(), rows.chunks, strict=True)
@@ -114,6 +115,10 @@ class PartedSpace(FeatureSpace):
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> FeatureSpace:
         return features_of(self.frame, self.lift, self.rows[indices], sample_weight)
+
+    @property
+    def sample_rows(self) -> int:
+        return draw_size(self.n_samples, self.width * self.dtype.itemsize)
 
     @property
     def width(self) -> int:
@@ -190,13 +195,11 @@ def features_of(
     return space
 
 
-def _features_of_chunk(
-    frame: tuple[Frame, Array | None, float], rows: Array, sample_weight: Array, first: int
-) -> FeatureSpace:
+def _features_of_chunk(frame: bytes, rows: Array, sample_weight: Array, first: int) -> FeatureSpace:
     weight = np.ascontiguousarray(np.broadcast_to(sample_weight, rows.shape[:1]))
-    reference, lift, magnitude = frame
+    reference, lift, magnitude = unpacked(frame)
     with Threads(1):
-        return features_of(reference, lift, rows, weight, first, True, magnitude)
+        return features_of(reference, lift, upright(rows), weight, first, True, magnitude)
 
 
 def _survey(space: Space, block: slice) -> Share:

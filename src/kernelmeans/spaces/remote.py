@@ -7,7 +7,7 @@ import numpy as np
 
 from kernelmeans._typing import Array
 from kernelmeans.engines import Threads
-from kernelmeans.engines.cluster import Cluster
+from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
 
 if TYPE_CHECKING:
     from kernelmeans.spaces.base import Share, Space
@@ -38,7 +38,9 @@ class Remote:
         from kernelmeans.spaces.base import Share
 
         share: Share = self.cluster.total(self._tasks(_reduced, along, arguments), Share.plus)
-        return share
+        # Numbers stay numbers.
+        vectors, sums = (tuple(upright(a)[()] for a in own) for own in share)
+        return Share(vectors, sums)
 
     def pieces(self, *arguments: Any) -> Any:
         """What `Space.collect` makes of each part with these arguments, in their order."""
@@ -49,20 +51,21 @@ class Remote:
         self, work: Callable[..., Any], along: tuple[Array, ...], arguments: tuple[Any, ...]
     ) -> list[Any]:
         # As one task, lest they travel once for each part.
-        order = self.cluster.task(tuple, arguments)
+        order = self.cluster.task(bytes, packed(*arguments))
         spaces = self.cluster.started(self.spaces)
         own = [[a[..., part] for part in self.parts] for a in along]
         return self.cluster.tasks(work, spaces, [order] * len(spaces), *own)
 
 
-def _reduced(space: "Space", order: tuple[Any, ...], *along: Array) -> "Share":
-    function, shape, *arguments = order
+def _reduced(space: "Space", order: bytes, *along: Array) -> "Share":
+    function, shape, *arguments = unpacked(order)
+    own = tuple(map(upright, along))
     with Threads(1) as threads:
-        return space.reduce(function, shape, threads, *arguments, along=along)
+        return space.reduce(function, shape, threads, *arguments, along=own)
 
 
-def _collected(space: "Space", order: tuple[Any, ...]) -> tuple[Any, ...]:
-    function, width, *arguments = order
+def _collected(space: "Space", order: bytes) -> tuple[Any, ...]:
+    function, width, *arguments = unpacked(order)
     with Threads(1) as threads:
         return space.collect(function, width, threads, *arguments)
 
