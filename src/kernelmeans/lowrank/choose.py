@@ -172,7 +172,7 @@ def check_method(kernel: Kernel, method: str, n_components: int | float | str) -
 def draw_rows(
     X: Data, sample_weight: Array, most_bytes: int = MOST_BYTES, columns: int = 0
 ) -> tuple[Data, Array]:
-    """A draw of rows in proportion to their weights, and how often each was drawn.
+    """A draw of rows in proportion to their weights, and the weight that each stands for.
 
     Not more than take ``most_bytes``, themselves or with so many columns instead of theirs.
 
@@ -186,9 +186,9 @@ def draw_rows(
     size = draw_size(len(sample_weight), row_bytes, most_bytes)
     if size == len(sample_weight):
         indices: IntArray = np.arange(size)
-        counts, rows = sample_weight, X[:]
+        weight, rows = sample_weight, X[:]
     else:
-        indices, counts = drawn(sample_weight, size)
+        indices, weight = drawn(sample_weight, size)
         rows = X[indices]
     # What is in memory has been looked at.
     if isinstance(X, Rows) and not np.isfinite(rows).all():
@@ -197,7 +197,7 @@ def draw_rows(
             f"X contains NaN or infinite values, in row {place} for one; leave such rows out, or "
             "fill in the values."
         )
-    return rows, counts
+    return rows, weight
 
 
 def left_out(approximation: Approximation, X: Data, sample_weight: Array) -> float:

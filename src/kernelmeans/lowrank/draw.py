@@ -15,7 +15,10 @@ def draw_size(n_samples: int, row_bytes: int, most_bytes: int = MOST_BYTES) -> i
 
 
 def drawn(sample_weight: Array, size: int) -> tuple[IntArray, Array]:
-    """Samples drawn in proportion to their weights, one from each of ``size`` equal shares of it.
+    """Samples drawn in proportion to their weights, one from each of equal shares of it.
+
+    Samples that weigh more than such a share are taken once, and keep their weight: drawn again and
+    again they would leave no room for others.
 
     Parameters
     ----------
@@ -26,11 +29,23 @@ def drawn(sample_weight: Array, size: int) -> tuple[IntArray, Array]:
 
     Returns
     -------
-    indices, counts : ndarray of shape (at most size,)
-        Different samples in their order, and how often each was drawn, as weights.
+    indices, weights : ndarray of shape (at most size,)
+        Different samples in their order, and the weight that each stands for.
     """
-    reached = np.cumsum(sample_weight, dtype=np.float64)
-    uniform = np.random.default_rng(0).uniform(size=size)
-    places = np.searchsorted(reached, (np.arange(size) + uniform) / size * reached[-1], "right")
-    indices, counts = np.unique(np.minimum(places, len(reached) - 1), return_counts=True)
-    return indices, counts.astype(sample_weight.dtype)
+    light = sample_weight.astype(np.float64)
+    draws, heavy = size, light > light.sum() / size
+    while heavy.any():
+        light[heavy] = 0
+        draws = size - int(np.count_nonzero(light < sample_weight))
+        heavy = light > light.sum() / draws
+    weights = np.where(light < sample_weight, sample_weight, 0).astype(np.float64)
+    reached = np.cumsum(light)
+    share = reached[-1] / draws
+    if share:
+        marks = (np.arange(draws) + np.random.default_rng(0).uniform(size=draws)) * share
+        # The last sample with any weight, if rounding should go beyond.
+        last = np.searchsorted(reached, reached[-1])
+        places = np.minimum(np.searchsorted(reached, marks, "right"), last)
+        weights += share * np.bincount(places, minlength=len(weights))
+    indices = np.flatnonzero(weights)
+    return indices, weights[indices].astype(sample_weight.dtype)
