@@ -95,15 +95,18 @@ class Builder:
         spaces: list[Space] = []
         # Equal rows are one object, and go to a device once.
         placed = {id(X): self.device.put(X) for X in self._wanted_whole(kernels, rows, choices)}
+        made_of_features = [choice.method not in ("exact", "blocked") for choice in choices]
         for index, (kernel, X, choice) in enumerate(zip(kernels, rows, choices, strict=True)):
+            # What one kernel leaves of its share is the next ones'.
+            share = budget // sum(made_of_features[index:]) if made_of_features[index] else budget
             try:
-                space = self._space(kernel, placed.get(id(X), X), choice, budget)
+                space = self._space(kernel, placed.get(id(X), X), choice, share)
             except ValueError as error:
                 if names is None:
                     raise
                 raise ValueError(f"{names[index]}: {error}") from error
             if isinstance(space, FeatureSpace):
-                budget -= min(space.resident_bytes, budget // 2)
+                budget = max(budget - space.resident_bytes, 0)
             spaces.append(space)
         return spaces
 

@@ -10,7 +10,6 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
 from kernelmeans.kernels import check_finite
-from kernelmeans.lowrank import draw_size
 from kernelmeans.rows.lazy import DaskRows
 from kernelmeans.spaces.base import Share, Space, Trace
 from kernelmeans.spaces.centroids import Centroids
@@ -118,7 +117,8 @@ class PartedSpace(FeatureSpace):
 
     @property
     def sample_rows(self) -> int:
-        return draw_size(self.n_samples, self.width * self.dtype.itemsize)
+        # As many as the memory budget was found to hold.
+        return self._draw.n_samples
 
     @property
     def width(self) -> int:

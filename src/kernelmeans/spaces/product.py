@@ -53,7 +53,10 @@ class ProductSpace(Space):
         self._kernel_weights = rule.start(len(members))
         parted = [member for member in members if member.parts is not None]
         if parted and not self.keeps_coefficients:
-            self.parts, self.parts_in_flight = parted[0].parts, parted[0].parts_in_flight
+            # Parts that are small enough for every member.
+            finest = max(parted, key=lambda member: len(member.parts or ()))
+            limits = [m.parts_in_flight for m in parted if m.parts_in_flight is not None]
+            self.parts, self.parts_in_flight = finest.parts, min(limits, default=None)
         # Members that keep coefficients share one sum, the first; the others have their own.
         self._owners = [member for member in members if not member.keeps_coefficients]
         self._owners[:0] = [member for member in members if member.keeps_coefficients][:1]
