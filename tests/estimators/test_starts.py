@@ -190,6 +190,7 @@ REFUSED = {
     "nan": (np.full((4, 3), np.nan), r"init contains NaN"),
     "inf": (np.full((90, 4), np.inf), r"init contains NaN or infinite"),
     "floating point indices": (SEEDS.astype(float), r"init has shape \(4,\) and dtype float64"),
+    "too many indices": (np.arange(5), r"init has shape \(5,\) and dtype int64"),
 }
 
 

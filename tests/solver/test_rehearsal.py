@@ -43,15 +43,25 @@ def test_only_annealed_runs_of_many_samples_are_rehearsed(X):
     assert not can_rehearse(space_of(X), 6, ANNEALED)
 
 
-def test_each_restart_goes_on_from_its_own_best(X, threads):
+def test_a_restart_goes_on_from_the_best_of_its_own_starts(X, threads):
     space = space_of(X)
-    centroids, schedule = rehearse(space, K, ANNEALED, [3, 8], threads)
-    assert centroids.shape == (K, 2)
-    assert schedule.s0 < -10
-    assert schedule.eta == ANNEALED.eta
-    for index, seed in enumerate([3, 8]):
-        alone, _ = rehearse(space, K, ANNEALED, [seed], threads)
-        assert_array_equal(alone.vectors[0][:, 0], centroids.vectors[0][:, index])
+    ends = []
+    for seed in [3, 8]:
+        centroids, schedule = rehearse(space, K, ANNEALED, seed, threads)
+        assert centroids.shape == (K, 1)
+        assert schedule.s0 < -10
+        assert schedule.eta == ANNEALED.eta
+        ends.append(centroids.vectors[0][:, 0])
+    assert not np.array_equal(*ends)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_restart_is_the_same_alone_and_among_others(X, seed):
+    """How many are solved together depends on memory: each goes on at a power of its own."""
+    alone = PowerKMeans(K, n_init=1, random_state=seed).fit(X).result_
+    among = PowerKMeans(K, n_init=3, random_state=seed).fit(X).result_
+    assert_array_equal(alone.power_history[0], among.power_history[0])
+    assert alone.inertia[0] == among.inertia[0]
 
 
 @pytest.mark.parametrize(

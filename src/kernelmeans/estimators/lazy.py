@@ -75,8 +75,8 @@ def refuse_rows(X: Data, what: str) -> None:
     """
     if isinstance(X, DaskRows):
         raise ValueError(
-            f"X: {what} cannot be had of Dask collections; use kernel='linear', or "
-            "approximation='landmarks', 'rpcholesky' or 'rff'."
+            f"X: {what} cannot be had of Dask collections; use a linear or cosine kernel, or an "
+            "estimator with approximation='landmarks', 'rpcholesky' or 'rff'."
         )
     if isinstance(X, Rows):
         raise MemoryError(

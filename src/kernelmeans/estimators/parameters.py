@@ -76,31 +76,13 @@ class OneKernel(KernelClusterer):
     approximation: str | None = None
     n_components: int | float | str = "auto"
 
-    def _space(
-        self,
-        kernel: Kernel,
-        X: Data,
-        weight: Array,
-        budget: int,
-        threads: Threads,
-        seed: int,
-        device: Device,
-    ) -> Space:
-        choice = choose(
-            kernel,
-            X,
-            weight,
-            self.approximation,
-            self.n_components,
-            self.cache_kernel,
-            budget,
-            seed,
-        )
+    def _space(self, kernel: Kernel, X: Data, builder: Builder) -> Space:
+        wish = self.approximation, self.n_components, self.cache_kernel
+        choice = choose(kernel, X, builder.weight, *wish, builder.budget, builder.seed)
         self.approximation_, self.approximation_reason_ = choice.method, choice.reason
-        builder = Builder(self.n_clusters, budget, weight, threads, seed, device=device)
         (space,) = builder.spaces([kernel], [X], [choice])
         if not (kernel.surely_positive or isinstance(space, FeatureSpace)):
-            warn_unless_positive(space, threads, seed, kernel.name)
+            warn_unless_positive(space, builder.threads, builder.seed, kernel.name)
         return space
 
     def _squared_lengths(self, X: Data, given: Any = None, device: Device = HOST) -> Array:
@@ -162,7 +144,7 @@ class Annealed(KernelClusterer):
     tol: float
 
     @property
-    def _rehearses(self) -> bool:  # type: ignore[override]
+    def _rehearses(self) -> bool:
         return bool(self.s0 == "auto")
 
     def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:

@@ -23,6 +23,7 @@ from kernelmeans._sklearn import (
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
+from kernelmeans.estimators.build import Builder
 from kernelmeans.estimators.callbacks import Reporter
 from kernelmeans.estimators.checks import check_weights
 from kernelmeans.estimators.lazy import (
@@ -82,16 +83,7 @@ class KernelClusterer(
         """Settle the kernel from the data, a `Kernel` or several of them."""
         raise NotImplementedError
 
-    def _space(
-        self,
-        kernel: Any,
-        X: Data,
-        weight: Array,
-        budget: int,
-        threads: Threads,
-        seed: int,
-        device: Device,
-    ) -> Space:
+    def _space(self, kernel: Any, X: Data, builder: Builder) -> Space:
         raise NotImplementedError
 
     def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
@@ -101,8 +93,10 @@ class KernelClusterer(
     def _precomputed(self) -> bool:
         return False
 
-    #: Whether many rows may be annealed on a draw first: not if the powers are the user's.
-    _rehearses: bool = False
+    @property
+    def _rehearses(self) -> bool:
+        """Whether many rows may be annealed on a draw first: not if the powers are the user's."""
+        return False
 
     def _check_precomputed(self, X: Array) -> None:
         raise NotImplementedError
@@ -165,7 +159,9 @@ class KernelClusterer(
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
         with Threads(None if device.is_host else 1) as threads:
-            space = self._space(kernel, X, weight, budget, threads, seed, device)
+            approximates = "approximation" in self.get_params(deep=False)
+            builder = Builder(self.n_clusters, budget, weight, threads, seed, approximates, device)
+            space = self._space(kernel, X, builder)
             schedule = self._schedule(space, threads, seed)
             seeds = rng.randint(np.iinfo(np.int32).max, size=starts.n_init).tolist()
             result = self._solve(space, starts, schedule, budget, seeds, threads, reporter)
@@ -210,16 +206,17 @@ class KernelClusterer(
         reporter: Reporter,
     ) -> Result:
         """All restarts, as many at a time as the memory budget holds."""
+        rehearses = starts.seeded and self._rehearses
+        rehearses = rehearses and can_rehearse(space, self.n_clusters, schedule)
         working = space.bytes_per_restart(self.n_clusters)
-        size = max(1, (budget - space.resident_bytes) // working)
+        # After a rehearsal each restart has powers of its own.
+        size = 1 if rehearses else max(1, (budget - space.resident_bytes) // working)
         results: list[Result] = []
         for first in range(0, starts.n_init, size):
-            batch = seeds[first : first + size]
-            powers = schedule
-            rehearses = starts.seeded and self._rehearses
-            if rehearses and can_rehearse(space, self.n_clusters, schedule):
+            batch, powers = seeds[first : first + size], schedule
+            if rehearses:
                 centroids, powers = rehearse(
-                    space, self.n_clusters, schedule, batch, threads, reporter.in_rehearsal
+                    space, self.n_clusters, schedule, batch[0], threads, reporter.in_rehearsal
                 )
             else:
                 centroids = starts.draw(space, first, batch, threads)

@@ -129,7 +129,7 @@ class Starts:
         indices = np.issubdtype(start.dtype, np.integer) and start.size > 0
         if indices and start.shape[-1:] == (k,) and start.ndim <= 2:
             return self._checked_indices(np.atleast_2d(start), name)
-        start = start.astype(self.X.dtype)
+        got, start = start.dtype, start.astype(self.X.dtype)
         if not np.isfinite(start).all():
             raise ValueError(f"{name} contains NaN or infinite values; give finite numbers.")
         if start.shape == (k, p) and not self.kernel.precomputed:
@@ -143,7 +143,7 @@ class Starts:
             return start
         coordinates = "" if self.kernel.precomputed else f"coordinates of shape ({k}, {p}), "
         raise ValueError(
-            f"{name} has shape {start.shape} and dtype {start.dtype}; give row indices (integers) "
+            f"{name} has shape {start.shape} and dtype {got}; give row indices (integers) "
             f"of shape ({k},) or (n_init, {k}), {coordinates}or weights of shape ({n}, {k})."
         )
 

@@ -134,27 +134,17 @@ class WithKernels(KernelClusterer):
             kernels = [kernel.normalise() for kernel in kernels]
         return CombinedKernel(kernels, columns)
 
-    def _space(
-        self,
-        kernel: CombinedKernel,
-        X: Data,
-        weight: Array,
-        budget: int,
-        threads: Threads,
-        seed: int,
-        device: Device,
-    ) -> ProductSpace:
+    def _space(self, kernel: CombinedKernel, X: Data, builder: Builder) -> ProductSpace:
+        weight, threads = builder.weight, builder.threads
         self.kernels_ = kernel.kernels
         rows = _rows(X, kernel.columns)
-        share = budget // len(rows)
-        wish = self.approximation, self.n_components, self.cache_kernel, share, seed
+        share = builder.budget // len(rows)
+        wish = self.approximation, self.n_components, self.cache_kernel, share, builder.seed
         choices = [
             choose(own, X, weight, *wish) for own, X in zip(kernel.kernels, rows, strict=True)
         ]
         self.approximation_ = [choice.method for choice in choices]
         self.approximation_reason_ = [choice.reason for choice in choices]
-        approximates = "approximation" in self.get_params(deep=False)
-        builder = Builder(self.n_clusters, budget, weight, threads, seed, approximates, device)
         spaces = builder.spaces(kernel.kernels, rows, choices, self._kernel_names)
         variance, rounding = variances(spaces, threads)
         variance = np.where(variance > rounding, variance, 0)
@@ -162,7 +152,8 @@ class WithKernels(KernelClusterer):
         for index in kept:
             approximate = isinstance(spaces[index], FeatureSpace)
             if not (kernel.kernels[index].surely_positive or approximate):
-                warn_unless_positive(spaces[index], threads, seed, self._kernel_names[index])
+                name = self._kernel_names[index]
+                warn_unless_positive(spaces[index], threads, builder.seed, name)
         self.kernel_factors_ = np.zeros(len(spaces))
         self.kernel_factors_[kept] = self._factors(kernel, rows, weight, variance, kept, threads)
         factors = self.kernel_factors_[kept]

@@ -5,7 +5,6 @@ starts are annealed on a draw; the one that costs least on all samples goes on t
 where it turned hard.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,7 @@ from kernelmeans.solver.schedule import Schedule
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
 from kernelmeans.spaces import Centroids, Space
 
-#: Starts annealed on the draw for each restart, its share of the samples (so that all starts
+#: Starts annealed on the draw, its share of the samples (so that all starts
 #: together cost half a run), and samples of it that a cluster needs.
 STARTS, SHARE, SAMPLES_PER_CLUSTER = 8, 1 / 16, 500
 
@@ -43,7 +42,7 @@ def rehearse(
     space: Space,
     n_clusters: int,
     schedule: Schedule,
-    seeds: Sequence[int],
+    seed: int,
     threads: Threads,
     listen: Listener = lambda progress: False,
 ) -> tuple[Centroids, Schedule]:
@@ -57,8 +56,8 @@ def rehearse(
         Number of centroids.
     schedule : Schedule
         Powers of the run on the draw.
-    seeds : sequence of int
-        One for each restart.
+    seed : int
+        Of the starts.
     threads : Threads
         Where blocks are worked on.
     listen : callable
@@ -67,29 +66,25 @@ def rehearse(
     Returns
     -------
     centroids : Centroids
-        For each restart those of its best run.
+        Those of the best run, as one restart.
     schedule : Schedule
-        The same from the power on at which they turned hard.
+        The same from the power on at which it turned hard.
     """
     size = max(SAMPLES_PER_CLUSTER * n_clusters, int(SHARE * space.n_samples))
     few = space.sample
     if size < few.n_samples:
         few = few.restricted(*drawn(few.sample_weight, size))
-    best, powers = [], []
-    for seed in seeds:
-        own = np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=STARTS).tolist()
-        generators = [np.random.RandomState(start) for start in own]
-        start = few.at(greedy_kmeans_plusplus(few, n_clusters, generators, threads))
-        ends, last = [], []
-        for index, noise in enumerate(own):
-            result = solve(few, start.take(np.array([index])), schedule, threads, [noise], listen)
-            assert result.centroids is not None
-            ends.append(result.centroids)
-            history = result.power_history[0]
-            last.append(float(history[np.isfinite(history)][-1]))
-        candidates = Centroids.join(ends)
-        # Costs on the draw are too rough to tell the best.
-        least = int(hard_costs(space, candidates, threads).argmin())
-        best.append(candidates.take(np.array([least])))
-        powers.append(last[least])
-    return Centroids.join(best), replace(schedule, s0=max(powers))
+    own = np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=STARTS).tolist()
+    generators = [np.random.RandomState(start) for start in own]
+    starts = few.at(greedy_kmeans_plusplus(few, n_clusters, generators, threads))
+    ends, powers = [], []
+    for index, noise in enumerate(own):
+        result = solve(few, starts.take(np.array([index])), schedule, threads, [noise], listen)
+        assert result.centroids is not None
+        ends.append(result.centroids)
+        history = result.power_history[0]
+        powers.append(float(history[np.isfinite(history)][-1]))
+    candidates = Centroids.join(ends)
+    # Costs on the draw are too rough to tell the best.
+    best = int(hard_costs(space, candidates, threads).argmin())
+    return candidates.take(np.array([best])), replace(schedule, s0=powers[best])
