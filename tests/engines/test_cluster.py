@@ -119,7 +119,8 @@ def test_without_a_client_there_is_no_cluster(monkeypatch):
 
 
 def test_memory_limits_are_those_of_the_workers(cluster):
-    assert cluster.memory_limits() == [10**9, 10**9]
+    threads = [worker.nthreads for worker in cluster.client.cluster.workers.values()]
+    assert cluster.memory_limits() == [(10**9, threads[0]), (10**9, threads[1])]
 
 
 def fail(error):

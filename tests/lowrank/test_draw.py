@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from kernelmeans.lowrank import draw_rows, draw_size, drawn
+import data
+from kernelmeans.kernels import Kernel
+from kernelmeans.lowrank import approximate, draw, draw_rows, draw_size, drawn
 from kernelmeans.lowrank.draw import FEWEST_ROWS, MOST_BYTES, MOST_ROWS
 
 weights = hnp.arrays(
@@ -76,11 +78,26 @@ def test_the_same_samples_every_time():
     np.testing.assert_array_equal(drawn(8 * weight, 100)[0], first[0])
 
 
-@given(n=st.integers(1, 10**9), row_bytes=st.integers(0, 10**9), most=st.integers(0, 10**10))
-def test_a_draw_has_few_rows_and_bytes_but_not_too_few(n, row_bytes, most):
-    size = draw_size(n, row_bytes, most)
-    assert min(n, FEWEST_ROWS) <= size <= min(n, MOST_ROWS)
-    assert size * row_bytes <= min(most, MOST_BYTES) or size == min(n, FEWEST_ROWS)
+@given(
+    n=st.integers(1, 10**9),
+    row_bytes=st.integers(0, 10**9),
+    most=st.integers(0, 10**10),
+    wanted=st.integers(0, 10**6),
+)
+def test_a_draw_has_few_rows_and_bytes_but_not_too_few(n, row_bytes, most, wanted):
+    size = draw_size(n, row_bytes, most, at_least=wanted)
+    fewest = max(FEWEST_ROWS, wanted)
+    assert min(n, fewest) <= size <= min(n, max(MOST_ROWS, wanted))
+    assert size * row_bytes <= min(most, MOST_BYTES) or size == min(n, fewest)
+
+
+def test_of_wide_rows_enough_are_drawn_for_all_components(monkeypatch):
+    monkeypatch.setattr(draw, "FEWEST_ROWS", 50)
+    monkeypatch.setattr(draw, "MOST_BYTES", 1000)
+    X, kernel = data.cloud(1000, 3), Kernel("rbf", {"gamma": 1.0})
+    for method in ["landmarks", "rpcholesky"]:
+        found = approximate(kernel, X, np.ones(1000), method, 300, seed=0)
+        assert len(found.features.rows) == 300
 
 
 @pytest.mark.parametrize("n", [FEWEST_ROWS, FEWEST_ROWS + 1, 3 * FEWEST_ROWS])

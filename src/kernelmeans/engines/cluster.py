@@ -63,10 +63,11 @@ class Cluster:
         except ValueError:
             return None
 
-    def memory_limits(self) -> list[int]:
-        """Bytes of memory of each worker that has a limit."""
+    def memory_limits(self) -> list[tuple[int, int]]:
+        """Bytes of memory of each worker that has a limit, and its threads."""
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        return [worker["memory_limit"] for worker in workers if worker["memory_limit"]]
+        limited = [worker for worker in workers if worker["memory_limit"]]
+        return [(worker["memory_limit"], worker["nthreads"]) for worker in limited]
 
     def task(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """A future of function(*arguments), any of which may be futures themselves."""
@@ -117,7 +118,7 @@ class Cluster:
             found: list[Any] = self.client.gather(list(futures))
             return found
         except (KilledWorker, MemoryError) as error:
-            out, limits = "out of memory", self.memory_limits()
+            out, limits = "out of memory", [limit for limit, _ in self.memory_limits()]
             memory = f", of {readable(min(limits))} each" if limits else ""
             raise MemoryError(
                 f"Workers cannot do their work on a block of rows: {str(error) or out}. Most "

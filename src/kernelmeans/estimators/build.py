@@ -204,7 +204,7 @@ class Builder:
         sample = FeatureSpace.hold(features, rows, weight, self.threads, lift, self.device)
         cluster = Cluster.find() if isinstance(X, DaskRows) else None
         if cluster is not None:
-            held = self._fits_workers(cluster, X, raw.shape[1] * itemsize, row_bytes)
+            held = self._fits_workers(cluster, sample, X, row_bytes)
             space = PartedSpace.on_cluster(sample, X, self.weight, cluster, held)
         else:
             space = self._parted(sample, X, row_bytes, budget)
@@ -218,7 +218,7 @@ class Builder:
             budget,
             f"n_samples={len(self.weight)}, n_clusters={self.n_clusters}: {FEWEST_ROWS} rows and "
             "their features, in half of the memory budget,",
-            "Use fewer components or clusters",
+            f"Use fewer {_fewer(sample)}",
         )
         most = max(FEWEST_ROWS, min(PART_BYTES, room // PARTS) // row_bytes)
         # A thread works on one part while another is read for it.
@@ -226,7 +226,7 @@ class Builder:
         return PartedSpace(sample, X, row_blocks(X, most), self.weight, in_flight)
 
     def _fits_workers(
-        self, cluster: Cluster, X: DaskRows, feature_bytes: int, row_bytes: int
+        self, cluster: Cluster, sample: FeatureSpace, X: DaskRows, row_bytes: int
     ) -> bool:
         """Whether workers can keep all features; refused if one chunk is too large for them."""
         limits = cluster.memory_limits()
@@ -234,10 +234,17 @@ class Builder:
             return True
         check_memory(
             X.chunk * row_bytes,
-            int(WORKER_SHARE * min(limits)),
+            int(WORKER_SHARE * min(limit / n_threads for limit, n_threads in limits)),
             f"X: a chunk of {X.chunk} rows with its features",
-            "Rechunk X into smaller blocks of rows, use fewer components or clusters, or give the "
-            "workers more memory",
-            f"{WORKER_SHARE:.0%} of a worker's memory",
+            f"Rechunk X into smaller blocks of rows, use fewer {_fewer(sample)}, or give the "
+            "workers more memory or fewer threads",
+            f"{WORKER_SHARE:.0%} of a worker's memory for each of its threads",
         )
-        return len(self.weight) * feature_bytes <= WORKER_SHARE * sum(limits)
+        held = X.shape[0] * sample.frame.centre.nbytes
+        return held <= WORKER_SHARE * sum(limit for limit, _ in limits)
+
+
+def _fewer(sample: FeatureSpace) -> str:
+    """What makes features take less memory."""
+    explicit = isinstance(sample.frame.features, Explicit)
+    return "clusters" if explicit else "components or clusters"

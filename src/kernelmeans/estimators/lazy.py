@@ -137,6 +137,9 @@ def by_blocks(
         delattr(light, name)
     if not isinstance(rows, DaskRows):
         return np.concatenate([method(light, rows[block]) for block in rows.blocks()])
+    # Dask works on several blocks at a time already.
+    light._predictor = copy.copy(light._predictor)
+    light._predictor.workers = 1
     meta = np.empty((0,) if width is None else (0, 0), dtype)
     shape = {"drop_axis": 1} if width is None else {"chunks": (rows.array.chunks[0], (width,))}
     return rows.array.map_blocks(_Answer(method, light), dtype=dtype, meta=meta, **shape)

@@ -1,39 +1,21 @@
 """What the estimators share: from checked input through space and solver to fitted attributes."""
 
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelmeans._devices import HOST, Device, answer, device_of, hosted
-from kernelmeans._sklearn import (
-    CallbackSupportMixin,
-    _check_sample_weight,
-    _fit_context,
-    with_callbacks,
-)
-from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans._devices import HOST, Device, answer, hosted
+from kernelmeans._sklearn import CallbackSupportMixin, _fit_context, with_callbacks
+from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.build import Builder
 from kernelmeans.estimators.callbacks import Reporter
 from kernelmeans.estimators.checks import check_weights
-from kernelmeans.estimators.lazy import (
-    by_blocks,
-    check_rows,
-    lazy_rows,
-    loaded,
-    refuse_elsewhere,
-    refuse_rows,
-)
+from kernelmeans.estimators.lazy import by_blocks, loaded, refuse_rows
+from kernelmeans.estimators.predicting import Predicting, total_cost
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
 from kernelmeans.rows.lazy import DaskRows, computed
@@ -47,30 +29,22 @@ from kernelmeans.solver import (
     solve,
     swap_moves,
 )
-from kernelmeans.spaces import Comparison, Predictor, Space
+from kernelmeans.spaces import Predictor, Space
 
 #: Share of the memory budget that the soft weights may take to be kept.
 WEIGHTS_SHARE = 0.25
 
 
-class KernelClusterer(
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ClusterMixin,
-    CallbackSupportMixin,
-    BaseEstimator,
-):
+class KernelClusterer(CallbackSupportMixin, Predicting):
     """The shared shell; `fit` reads: validate, build a space, solve, label with predict's code."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
-    n_clusters: int
     init: Any
     n_init: Any
     refine: str | None = None
     n_swaps: int | str = "auto"
     max_iter: int
     memory_budget: int | str | None
-    device: str | None = None
     #: What else ends a run sooner.
     _faster: ClassVar[str] = ""
     cache_kernel: bool
@@ -90,10 +64,6 @@ class KernelClusterer(
         raise NotImplementedError
 
     @property
-    def _precomputed(self) -> bool:
-        return False
-
-    @property
     def _rehearses(self) -> bool:
         """Whether many rows may be annealed on a draw first: not if the powers are the user's."""
         return False
@@ -104,17 +74,9 @@ class KernelClusterer(
     def _remember(self, X: Data) -> None:
         """Keep what `_squared_lengths` has to know of the training rows."""
 
-    def _squared_lengths(self, X: Data, given: Any = None, device: Device = HOST) -> Array:
-        """K(x, x) of rows, before any normalisation, in the form that the predictor takes."""
-        raise NotImplementedError
-
     def _training_squared_lengths(self, X: Data, device: Device) -> Array:
         """The same for the training rows."""
         return self._squared_lengths(X, device=device)
-
-    def _lengths_for_labels(self, X: Data, given: Any = None) -> Array:
-        """What `predict` needs of it: nothing, mostly."""
-        return np.zeros(X.shape[0], self._predictor.norms.dtype)
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
@@ -255,27 +217,24 @@ class KernelClusterer(
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
         if isinstance(X, Rows):
             kind = np.dtype([("label", np.int32), ("nearest", weight.dtype)])
-            found = by_blocks(self, KernelClusterer._assigned, X, kind)
+            found = by_blocks(self, Predicting._assigned, X, kind)
             labels = found["label"]
             if isinstance(X, DaskRows):
                 # Once computed they need neither the cluster nor the data again.
                 found = computed(found)
                 labels = X.like(found["label"])
             self.labels_ = labels
-            self.inertia_ = _cost(found["nearest"], weight)
+            self.inertia_ = total_cost(found["nearest"], weight)
             return
         fits = X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget
         diagonal = self._training_squared_lengths(X, device)
         comparison = self._predictor.on(device).compare(X, diagonal, keep_distances=fits)
         self.labels_ = comparison.labels
-        self.inertia_ = _cost(comparison.nearest, weight)
+        self.inertia_ = total_cost(comparison.nearest, weight)
         if comparison.distances is not None:
             finite = self.power_history_[np.isfinite(self.power_history_)]
             power = float(finite[-1]) if len(finite) else -np.inf
             self.weights_ = shares(comparison.distances, power, floor).T
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_predictor")
 
     def _warn(self, result: Result) -> None:
         if not result.converged[result.best]:
@@ -291,162 +250,3 @@ class KernelClusterer(
                 f"({self.n_clusters}). Possibly due to duplicate points in X.",
                 ConvergenceWarning,
             )
-
-    def predict(self, X: Any) -> IntArray:
-        """Nearest centroid, in feature space, of each row.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix} of shape (n_rows, n_features)
-            Rows; for ``kernel="precomputed"`` their kernel values against the training rows,
-            shape (n_rows, n_samples).
-
-        Returns
-        -------
-        labels : array of shape (n_rows,)
-            Index of the cluster of each row; of X's library and on its device.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator has not been fitted.
-        ValueError
-            If X has the wrong number of features, NaN or infinite values.
-        """
-        check_is_fitted(self)
-        given, (X, device) = X, self._received(X, reset=False)
-        labels: IntArray
-        if isinstance(X, Rows):
-            labels = by_blocks(self, type(self).predict, X, np.int32)
-            return labels
-        labels = self._predictor.on(device).compare(X, self._lengths_for_labels(X)).labels
-        return cast(IntArray, answer(labels, given))
-
-    def transform(self, X: Any, *, diagonal: Any = None) -> Array:
-        """Distances, not squared, of each row to the centroids in feature space.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix} of shape (n_rows, n_features)
-            Rows, as for `predict`.
-        diagonal : array-like of shape (n_rows,), default=None
-            k(x, x) of each row, which only ``kernel="precomputed"`` cannot know; shape (L, n_rows)
-            for ``kernels="precomputed"``. When None it is that of an equal training row, or the
-            training diagonal if constant, or its mean with a warning.
-
-        Returns
-        -------
-        distances : array of shape (n_rows, n_clusters)
-            Distances; of X's library and on its device.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator has not been fitted.
-        ValueError
-            If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
-        """
-        check_is_fitted(self)
-        given, (X, device) = X, self._received(X, reset=False)
-        if isinstance(X, Rows):
-            dtype, width = self._predictor.norms.dtype, self.n_clusters
-            found: Array = by_blocks(self, type(self).transform, X, dtype, width)
-            return found
-        squared = self._squared_lengths(X, hosted(diagonal), device)
-        compared = self._predictor.on(device).compare(X, squared, keep_distances=True)
-        return cast(Array, answer(np.sqrt(cast(Array, compared.distances)).T, given))
-
-    def score(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, diagonal: Any = None
-    ) -> float:
-        """Minus the weighted sum of squared distances to the nearest centroid.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix} of shape (n_rows, n_features)
-            Rows, as for `predict`.
-        y : Ignored
-            Not used, present for API consistency by convention.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights; all ones when None.
-        diagonal : array-like of shape (n_rows,), default=None
-            As for `transform`.
-
-        Returns
-        -------
-        score : float
-            Minus the cost; on the training data, with the weights of the fit, ``-inertia_``.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator has not been fitted.
-        ValueError
-            If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
-        """
-        check_is_fitted(self)
-        X, device = self._received(X, reset=False)
-        weight = _check_sample_weight(hosted(sample_weight), X, dtype=X.dtype)
-        if isinstance(X, Rows):
-            dtype = self._predictor.norms.dtype
-            nearest = by_blocks(self, KernelClusterer._checked_nearest, X, dtype)
-            nearest = computed(nearest) if isinstance(X, DaskRows) else nearest
-        else:
-            nearest = self._nearest(X, hosted(diagonal), device)
-        return -_cost(nearest, weight)
-
-    def _checked_nearest(self, X: Data) -> Array:
-        return self._nearest(self._validated(X, reset=False))
-
-    def _nearest(self, X: Data, diagonal: Any = None, device: Device | None = None) -> Array:
-        """Squared distances to the nearest centroids."""
-        return self._compared(X, diagonal, device).nearest
-
-    def _compared(self, X: Data, diagonal: Any = None, device: Device | None = None) -> Comparison:
-        # Blocks of rows on disk are the host's: where to compare them, the parameter says.
-        device = device_of(self.device, X) if device is None else device
-        squared = self._squared_lengths(X, diagonal, device)
-        return self._predictor.on(device).compare(X, squared)
-
-    def _received(self, X: Any, reset: bool) -> tuple[Data, Device]:
-        """Rows checked, on the host, and where to compute."""
-        device = device_of(self.device, X)
-        rows = self._validated(hosted(X), reset)
-        refuse_elsewhere(rows, device)
-        if reset and not device.is_host and rows.dtype == np.float32:
-            device.warn_if_rounding()
-        return rows, device
-
-    def _assigned(self, X: Data) -> Array:
-        """Labels, and squared distances to the nearest centroids, of checked rows."""
-        found = self._compared(X)
-        kind = [("label", found.labels.dtype), ("nearest", found.nearest.dtype)]
-        assigned = np.empty(len(found.labels), kind)
-        assigned["label"], assigned["nearest"] = found.labels, found.nearest
-        return assigned
-
-    def _validated(self, X: Any, reset: bool) -> Data:
-        rows = lazy_rows(X)
-        if rows is not None and self._precomputed and not isinstance(rows, DaskRows):
-            # A kernel matrix is needed as a whole, and by its own diagonal.
-            X, rows = rows[:], None
-        if rows is not None:
-            return check_rows(self, rows, reset)
-        dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
-        sparse: Any = False if self._precomputed else "csr"
-        return validate_data(self, X, accept_sparse=sparse, dtype=dtype, order="C", reset=reset)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_clusters
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.sparse = not self._precomputed
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def _cost(nearest: Array, weight: Array) -> float:
-    return float(nearest.astype(np.float64) @ weight.astype(np.float64))

@@ -106,7 +106,9 @@ def approximate(
         drawn_frequencies = frequencies(kernel, X.shape[1], count, seed, sample_weight.dtype)
         return Approximation(Fourier(kernel, drawn_frequencies), None)
     if not kernel.precomputed:
-        X, sample_weight = draw_rows(X, sample_weight, columns=most * (method == "rpcholesky"))
+        columns = most * (method == "rpcholesky")
+        # Some are drawn more than once.
+        X, sample_weight = draw_rows(X, sample_weight, columns=columns, at_least=2 * most)
         with np.errstate(all="ignore"):
             check_finite(kernel, kernel.diagonal(X), row_norms(X, squared=True))
     if method == "rpcholesky":
@@ -170,11 +172,16 @@ def check_method(kernel: Kernel, method: str, n_components: int | float | str) -
 
 
 def draw_rows(
-    X: Data, sample_weight: Array, most_bytes: int = MOST_BYTES, columns: int = 0
+    X: Data,
+    sample_weight: Array,
+    most_bytes: int = MOST_BYTES,
+    columns: int = 0,
+    at_least: int = 0,
 ) -> tuple[Data, Array]:
     """A draw of rows in proportion to their weights, and the weight that each stands for.
 
-    Not more than take ``most_bytes``, themselves or with so many columns instead of theirs.
+    Not more than take ``most_bytes``, themselves or with so many columns instead of theirs, but
+    ``at_least`` so many rows.
 
     Raises
     ------
@@ -183,7 +190,7 @@ def draw_rows(
     """
     own = X.nnz // X.shape[0] if scipy.sparse.issparse(X) else X.shape[1]
     row_bytes = max(own, columns) * sample_weight.dtype.itemsize
-    size = draw_size(len(sample_weight), row_bytes, most_bytes)
+    size = draw_size(len(sample_weight), row_bytes, most_bytes, at_least)
     if size == len(sample_weight):
         indices: IntArray = np.arange(size)
         weight, rows = sample_weight, X[:]

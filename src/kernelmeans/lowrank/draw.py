@@ -8,10 +8,12 @@ from kernelmeans._typing import Array, IntArray
 MOST_ROWS, MOST_BYTES, FEWEST_ROWS = 2**16, 2**27, 2**12
 
 
-def draw_size(n_samples: int, row_bytes: int, most_bytes: int = MOST_BYTES) -> int:
+def draw_size(
+    n_samples: int, row_bytes: int, most_bytes: int = MOST_BYTES, at_least: int = 0
+) -> int:
     """How many samples to draw; all of them where they are few."""
     fitting = min(most_bytes, MOST_BYTES) // max(1, row_bytes)
-    return min(n_samples, MOST_ROWS, max(FEWEST_ROWS, fitting))
+    return min(n_samples, max(at_least, FEWEST_ROWS, min(MOST_ROWS, fitting)))
 
 
 def drawn(sample_weight: Array, size: int) -> tuple[IntArray, Array]:

@@ -1,8 +1,8 @@
 """Annealing on a draw of the samples first, where they are many.
 
-Most steps of an annealed run tell apart what a fraction of the samples tells as well. So a few
-starts are annealed on a draw; the one that costs least on all samples goes on there, at the power
-where it turned hard.
+Most steps of an annealed run tell apart what a fraction of the samples tells as well. So some
+starts are annealed on a draw, and the best is mended there by swap moves; then it goes on over all
+samples, at the power where it turned hard.
 """
 
 from dataclasses import replace
@@ -11,15 +11,16 @@ import numpy as np
 
 from kernelmeans.engines import Threads
 from kernelmeans.lowrank import drawn
-from kernelmeans.solver.blockwise import hard_costs
 from kernelmeans.solver.driver import Listener, solve
 from kernelmeans.solver.schedule import Schedule
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
+from kernelmeans.solver.swap import swap_moves
 from kernelmeans.spaces import Centroids, Space
 
-#: Starts annealed on the draw, its share of the samples (so that all starts
-#: together cost half a run), and samples of it that a cluster needs.
-STARTS, SHARE, SAMPLES_PER_CLUSTER = 8, 1 / 16, 500
+#: Share of the samples in the draw, samples of it that a cluster needs.
+SHARE, SAMPLES_PER_CLUSTER = 1 / 16, 500
+#: Starts annealed on it, and swap moves tried on the best of them.
+STARTS, SWAPS = 4, 20
 
 
 def can_rehearse(space: Space, n_clusters: int, schedule: Schedule) -> bool:
@@ -46,7 +47,7 @@ def rehearse(
     threads: Threads,
     listen: Listener = lambda progress: False,
 ) -> tuple[Centroids, Schedule]:
-    """Anneal from several k-means++ starts on a draw of the samples.
+    """Anneal from k-means++ seeds on a draw of the samples, and try swap moves on the best.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def rehearse(
     schedule : Schedule
         Powers of the run on the draw.
     seed : int
-        Of the starts.
+        Of seeds and moves.
     threads : Threads
         Where blocks are worked on.
     listen : callable
@@ -66,7 +67,7 @@ def rehearse(
     Returns
     -------
     centroids : Centroids
-        Those of the best run, as one restart.
+        Those of the best run on the draw, as one restart.
     schedule : Schedule
         The same from the power on at which it turned hard.
     """
@@ -74,17 +75,13 @@ def rehearse(
     few = space.sample
     if size < few.n_samples:
         few = few.restricted(*drawn(few.sample_weight, size))
-    own = np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=STARTS).tolist()
+    rng = np.random.RandomState(seed)
+    own = rng.randint(np.iinfo(np.int32).max, size=STARTS).tolist()
     generators = [np.random.RandomState(start) for start in own]
     starts = few.at(greedy_kmeans_plusplus(few, n_clusters, generators, threads))
-    ends, powers = [], []
-    for index, noise in enumerate(own):
-        result = solve(few, starts.take(np.array([index])), schedule, threads, [noise], listen)
-        assert result.centroids is not None
-        ends.append(result.centroids)
-        history = result.power_history[0]
-        powers.append(float(history[np.isfinite(history)][-1]))
-    candidates = Centroids.join(ends)
-    # Costs on the draw are too rough to tell the best.
-    best = int(hard_costs(space, candidates, threads).argmin())
-    return candidates.take(np.array([best])), replace(schedule, s0=powers[best])
+    result = solve(few, starts, schedule, threads, own, listen)
+    powers = result.power_history[result.best]
+    last = float(powers[np.isfinite(powers)][-1])
+    swap_moves(few, result, SWAPS, schedule.max_iter, rng, threads, listen)
+    assert result.centroids is not None
+    return result.centroids, replace(schedule, s0=last)

@@ -1,6 +1,6 @@
 """Spaces: the samples' feature vectors in whatever form, and the predictors they export."""
 
-from kernelmeans.spaces.base import Share, Space
+from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeaturePredictor, FeatureSpace
 from kernelmeans.spaces.gram import CachedGramSpace, GramPredictor, GramSpace, Origin
@@ -8,6 +8,7 @@ from kernelmeans.spaces.parted import PartedSpace
 from kernelmeans.spaces.predictor import Comparison, Predictor
 from kernelmeans.spaces.product import ProductPredictor, ProductSpace
 from kernelmeans.spaces.rules import EntropyRule, WeightRule
+from kernelmeans.spaces.shares import Share
 
 __all__ = [
     "CachedGramSpace",

@@ -23,10 +23,11 @@ from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.kernels import Kernel, check_finite
 from kernelmeans.lowrank import FeatureMap, draw_size
 from kernelmeans.rows import Rows
-from kernelmeans.spaces.base import Mixture, Move, Space, Trace
+from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.frame import Frame
 from kernelmeans.spaces.predictor import Predictor
+from kernelmeans.spaces.shares import Mixture, Move, Trace
 
 #: Rows whose features are made at a time.
 FILL_ROWS = 2048
@@ -112,13 +113,7 @@ class FeatureSpace(Space):
         there = features.moved(device.put)
         first = there.raw(*map(device.put, features.read(X, slice(0, 1))))
         if scipy.sparse.issparse(first):
-            # Centring would fill the matrix.
-            Z = features.raw(*features.read(X, slice(0, X.shape[0])))
-            norms = np.asarray(Z.multiply(Z).sum(axis=1)).ravel().astype(dtype)
-            check_finite(features.kernel, norms)
-            space = cls(Frame(features, np.zeros(Z.shape[1], dtype)), Z, norms, sample_weight)
-            space.trace = Trace(float(sample_weight @ norms), 0.0)
-            return space
+            return cls._of_sparse(features, X, sample_weight)
 
         weight, v64 = device.put(sample_weight), sample_weight.astype(np.float64)
         xp, n, v = namespace(weight), X.shape[0], device.put(v64)
@@ -163,6 +158,17 @@ class FeatureSpace(Space):
         check_finite(features.kernel, squares)
         if features.certified:
             space.trace = Trace(float(v64 @ squares + v64.sum() * (mean @ mean)), left_out)
+        return space
+
+    @classmethod
+    def _of_sparse(cls, features: FeatureMap, X: Data, sample_weight: Array) -> "FeatureSpace":
+        # Centring would fill the matrix.
+        Z = features.raw(*features.read(X, slice(0, X.shape[0])))
+        norms = np.asarray(Z.multiply(Z).sum(axis=1)).ravel().astype(sample_weight.dtype)
+        check_finite(features.kernel, norms)
+        origin = np.zeros(Z.shape[1], sample_weight.dtype)
+        space = cls(Frame(features, origin), Z, norms, sample_weight)
+        space.trace = Trace(float(sample_weight @ norms), 0.0)
         return space
 
     @cached_property

@@ -12,9 +12,10 @@ from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, check_finite, lengths_of
-from kernelmeans.spaces.base import Mixture, Move, Space, Trace
+from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import ROW_BUDGET, Predictor, portions
+from kernelmeans.spaces.shares import Mixture, Move, Trace
 
 #: Bytes of kernel rows that are computed together to fill a cached matrix, and fewest rows.
 FILL_BYTES, FILL_ROWS = 2**21, 64

@@ -11,11 +11,12 @@ from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
 from kernelmeans.kernels import check_finite
 from kernelmeans.rows.lazy import DaskRows
-from kernelmeans.spaces.base import Share, Space, Trace
+from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeatureSpace
 from kernelmeans.spaces.frame import Frame
 from kernelmeans.spaces.remote import Remote, equal_or_all
+from kernelmeans.spaces.shares import Share, Trace
 
 
 class PartedSpace(FeatureSpace):

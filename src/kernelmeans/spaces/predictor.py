@@ -69,12 +69,15 @@ class Predictor(ABC):
         Bytes of kernel values or features held at a time.
     device : Device
         Where rows are compared with the centroids.
+    workers : int or None
+        Threads that compare them; as many as BLAS would use when None.
     """
 
     kernel: Any
     norms: Array
     row_budget: int = ROW_BUDGET
     device: Device = HOST
+    workers: int | None = None
 
     @abstractmethod
     def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
@@ -130,7 +133,7 @@ class Predictor(ABC):
         # The blocks depend on nothing but the model, so that equal data get equal labels.
         rows, max_in_flight = portions(self._row_bytes, self.row_budget)
         rows = min(rows, BLOCK_ROWS if self.device.is_host else n)
-        with Threads(None if self.device.is_host else 1) as threads:
+        with Threads(self.workers if self.device.is_host else 1) as threads:
             threads.run(fill, [slice(i, i + rows) for i in range(0, n, rows)], max_in_flight)
         return Comparison(labels, nearest, distances)
 

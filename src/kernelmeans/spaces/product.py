@@ -10,11 +10,12 @@ from kernelmeans._arrays import double, like, namespace, to_numpy
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import CombinedKernel
-from kernelmeans.spaces.base import Mixture, Move, Space, Trace, at_least
+from kernelmeans.spaces.base import Space, at_least
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
 from kernelmeans.spaces.remote import Remote
 from kernelmeans.spaces.rules import WeightRule
+from kernelmeans.spaces.shares import Mixture, Move, Trace
 
 
 class ProductSpace(Space):

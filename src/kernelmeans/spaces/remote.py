@@ -8,9 +8,10 @@ import numpy as np
 from kernelmeans._typing import Array
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
+from kernelmeans.spaces.shares import Share
 
 if TYPE_CHECKING:
-    from kernelmeans.spaces.base import Share, Space
+    from kernelmeans.spaces.base import Space
 
 
 class Remote:
@@ -33,10 +34,8 @@ class Remote:
         self.parts = parts
         self.spaces = spaces
 
-    def total(self, along: tuple[Array, ...], *arguments: Any) -> "Share":
+    def total(self, along: tuple[Array, ...], *arguments: Any) -> Share:
         """The sum of what `Space.reduce` makes of each part with these arguments."""
-        from kernelmeans.spaces.base import Share
-
         share: Share = self.cluster.total(self._tasks(_reduced, along, arguments), Share.plus)
         # Numbers stay numbers.
         vectors, sums = (tuple(upright(a)[()] for a in own) for own in share)
@@ -57,7 +56,7 @@ class Remote:
         return self.cluster.tasks(work, spaces, [order] * len(spaces), *own)
 
 
-def _reduced(space: "Space", order: bytes, *along: Array) -> "Share":
+def _reduced(space: "Space", order: bytes, *along: Array) -> Share:
     function, shape, *arguments = unpacked(order)
     own = tuple(map(upright, along))
     with Threads(1) as threads:

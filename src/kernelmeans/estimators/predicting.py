@@ -1,0 +1,203 @@
+"""What fitted estimators answer of new rows: predict, transform and score."""
+
+from typing import Any, cast
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernelmeans._devices import HOST, Device, answer, device_of, hosted
+from kernelmeans._sklearn import _check_sample_weight
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.estimators.lazy import by_blocks, check_rows, lazy_rows, refuse_elsewhere
+from kernelmeans.rows import Rows
+from kernelmeans.rows.lazy import DaskRows, computed
+from kernelmeans.spaces import Comparison, Predictor
+
+
+class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """New rows are checked as in the fit, and compared with its centroids."""
+
+    n_clusters: int
+    device: str | None = None
+    _predictor: Predictor
+
+    @property
+    def _precomputed(self) -> bool:
+        return False
+
+    def _squared_lengths(self, X: Data, given: Any = None, device: Device = HOST) -> Array:
+        """K(x, x) of rows, before any normalisation, in the form that the predictor takes."""
+        raise NotImplementedError
+
+    def _lengths_for_labels(self, X: Data, given: Any = None) -> Array:
+        """What `predict` needs of it: nothing, mostly."""
+        return np.zeros(X.shape[0], self._predictor.norms.dtype)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_predictor")
+
+    def predict(self, X: Any) -> IntArray:
+        """Nearest centroid, in feature space, of each row.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_rows, n_features)
+            Rows; for ``kernel="precomputed"`` their kernel values against the training rows,
+            shape (n_rows, n_samples).
+
+        Returns
+        -------
+        labels : array of shape (n_rows,)
+            Index of the cluster of each row; of X's library and on its device.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If X has the wrong number of features, NaN or infinite values.
+        """
+        check_is_fitted(self)
+        given, (X, device) = X, self._received(X, reset=False)
+        labels: IntArray
+        if isinstance(X, Rows):
+            labels = by_blocks(self, type(self).predict, X, np.int32)
+            return labels
+        labels = self._predictor.on(device).compare(X, self._lengths_for_labels(X)).labels
+        return cast(IntArray, answer(labels, given))
+
+    def transform(self, X: Any, *, diagonal: Any = None) -> Array:
+        """Distances, not squared, of each row to the centroids in feature space.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_rows, n_features)
+            Rows, as for `predict`.
+        diagonal : array-like of shape (n_rows,), default=None
+            k(x, x) of each row, which only ``kernel="precomputed"`` cannot know; shape (L, n_rows)
+            for ``kernels="precomputed"``. When None it is that of an equal training row, or the
+            training diagonal if constant, or its mean with a warning.
+
+        Returns
+        -------
+        distances : array of shape (n_rows, n_clusters)
+            Distances; of X's library and on its device.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
+        """
+        check_is_fitted(self)
+        given, (X, device) = X, self._received(X, reset=False)
+        if isinstance(X, Rows):
+            dtype, width = self._predictor.norms.dtype, self.n_clusters
+            found: Array = by_blocks(self, type(self).transform, X, dtype, width)
+            return found
+        squared = self._squared_lengths(X, hosted(diagonal), device)
+        compared = self._predictor.on(device).compare(X, squared, keep_distances=True)
+        return cast(Array, answer(np.sqrt(cast(Array, compared.distances)).T, given))
+
+    def score(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, diagonal: Any = None
+    ) -> float:
+        """Minus the weighted sum of squared distances to the nearest centroid.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_rows, n_features)
+            Rows, as for `predict`.
+        y : Ignored
+            Not used, present for API consistency by convention.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights; all ones when None.
+        diagonal : array-like of shape (n_rows,), default=None
+            As for `transform`.
+
+        Returns
+        -------
+        score : float
+            Minus the cost; on the training data, with the weights of the fit, ``-inertia_``.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
+        """
+        check_is_fitted(self)
+        X, device = self._received(X, reset=False)
+        weight = _check_sample_weight(hosted(sample_weight), X, dtype=X.dtype)
+        if isinstance(X, Rows):
+            dtype = self._predictor.norms.dtype
+            nearest = by_blocks(self, Predicting._checked_nearest, X, dtype)
+            nearest = computed(nearest) if isinstance(X, DaskRows) else nearest
+        else:
+            nearest = self._nearest(X, hosted(diagonal), device)
+        return -total_cost(nearest, weight)
+
+    def _checked_nearest(self, X: Data) -> Array:
+        return self._nearest(self._validated(X, reset=False))
+
+    def _nearest(self, X: Data, diagonal: Any = None, device: Device | None = None) -> Array:
+        """Squared distances to the nearest centroids."""
+        return self._compared(X, diagonal, device).nearest
+
+    def _compared(self, X: Data, diagonal: Any = None, device: Device | None = None) -> Comparison:
+        # Blocks of rows on disk are the host's: where to compare them, the parameter says.
+        device = device_of(self.device, X) if device is None else device
+        squared = self._squared_lengths(X, diagonal, device)
+        return self._predictor.on(device).compare(X, squared)
+
+    def _received(self, X: Any, reset: bool) -> tuple[Data, Device]:
+        """Rows checked, on the host, and where to compute."""
+        device = device_of(self.device, X)
+        rows = self._validated(hosted(X), reset)
+        refuse_elsewhere(rows, device)
+        if reset and not device.is_host and rows.dtype == np.float32:
+            device.warn_if_rounding()
+        return rows, device
+
+    def _assigned(self, X: Data) -> Array:
+        """Labels, and squared distances to the nearest centroids, of checked rows."""
+        found = self._compared(X)
+        kind = [("label", found.labels.dtype), ("nearest", found.nearest.dtype)]
+        assigned = np.empty(len(found.labels), kind)
+        assigned["label"], assigned["nearest"] = found.labels, found.nearest
+        return assigned
+
+    def _validated(self, X: Any, reset: bool) -> Data:
+        rows = lazy_rows(X)
+        if rows is not None and self._precomputed and not isinstance(rows, DaskRows):
+            # A kernel matrix is needed as a whole, and by its own diagonal.
+            X, rows = rows[:], None
+        if rows is not None:
+            return check_rows(self, rows, reset)
+        dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
+        sparse: Any = False if self._precomputed else "csr"
+        return validate_data(self, X, accept_sparse=sparse, dtype=dtype, order="C", reset=reset)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = not self._precomputed
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def total_cost(nearest: Array, weight: Array) -> float:
+    """Weighted sum of squared distances, in float64."""
+    return float(nearest.astype(np.float64) @ weight.astype(np.float64))
