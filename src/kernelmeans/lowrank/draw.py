@@ -16,7 +16,7 @@ def draw_size(
     return min(n_samples, max(at_least, FEWEST_ROWS, min(MOST_ROWS, fitting)))
 
 
-def drawn(sample_weight: Array, size: int) -> tuple[IntArray, Array]:
+def drawn(sample_weight: Array, size: int, seed: int = 0) -> tuple[IntArray, Array]:
     """Samples drawn in proportion to their weights, one from each of equal shares of it.
 
     Samples that weigh more than such a share are taken once, and keep their weight: drawn again and
@@ -28,6 +28,8 @@ def drawn(sample_weight: Array, size: int) -> tuple[IntArray, Array]:
         Weights.
     size : int
         Draws.
+    seed : int, default=0
+        Of the draws.
 
     Returns
     -------
@@ -44,7 +46,7 @@ def drawn(sample_weight: Array, size: int) -> tuple[IntArray, Array]:
     reached = np.cumsum(light)
     share = reached[-1] / draws
     if share:
-        marks = (np.arange(draws) + np.random.default_rng(0).uniform(size=draws)) * share
+        marks = (np.arange(draws) + np.random.default_rng(seed).uniform(size=draws)) * share
         # The last sample with any weight, if rounding should go beyond.
         last = np.searchsorted(reached, reached[-1])
         places = np.minimum(np.searchsorted(reached, marks, "right"), last)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernelmeans._arrays import double, namespace, put_first, reduce
+from kernelmeans._arrays import double, namespace, put_first, reduce, to_numpy
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.solver.power import hard_weights
@@ -80,6 +80,17 @@ def _partition(space: Space, block: slice, centroids: Centroids) -> Share:
     mass = double(reduce("sum", weights, axis=-1))
     squares = double(v) @ double(space.squared_norms(block))
     return Share(space.accumulate(weights, block), (mass, squares))
+
+
+def hard_costs(space: Space, centroids: Centroids, threads: Threads) -> Array:
+    """Weighted sum of the smallest squared distances, and the kernel weights' penalty, (R,)."""
+    share = space.reduce(_hard_cost, centroids.shape, threads, centroids)
+    return np.asarray(share.sums[0] + space.penalty(centroids))
+
+
+def _hard_cost(space: Space, block: slice, centroids: Centroids) -> Share:
+    nearest = to_numpy(reduce("min", space.distances(centroids, block), axis=0))
+    return Share((), (nearest @ space.sample_weight[block].astype(np.float64),))
 
 
 def assign(space: Space, centroids: Centroids, threads: Threads) -> Assignment:

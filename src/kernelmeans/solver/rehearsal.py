@@ -1,8 +1,8 @@
-"""Annealing on a draw of the samples first, where they are many.
+"""Annealing on draws of the samples first, where they are many.
 
-Most steps of an annealed run tell apart what a fraction of the samples tells as well. So some
-starts are annealed on a draw, and the best is mended there by swap moves; then it goes on over all
-samples, at the power where it turned hard.
+Most steps of an annealed run tell apart what a fraction of the samples tells as well. So runs are
+annealed on a few draws, and mended there by swap moves; the one that costs least on all samples
+goes on there, at the power where it turned hard.
 """
 
 from dataclasses import replace
@@ -11,16 +11,18 @@ import numpy as np
 
 from kernelmeans.engines import Threads
 from kernelmeans.lowrank import drawn
+from kernelmeans.solver.blockwise import hard_costs
 from kernelmeans.solver.driver import Listener, solve
 from kernelmeans.solver.schedule import Schedule
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
 from kernelmeans.solver.swap import swap_moves
 from kernelmeans.spaces import Centroids, Space
 
-#: Share of the samples in the draw, samples of it that a cluster needs.
-SHARE, SAMPLES_PER_CLUSTER = 1 / 16, 500
-#: Starts annealed on it, and swap moves tried on the best of them.
-STARTS, SWAPS = 4, 20
+#: Draws, starts annealed on each, and swap moves tried on the better of these. Several small draws
+#: find more than a large one: each errs in another direction.
+DRAWS, STARTS, SWAPS = 4, 2, 5
+#: Largest shares of a draw in all samples and in those at hand, and samples that a cluster needs.
+SHARE, SHARE_AT_HAND, SAMPLES_PER_CLUSTER = 1 / 16, 1 / 2, 500
 
 
 def can_rehearse(space: Space, n_clusters: int, schedule: Schedule) -> bool:
@@ -47,7 +49,7 @@ def rehearse(
     threads: Threads,
     listen: Listener = lambda progress: False,
 ) -> tuple[Centroids, Schedule]:
-    """Anneal from k-means++ seeds on a draw of the samples, and try swap moves on the best.
+    """Anneal from k-means++ seeds on draws of the samples, and try swap moves.
 
     Parameters
     ----------
@@ -56,9 +58,9 @@ def rehearse(
     n_clusters : int
         Number of centroids.
     schedule : Schedule
-        Powers of the run on the draw.
+        Powers of the runs on draws.
     seed : int
-        Of seeds and moves.
+        Of draws, seeds and moves.
     threads : Threads
         Where blocks are worked on.
     listen : callable
@@ -67,21 +69,24 @@ def rehearse(
     Returns
     -------
     centroids : Centroids
-        Those of the best run on the draw, as one restart.
+        Those of the best run, as one restart.
     schedule : Schedule
         The same from the power on at which it turned hard.
     """
-    size = max(SAMPLES_PER_CLUSTER * n_clusters, int(SHARE * space.n_samples))
-    few = space.sample
-    if size < few.n_samples:
-        few = few.restricted(*drawn(few.sample_weight, size))
+    at_hand, ends, powers = space.sample, [], []
+    most = min(SHARE * space.n_samples, SHARE_AT_HAND * at_hand.n_samples)
+    size = max(SAMPLES_PER_CLUSTER * n_clusters, int(most))
     rng = np.random.RandomState(seed)
-    own = rng.randint(np.iinfo(np.int32).max, size=STARTS).tolist()
-    generators = [np.random.RandomState(start) for start in own]
-    starts = few.at(greedy_kmeans_plusplus(few, n_clusters, generators, threads))
-    result = solve(few, starts, schedule, threads, own, listen)
-    powers = result.power_history[result.best]
-    last = float(powers[np.isfinite(powers)][-1])
-    swap_moves(few, result, SWAPS, schedule.max_iter, rng, threads, listen)
-    assert result.centroids is not None
-    return result.centroids, replace(schedule, s0=last)
+    for own in rng.randint(np.iinfo(np.int32).max, size=(DRAWS, STARTS)).tolist():
+        few = at_hand.restricted(*drawn(at_hand.sample_weight, size, seed=own[0]))
+        generators = [np.random.RandomState(start) for start in own]
+        starts = few.at(greedy_kmeans_plusplus(few, n_clusters, generators, threads))
+        result = solve(few, starts, schedule, threads, own, listen)
+        history = result.power_history[result.best]
+        powers.append(float(history[np.isfinite(history)][-1]))
+        swap_moves(few, result, SWAPS, schedule.max_iter, rng, threads, listen)
+        assert result.centroids is not None
+        ends.append(result.centroids)
+    candidates = Centroids.join(ends)
+    best = int(hard_costs(space, candidates, threads).argmin())
+    return candidates.take(np.array([best])), replace(schedule, s0=powers[best])
