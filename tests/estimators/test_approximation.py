@@ -602,7 +602,7 @@ class TestMemory:
     @pytest.mark.slow
     @pytest.mark.parametrize(("budget", "parted"), [(1_900_000, 2), (3_300_000, 1)])
     def test_several_kernels_some_of_which_fit(self, spied, budget, parted):
-        """Their coordinates would take 2.16 MB each; starts come from draws as the budget allows."""
+        """Coordinates would take 2.16 MB each; starts come from draws as the budget allows."""
         rows = data.blobs(9000, 4, 5, spread=0.6)[0]
         given = {"kernels": ["rbf", ("laplacian", slice(0, 2))], "n_components": 30, "eta": 3.0}
         given |= {"init": [3, 800, 2500, 4000], "s0": -2.0}

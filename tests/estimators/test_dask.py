@@ -16,12 +16,18 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 import data
+from held import feature_space
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
-from kernelmeans.estimators import build
-from kernelmeans.lowrank import draw_rows
+from kernelmeans.engines import Threads
+from kernelmeans.estimators import build, shell
+from kernelmeans.kernels import Kernel
+from kernelmeans.lowrank import draw, draw_rows
+from kernelmeans.solver import rehearse
+from kernelmeans.spaces import EntropyRule, ProductSpace, predictor
 
 pytestmark = pytest.mark.slow
 
+sizeof = pytest.importorskip("dask.sizeof", reason="the extra dask is not installed").sizeof
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
 
@@ -330,6 +336,36 @@ def test_a_chunk_that_is_too_large_for_a_worker_is_refused(client, monkeypatch):
     monkeypatch.setattr(build, "WORKER_SHARE", 1e-5)
     with pytest.raises(MemoryError, match=r"a chunk of 150 rows .* of a worker's memory.*Rechunk"):
         clone(LINEAR).fit(lazy())
+
+
+@two_models
+def test_runs_on_draws_are_the_same_on_the_workers(workers, monkeypatch, model):
+    monkeypatch.setattr(draw, "MOST_ROWS", 2500)
+    monkeypatch.setattr(draw, "FEWEST_ROWS", 100)
+    rehearsed = []
+    monkeypatch.setattr(shell, "rehearse", lambda *own: rehearsed.append(own[0]) or rehearse(*own))
+    rows = data.blobs(4000, p=4, k=3, spread=1.5)[0]
+    assert_same(*both(workers, model, lazy(rows, (1000, 4))))
+    assert [space.remote is not None for space in rehearsed] == [False, True]
+
+
+def test_each_block_of_new_rows_is_compared_by_one_thread(monkeypatch):
+    """Dask works on several blocks at a time already."""
+    model, pools = clone(LINEAR).fit(X), []
+    monkeypatch.setattr(predictor, "Threads", lambda n=None: pools.append(n) or Threads(n))
+    labels = model.predict(lazy()).compute(scheduler="synchronous")
+    assert set(pools) == {1}
+    assert_array_equal(labels, model.predict(X))
+    assert None in pools
+
+
+def test_dask_knows_how_large_features_are():
+    """Or the scheduler would move them to any idle worker, as if they were nothing."""
+    one = feature_space(Kernel("linear", {}), X, np.ones(N))
+    several = ProductSpace([one, one], [slice(None)] * 2, EntropyRule(1.0))
+    sparse = feature_space(Kernel("linear", {}), scipy.sparse.csr_matrix(X), np.ones(N))
+    for space, columns in [(one, 4), (several, 8), (sparse, 4)]:
+        assert N * columns * 8 < sizeof(space) < 2 * N * columns * 8
 
 
 @pytest.mark.slow

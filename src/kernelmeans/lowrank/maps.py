@@ -180,7 +180,8 @@ def lift_of(gram: Array, dtype: Any) -> Array:
     kept = values > ROUNDINGS * rounding * values[-1]
     if not kept.any():
         return np.zeros((len(gram), 1))
-    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
+    # As it arrives on workers: the order of an array decides how products with it are rounded.
+    return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
 def is_definite(gram: Array) -> bool:

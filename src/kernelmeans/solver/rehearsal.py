@@ -5,6 +5,7 @@ annealed on a few draws, and mended there by swap moves; the one that costs leas
 goes on there, at the power where it turned hard.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -64,7 +65,7 @@ def rehearse(
     threads : Threads
         Where blocks are worked on.
     listen : callable
-        Told of each step; ends the runs when it answers True.
+        Told of each step, other than on a cluster; ends the runs when it answers True.
 
     Returns
     -------
@@ -73,20 +74,39 @@ def rehearse(
     schedule : Schedule
         The same from the power on at which it turned hard.
     """
-    at_hand, ends, powers = space.sample, [], []
+    at_hand = space.sample
     most = min(SHARE * space.n_samples, SHARE_AT_HAND * at_hand.n_samples)
     size = max(SAMPLES_PER_CLUSTER * n_clusters, int(most))
     rng = np.random.RandomState(seed)
-    for own in rng.randint(np.iinfo(np.int32).max, size=(DRAWS, STARTS)).tolist():
-        few = at_hand.restricted(*drawn(at_hand.sample_weight, size, seed=own[0]))
-        generators = [np.random.RandomState(start) for start in own]
-        starts = few.at(greedy_kmeans_plusplus(few, n_clusters, generators, threads))
-        result = solve(few, starts, schedule, threads, own, listen)
-        history = result.power_history[result.best]
-        powers.append(float(history[np.isfinite(history)][-1]))
-        swap_moves(few, result, SWAPS, schedule.max_iter, rng, threads, listen)
-        assert result.centroids is not None
-        ends.append(result.centroids)
-    candidates = Centroids.join(ends)
+    seeds = rng.randint(np.iinfo(np.int32).max, size=(DRAWS, 2 + STARTS)).tolist()
+    order = at_hand, size, n_clusters, schedule
+    if space.remote is not None:
+        runs = space.remote.apart(_run, seeds, *order)
+    else:
+        runs = [_run(own, *order, threads, listen) for own in seeds]
+    candidates = Centroids.join([centroids for centroids, _ in runs])
     best = int(hard_costs(space, candidates, threads).argmin())
-    return candidates.take(np.array([best])), replace(schedule, s0=powers[best])
+    return candidates.take(np.array([best])), replace(schedule, s0=runs[best][1])
+
+
+def _run(
+    seeds: Sequence[int],
+    at_hand: Space,
+    size: int,
+    n_clusters: int,
+    schedule: Schedule,
+    threads: Threads,
+    listen: Listener = lambda progress: False,
+) -> tuple[Centroids, float]:
+    """Centroids of a run on one draw, and its last power before it turned hard."""
+    draw, moves, *own = seeds
+    few = at_hand.restricted(*drawn(at_hand.sample_weight, size, draw))
+    generators = [np.random.RandomState(start) for start in own]
+    starts = few.at(greedy_kmeans_plusplus(few, n_clusters, generators, threads))
+    result = solve(few, starts, schedule, threads, own, listen)
+    history = result.power_history[result.best]
+    last = float(history[np.isfinite(history)][-1])
+    rng = np.random.RandomState(moves)
+    swap_moves(few, result, SWAPS, schedule.max_iter, rng, threads, listen)
+    assert result.centroids is not None
+    return result.centroids, last

@@ -270,6 +270,11 @@ class FeatureSpace(Space):
         folded = to_numpy(theta if self.lift is None else self._folded(theta))
         return FeaturePredictor(self.frame.moved(to_numpy), folded, self.norms(centroids)[:, 0])
 
+    def __sizeof__(self) -> int:
+        # Dask asks for it, lest features go to an idle worker as if they were nothing.
+        held = self.Z.data if scipy.sparse.issparse(self.Z) else self.Z
+        return int(held.nbytes + self._squared_norms.nbytes + self.sample_weight.nbytes)
+
     @property
     def resident_bytes(self) -> int:
         return 0 if scipy.sparse.issparse(self.Z) else math.prod(self.Z.shape) * self.dtype.itemsize

@@ -141,6 +141,9 @@ class PartedSpace(FeatureSpace):
     def resident_bytes(self) -> int:
         return self.sample.resident_bytes
 
+    def __sizeof__(self) -> int:
+        return int(self.resident_bytes + self.sample_weight.nbytes)
+
 
 def features_of(
     frame: Frame,

@@ -253,6 +253,9 @@ class ProductSpace(Space):
     def bytes_per_restart(self, k: int) -> int:
         return sum(member.bytes_per_restart(k) for member in self.members)
 
+    def __sizeof__(self) -> int:
+        return sum(member.__sizeof__() for member in self.members)
+
     @property
     def resident_bytes(self) -> int:
         lasting = sum(m.resident_bytes - m.passing_bytes for m in self.members)

@@ -46,6 +46,14 @@ class Remote:
         results = self.cluster.results(self._tasks(_collected, (), arguments))
         return zip(self.parts, results, strict=True)
 
+    def apart(self, function: Callable[..., Any], items: Sequence[Any], *arguments: Any) -> Any:
+        """What a function makes of each item, the arguments and threads, as tasks of their own."""
+        order = self.cluster.task(bytes, packed(function, *arguments))
+        results = self.cluster.results(
+            self.cluster.tasks(_applied, list(items), [order] * len(items))
+        )
+        return [unpacked(result)[0] for result in results]
+
     def _tasks(
         self, work: Callable[..., Any], along: tuple[Array, ...], arguments: tuple[Any, ...]
     ) -> list[Any]:
@@ -67,6 +75,12 @@ def _collected(space: "Space", order: bytes) -> tuple[Any, ...]:
     function, width, *arguments = unpacked(order)
     with Threads(1) as threads:
         return space.collect(function, width, threads, *arguments)
+
+
+def _applied(item: Any, order: bytes) -> bytes:
+    function, *arguments = unpacked(order)
+    with Threads(1) as threads:
+        return packed(function(item, *arguments, threads))
 
 
 def equal_or_all(sample_weight: Array) -> Array:
