@@ -118,9 +118,8 @@ def test_without_a_client_there_is_no_cluster(monkeypatch):
     assert Cluster.find() is None
 
 
-def test_memory_limits_are_those_of_the_workers(cluster):
-    threads = [worker.nthreads for worker in cluster.client.cluster.workers.values()]
-    assert cluster.memory_limits() == [(10**9, threads[0]), (10**9, threads[1])]
+def test_memory_limits_and_threads_are_those_of_the_workers(cluster):
+    assert cluster.memory_limits() == [(10**9, 1), (10**9, 1)]
 
 
 def fail(error):
