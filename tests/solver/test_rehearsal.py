@@ -12,6 +12,8 @@ from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import draw
 from kernelmeans.solver import Schedule, can_rehearse, rehearse
 
+pytestmark = pytest.mark.slow
+
 K = 4
 
 
