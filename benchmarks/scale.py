@@ -302,13 +302,13 @@ def anew_over_held(n: int, p: int, n_landmarks: int, n_steps: int = 8) -> float:
         return paired(loop(anew), loop(held), 3)
 
 
-def large(folder: Path) -> None:
+def large(folder: Path, budget: str) -> None:
     """Ten million rows from disk."""
     with tempfile.TemporaryDirectory(dir=folder) as own:
         file = written(Path(own), 10_000_000, P)
-        seconds, peak, n_steps, _ = alone(fit_from_disk, file, LANDMARKS, "4GB")
-        print(f"from disk, 10 000 000 x {P}, {LANDMARKS} landmarks, 4 GB budget: {seconds:.0f} s, "
-              f"{n_steps} steps, peak anonymous memory {peak / GB:.2f} GB")  # fmt: skip
+        seconds, peak, n_steps, _ = alone(fit_from_disk, file, LANDMARKS, budget)
+        print(f"from disk, 10 000 000 x {P}, {LANDMARKS} landmarks, budget {budget}: "
+              f"{seconds:.0f} s, {n_steps} steps, peak anonymous memory {peak / GB:.2f} GB")  # fmt: skip
 
 
 def refusal() -> None:
@@ -326,6 +326,7 @@ def main() -> None:
     parts = ("rows", "steps", "disk", "refusal")
     parser.add_argument("parts", nargs="*", choices=parts, metavar="part", help=", ".join(parts))
     parser.add_argument("--large", action="store_true", help="ten million rows from disk too")
+    parser.add_argument("--budget", default="4GB", help="memory budget of the ten million rows")
     parser.add_argument("--figure", type=Path, help="file for the figure of times")
     parser.add_argument("--folder", type=Path, default=None, help="where files of rows go")
     arguments = parser.parse_args()
@@ -339,7 +340,7 @@ def main() -> None:
     if "disk" in chosen:
         disk(arguments.folder)
     if arguments.large:
-        large(arguments.folder)
+        large(arguments.folder, arguments.budget)
 
 
 if __name__ == "__main__":
