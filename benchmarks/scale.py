@@ -307,8 +307,8 @@ def large(folder: Path, budget: str) -> None:
     with tempfile.TemporaryDirectory(dir=folder) as own:
         file = written(Path(own), 10_000_000, P)
         seconds, peak, n_steps, _ = alone(fit_from_disk, file, LANDMARKS, budget)
-        print(f"from disk, 10 000 000 x {P}, {LANDMARKS} landmarks, budget {budget}: "
-              f"{seconds:.0f} s, {n_steps} steps, peak anonymous memory {peak / GB:.2f} GB")  # fmt: skip
+        print(f"from disk, 10 000 000 x {P}, {LANDMARKS} landmarks, budget {budget}:")
+        print(f"  {seconds:.0f} s, {n_steps} steps, peak anonymous memory {peak / GB:.2f} GB")
 
 
 def refusal() -> None:
@@ -324,12 +324,15 @@ def refusal() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parts = ("rows", "steps", "disk", "refusal")
-    parser.add_argument("parts", nargs="*", choices=parts, metavar="part", help=", ".join(parts))
+    # With choices, Python 3.11 does not take no parts at all.
+    parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(parts))
     parser.add_argument("--large", action="store_true", help="ten million rows from disk too")
     parser.add_argument("--budget", default="4GB", help="memory budget of the ten million rows")
     parser.add_argument("--figure", type=Path, help="file for the figure of times")
     parser.add_argument("--folder", type=Path, default=None, help="where files of rows go")
     arguments = parser.parse_args()
+    if unknown := set(arguments.parts).difference(parts):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; choose from {', '.join(parts)}")
     chosen = arguments.parts or ([] if arguments.large else ["rows", "steps", "refusal"])
     if "refusal" in chosen:
         refusal()
