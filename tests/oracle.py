@@ -162,8 +162,7 @@ def multi_run(Ks, A, powers, lam, factors, v=None, relaxation=1.0):
         new = (v[:, None] * w).T
         new /= new.sum(axis=1, keepdims=True)
         A = new if number == 0 else A + relaxation * (new - A)
-        if not np.isneginf(s):
-            a = entropy_weights(factors * kernel_costs(Ks, A, w, v), strength)
+        a = entropy_weights(factors * kernel_costs(Ks, A, w, v), strength)
     return A, a, np.array(objectives), np.array(weights)
 
 

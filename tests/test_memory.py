@@ -39,28 +39,59 @@ def test_other_numbers_are_refused(given):
         memory.budget_bytes(given)
 
 
-def test_no_budget_is_most_of_what_is_free(monkeypatch):
-    monkeypatch.setattr(memory, "free_bytes", lambda: 1000)
+def test_no_budget_is_most_of_the_memory_whatever_is_free(monkeypatch):
+    monkeypatch.setattr(memory, "total_bytes", lambda: 1000)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 0)
     assert memory.budget_bytes(None) == 800
 
 
 def test_free_memory_is_what_the_machine_has_to_give():
-    free = memory.free_bytes()
-    assert 0 < free <= psutil.virtual_memory().total
+    assert 0 < memory.free_bytes() <= memory.total_bytes() <= psutil.virtual_memory().total
+
+
+@pytest.fixture(params=["v2", "v1"])
+def container(request, monkeypatch, tmp_path):
+    """A machine of 2000 bytes, 1000 of them free, and files of a container's limits."""
+    names = "memory.max", "memory.current"
+    if request.param == "v1":
+        names = "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"
+        (tmp_path / "memory").mkdir()
+    machine = type("Memory", (), {"total": 2000, "available": 1000})
+    monkeypatch.setattr(memory, "Path", lambda _: tmp_path)
+    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: machine)
+
+    def write(limit, used, idle):
+        (tmp_path / names[0]).write_text(f"{limit}\n")
+        (tmp_path / names[1]).write_text(f"{used}\n")
+        stat = f"anon 7\ninactive_file {idle}\nactive_file 5\n"
+        if request.param == "v1":
+            # Of the group alone, and with those below it.
+            stat = f"inactive_file 1\ntotal_inactive_file {idle}\n"
+        (tmp_path / names[0]).with_name("memory.stat").write_text(stat)
+
+    return write
 
 
 @pytest.mark.parametrize(
-    ("limit", "used", "free"),
-    [("700", "200", 500), ("max", "200", 1000), ("9000", "200", 1000), ("100", "200", 0)],
+    ("limit", "used", "idle", "total", "free"),
+    [
+        (700, 200, 0, 700, 500),
+        (700, 650, 600, 700, 650),  # files that were read, and can go
+        (9000, 200, 0, 2000, 1000),
+        (100, 200, 0, 100, 0),
+    ],
 )
-def test_a_containers_limit_counts(limit, used, free, monkeypatch, tmp_path):
-    (tmp_path / "memory.max").write_text(f"{limit}\n")
-    (tmp_path / "memory.current").write_text(f"{used}\n")
-    monkeypatch.setattr(memory, "Path", lambda _: tmp_path)
-    monkeypatch.setattr(
-        memory.psutil, "virtual_memory", lambda: type("Memory", (), {"available": 1000})
-    )
+def test_a_containers_limit_counts(container, limit, used, idle, total, free):
+    container(limit, used, idle)
+    assert memory.total_bytes() == total
     assert memory.free_bytes() == free
+
+
+@pytest.mark.parametrize("limit", ["max", 2**63 - 4096])
+def test_a_container_without_a_limit(container, limit):
+    container(limit, 200, 0)
+    assert memory.total_bytes() == 2000
+    assert memory.free_bytes() == 1000
 
 
 @pytest.mark.parametrize(

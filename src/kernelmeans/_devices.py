@@ -8,7 +8,7 @@ from array_api_compat import is_cupy_array, is_dask_array, is_jax_array, is_torc
 from kernelmeans._arrays import beside, namespace, on_host, to_numpy
 from kernelmeans._typing import Array
 from kernelmeans._warnings import warn_user
-from kernelmeans.memory import budget_bytes, free_bytes
+from kernelmeans.memory import budget_bytes, free_bytes, total_bytes
 
 #: Nearest to 1 from above that float32 holds, but TF32 and the like round away.
 JUST_ABOVE = 1 + 2.0**-13
@@ -36,22 +36,24 @@ class Device(NamedTuple):
 
     def budget(self, memory_budget: int | str | None) -> int:
         """Bytes that a fit may take there; see `budget_bytes`."""
-        return budget_bytes(memory_budget, None if self.is_host else self.free_bytes())
+        return budget_bytes(memory_budget, self.memory()[1])
 
-    def free_bytes(self) -> int:
-        """Memory that can still be taken there, what a library holds in reserve included."""
+    def memory(self) -> tuple[int, int]:
+        """Bytes free there, what a library holds in reserve included, and all of its memory."""
         device: Any = self.anchor.device
         if is_cupy_array(self.anchor):
             import cupy  # type: ignore[import-not-found]
 
             with device:
-                return int(device.mem_info[0] + cupy.get_default_memory_pool().free_bytes())
+                free, total = device.mem_info
+                return int(free + cupy.get_default_memory_pool().free_bytes()), int(total)
         if is_torch_array(self.anchor) and device.type == "cuda":
             import torch
 
             reserve = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-            return int(torch.cuda.mem_get_info(device)[0] + reserve)
-        return free_bytes()
+            free, total = torch.cuda.mem_get_info(device)
+            return int(free + reserve), int(total)
+        return free_bytes(), total_bytes()
 
     def warn_if_rounding(self) -> None:
         """Warn where products of float32 are rounded to fewer digits."""

@@ -1,25 +1,33 @@
 """How much memory there is, and refusing what will not fit."""
 
+import sys
 from pathlib import Path
 
 import psutil
 
-#: Share of the free memory that a fit takes at most when it is given no budget.
-FREE_SHARE = 0.8
+#: Share of all memory that a fit takes at most when it is given no budget.
+TOTAL_SHARE = 0.8
+#: Where Linux says what a container may take and takes: cgroup v2, then v1.
+_LIMITS = (
+    ("memory.max", "memory.current", "memory.stat"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
+)
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
-def budget_bytes(memory_budget: int | str | None, free: int | None = None) -> int:
+def budget_bytes(memory_budget: int | str | None, total: int | None = None) -> int:
     """Bytes that a fit may take.
+
+    Never what happens to be free: plans, and with them results, must not depend on the moment.
 
     Parameters
     ----------
     memory_budget : int, str or None
-        Bytes, a text such as ``"4GB"`` or ``"500 MiB"``, or None for 80 % of what is free.
-    free : int, default=None
-        What is free where it counts; of this machine when None.
+        Bytes, a text such as ``"4GB"`` or ``"500 MiB"``, or None for 80 % of all memory.
+    total : int, default=None
+        All memory where it counts; of this machine or container when None.
 
     Returns
     -------
@@ -38,7 +46,7 @@ def budget_bytes(memory_budget: int | str | None, free: int | None = None) -> in
     4000000000
     """
     if memory_budget is None:
-        return int(FREE_SHARE * (free_bytes() if free is None else free))
+        return int(TOTAL_SHARE * (total_bytes() if total is None else total))
     if isinstance(memory_budget, str):
         text = memory_budget.strip().upper()
         number = text.rstrip("KMGTIB ")
@@ -56,8 +64,8 @@ def budget_bytes(memory_budget: int | str | None, free: int | None = None) -> in
     return int(size)
 
 
-def free_bytes() -> int:
-    """Memory that this process could still take, also inside a container (Linux cgroup v2).
+def total_bytes() -> int:
+    """Memory of this machine, or what its container may take of it.
 
     Returns
     -------
@@ -66,18 +74,39 @@ def free_bytes() -> int:
 
     Examples
     --------
-    >>> from kernelmeans.memory import free_bytes
-    >>> free_bytes() > 0
+    >>> from kernelmeans.memory import free_bytes, total_bytes
+    >>> 0 < free_bytes() < total_bytes()
     True
     """
-    free = int(psutil.virtual_memory().available)
+    limit, _ = _container()
+    return min(int(psutil.virtual_memory().total), limit)
+
+
+def free_bytes() -> int:
+    """Memory that this process could still take, also inside a container.
+
+    Returns
+    -------
+    int
+        Bytes.
+    """
+    limit, used = _container()
+    return min(int(psutil.virtual_memory().available), max(limit - used, 0))
+
+
+def _container() -> tuple[int, int]:
+    """What the container may take, and takes for more than files; no limit where there is none."""
     group = Path("/sys/fs/cgroup")
-    try:
-        limit = (group / "memory.max").read_text().strip()
-        used = int((group / "memory.current").read_text())
-    except (OSError, ValueError):
-        return free
-    return free if limit == "max" else min(free, max(int(limit) - used, 0))
+    for names in _LIMITS:
+        try:
+            limit, used, stat = ((group / name).read_text() for name in names)
+            lines = dict(line.split() for line in stat.splitlines())
+            # Pages of files that nobody reads any more are given back when memory is asked for.
+            idle = lines.get("total_inactive_file", lines.get("inactive_file", 0))
+            return int(limit), int(used) - int(idle)
+        except (OSError, ValueError):  # other than numbers: "max"
+            continue
+    return sys.maxsize, 0
 
 
 def readable(size: float) -> str:

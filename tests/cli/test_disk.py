@@ -185,9 +185,8 @@ def test_a_fit_from_disk_finds_what_one_in_memory_finds(run, blobs, suffix):
     result = run("fit", path, "-k", 3)
     assert result.exit_code == 0, result.output
     assert f"Note: {path} stays on disk" in result.stderr
-    assert "with --approximation auto" in result.stderr
     Z = StandardScaler().fit_transform(X)
-    model = KernelPowerKMeans(3, approximation="auto", random_state=0).fit(Z)
+    model = KernelPowerKMeans(3, random_state=0).fit(Z)
     assert_array_equal(labels(), model.labels_)
     found = summary()
     assert found["rows"] == 60

@@ -66,7 +66,7 @@ def test_compares_with_plain_kernel_k_means_from_the_same_start(run, seed):
     np.save("data.npy", X)
     start = {"init": "random", "n_init": 1, "gamma": 0.7}
     options = [f"--{name.replace('_', '-')}={value}" for name, value in start.items()]
-    run("fit", "data.npy", "-k", 6, "--no-scale", *options, "--seed", seed, "--refine", "swap")
+    run("fit", "data.npy", "-k", 6, "--no-scale", *options, "--seed", seed, "--n-swaps", "auto")
     plain = KernelKMeans(6, **start, random_state=seed).fit(X)
     found = summary()
     assert found["plain"]["cost"] == pytest.approx(plain.inertia_)
@@ -75,12 +75,37 @@ def test_compares_with_plain_kernel_k_means_from_the_same_start(run, seed):
     assert percent < 0
 
 
+@pytest.mark.usefixtures("folder")
+def test_never_writes_worse_labels_than_it_has_computed(run):
+    """Annealing alone ends above plain kernel k-means on some data."""
+    won = set()
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        centres, sizes = rng.uniform(-10, 10, (6, 1)), rng.dirichlet(np.full(6, 0.6))
+        X = centres[rng.choice(6, 90, p=sizes)] + rng.standard_normal((90, 1))
+        np.save("data.npy", X)
+        result = run("fit", "data.npy", "-k", 6, "--no-scale", "--n-swaps", 0, "--force")
+        found, labels = summary(), np.loadtxt("data.labels.csv", delimiter=",", skiprows=1)[:, -1]
+        costs = {"plain": found["plain"]["cost"], "annealed": found["annealed_cost"]}
+        assert found["cost"] == costs[found["written"]]
+        assert found["cost"] == pytest.approx(min(costs.values()), rel=2e-6)
+        text = " ".join(result.stdout.split())
+        assert ("whose labels are written" in text) == (found["written"] == "plain")
+        run("predict", "data.model.skops", "data.npy", "--labels", "again.csv", "--force")
+        again = np.loadtxt("again.csv", delimiter=",", skiprows=1)[:, -1]
+        np.testing.assert_array_equal(labels, again)
+        model = KernelKMeans if found["written"] == "plain" else KernelPowerKMeans
+        np.testing.assert_array_equal(labels, model(6, n_swaps=0, random_state=0).fit(X).labels_)
+        won.add(found["written"])
+    assert won == {"plain", "annealed"}
+
+
 def test_text_summary_is_readable(fit):
     text = fit().stdout
     assert re.search(r"^rows +60 of 3 features in 3 clusters$", text, re.M)
     assert re.search(r"^cluster sizes +20 20 20$", text, re.M)
     assert re.search(r"^cost .* plain kernel k-means", text, re.M)
-    assert re.search(r"^power +\d+ steps", text, re.M)
+    assert re.search(r"^power +from -?[\d.]+ \(critical power -?[\d.]+\), \d+ steps", text, re.M)
     assert re.search(r"^time +\d+\.\d\d s", text, re.M)
     assert re.search(r"^agreement +NMI 1.000, ARI 1.000 with column 'kind'$", text, re.M)
     for file in ("data.labels.csv", "data.model.skops", "data.summary.json"):
@@ -129,7 +154,6 @@ def test_options_reach_the_estimator(fit):
         "anneal_every": 2,
         "init": "random",
         "n_init": 3,
-        "refine": "swap",
         "n_swaps": 5,
         "max_iter": 500,
         "tol": 1e-3,

@@ -54,7 +54,7 @@ def test_round_trip(model_file, blobs):
     "arguments",
     [
         ["--kernel", "laplacian", "--dtype", "float32"],
-        ["--kernel", "poly", "--refine", "swap", "--n-init", "3", "--init", "random"],
+        ["--kernel", "poly", "--n-swaps", "4", "--n-init", "3", "--init", "random"],
         ["--kernel", "linear", "--no-scale"],
         ["--kernel", "geodesic"],
         ["--kernel", "cosine", "--soft"],

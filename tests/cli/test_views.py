@@ -147,7 +147,7 @@ def test_text_has_the_weights_and_no_comparison(fit, example):
 
 
 def test_options_apply_beside_views(fit):
-    options = {"s0": -3.0, "init": "random", "n_init": 2, "refine": "swap", "n_swaps": 4}
+    options = {"s0": -3.0, "init": "random", "n_init": 2, "n_swaps": 4}
     arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     fit('[[view]]\ncolumns=["petal*"]\n[[view]]', "--seed", 7, *arguments)
     Z = StandardScaler().fit_transform(X)

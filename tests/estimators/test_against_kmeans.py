@@ -45,7 +45,7 @@ def test_lloyds_steps_through_a_kernel_matrix(kernel):
 @pytest.mark.parametrize("seed", range(3))
 def test_power_k_means_from_a_very_low_power_is_lloyds(seed):
     X, _ = data.blobs(200, 3, 4, seed)
-    model = PowerKMeans(4, s0=-1e4, eta=2.0, init=SEEDS).fit(X)
+    model = PowerKMeans(4, n_swaps=0, s0=-1e4, eta=2.0, init=SEEDS).fit(X)
     reference = lloyd(X)
     same_clusters(model, reference)
     np.testing.assert_allclose(model.cluster_centers_, reference.cluster_centers_, atol=1e-10)
@@ -54,7 +54,7 @@ def test_power_k_means_from_a_very_low_power_is_lloyds(seed):
 def test_centres_are_the_means_of_their_clusters():
     X = data.cloud(150, 3) + 100
     weight = np.random.default_rng(0).uniform(0.1, 2, 150)
-    model = PowerKMeans(4, random_state=0).fit(X, sample_weight=weight)
+    model = PowerKMeans(4, n_swaps=0, random_state=0).fit(X, sample_weight=weight)
     means = [
         np.average(X[model.labels_ == j], axis=0, weights=weight[model.labels_ == j])
         for j in range(4)
@@ -64,9 +64,9 @@ def test_centres_are_the_means_of_their_clusters():
 
 def test_power_k_means_is_the_kernel_method_with_the_linear_kernel():
     X = data.cloud(150, 3)
-    plain = PowerKMeans(4, init=SEEDS).fit(X)
+    plain = PowerKMeans(4, n_swaps=0, init=SEEDS).fit(X)
     for kernel, rows in [("linear", X), ("precomputed", X @ X.T)]:
-        model = KernelPowerKMeans(4, kernel=kernel, init=SEEDS).fit(rows)
+        model = KernelPowerKMeans(4, n_swaps=0, kernel=kernel, init=SEEDS).fit(rows)
         same_clusters(model, plain)
         np.testing.assert_allclose(model.objective_history_, plain.objective_history_, rtol=1e-7)
 
@@ -83,7 +83,7 @@ def test_power_minus_one_without_annealing_is_k_harmonic_means(weighted):
         w = v[:, None] * d**-2 / (1 / d).sum(axis=1, keepdims=True) ** 2
         centres = (w.T @ X) / w.sum(axis=0)[:, None]
     objective = v @ (4 / (1 / ((X[:, None] - centres) ** 2).sum(axis=-1)).sum(axis=1))
-    model = PowerKMeans(4, s0=-1, eta=1, init=SEEDS, tol=1e-13)
+    model = PowerKMeans(4, n_swaps=0, s0=-1, eta=1, init=SEEDS, tol=1e-13)
     if model.fit(X, sample_weight=v).critical_power_ < -1:
         pytest.fail("these blobs are meant to have their critical power above -1")
     np.testing.assert_allclose(model.cluster_centers_, centres, rtol=1e-5, atol=1e-6)
@@ -93,6 +93,6 @@ def test_power_minus_one_without_annealing_is_k_harmonic_means(weighted):
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "geodesic", "cosine"])
 def test_the_inertia_is_the_kernel_k_means_cost_of_the_labels(kernel):
     X = data.cloud(120, 4)
-    model = KernelPowerKMeans(5, kernel=kernel, random_state=0).fit(X)
+    model = KernelPowerKMeans(5, n_swaps=0, kernel=kernel, random_state=0).fit(X)
     K = np.array(model.kernel_(X, X), dtype=float)
     assert model.inertia_ == pytest.approx(oracle.hard_cost(K, model.labels_), rel=1e-6)

@@ -23,7 +23,7 @@ import data
 import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.estimators import choice
-from kernelmeans.kernels import resolve_kernel
+from kernelmeans.kernels import Kernel, resolve_kernel
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +74,7 @@ def fed(name, rows, training):
 
 
 def make(method, name="rbf", k=4, estimator=KernelPowerKMeans, **given):
-    parameters = {"n_components": 25, "random_state": 0, **KERNELS[name], **given}
+    parameters = {"n_components": 25, "n_swaps": 0, "random_state": 0, **KERNELS[name], **given}
     return estimator(k, approximation=method, **parameters)
 
 
@@ -83,7 +83,7 @@ MIX = [("rbf", slice(0, 2)), {"kernel": "poly", "degree": 2, "gamma": 1.0}, "lin
 
 
 def make_multi(method, k=4, **given):
-    parameters = {"kernels": MIX, "n_components": 25, "random_state": 0, **given}
+    parameters = {"kernels": MIX, "n_components": 25, "n_swaps": 0, "random_state": 0, **given}
     return MultiKernelPowerKMeans(k, approximation=method, **parameters)
 
 
@@ -111,7 +111,7 @@ class TestCertificate:
                 {"eta": 1, "s0": -2.0, "max_iter": 40},
                 {"max_iter": 2},
                 {"init": "random", "n_init": 2, "eta": 1.5},
-                {"refine": "swap", "n_swaps": 5, "eta": 1.5},
+                {"n_swaps": 5, "eta": 1.5},
             ]
         ),
     )
@@ -443,83 +443,90 @@ class TestSize:
 
 
 class TestAuto:
-    """Which way is taken, where matrices may be of a hundred samples instead of 20,000."""
+    """Which way is taken, where the exact kernel is for a hundred samples instead of thousands."""
 
     @pytest.fixture(autouse=True)
     def few(self, monkeypatch):
-        monkeypatch.setattr(choice, "EXACT_ROWS", 100)
-        monkeypatch.setattr(choice, "BLOCKED_ROWS", 250)
+        # 100 x 100 values, of 20 + 2 * 3 + 70 * 2 * 4 multiplications.
+        monkeypatch.setattr(choice, "WORK", 100 * 100 * 586)
+        monkeypatch.setattr(choice, "FASTER", 0)
+        monkeypatch.setattr(choice, "PRECOMPUTED", 1)
 
     def fit(self, rows, name="rbf", **given):
         model = make("auto", name, **{"n_components": "auto", "eta": 2.0, **given}).fit(rows)
         return model.approximation_, model.approximation_reason_
 
+    def test_it_is_the_default(self):
+        for estimator in (KernelPowerKMeans, KernelKMeans, MultiKernelPowerKMeans):
+            assert estimator().approximation == "auto"
+
     def test_few_samples_have_a_kernel_matrix(self):
         method, reason = self.fit(X[:100])
         assert method == "exact"
-        assert reason == "a kernel matrix of n_samples=100 takes 80.0 KB (80000 bytes)"
+        assert reason == "n_samples=100 are few enough for the exact kernel to be fast"
         model = make("auto", n_components=5).fit(X[:100])
         assert_array_equal(model.labels_, make(None).fit(X[:100]).labels_)
 
     def test_more_have_landmarks(self):
-        method, reason = self.fit(X)
+        method, reason = self.fit(X[:101])
         assert method == "landmarks"
-        assert reason.startswith("a kernel matrix of n_samples=200 would take 320.0 KB")
-        assert "landmarks leave 0." in reason
+        assert reason == "n_samples=101 are too many for the exact kernel to be fast"
+
+    def test_so_have_those_in_more_clusters_or_columns(self):
+        assert self.fit(X[:100], k=5)[0] == "landmarks"
+        assert self.fit(np.hstack([X, X[:, :1]])[:100])[0] == "landmarks"
+        # Of sparse rows what is there counts.
+        sparse = scipy.sparse.csr_array(np.hstack([X, np.zeros((200, 50))])[:100])
+        assert self.fit(sparse)[0] == "exact"
 
     def test_few_that_do_not_fit_have_landmarks_too(self):
-        method, reason = self.fit(X[:90], memory_budget=60_000, n_components=0.96)
+        # The matrix, and five arrays of four clusters.
+        needed = (90 * 90 + 5 * 4 * 90) * 8
+        assert self.fit(X[:90], memory_budget=needed)[0] == "exact"
+        method, reason = self.fit(X[:90], memory_budget=needed - 1)
         assert method == "landmarks"
-        assert "n_samples=90 would take 64.8 KB" in reason
+        assert reason == "the exact kernel would take 79.2 KB (79200 bytes) of memory"
 
-    def test_rows_are_made_anew_where_landmarks_leave_out_too_much(self):
-        method, reason = self.fit(X, n_components=3)
-        assert method == "blocked"
-        assert "3 landmarks leave" in reason
-        assert "n_samples=200 rows can be made anew at each step" in reason
+    def test_low_rank_has_to_be_worth_it(self, monkeypatch):
+        monkeypatch.setattr(choice, "FASTER", 1)
+        assert self.fit(X)[0] == "exact"
 
-    def test_but_not_of_many(self):
-        method, reason = self.fit(data.cloud(260, 3), n_components=3)
-        assert method == "landmarks"
-        assert "3 landmarks leave" in reason
+    def test_rows_are_never_recomputed_unasked(self):
+        assert self.fit(X, cache_kernel=False)[0] == "landmarks"
 
-    def test_without_a_cache_few_rows_are_made_anew(self):
+    def test_without_a_cache_few_rows_are_recomputed(self):
         assert self.fit(X[:100], cache_kernel=False)[0] == "blocked"
+        # The matrix would take 80 KB.
+        assert self.fit(X[:100], cache_kernel=False, memory_budget=50_000)[0] == "blocked"
 
     def test_inner_products_need_nothing(self):
         for name in ("linear", "cosine"):
-            model = KernelPowerKMeans(3, kernel=name, approximation="auto", random_state=0).fit(X)
+            model = KernelPowerKMeans(3, kernel=name, random_state=0).fit(X)
             assert model.approximation_ == "explicit"
             assert model.approximation_reason_ == f"kernel='{name}' is an inner product of the rows"
 
     def test_matrices_have_pivots(self):
         K = oracle.rbf(X, X, 0.2)
-        method, reason = self.fit(K, "precomputed")
-        assert method == "rpcholesky"
-        assert "landmarks leave 0." in reason
-        method, reason = self.fit(K, "precomputed", n_components=3)
-        assert method == "blocked"
-        lost = float(reason.split("landmarks leave ")[1].split("%")[0])
-        assert 5 < lost < 100
+        assert self.fit(K, "precomputed")[0] == "rpcholesky"
+        assert self.fit(K[:100, :100], "precomputed")[0] == "exact"
 
-    @pytest.mark.parametrize("n", [200, 260])
-    def test_the_share_that_is_told_is_that_of_the_fit(self, n):
-        model = make("auto", n_components=0.9).fit(data.cloud(n, 3))
-        told = float(model.approximation_reason_.split("landmarks leave ")[1].split("%")[0]) / 100
-        if model.approximation_ == "landmarks":
-            assert told == pytest.approx(model.approximation_error_, abs=1e-4)
-        else:
-            assert told > 0.05
+    def test_a_matrix_that_is_there_may_cost_more(self, monkeypatch):
+        monkeypatch.setattr(choice, "PRECOMPUTED", 4)
+        assert self.fit(oracle.rbf(X, X, 0.2), "precomputed")[0] == "exact"
 
     def test_each_kernel_goes_its_own_way(self):
-        narrow = {"kernel": "rbf", "gamma": 50.0}
-        model = make_multi("auto", kernels=["rbf", narrow, "linear"], n_components=15, eta=2.0)
-        model.fit(X)
-        assert model.approximation_ == ["landmarks", "blocked", "explicit"]
+        kernels = ["rbf", ("laplacian", slice(0, 1)), "linear"]
+        model = make_multi("auto", kernels=kernels, n_components=15, eta=2.0).fit(X[:90])
+        assert model.approximation_ == ["landmarks", "landmarks", "explicit"]
         assert len(model.approximation_reason_) == 3
         assert "inner product" in model.approximation_reason_[2]
-        # The blocked one is exact: only the first leaves anything out.
-        assert 0 < model.approximation_error_ < 0.05
+        assert 0 < model.approximation_error_ < 1
+
+    def test_several_kernels_share_the_time(self):
+        """Each of four may cost a quarter."""
+        model = make_multi("auto", kernels=["rbf"] * 4, n_components=15, eta=2.0)
+        assert model.fit(X[:50]).approximation_ == ["exact"] * 4
+        assert model.fit(X[:51]).approximation_ == ["landmarks"] * 4
 
     def test_what_is_asked_for_is_told(self):
         assert make("rff").fit(X).approximation_reason_ == "approximation='rff'"
@@ -527,12 +534,113 @@ class TestAuto:
         assert make(None, cache_kernel=False).fit(X).approximation_ == "blocked"
 
 
+class TestDefault:
+    """The rule as it is."""
+
+    @pytest.mark.parametrize(
+        ("n", "columns", "k", "exact"),
+        [
+            (5000, 6, 10, True),
+            (2500, 50, 100, True),
+            (5000, 200_000, 10, True),
+            (12_000, 2, 2, True),
+            (15_000, 2, 2, False),
+            (15_000, 6, 10, False),
+            (15_000, 50, 10, False),
+            (6000, 1000, 50, False),
+        ],
+    )
+    def test_what_is_fast(self, n, columns, k, exact):
+        rows = np.broadcast_to(0.0, (n, columns))
+        assert choice.exact_is_fast(Kernel("rbf", {"gamma": 1.0}), rows, k) == exact
+
+    def test_it_needs_no_parameter(self):
+        """Sixty thousand rows, whose kernel matrix would take 29 GB."""
+        rows, y = data.blobs(60_000, 16, 6)
+        model = KernelPowerKMeans(6, random_state=0).fit(rows)
+        assert model.approximation_ == "landmarks"
+        low, high = model.inertia_bounds_
+        assert 0 < low < high
+        assert adjusted_rand_score(y, model.labels_) > 0.999
+
+    def test_clusters_cost_what_exact_ones_do(self):
+        rows = data.blobs(7000, 10, 20, spread=2.0)[0]
+        low_rank, exact = (
+            KernelPowerKMeans(10, approximation=way, random_state=0).fit(rows)
+            for way in ("auto", None)
+        )
+        assert low_rank.approximation_ == "landmarks"
+        weight, K = np.ones(len(rows)), oracle.rbf(rows, rows, exact.gamma_)
+        costs = [oracle.hard_cost(K, model.labels_, weight) for model in (low_rank, exact)]
+        assert costs[0] <= 1.001 * costs[1]
+
+
+class TestRowsOnDisk:
+    """Few rows of many columns: their kernel matrix is small, and they may be loaded."""
+
+    WIDE = data.cloud(100, 2000)
+    #: The kernel matrix of a hundred in three clusters, and the rows, which the model keeps.
+    NEEDED = (100 * 100 + 5 * 3 * 100) * 8 + 2 * WIDE.nbytes
+
+    @pytest.fixture
+    def mapped(self, tmp_path):
+        np.save(tmp_path / "wide.npy", self.WIDE)
+        return np.load(tmp_path / "wide.npy", mmap_mode="r")
+
+    def model(self, **given):
+        return KernelPowerKMeans(3, random_state=0, **given)
+
+    @pytest.mark.parametrize("approximation", ["auto", None])
+    def test_they_are_loaded_for_it(self, mapped, approximation):
+        model = self.model(approximation=approximation, memory_budget=self.NEEDED).fit(mapped)
+        assert model.approximation_ == "exact"
+        held = self.model().fit(self.WIDE)
+        assert_array_equal(model.labels_, held.labels_)
+        assert model.inertia_ == pytest.approx(held.inertia_, rel=1e-9)
+        assert_array_equal(model.predict(mapped), model.labels_)
+
+    def test_several_views_of_them_too(self, mapped):
+        views = [("rbf", slice(0, 1500)), ("laplacian", slice(1500, 2000))]
+        models = [
+            MultiKernelPowerKMeans(3, kernels=views, memory_budget=budget, random_state=0).fit(rows)
+            for rows, budget in ((self.WIDE, None), (mapped, 6_000_000))
+        ]
+        assert models[1].approximation_ == ["exact", "exact"]
+        assert_array_equal(models[1].labels_, models[0].labels_)
+
+    def test_or_not_if_they_do_not_fit(self, mapped):
+        short = self.NEEDED - 1
+        model = self.model(n_components=20, memory_budget=short).fit(mapped)
+        assert model.approximation_ == "landmarks"
+        message = r"the kernel matrix, with the centroids and the rows of X, takes 3\.3 MB"
+        with pytest.raises(MemoryError, match=message):
+            self.model(approximation=None, memory_budget=short).fit(mapped)
+
+    def test_a_matrix_is_refused_before_it_is_loaded(self, tmp_path):
+        K = oracle.rbf(X, X, 0.2)
+        np.save(tmp_path / "K.npy", K)
+        mapped = np.load(tmp_path / "K.npy", mmap_mode="r")
+        model = KernelPowerKMeans(3, kernel="precomputed", random_state=0)
+        with pytest.raises(MemoryError, match=r"K\.npy: a precomputed kernel, .* takes 320\.0 KB"):
+            model.set_params(memory_budget=K.nbytes - 1).fit(mapped)
+        model.set_params(memory_budget="1MB").fit(mapped)
+
+    def test_what_is_not_finite_is_found(self, mapped, tmp_path):
+        rows = self.WIDE.copy()
+        rows[3, 4] = np.nan
+        np.save(tmp_path / "broken.npy", rows)
+        broken = np.load(tmp_path / "broken.npy", mmap_mode="r")
+        with pytest.raises(ValueError, match="contains NaN"):
+            self.model(memory_budget=self.NEEDED).fit(broken)
+
+
 class TestMemory:
     ROWS = data.blobs(3000, 4, 5, spread=0.6)[0]
     V = np.random.default_rng(2).uniform(0.1, 2, 3000)
     WAYS: ClassVar = {
         "seeds": {},
-        "swap": {"refine": "swap", "n_swaps": 4},
+        "swap": {"n_swaps": 4},
+        "swaps": {"n_swaps": "auto"},
         "random": {"init": "random", "n_init": 3},
         "restarts": {"n_init": 2},
         "indices": {"init": np.array([[0, 5, 9, 14, 22], [1, 2, 3, 4, 6]])},
@@ -646,7 +754,7 @@ class TestMemory:
     def test_many_samples_need_no_matrix(self):
         rows, y = data.blobs(100_000, 3, 4)
         model = KernelPowerKMeans(
-            4, approximation="auto", n_components=30, eta=2.0, memory_budget="20MB", random_state=0
+            4, n_components=30, eta=2.0, memory_budget="20MB", random_state=0
         ).fit(rows.astype(np.float32))
         assert model.approximation_ == "landmarks"
         assert adjusted_rand_score(y, model.labels_) > 0.999
@@ -671,7 +779,7 @@ def test_the_same_bits_on_any_number_of_threads(method, budget):
 
 class TestStarts:
     GIVEN = (
-        {"refine": "swap"},
+        {"n_swaps": "auto"},
         {"n_init": 3, "init": "random"},
         {"init": np.array([3, 60, 110, 150])},
         {"init": X[[3, 60, 110, 150]]},

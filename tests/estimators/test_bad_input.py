@@ -126,7 +126,7 @@ class TestParameters:
             ("n_clusters", 0), ("n_clusters", 2.5), ("kernel", "gaussian"), ("gamma", -1.0),
             ("gamma", "auto"), ("gamma", 0), ("degree", -1), ("s0", 0), ("s0", 1.0),
             ("s0", "warm"), ("eta", 0.9), ("eta", "slow"), ("anneal_every", 0), ("n_init", 0),
-            ("n_init", "many"), ("refine", "merge"), ("n_swaps", 0), ("max_iter", 0),
+            ("n_init", "many"), ("n_swaps", "many"), ("n_swaps", -1), ("max_iter", 0),
             ("tol", -1e-3), ("memory_budget", 0), ("cache_kernel", "yes"),
             ("kernel_params", [1]), ("random_state", "seed"),
         ],

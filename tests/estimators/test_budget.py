@@ -4,11 +4,16 @@ import time
 import tracemalloc
 
 import numpy as np
+import psutil
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 import data
 from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
+from kernelmeans._devices import Device
+from kernelmeans.estimators import build
 
 
 def spying_kernel(A, B):
@@ -30,27 +35,97 @@ def test_a_kernel_matrix_that_does_not_fit_is_refused_at_once(estimator, kernel,
     )
     start = time.perf_counter()
     with pytest.raises(MemoryError, match=message) as caught:
-        estimator(3, kernel=kernel, memory_budget="1GB").fit(X)
+        estimator(3, kernel=kernel, approximation=None, memory_budget="1GB").fit(X)
     assert time.perf_counter() - start < 2
     assert ("float32" in str(caught.value)) == (dtype == "float64")
 
 
-def test_free_memory_is_the_default_budget():
+def test_most_of_all_memory_is_the_default_budget():
     with pytest.raises(MemoryError, match="cache_kernel=False"):
-        KernelPowerKMeans(3).fit(np.ones((10**7, 1), np.float32))
+        KernelPowerKMeans(3, approximation=None).fit(np.ones((10**7, 1), np.float32))
+
+
+class TestFreeMemory:
+    """What is free at the moment decides on no plan, but what it does not hold is refused."""
+
+    X = data.cloud(3000, 2)
+    EXACT = KernelPowerKMeans(3, approximation=None, eta=3.0, random_state=0)
+    LOW_RANK = clone(EXACT).set_params(approximation="landmarks", n_components=3000)
+
+    @pytest.fixture
+    def nearly_full(self, monkeypatch):
+        monkeypatch.setattr(Device, "memory", lambda self: (70_000_000, 2**36))
+
+    @pytest.mark.usefixtures("nearly_full")
+    def test_a_matrix_beyond_it_is_refused(self):
+        message = (
+            r"the kernel matrix, with the centroids, takes 72\.4 MB .* the free memory of 70\.0 MB "
+            r".*Set memory_budget to what the fit may take, or set approximation='auto'"
+        )
+        with pytest.raises(MemoryError, match=message):
+            clone(self.EXACT).fit(self.X)
+        # Who says how much may be taken knows better.
+        clone(self.EXACT).set_params(memory_budget="80MB").fit(self.X)
+
+    @pytest.mark.usefixtures("nearly_full")
+    def test_so_are_features(self, monkeypatch):
+        monkeypatch.setattr(build, "ALWAYS_FREE", 20_000)
+        monkeypatch.setattr(Device, "memory", lambda self: (30_000, 2**36))
+        model = clone(self.LOW_RANK).set_params(n_components=10)
+        message = r"10 components.* free memory of 30.*Set memory_budget .*, or use fewer"
+        with pytest.raises(MemoryError, match=message):
+            model.fit(self.X)
+        model.set_params(memory_budget="200KB").fit(self.X)
+
+    def test_little_is_never_refused(self, monkeypatch):
+        monkeypatch.setattr(Device, "memory", lambda self: (0, 2**36))
+        clone(self.EXACT).fit(self.X[:500])
+
+    @pytest.mark.parametrize("way", ["exact", "restarts", "landmarks"])
+    def test_the_same_bits_whatever_is_free(self, way, monkeypatch):
+        """A tenth of what the matrix or the features take, or a thousand times as much."""
+        model = {
+            "exact": clone(self.EXACT),
+            "restarts": clone(self.EXACT).set_params(init="random", n_init=20),
+            "landmarks": clone(self.LOW_RANK).set_params(n_components=40),
+        }[way]
+        answers = []
+        for free in (30_000, 2**35):
+            machine = type("Memory", (), {"total": 2**36, "available": free})
+            monkeypatch.setattr(psutil, "virtual_memory", lambda machine=machine: machine)
+            model.fit(self.X[:1000])
+            answers.append((model.labels_.tobytes(), model.objective_history_.tobytes()))
+        assert answers[0] == answers[1]
+
+
+@pytest.mark.slow
+def test_parallel_searches_choose_what_serial_ones_do():
+    """Each fit of a search in parallel plans as if it were alone."""
+    X = data.blobs(600, 4, 4, spread=1.5)[0]
+    models = {"gamma": [0.02, 0.1, 0.5], "approximation": ["auto", "landmarks"]}
+    model = KernelPowerKMeans(4, n_components=20, eta=1.5, random_state=0)
+    one, two = (GridSearchCV(model, models, cv=3, n_jobs=jobs).fit(X) for jobs in (1, 2))
+    for split in range(3):
+        name = f"split{split}_test_score"
+        assert_array_equal(two.cv_results_[name], one.cv_results_[name])
+    assert two.best_params_ == one.best_params_
+    assert_array_equal(two.best_estimator_.labels_, one.best_estimator_.labels_)
 
 
 def test_the_copy_of_a_precomputed_matrix_counts():
     K = data.rms_kernel(data.cloud(100))
+    model = KernelPowerKMeans(3, kernel="precomputed", approximation=None, random_state=0)
     with pytest.raises(MemoryError, match=r"copy of X, with the centroids, takes 92\.0 KB"):
-        KernelPowerKMeans(3, kernel="precomputed", memory_budget=91_999).fit(K)
-    KernelPowerKMeans(3, kernel="precomputed", memory_budget=92_000, random_state=0).fit(K)
+        model.set_params(memory_budget=91_999).fit(K)
+    model.set_params(memory_budget=92_000).fit(K)
 
 
 def test_recomputed_rows_need_room_for_the_centroids():
     # With this many clusters the centroids outweigh the kernel matrix.
     with pytest.raises(MemoryError, match=r"n_clusters=300: a step .* fewer rows or clusters"):
-        KernelPowerKMeans(300, cache_kernel=False, memory_budget="1MB").fit(data.cloud(1000))
+        KernelPowerKMeans(300, approximation=None, cache_kernel=False, memory_budget="1MB").fit(
+            data.cloud(1000)
+        )
 
 
 @pytest.mark.parametrize("kernel", ["linear", "cosine"])

@@ -60,7 +60,7 @@ def fitted(estimator, recorder):
 @estimators
 def test_each_step_is_a_task_that_begins_and_ends(estimator):
     recorder = Recorder()
-    model = fitted(estimator, recorder)
+    model = fitted(clone(estimator).set_params(n_swaps=0), recorder)
     steps = model.result_.n_iter.max()
     assert len(recorder.begun) == len(recorder.ended) == steps
     inner = [("begin", "step"), ("end", "step")] * steps
@@ -81,7 +81,7 @@ def test_restarts_finished_rise_to_their_number(estimator):
 def test_restarts_finished_count_over_batches_and_swaps(estimator):
     recorder = Recorder()
     # A budget that holds few restarts at a time.
-    model = clone(estimator).set_params(n_init=12, memory_budget=170_000, refine="swap")
+    model = clone(estimator).set_params(n_init=12, memory_budget=170_000, n_swaps="auto")
     model.set_callbacks(recorder).fit(X)
     told = [(step["restarts_finished"], step["n_restarts"]) for step in recorder.ended]
     assert [finished for finished, _ in told] == sorted(finished for finished, _ in told)
@@ -104,7 +104,7 @@ def test_a_true_answer_ends_the_fit_with_a_usable_model(estimator):
 @estimators
 def test_a_true_answer_ends_all_batches_and_swaps(estimator):
     recorder = Recorder(stop_at=3)
-    model = clone(estimator).set_params(n_init=40, memory_budget=170_000, refine="swap")
+    model = clone(estimator).set_params(n_init=40, memory_budget=170_000, n_swaps="auto")
     model.set_callbacks(recorder).fit(X)
     assert len(recorder.ended) == 3
 
@@ -144,9 +144,9 @@ def test_a_fitted_estimator_keeps_no_trace_of_the_fit(estimator):
 
 
 @estimators
-@pytest.mark.parametrize("refine", [None, "swap"])
-def test_the_progress_bar_of_scikit_learn_works(estimator, refine, capsys):
+@pytest.mark.parametrize("n_swaps", [0, "auto"])
+def test_the_progress_bar_of_scikit_learn_works(estimator, n_swaps, capsys):
     pytest.importorskip("rich", reason="scikit-learn's progress bar needs rich")
-    model = clone(estimator).set_params(refine=refine).set_callbacks(ProgressBar()).fit(X)
+    model = clone(estimator).set_params(n_swaps=n_swaps).set_callbacks(ProgressBar()).fit(X)
     assert model.labels_.shape == (120,)
     assert type(estimator).__name__ in capsys.readouterr().out

@@ -34,7 +34,7 @@ da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
 N = 500
 X, Y = data.blobs(N, p=4, k=3, spread=1.5)
 WEIGHT = np.random.default_rng(1).integers(0, 3, N).astype(float)
-SHORT = {"eta": 1.6, "random_state": 0}
+SHORT = {"eta": 1.6, "n_swaps": 0, "random_state": 0}
 LOW = {**SHORT, "n_components": 12}
 LINEAR = PowerKMeans(3, **SHORT)
 VIEWS = [("rbf", [0, 1]), ("laplacian", slice(1, 4))]
@@ -118,7 +118,7 @@ VARIANTS = {
     "dask weights": ({}, {"sample_weight": da.from_array(WEIGHT, 90)}),
     "restarts": ({"init": "random", "n_init": 3}, {}),
     "batches of restarts": ({"init": "random", "n_init": 3, "memory_budget": 10**6}, {}),
-    "swap": ({"refine": "swap", "n_swaps": 2}, {}),
+    "swap": ({"n_swaps": 2}, {}),
     "indices": ({"init": ROWS}, {}),
     "coordinates": ({"init": X[ROWS]}, {}),
     "starting weights": ({"init": np.random.default_rng(3).random((N, 3))}, {}),
@@ -263,14 +263,18 @@ def test_nan_that_is_not_in_the_draw_is_refused_by_its_block(where, request):
         clone(LINEAR).set_params(memory_budget=budget).fit(broken(row, n, 1000))
 
 
+def exact(estimator, **given):
+    return estimator(3, approximation=None, **given)
+
+
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 @pytest.mark.parametrize(
     ("model", "array", "message"),
     [
-        (KernelPowerKMeans(3), lazy(), "kernel matrices cannot be had of Dask.*approximation="),
-        (KernelKMeans(3, cache_kernel=False), lazy(), "kernel matrices cannot be had of Dask"),
+        (exact(KernelPowerKMeans), lazy(), "kernel matrices cannot be had of Dask.*approximation="),
+        (exact(KernelKMeans, cache_kernel=False), lazy(), "kernel matrices cannot be had of Dask"),
         (KernelPowerKMeans(3, kernel="precomputed"), lazy(), "kernel matrices cannot be had"),
-        (MultiKernelPowerKMeans(3, kernels=VIEWS), lazy(), "kernel matrices cannot be had"),
+        (exact(MultiKernelPowerKMeans, kernels=VIEWS), lazy(), "kernel matrices cannot be had"),
         (clone(MODELS["several"]).set_params(kernel_scaling="min-max"), lazy(), "'min-max' looks"),
         (LINEAR, lazy().map_blocks(scipy.sparse.csr_array), "arrays of NumPy arrays, got csr"),
         (LINEAR, lazy()[:2], "n_samples=2 should be >= n_clusters=3"),
@@ -280,6 +284,12 @@ def test_nan_that_is_not_in_the_draw_is_refused_by_its_block(where, request):
 def test_what_cannot_be_done_is_refused(model, array, message):
     with pytest.raises(ValueError, match=message):
         clone(model).fit(array)
+
+
+def test_collections_have_landmarks_by_default():
+    model = KernelPowerKMeans(3, n_components=20, n_swaps=0, random_state=0).fit(lazy())
+    assert model.approximation_ == "landmarks"
+    assert model.approximation_reason_ == "Dask collections have no kernel matrix"
 
 
 @two_models
@@ -309,7 +319,7 @@ def is_empty(client):
 
 @two_models
 def test_nothing_stays_on_the_workers(client, model):
-    fitted = clone(model).set_params(refine="swap", n_swaps=1).fit(lazy())
+    fitted = clone(model).set_params(n_swaps=1).fit(lazy())
     settle(client, is_empty(client))
     assert fitted.labels_.shape == (N,)
 

@@ -20,7 +20,7 @@ ESTIMATORS = {
     "poly": KernelPowerKMeans(kernel="poly", random_state=0),
     "hard": KernelKMeans(random_state=0),
     "linear": PowerKMeans(random_state=0),
-    "refined": KernelPowerKMeans(refine="swap", random_state=0),
+    "refined": KernelPowerKMeans(random_state=0),
 }
 
 

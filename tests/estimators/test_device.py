@@ -33,7 +33,7 @@ def polynomial(A, B):
 #: Estimators with their input.
 CASES = {
     "exact": (KernelPowerKMeans(4), X),
-    "swap": (KernelPowerKMeans(5, refine="swap", n_swaps=4), X),
+    "swap": (KernelPowerKMeans(5, n_swaps=4), X),
     "restarts": (KernelPowerKMeans(4, init="random", n_init=4, s0=-1.0, eta=1.1), X),
     "blocked": (KernelPowerKMeans(5, cache_kernel=False), X),
     "landmarks": (KernelPowerKMeans(4, approximation="landmarks", n_components=30), X),
@@ -143,7 +143,7 @@ def test_the_rows_are_left_alone_and_may_change_afterwards(backend):
 
 
 def test_weights_and_starts_may_be_on_a_device(backend):
-    estimator = KernelPowerKMeans(3, init=np.array([0, 5, 9]))
+    estimator = KernelPowerKMeans(3, init=np.array([0, 5, 9]), random_state=0)
     expected = clone(estimator).fit(X, sample_weight=WEIGHT)
     estimator.set_params(init=backend.array(np.array([0, 5, 9])))
     model = estimator.fit(backend.array(X), sample_weight=backend.array(WEIGHT))
@@ -210,10 +210,12 @@ def test_dask_collections_stay_with_their_workers(torch):
 
 
 def test_a_device_too_small_for_the_kernel_matrix(torch, monkeypatch):
-    monkeypatch.setattr(Device, "free_bytes", lambda self: 100_000)
+    monkeypatch.setattr(Device, "memory", lambda self: (100_000, 100_000))
+    model = KernelPowerKMeans(3, approximation=None, device="cpu")
     with pytest.raises(MemoryError, match="cache_kernel=False"):
-        KernelPowerKMeans(3, device="cpu").fit(X)
-    KernelPowerKMeans(3).fit(X)
+        model.fit(X)
+    model.set_params(approximation="auto", n_components=10)
+    assert model.fit(X).approximation_ == "landmarks"
 
 
 def test_numpy_stays_on_the_host():

@@ -124,7 +124,7 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("name", "value"),
         [("lam", -0.1), ("lam", np.nan), ("lam", "auto"), ("s0", 0.0), ("eta", 0.5),
-         ("refine", "merge")],
+         ("n_swaps", -1)],
     )  # fmt: skip
     def test_parameters_of_annealing_out_of_range(self, name, value):
         message = f"The '{name}' parameter of MultiKernelPowerKMeans must be"
@@ -167,6 +167,8 @@ class TestMemory:
             raise AssertionError("the kernel was computed")
 
         model = estimator(3, kernels=["rbf", spying, "linear"], memory_budget="1GB")
+        if "approximation" in model.get_params():
+            model.set_params(approximation=None)
         start = time.perf_counter()
         message = (
             r"n_samples=200000: 2 kernel matrices, with the centroids, takes? .*\(\d{12} bytes\), "
@@ -178,13 +180,13 @@ class TestMemory:
     def test_the_budget_counts_every_matrix(self):
         # Two matrices of 60 x 60 numbers, and as before five arrays of k x n for each.
         size = 2 * (60 * 60 + 5 * 3 * 60) * 8
-        given = {"kernels": ["rbf", "poly"], "random_state": 0}
+        given = {"kernels": ["rbf", "poly"], "approximation": None, "random_state": 0}
         with pytest.raises(MemoryError, match=rf"\({size} bytes\)|KB"):
             MultiKernelPowerKMeans(3, memory_budget=size - 1, **given).fit(X)
         MultiKernelPowerKMeans(3, memory_budget=size, **given).fit(X)
 
     def test_without_cached_matrices_they_need_not_fit(self):
-        given = {"kernels": "widths", "random_state": 0}
+        given = {"kernels": "widths", "approximation": None, "random_state": 0}
         rows = data.cloud(400, 3)
         with pytest.raises(MemoryError, match="5 kernel matrices"):
             MultiKernelPowerKMeans(3, memory_budget="1MB", **given).fit(rows)
@@ -332,12 +334,12 @@ class TestKernelsThatAreNone:
 
 class TestDullData:
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-    @pytest.mark.parametrize("refine", [None, "swap"])
+    @pytest.mark.parametrize("n_swaps", [0, "auto"])
     @pytest.mark.parametrize("lam", [0, 2.0])
-    def test_fewer_distinct_rows_than_clusters(self, refine, lam):
+    def test_fewer_distinct_rows_than_clusters(self, n_swaps, lam):
         rows = np.repeat(data.cloud(3, 4), 20, axis=0)
         views = [("rbf", [0, 1]), ("linear", [2, 3])]
-        model = MultiKernelPowerKMeans(5, kernels=views, lam=lam, refine=refine, random_state=0)
+        model = MultiKernelPowerKMeans(5, kernels=views, lam=lam, n_swaps=n_swaps, random_state=0)
         model.fit(rows)
         assert oracle.same_partition(model.labels_, np.repeat(np.arange(3), 20))
         assert model.inertia_ == pytest.approx(0, abs=1e-9)

@@ -66,7 +66,8 @@ class TestForms:
         assert_array_equal(model.fit(X).labels_, hard_labels_from(A, gram[:90, :90]))
 
     def test_coordinates_of_rows_are_their_indices(self):
-        for model in (KernelPowerKMeans(4), PowerKMeans(4), KernelKMeans(4)):
+        for kind in (KernelPowerKMeans, PowerKMeans, KernelKMeans):
+            model = kind(4, n_swaps=0)  # moves may part at a rounding error of the start
             at_rows = model.set_params(init=X[SEEDS]).fit(X)
             labels, history = at_rows.labels_, at_rows.objective_history_
             at_indices = model.set_params(init=SEEDS).fit(X)

@@ -32,7 +32,8 @@ def test_golden_matrices_of_du_et_al():
     assert golden.kernel_names == DU2015_NAMES
     ours = du2015_kernels(rows)
     for K, expected, name in zip(ours, golden.data, DU2015_NAMES, strict=True):
-        np.testing.assert_allclose(K, expected, rtol=0, atol=1e-12, err_msg=name)
+        # The narrowest has exponents of 5000, and their roundings.
+        np.testing.assert_allclose(K, expected, rtol=0, atol=1e-11, err_msg=name)
 
 
 def test_the_family_of_du_et_al_by_its_definition(form):

@@ -221,3 +221,10 @@ def test_rows_of_integers_are_taken_for_floats(name, form):
     expected = kernel(form(rows.astype(float)), form(rows.astype(float)))
     np.testing.assert_array_equal(kernel(form(rows), form(rows)), expected)
     np.testing.assert_allclose(kernel.diagonal(form(rows)), np.diagonal(expected), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_against_fixed_rows_values_are_those_of_both(name, form):
+    kernel = resolve_kernel(name, X)
+    got = kernel.against(form(Y))(form(X))
+    np.testing.assert_array_equal(got, kernel.values(form(X), form(Y)))

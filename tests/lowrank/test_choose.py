@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 import data
 from kernelmeans.kernels import Kernel, resolve_kernel
-from kernelmeans.lowrank import approximate, check_method, left_out
-from kernelmeans.lowrank.choose import AUTO_MOST, AUTO_SHARE
+from kernelmeans.lowrank import approximate, check_method
+from kernelmeans.lowrank.choose import AUTO_COMPONENTS, left_out
 
 CLOUD = data.cloud(300, 3)
 WEIGHT = np.random.default_rng(0).uniform(0, 3, 300)
@@ -141,20 +141,19 @@ class TestShare:
         found = approximate(kernel, X, weight, "landmarks", 0.9, seed=0)
         assert left_out(found, X[:40], weight[:40]) <= 0.1
 
-    @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly"])
-    def test_auto_keeps_nearly_all_if_that_takes_few(self, kernel):
-        X = DATA["wine"]
-        own = resolved(kernel, X)
-        found = approximate(own, X, np.ones(len(X)), "landmarks", "auto", seed=0)
-        assert share_left_out(found, own(X, X), X, np.ones(len(X))) <= 1 - AUTO_SHARE
-
-    @pytest.mark.slow
-    def test_auto_takes_no_more_than_a_thousand(self):
-        X = data.cloud(1200, 60)
+    @pytest.mark.parametrize("method", ["landmarks", "rpcholesky"])
+    def test_auto_takes_a_fixed_number_or_the_root_of_the_rows(self, method):
         kernel = Kernel("rbf", {"gamma": 1.0})
-        for method in ("landmarks", "rpcholesky"):
-            found = approximate(kernel, X, np.ones(1200), method, "auto", seed=0)
-            assert len(landmarks_of(found)) == AUTO_MOST
+        root = AUTO_COMPONENTS + 5
+        for n, count in ((50, 50), (1200, AUTO_COMPONENTS), (root**2 + root, root)):
+            X = data.cloud(n, 20)
+            found = approximate(kernel, X, np.ones(n), method, "auto", seed=0)
+            assert len(landmarks_of(found)) == count
+
+    def test_of_many_clusters_auto_takes_some_for_each(self):
+        kernel, X = Kernel("rbf", {"gamma": 1.0}), data.cloud(1200, 20)
+        found = approximate(kernel, X, np.ones(1200), "landmarks", "auto", 0, n_clusters=150)
+        assert len(landmarks_of(found)) == 450
 
 
 class TestLeftOut:
@@ -253,9 +252,10 @@ class TestRows:
         assert 1 <= len(landmarks_of(found)) <= n
         lost = share_left_out(found, own(X, X), X, weight)
         assert -1e-9 <= lost <= 1 + 1e-9
-        if not isinstance(components, int):
-            wanted = AUTO_SHARE if components == "auto" else components
-            assert lost <= 1 - wanted + 1e-9
+        if components == "auto":
+            assert lost <= 1e-9
+        elif isinstance(components, float):
+            assert lost <= 1 - components + 1e-9
 
 
 class TestRefusals:

@@ -385,6 +385,13 @@ def test_consistency_errors_fall_with_n():
     assert many["same"] == 1
 
 
+def test_kernel_weights_approach_the_populations():
+    run = EXPERIMENTS["consistency"].run
+    few, many = (run(kernels=3, power=None, n=n, draws=5) for n in (1000, 100000))
+    assert many["same"] == 1
+    assert np.mean(many["weight_error"]) < 0.3 * np.mean(few["weight_error"]) < 1e-3
+
+
 def test_consistency_at_a_fixed_power_ends_at_a_distance():
     run = EXPERIMENTS["consistency"].run
     soft = run(kernels=1, power=-2.0, n=10**6, draws=2)

@@ -27,7 +27,7 @@ REAL = [
         {"data": "glioma", "seeding": "k-means++", "method": "Power k-means", "starts": 2},
     ),
     Cell("multi", {"data": "yale", "method": "MKPK", "starts": 2}),
-    Cell("schedules", {"data": "seeds", "method": "default, refine=swap"}),
+    Cell("schedules", {"data": "seeds", "method": "DEFAULT (annealed, swap moves)"}),
 ]
 
 

@@ -108,6 +108,18 @@ def test_any_kernel(X, kernel):
     assert sum(len(points.get_offsets()) for points in ax.collections) == len(X)
 
 
+def test_a_data_frame_is_drawn_as_its_numbers(model, X):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, index=np.arange(len(X)) + 1000)
+    offsets = [
+        [artist.get_offsets().data for artist in plot_fit(model, rows).axes[0].collections]
+        for rows in (frame, X)
+    ]
+    for ours, theirs in zip(*offsets, strict=True):
+        # A frame holds its columns one after the other, which rounds products otherwise.
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
 def test_sparse_rows(X):
     data = scipy.sparse.csr_array(np.maximum(X, 0))
     model = KernelPowerKMeans(3, random_state=0).fit(data)

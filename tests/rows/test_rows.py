@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.utils import _safe_indexing
 
 from kernelmeans.rows import Rows, as_rows
 from rows.forms import FORMS, halved, total
@@ -53,6 +54,10 @@ def test_slices_and_indices(rows, X, key):
     assert found.dtype == X.dtype
     assert found.flags.c_contiguous
     assert found.flags.writeable
+
+
+def test_scikit_learn_takes_rows(rows, X):
+    assert_array_equal(_safe_indexing(rows, np.array([4, 1])), X[[4, 1]])
 
 
 @pytest.mark.parametrize("key", [slice(None), slice(1, 3), [1, 2]])

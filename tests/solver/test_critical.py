@@ -11,7 +11,7 @@ import oracle
 from held import feature_space
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Schedule, critical_power, solve, warn_unless_positive
-from kernelmeans.solver.critical import smallest_eigenvalue
+from kernelmeans.solver.critical import extreme_eigenvalues, spectrum_ends
 from kernelmeans.spaces import CachedGramSpace, GramSpace
 
 PRECOMPUTED = Kernel("precomputed", {})
@@ -176,7 +176,7 @@ def indefinite(n=80, lowest=-2.5):
 def test_the_smallest_eigenvalue_is_that_of_the_centred_matrix(n, threads):
     K = indefinite(n)
     low, high = np.linalg.eigvalsh(oracle.centred(K))[[0, -1]]
-    got = smallest_eigenvalue(gram_space(K, threads), threads, 0)
+    got = spectrum_ends(gram_space(K, threads), threads, 0)
     assert got == pytest.approx((low, high), abs=2e-3 * (high - low))
 
 
@@ -199,3 +199,81 @@ def test_a_positive_matrix_brings_no_warning(n, dtype, threads):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_unless_positive(gram_space(K, threads), threads, 0, "precomputed")
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", ["blobs", "cloud", "flat"])
+def test_of_many_samples_is_near_the_true_value_and_never_above(kind, seed, threads):
+    n = 1200
+    X = {
+        "blobs": lambda: data.blobs(n, 20, 10, spread=2)[0],
+        "cloud": lambda: data.cloud(n, 3),
+        # Its largest eigenvalues are almost equal.
+        "flat": lambda: data.cloud(n, 40),
+    }[kind]()
+    K = data.rms_kernel(X)
+    expected = oracle.critical_power(K)
+    got = critical_power(gram_space(K, threads), threads, seed)
+    assert got <= expected + 1e-9
+    # One start vector lacks the largest by chance, and ends on the second, which is close by.
+    assert got == pytest.approx(expected, rel=0.05)
+
+
+@data.needs_data
+@pytest.mark.parametrize("name", ["coil20", "isolet"])
+def test_on_real_data_from_any_start_vector(name, threads):
+    K = data.rms_kernel(data.standardized(name)[0])
+    space = gram_space(K, threads)
+    expected = oracle.critical_power(K)
+    got = np.array([critical_power(space, threads, seed) for seed in range(10)])
+    assert (got <= expected + 1e-9).all()
+    np.testing.assert_allclose(got, expected, rtol=2e-3)
+
+
+def spread_violation(n, size, kept):
+    """A positive matrix of low rank less a violation of some samples, all of them or a pair."""
+    Z = data.cloud(n, 12)
+    direction = np.zeros(n)
+    direction[kept] = np.resize([1.0, -1.0], len(kept)) / np.sqrt(len(kept))
+    return Z @ Z.T - size * np.outer(direction, direction)
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_violation_among_many_samples_is_found_and_measured_on_all(cached, threads):
+    n, size = 2500, 300.0
+    K = spread_violation(n, size, np.arange(n))
+    kind = CachedGramSpace if cached else GramSpace
+    space = kind(PRECOMPUTED, K, np.ones(n), threads)
+    with pytest.warns(UserWarning, match="not positive semi-definite") as caught:
+        warn_unless_positive(space, threads, 0, "precomputed")
+    number = float(re.search(r"smallest eigenvalue (\S+?),", str(caught[0].message))[1])
+    low, high = np.linalg.eigvalsh(oracle.centred(K))[[0, -1]]
+    assert number == pytest.approx(low, abs=2e-3 * high)
+    assert low < -0.9 * size
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_many_samples_of_a_positive_matrix_bring_no_warning(dtype, threads):
+    n = 2500
+    K = spread_violation(n, 0.0, np.arange(2)).astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_unless_positive(gram_space(K, threads), threads, 0, "precomputed")
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 40])
+@pytest.mark.parametrize("rank", [0, 1, 3])
+def test_both_ends_of_matrices_that_few_vectors_span(size, rank):
+    Z = data.cloud(size, 3)[:, :rank]
+    M = Z @ Z.T - np.outer(np.ones(size), np.ones(size)) * (rank == 3)
+    got = extreme_eigenvalues(lambda x: M @ x, size, M.dtype, 0, [0, -1])
+    spectrum = np.linalg.eigvalsh(M)
+    assert got == pytest.approx((spectrum[0], spectrum[-1]), abs=1e-5 * np.abs(spectrum).max())
+
+
+def test_a_part_of_a_gram_space_is_that_of_its_samples(threads):
+    K, some = data.rms_kernel(data.cloud(90)), np.arange(3, 90, 4)
+    weight = np.linspace(1, 2, len(some))
+    few = gram_space(K, threads).restricted(some, weight)
+    expected = oracle.critical_power(K[np.ix_(some, some)], weight)
+    assert critical_power(few, threads) == pytest.approx(expected, rel=2e-3)

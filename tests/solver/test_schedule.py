@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelmeans.solver import Schedule, coldest_start
-from kernelmeans.solver.schedule import LARGEST_POWER
+from kernelmeans.solver.schedule import LARGEST_POWER, Clock
 
 
 def test_the_papers_powers():
@@ -88,3 +88,49 @@ def test_a_very_low_critical_power_is_passed_too(critical):
 def test_a_run_on_constant_data_hardens():
     schedule = Schedule(s0=-1, critical_power=-np.inf, eta=1.06)
     assert schedule.hardens(schedule.power(1000), schedule.critical_power, np.array([0.9])).all()
+
+
+def powers_of(schedule, softness):
+    """Powers of steps whose softness is given, (n_steps, n_restarts)."""
+    softness = np.atleast_2d(np.transpose(softness)).T
+    clock = Clock(schedule, softness.shape[1])
+    powers = []
+    for now in softness:
+        powers.append(clock.power)
+        clock.tick(now)
+    return np.array(powers)
+
+
+@pytest.mark.parametrize("every", [1, 5])
+def test_without_a_pace_each_step_counts(every):
+    schedule = Schedule(s0=-2, critical_power=-1, eta=1.06, anneal_every=every)
+    powers = powers_of(schedule, np.random.default_rng(0).uniform(size=30))
+    np.testing.assert_array_equal(powers[:, 0], [schedule.power(step) for step in range(30)])
+
+
+def test_a_pace_halves_the_growth_at_its_change_of_the_softness():
+    schedule = Schedule(s0=-2, critical_power=-1, eta=1.21, pace=0.01)
+    powers = powers_of(schedule, [0, 0, 0.01, 0, 0.03, 0.03, 0.03])[:, 0]
+    growth = np.log(powers[1:] / powers[:-1]) / np.log(1.21)
+    np.testing.assert_allclose(growth, [1, 1, 1 / 2, 1 / 2, 1 / 4, 1])
+
+
+def test_a_restart_waits_for_its_own_samples_alone():
+    schedule = Schedule(s0=-2, critical_power=-1, eta=1.1, pace=0.01)
+    softness = np.random.default_rng(0).uniform(size=(9, 3)) / 20
+    together = powers_of(schedule, softness)
+    for r in range(3):
+        np.testing.assert_array_equal(together[:, [r]], powers_of(schedule, softness[:, r]))
+    clock = Clock(schedule, 3)
+    for now in softness[:4]:
+        clock.tick(now)
+    clock.keep(np.array([True, False, True]))
+    clock.tick(softness[4, [0, 2]])
+    np.testing.assert_array_equal(clock.power, together[5, [0, 2]])
+
+
+@pytest.mark.parametrize("s0", [-7.0, -1.0, -0.5])
+def test_what_forgets_the_start_comes_first(s0):
+    schedule = Schedule(s0=s0, critical_power=-6, eta=1.1, forgets=2, pace=0.01)
+    powers = powers_of(schedule, [0.5, 0.8, 0.8, 0.8])[:, 0]
+    np.testing.assert_allclose(powers, [max(s0, -1)] * 2 + [s0, 1.1 * s0])

@@ -25,7 +25,7 @@ def mended(space, seeds, threads, moves=20):
     start = space.at(np.asarray(seeds))
     result = solve(space, start, HARD, threads, range(start.shape[1]))
     before = result.inertia.copy()
-    swap_moves(space, result, moves, 100, np.random.RandomState(0), threads)
+    swap_moves(space, result, moves, 100, 0, threads)
     return before, result
 
 
@@ -39,7 +39,7 @@ def test_the_cost_never_rises_and_the_result_is_consistent(kind, seed, threads):
     before, result = mended(space, seeds, threads)
     best = result.best
     assert (result.inertia <= before).all()
-    assert np.flatnonzero(result.inertia < before).tolist() in ([], [best])
+    assert set(np.flatnonzero(result.inertia < before)) <= {best}
     np.testing.assert_array_equal(
         assign(space, result.centroids, threads).labels[0], result.labels[best]
     )

@@ -12,7 +12,9 @@ import scipy.sparse
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver.blockwise import combination
+from kernelmeans.solver.seeding import from_weights
 from kernelmeans.spaces import CachedGramSpace, GramSpace
+from kernelmeans.spaces.predictor import portions
 from oracle import rbf
 from spaces.conformance import N, SpaceConformance
 
@@ -132,3 +134,78 @@ def test_centring_recomputed_rows_needs_no_second_copy(workers):
         tracemalloc.stop()
     # Beside the kernel rows: the sums, and the shares of at most four blocks in flight.
     assert peak <= 1.1 * budget
+
+
+KINDS = {
+    "rbf": RBF,
+    "laplacian": Kernel("laplacian", {"gamma": 0.2}),
+    "indefinite": Kernel("sigmoid", {"gamma": 1.0, "coef0": -1.0}),
+    "callable": Kernel(lambda A, B: (A @ B.T + 1) ** 2, {}),
+    "normalised": Kernel(lambda A, B: (A @ B.T + 1) ** 2, {}).normalise(),
+    "precomputed": Kernel("precomputed", {}),
+    "precomputed, normalised": Kernel("precomputed", {}).normalise(),
+}
+
+
+def hard_rows(shape, n):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    if shape == "far":
+        X += 1e4
+    if shape == "duplicates":
+        X = X[rng.integers(0, 7, n)]
+    return X
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", ["cloud", "far", "duplicates"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n", [45, 1111])
+def test_samples_that_are_held_are_compared_as_their_rows_are(kind, shape, dtype, n):
+    kernel = KINDS[kind]
+    X = hard_rows(shape, n).astype(dtype)
+    X = rbf(X, X, GAMMA).astype(dtype) * 2 if kernel.precomputed else X
+    weight = np.random.default_rng(1).uniform(0, 2, n).astype(dtype)
+    with Threads(3) as threads:
+        space = CachedGramSpace(kernel, X, weight, threads)
+        coefficients = np.random.default_rng(2).uniform(0, 1, (n, 9))
+        # Two centroids that are one, for ties.
+        coefficients[:, 4] = coefficients[:, 2]
+        centroids = from_weights(space, coefficients, threads)
+        predictor = space.export(centroids)
+        held = predictor.compare_blocks(n, space.embedded, keep_distances=True)
+    diagonal = kernel.squared_lengths(X)
+    for workers in (1, 4):
+        predictor.workers = workers
+        anew = predictor.compare(X.copy(), diagonal, keep_distances=True)
+        for one, other in zip(held, anew, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert 4 not in held.labels
+
+
+def test_equal_rows_get_equal_labels_wherever_they_stand(threads):
+    rng = np.random.default_rng(0)
+    for n in (30, 31, 77, 150):
+        X = hard_rows("duplicates", n)
+        space = CachedGramSpace(RBF, X, np.ones(n), threads)
+        first = np.array([np.flatnonzero((row == X).all(axis=1))[0] for row in X])
+        # Every centroid twice: as a sample, and as the mean of those that equal it.
+        members = (first[:, None] == np.unique(first)).astype(float)
+        both = np.hstack([members / members.sum(axis=0), np.eye(n)[:, np.unique(first)]])
+        order = rng.permutation(both.shape[1])
+        predictor = space.export(from_weights(space, both[:, order], threads))
+        labels = predictor.compare(X, np.ones(n)).labels
+        np.testing.assert_array_equal(labels, labels[first])
+
+
+@pytest.mark.parametrize("budget", [2**20, 2**26, 2**30])
+@pytest.mark.parametrize("row_bytes", [8, 4 * 6000, 4 * 20_000, 8 * 60_000])
+def test_blocks_are_limited_by_their_bytes_alone(row_bytes, budget):
+    rows, in_flight = portions(row_bytes, budget)
+    assert rows * in_flight * row_bytes <= max(budget, row_bytes)
+    # What is left of the budget is not worth a block.
+    assert (in_flight + 1) * rows * row_bytes > budget
+    if budget >= 4 * row_bytes:
+        assert in_flight >= 4
+    if row_bytes == 4 * 6000 and budget == 2**26:
+        assert in_flight >= 16

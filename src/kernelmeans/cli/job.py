@@ -35,6 +35,8 @@ from kernelmeans.rows import Rows
 
 #: Share of the memory budget that the numbers of a table may take; larger ones stay on disk.
 SHARE = 0.25
+#: Fraction by which equal costs may differ.
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -95,18 +97,32 @@ class Plain:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model.
+    """What was fitted.
 
     Costs under learned kernel weights compare with none under others: a model of views has
     `kernels`, and a model of one kernel has `plain`.
     """
 
-    model: KernelPowerKMeans | MultiKernelPowerKMeans
+    annealed: KernelPowerKMeans | MultiKernelPowerKMeans
     scaler: StandardScaler | None
     Z: Any
     seconds: float
     plain: Plain | None = None
     kernels: list[NamedKernel] | None = None
+
+    @property
+    def plain_won(self) -> bool:
+        """Whether plain kernel k-means found the lower cost, by more than rounding."""
+        if self.plain is None:
+            return False
+        return bool(self.annealed.inertia_ > (1 + ROUNDING) * self.plain.model.inertia_)
+
+    @property
+    def model(self) -> KernelPowerKMeans | MultiKernelPowerKMeans | KernelKMeans:
+        """The model to write: nobody wants worse labels than have been computed."""
+        if self.plain is not None and self.plain_won:
+            return self.plain.model
+        return self.annealed
 
     @property
     def scaled(self) -> bool:
@@ -133,7 +149,10 @@ def run_fit(job: FitJob) -> None:
     choice = job.choice if found is None else replace(job.choice, columns=found.columns)
     data = load_data(table, choice, job.dtype, most)
     if isinstance(data.X, Rows):
-        job = _on_disk(job)
+        job.talk.note(
+            f"{job.source} stays on disk, for it has more numbers than a quarter of the memory "
+            "budget holds: it is read block by block, and not compared with plain k-means"
+        )
     with estimator_errors():
         fitted = fit(job, data) if found is None else fit_views(job, data, found)
     summary = fit_summary(job.source, data, job.choice, fitted, files)
@@ -168,7 +187,7 @@ def fit(job: FitJob, data: Data) -> Fitted:
 
 
 def _fit_plain(job: FitJob, Z: Any, weights: Any) -> Plain:
-    shared = inspect.signature(KernelKMeans).parameters.keys() - {"refine", "n_swaps"}
+    shared = inspect.signature(KernelKMeans).parameters.keys() - {"n_swaps"}
     plain = KernelKMeans(**{name: job.parameters[name] for name in shared & job.parameters.keys()})
     return Plain(plain, _timed_fit(plain, Z, weights, "comparing with plain k-means", job.talk))
 
@@ -199,17 +218,6 @@ def _most(memory_budget: str | None, dtype: str) -> float:
     """Numbers of a table that may be in memory."""
     with estimator_errors():
         return SHARE * budget_bytes(memory_budget) / np.dtype(dtype).itemsize
-
-
-def _on_disk(job: FitJob) -> FitJob:
-    """Say what is different for a table that stays on disk, and approximate its kernel."""
-    asked = job.parameters["approximation"]
-    automatic = "" if asked else ", with --approximation auto"
-    job.talk.note(
-        f"{job.source} stays on disk, for it has more numbers than a quarter of the memory budget "
-        f"holds: it is read block by block{automatic}, and not compared with plain k-means"
-    )
-    return replace(job, parameters={**job.parameters, "approximation": asked or "auto"})
 
 
 def _find_views(views: Views, table: Table, job: FitJob) -> FoundViews:

@@ -26,6 +26,7 @@ from kernelmeans.spaces import Predictor, ProductPredictor
 TRUSTED_TYPES = (
     "kernelmeans.estimators.diagonal.TrainingDiagonal",
     "kernelmeans.estimators.multi.MultiKernelPowerKMeans",
+    "kernelmeans.estimators.single.KernelKMeans",
     "kernelmeans.estimators.single.KernelPowerKMeans",
     "kernelmeans.estimators.views.View",
     "kernelmeans.kernels.combined.CombinedKernel",
@@ -142,7 +143,7 @@ def _predicts(estimator: Any) -> bool:
     if isinstance(estimator, kernelmeans.MultiKernelPowerKMeans):
         return isinstance(predictor, ProductPredictor)
     return (
-        isinstance(estimator, kernelmeans.KernelPowerKMeans)
+        isinstance(estimator, kernelmeans.KernelKMeans | kernelmeans.KernelPowerKMeans)
         and isinstance(predictor, Predictor)
         and not isinstance(predictor, ProductPredictor)
     )

@@ -81,7 +81,7 @@ memory_option = group(
     option(
         "--memory-budget",
         metavar="SIZE",
-        help="Memory to take, in bytes or as in 4GB; default: 80 % of what is free. Parquet, NPY "
+        help="Memory to take, in bytes or as in 4GB; default: 80 % of all memory. Parquet, NPY "
         "and Zarr tables of more than a quarter of it stay on disk.",
     ),
 )
@@ -113,14 +113,15 @@ kernel_options = group(
     option(
         "--cache-kernel/--no-cache-kernel",
         default=True,
-        help="Keep the kernel matrix in memory, or compute its rows anew at every step.",
+        help="Keep an exact kernel's matrix in memory, or recompute its rows at every step.",
     ),
     option(
         "--approximation",
-        type=click.Choice(["landmarks", "rpcholesky", "rff", "auto"]),
+        type=click.Choice(["auto", "none", "landmarks", "rpcholesky", "rff"]),
         metavar="NAME",
-        help="Features in place of the kernel matrix: landmarks, rpcholesky or rff; auto: where "
-        "the matrix is too large. Default: none, and auto for tables that stay on disk.",
+        default="auto",
+        help="Features in place of the kernel matrix: landmarks, rpcholesky or rff; none: the "
+        "exact kernel; auto: the exact kernel of a few thousand rows, landmarks of more.",
     ),
     option(
         "--components",
@@ -169,17 +170,12 @@ schedule_options = group(
         help="Number of starts, of which the best is kept; auto: 1 for k-means++, else 10.",
     ),
     option(
-        "--refine",
-        type=click.Choice(["none", "swap"]),
-        default="none",
-        help="swap: try moving single centroids at the end, for a lower cost.",
-    ),
-    option(
         "--n-swaps",
         type=number_or("auto", number=int),
         metavar="auto|NUMBER",
         default="auto",
-        help="Number of such moves; auto: 30 and two for each cluster.",
+        help="Moves of single centroids that are tried at the end, for a lower cost; auto: as "
+        "long as they pay, 0: none.",
     ),
     option("--max-iter", type=int, default=1000, help="Most steps of a run."),
     option(
@@ -236,7 +232,6 @@ _ESTIMATOR_PARAMETERS = (
     "anneal_every",
     "init",
     "n_init",
-    "refine",
     "n_swaps",
     "max_iter",
     "tol",
@@ -253,8 +248,8 @@ def estimator_parameters(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Pick the estimator's parameters from the options of a command, without those of views."""
     absent = () if chosen["views"] is None else _ONE_KERNEL
     parameters = {name: chosen[name] for name in _ESTIMATOR_PARAMETERS if name not in absent}
-    if parameters["refine"] == "none":
-        parameters["refine"] = None
+    if parameters["approximation"] == "none":
+        parameters["approximation"] = None
     return parameters
 
 

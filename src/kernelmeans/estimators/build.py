@@ -1,9 +1,11 @@
 """From kernels and rows to spaces, within the memory budget."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import scipy.sparse
+from sklearn.utils import assert_all_finite
 
 from kernelmeans._arrays import on_host
 from kernelmeans._devices import HOST, Device
@@ -12,10 +14,11 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
 from kernelmeans.estimators.checks import check_memory
-from kernelmeans.estimators.choice import Choice
-from kernelmeans.estimators.lazy import refuse_rows
+from kernelmeans.estimators.choice import FEWEST_HELD, Choice
+from kernelmeans.estimators.lazy import refuse_dask
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Approximation, Explicit, approximate, draw_rows
+from kernelmeans.rows import Rows
 from kernelmeans.rows.lazy import DaskRows
 from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, PartedSpace, Space
 from kernelmeans.spaces.features import FILL_ROWS, row_blocks
@@ -25,6 +28,8 @@ PART_BYTES, FEWEST_ROWS = 2**25, 64
 #: Parts that half of the budget holds, if not more, and blocks that are filled at a time. Not as
 #: many as threads ask for: the parts, and with them the rounding, must not depend on these.
 PARTS, FILLED_BLOCKS = 16, 8
+#: Bytes that are never refused for what is free at the moment.
+ALWAYS_FREE = 2**26
 #: Share of their memory that Dask workers may fill with features, and with the work on a chunk.
 WORKER_SHARE = 0.5
 
@@ -49,6 +54,8 @@ class Builder:
         Whether the estimator has an ``approximation`` parameter to point at.
     device : Device, default=HOST
         Where the spaces compute.
+    free : float, default=inf
+        Bytes free there, if they count: nothing is planned by them, but more is refused.
     """
 
     n_clusters: int
@@ -58,6 +65,7 @@ class Builder:
     seed: int
     approximates: bool = True
     device: Device = HOST
+    free: float = math.inf
 
     def spaces(
         self,
@@ -93,8 +101,8 @@ class Builder:
         """
         budget = self.budget - self._checked(kernels, rows, choices)
         spaces: list[Space] = []
-        # Equal rows are one object, and go to a device once.
-        placed = {id(X): self.device.put(X) for X in self._wanted_whole(kernels, rows, choices)}
+        # Equal rows are one object, and are read, or go to a device, once.
+        placed = {id(X): self._placed(X) for X in self._wanted_whole(kernels, rows, choices)}
         made_of_features = [choice.method not in ("exact", "blocked") for choice in choices]
         for index, (kernel, X, choice) in enumerate(zip(kernels, rows, choices, strict=True)):
             # What one kernel leaves of its share is the next ones'.
@@ -113,13 +121,22 @@ class Builder:
     def _wanted_whole(
         self, kernels: Sequence[Kernel], rows: Sequence[Data], choices: Sequence[Choice]
     ) -> list[Data]:
-        """Different rows that kernel values are computed of, and a device has to hold."""
+        """Different rows that kernel values are computed of, and that are not where these are."""
         held = {
             id(X): X
             for kernel, X, choice in zip(kernels, rows, choices, strict=True)
             if choice.method in ("exact", "blocked") and not kernel.precomputed
         }
-        return [] if self.device.is_host else [X for X in held.values() if on_host(X)]
+        for X in held.values():
+            refuse_dask(X, "kernel matrices")
+        elsewhere = not self.device.is_host
+        return [X for X in held.values() if isinstance(X, Rows) or (elsewhere and on_host(X))]
+
+    def _placed(self, X: Data) -> Data:
+        if isinstance(X, Rows):
+            X = X[:]
+            assert_all_finite(X, input_name="X")
+        return self.device.put(X)
 
     def _checked(
         self, kernels: Sequence[Kernel], rows: Sequence[Data], choices: Sequence[Choice]
@@ -130,12 +147,24 @@ class Builder:
         n_gram = cached + sum(choice.method == "blocked" for choice in choices)
         working = GramSpace.working_bytes(self.n_clusters, n, itemsize) * n_gram
         # Rows are recomputed for one kernel at a time.
-        passing = 8 * n * (n_gram > cached) * itemsize
-        held = sum(X.nbytes for X in self._wanted_whole(kernels, rows, choices))
+        passing = FEWEST_HELD * n * (n_gram > cached) * itemsize
+        whole = self._wanted_whole(kernels, rows, choices)
+        # The model keeps a copy of rows that are read.
+        held = sum(X.nbytes * (2 if isinstance(X, Rows) else 1) for X in whole)
         needed = working + cached * n * n * itemsize + passing + held
         what, remedies = self._description(kernels, n, itemsize, n_gram, cached)
-        check_memory(needed, self.budget, what, remedies)
+        if held:
+            what = f"{what.rstrip(',')} and the rows of X,"
+        self._check(needed, self.budget, what, remedies)
         return int(needed - passing)
+
+    def _check(self, needed: int, budget: int, what: str, remedies: str) -> None:
+        """Refuse what is beyond a budget, or would make the machine run out of memory."""
+        check_memory(needed, budget, what, remedies)
+        if needed > ALWAYS_FREE:
+            others = remedies[0].lower() + remedies[1:]
+            remedies = f"Set memory_budget to what the fit may take, or {others}"
+            check_memory(needed, self.free, what, remedies, "the free memory")
 
     def _description(
         self, kernels: Sequence[Kernel], n: int, itemsize: int, n_gram: int, cached: int
@@ -152,27 +181,24 @@ class Builder:
         if all(kernel.precomputed for kernel in kernels):
             matrices = "a centred copy of X"
         remedies = (
-            f"Set {low_rank}cache_kernel=False (kernel rows are made anew at each step: slower, "
+            f"Set {low_rank}cache_kernel=False (kernel rows are recomputed at each step: slower, "
             f"but little memory){half}"
         )
         return f"n_samples={n}: {matrices}, with the centroids,", remedies
 
     def _space(self, kernel: Kernel, X: Data, choice: Choice, budget: int) -> Space:
-        if choice.method in ("exact", "blocked"):
-            refuse_rows(X, "kernel matrices")
         if choice.method == "exact":
             return CachedGramSpace(kernel, X, self.weight, self.threads, device=self.device)
         if choice.method == "blocked":
             return GramSpace(kernel, X, self.weight, self.threads, budget, self.device)
         found = Approximation(Explicit(kernel), None)
         if choice.method != "explicit":
-            found = choice.found or approximate(
-                kernel, X, self.weight, choice.method, choice.n_components, self.seed
-            )
+            wish = choice.method, choice.n_components, self.seed, self.n_clusters
+            found = approximate(kernel, X, self.weight, *wish)
         return self._features(found, X, budget)
 
     def _features(self, found: Approximation, X: Data, budget: int) -> FeatureSpace:
-        """Features held, if they fit, or else made anew at each step."""
+        """Features held, if they fit, or else recomputed at each step."""
         features, lift = found
         if lift is not None and not features.certified:
             warn_user(
@@ -189,15 +215,11 @@ class Builder:
         at_work = FILLED_BLOCKS * FILL_ROWS
         passing = at_work * row_bytes if n > at_work else 0
         needed = n * width * itemsize + passing
-        if features.kernel.precomputed:
-            # Parts of a kernel matrix do not know their own diagonal.
-            check_memory(
-                needed,
-                budget,
-                f"n_samples={n}: {width} components of each sample",
-                "Use fewer components",
-            )
         fits = needed <= budget
+        if fits or features.kernel.precomputed:
+            # Parts of a kernel matrix do not know their own diagonal.
+            what = f"n_samples={n}: {width} components of each sample"
+            self._check(needed, budget, what, "Use fewer components")
         if scipy.sparse.issparse(raw) or (fits and not isinstance(X, DaskRows)):
             return FeatureSpace.hold(features, X, self.weight, self.threads, lift, self.device)
         rows, weight = draw_rows(X, self.weight, budget // 8, columns=raw.shape[1])

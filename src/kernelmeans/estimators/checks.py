@@ -6,8 +6,8 @@ from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, Data
 from kernelmeans.memory import readable
 
-#: Rows compared at a time when a matrix is checked for symmetry.
-SYMMETRY_ROWS = 512
+#: Rows and columns compared at a time when a matrix is checked for symmetry.
+SYMMETRY_ROWS = 256
 #: What messages call the budget that ``memory_budget`` sets.
 OWN_BUDGET = "the memory budget"
 
@@ -65,18 +65,22 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
     ValueError
         If it is not square, or asymmetric beyond rounding.
     """
-    n, columns = K.shape
-    if n != columns:
+    n, n_columns = K.shape
+    if n != n_columns:
         raise ValueError(
             f"{name} must be a square kernel matrix, got shape {K.shape}. Pass "
             "the kernel between all training rows, or another kernel with the rows themselves."
         )
     scale = max(float(np.max(np.abs(np.diagonal(K)))), np.finfo(K.dtype).tiny)
     tolerance = np.sqrt(np.finfo(K.dtype).eps)
-    for start in range(0, n, SYMMETRY_ROWS):
-        rows = slice(start, start + SYMMETRY_ROWS)
-        difference = float(np.max(np.abs(K[rows, start:] - K[start:, rows].T)))
-        if difference > tolerance * max(scale, float(np.max(np.abs(K[rows])))):
+    tiles = [slice(start, start + SYMMETRY_ROWS) for start in range(0, n, SYMMETRY_ROWS)]
+    for index, rows in enumerate(tiles):
+        # Tile by tile, so that both lie in a core's cache.
+        difference = max(
+            float(np.max(np.abs(K[rows, columns] - K[columns, rows].T)))
+            for columns in tiles[index:]
+        )
+        if difference > tolerance * scale and difference > tolerance * np.max(np.abs(K[rows])):
             raise ValueError(
                 f"{name} must be a symmetric kernel matrix, but K[i, j] and "
                 f"K[j, i] differ by up to {difference:.3g}. If rounding is to blame, pass "
@@ -85,7 +89,7 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
 
 
 def check_memory(
-    needed: int, budget: int, what: str, remedies: str, whose: str = OWN_BUDGET
+    needed: int, budget: float, what: str, remedies: str, whose: str = OWN_BUDGET
 ) -> None:
     """Refuse what does not fit into memory, naming the ways out.
 
@@ -93,7 +97,7 @@ def check_memory(
     ----------
     needed : int
         Bytes that it takes.
-    budget : int
+    budget : float
         Bytes that a fit may take.
     what : str
         What takes them.

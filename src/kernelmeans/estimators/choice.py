@@ -3,12 +3,16 @@
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
+import scipy.sparse
+
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
 from kernelmeans.kernels import Kernel
-from kernelmeans.lowrank import Approximation, approximate, check_method, draw_rows, left_out
+from kernelmeans.lowrank import auto_components, check_method
 from kernelmeans.memory import readable
 from kernelmeans.rows import Rows
+from kernelmeans.rows.lazy import DaskRows
+from kernelmeans.spaces import GramSpace
 
 APPROXIMATION: dict[str, Any] = {
     "approximation": [StrOptions({"auto", "landmarks", "rpcholesky", "rff"}), None],
@@ -18,10 +22,16 @@ APPROXIMATION: dict[str, Any] = {
         Interval(Real, 0, 1, closed="neither"),
     ],
 }
-#: ``approximation="auto"`` computes kernel matrices up to this many samples, where they fit; makes
-#: their rows anew at each step up to the second number, where landmarks leave out more than the
-#: third of the trace.
-EXACT_ROWS, BLOCKED_ROWS, TOLERATED = 20_000, 50_000, 0.05
+#: What fits cost, in multiplications (``benchmarks/auto.py`` measures it): a kernel value, beside
+#: two for each column, and the passes over all samples, of two for each cluster.
+VALUE, PASSES = 20, 70
+#: ``approximation="auto"`` takes the exact kernel where that costs no more than this, which is some
+#: seconds on two cores, or where a low rank would not be so many times faster.
+WORK, FASTER = 5e10, 5
+#: How many times as much a kernel matrix that is there may cost: no rows are left to make it of.
+PRECOMPUTED = 10
+#: Kernel rows that a step holds at least, where it recomputes them.
+FEWEST_HELD = 8
 
 
 class Choice(NamedTuple):
@@ -31,19 +41,16 @@ class Choice(NamedTuple):
     ----------
     method : str
         ``"explicit"`` (an inner product of the rows), ``"exact"`` (a kernel matrix), ``"blocked"``
-        (its rows made anew at each step), or an approximation.
+        (its rows recomputed at each step), or an approximation.
     reason : str
         Why.
     n_components : int, float or "auto"
         As the estimators take it.
-    found : Approximation or None
-        The approximation, where it had to be tried.
     """
 
     method: str
     reason: str
     n_components: int | float | str = "auto"
-    found: Approximation | None = None
 
 
 def choose(
@@ -53,8 +60,9 @@ def choose(
     approximation: str | None,
     n_components: int | float | str,
     cache_kernel: bool,
+    n_clusters: int,
     matrix_budget: int,
-    seed: int,
+    n_kernels: int = 1,
 ) -> Choice:
     """Decide how a kernel is held.
 
@@ -66,12 +74,12 @@ def choose(
         Training rows.
     sample_weight : ndarray of shape (n_samples,)
         Weights.
-    approximation, n_components, cache_kernel
+    approximation, n_components, cache_kernel, n_clusters
         As the estimators take them.
     matrix_budget : int
         Bytes that its kernel matrix may take.
-    seed : int
-        Of an approximation.
+    n_kernels : int, default=1
+        Kernels that share the time of a fit.
 
     Returns
     -------
@@ -92,20 +100,33 @@ def choose(
         check_method(kernel, approximation, n_components)
         return Choice(approximation, f"approximation={approximation!r}", n_components)
     n = len(sample_weight)
-    size = n * n * sample_weight.dtype.itemsize
-    in_memory = not isinstance(X, Rows)
-    if in_memory and size <= matrix_budget and n <= EXACT_ROWS:
-        return Choice(exact, f"a kernel matrix of n_samples={n} takes {readable(size)}")
     method = "rpcholesky" if kernel.precomputed else "landmarks"
-    found = approximate(kernel, X, sample_weight, method, n_components, seed)
-    # Rows of a kernel matrix are against all samples.
-    drawn = (X, sample_weight) if kernel.precomputed else draw_rows(X, sample_weight)
-    lost = left_out(found, *drawn)
-    count = 1 if found.lift is None else len(found.lift)
-    why = f"{count} landmarks leave {lost:.2%} of the trace out"
-    if in_memory and lost > TOLERATED and n <= BLOCKED_ROWS:
-        return Choice("blocked", f"{why}, and n_samples={n} rows can be made anew at each step")
-    wall = f"a kernel matrix of n_samples={n} would take {readable(size)}"
-    if not in_memory:
-        wall = "the rows are not in memory"
-    return Choice(method, f"{wall}; {why}", n_components, found)
+    if isinstance(X, DaskRows):
+        return Choice(method, "Dask collections have no kernel matrix", n_components)
+    if not exact_is_fast(kernel, X, n_clusters, n_kernels):
+        reason = f"n_samples={n} are too many for the exact kernel to be fast"
+        return Choice(method, reason, n_components)
+    itemsize = sample_weight.dtype.itemsize
+    needed = GramSpace.working_bytes(n_clusters, n, itemsize)
+    needed += (n if cache_kernel else FEWEST_HELD) * n * itemsize
+    if isinstance(X, Rows):
+        needed += 2 * X.nbytes  # They have to be loaded, and the model keeps a copy.
+    if needed > matrix_budget:
+        reason = f"the exact kernel would take {readable(needed)} of memory"
+        return Choice(method, reason, n_components)
+    return Choice(exact, f"n_samples={n} are few enough for the exact kernel to be fast")
+
+
+def exact_is_fast(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int = 1) -> bool:
+    """Whether a fit with the kernel matrix is quick, or little slower than one of low rank."""
+    n: int = X.shape[0]
+    columns: int = X.shape[1]
+    if scipy.sparse.issparse(X):
+        columns = X.nnz // n
+    if kernel.precomputed:
+        return n * n * PASSES * 2 * n_clusters * n_kernels <= PRECOMPUTED * WORK
+    # For each sample. Finding landmarks by k-means, and then features, takes eight times 2 columns.
+    exact = n * (VALUE + 2 * columns + PASSES * 2 * n_clusters)
+    m = auto_components(n, n_clusters)
+    low_rank = m * (VALUE + 16 * columns + 2 * m + PASSES * 4 * n_clusters)
+    return n * exact * n_kernels <= WORK or exact <= FASTER * low_rank

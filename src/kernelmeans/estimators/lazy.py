@@ -14,7 +14,6 @@ from kernelmeans._devices import Device
 from kernelmeans._sklearn import _check_n_features
 from kernelmeans._typing import Data
 from kernelmeans.engines.cluster import packed, unpacked, upright
-from kernelmeans.memory import readable
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.lazy import DaskRows, is_dask
 
@@ -65,24 +64,18 @@ def loaded(X: Data, budget: int) -> Data:
     return rows
 
 
-def refuse_rows(X: Data, what: str) -> None:
-    """Refuse rows that are not in memory for what needs all of them at once.
+def refuse_dask(X: Data, what: str) -> None:
+    """Refuse collections of Dask for what needs all rows at once.
 
     Raises
     ------
-    MemoryError
-        If X is not in memory.
+    ValueError
+        If X is one.
     """
     if isinstance(X, DaskRows):
         raise ValueError(
             f"X: {what} cannot be had of Dask collections; use a linear or cosine kernel, or an "
             "estimator with approximation='landmarks', 'rpcholesky' or 'rff'."
-        )
-    if isinstance(X, Rows):
-        raise MemoryError(
-            f"X: {what} need all rows in memory, which take {readable(X.nbytes)}, more than "
-            f"{LOADED_SHARE:.0%} of the memory budget. Use approximation='landmarks', "
-            "'rpcholesky' or 'rff', or raise memory_budget if there is memory."
         )
 
 

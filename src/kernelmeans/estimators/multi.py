@@ -1,16 +1,20 @@
 """The annealed estimator of several kernels or views."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from kernelmeans._sklearn import Interval
+from kernelmeans.engines import Threads
 from kernelmeans.estimators.choice import APPROXIMATION
 from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, Annealed
 from kernelmeans.estimators.with_kernels import KERNELS, WithKernels
-from kernelmeans.spaces import EntropyRule, WeightRule
+from kernelmeans.solver import Schedule, coldest_start
+from kernelmeans.solver.schedule import FORGETTING_STEPS, PACE, PACED_ETA
+from kernelmeans.spaces import EntropyRule, Space, WeightRule
 
 
 class MultiKernelPowerKMeans(WithKernels, Annealed):
@@ -18,8 +22,8 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
 
     Squared distances are the sum of those in each kernel's space, multiplied by weights on the
     simplex. The weights follow what each kernel costs, held together by their entropy (Algorithm
-    2 of the paper), in the same annealed run that moves the centroids. They stay where they are in
-    the last hard steps and in swap moves.
+    2 of the paper), in the same annealed run that moves the centroids. In the end they are the best
+    ones for the labels; swap moves leave them where they are.
 
     Parameters
     ----------
@@ -43,11 +47,20 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         Weight of the entropy, relative to the sum of the sample weights times the mean kernel
         variance. 0 leaves one kernel, infinity gives all the same weight. Values of .1 to .5 single
         out the better kernels, but also fall for one whose few columns are easy to explain.
-    s0, eta, anneal_every
-        The annealing schedule, as for `KernelPowerKMeans`. The critical power is that of the
-        combined kernel. No restart turns hard above that of its own kernel weights: where these
-        have moved noticeably it is computed again.
-    init, n_init, refine, n_swaps, max_iter, tol, memory_budget, cache_kernel, approximation,
+    s0 : "auto" or float, default="auto"
+        First power, negative. ``"auto"`` starts just below the critical power of the combined
+        kernel, and at most at -1; but where ``init`` names a seeding, it begins with two steps at
+        -1, after which all centroids lie near the mean: from there they part along what tells
+        samples apart best. From another ``init`` it starts as `KernelPowerKMeans` does.
+    eta : "auto" or float, default="auto"
+        Factor on the power, as for `KernelPowerKMeans`, but ``"auto"`` is 1.17 where samples stay
+        where they are, and closer to 1 while they choose between centroids: half of that growth
+        when their softness (the mean share of their weight that is not the nearest centroid's)
+        changes by .005 in a step. Each restart has its own powers.
+    anneal_every
+        As for `KernelPowerKMeans`. No restart turns hard above the critical power of its own kernel
+        weights: where these have moved noticeably it is computed again.
+    init, n_init, n_swaps, max_iter, tol, memory_budget, cache_kernel, approximation,
     n_components, device, random_state
         As for `KernelPowerKMeans`; each kernel is approximated by itself. Restarts have kernel
         weights of their own, and the one with the least cost, penalty included, is kept.
@@ -122,13 +135,12 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         anneal_every: int = 1,
         init: Any = "k-means++",
         n_init: int | str = "auto",
-        refine: str | None = None,
         n_swaps: int | str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-6,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
-        approximation: str | None = None,
+        approximation: str | None = "auto",
         n_components: int | float | str = "auto",
         device: str | None = None,
         random_state: Any = None,
@@ -142,7 +154,6 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         self.anneal_every = anneal_every
         self.init = init
         self.n_init = n_init
-        self.refine = refine
         self.n_swaps = n_swaps
         self.max_iter = max_iter
         self.tol = tol
@@ -152,6 +163,26 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         self.n_components = n_components
         self.device = device
         self.random_state = random_state
+
+    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+        # Else the kernel weights would be those of the last soft steps, not of the labels.
+        schedule = replace(super()._schedule(space, threads, seed), alternates=True)
+        if self.eta == "auto":
+            schedule = replace(schedule, eta=PACED_ETA, pace=PACE)
+        if self._forgets and schedule.anneals:
+            schedule = replace(schedule, forgets=FORGETTING_STEPS)
+        return schedule
+
+    @property
+    def _forgets(self) -> bool:
+        """Whether steps near the mean come first: not if the powers or the start are the user's."""
+        return self.s0 == "auto" and isinstance(self.init, str)
+
+    def _first_power(self, space: Space, critical: float, threads: Threads) -> float:
+        # A start that is forgotten need not be a warm one.
+        if self._forgets:
+            return coldest_start(critical)
+        return super()._first_power(space, critical, threads)
 
     def _weight_rule(self, scale: float) -> WeightRule:
         # A scale of 0 (constant data) must not make infinity a NaN.

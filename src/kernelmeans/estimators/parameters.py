@@ -37,8 +37,7 @@ COMMON: dict[str, Any] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
     "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
     "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-    "refine": [StrOptions({"swap"}), None],
-    "n_swaps": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+    "n_swaps": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "memory_budget": [Interval(Real, 0, None, closed="neither"), str, None],
     "random_state": ["random_state"],
@@ -46,7 +45,7 @@ COMMON: dict[str, Any] = {
 DEVICE: dict[str, Any] = {"device": [str, None]}
 #: Of estimators that have neither annealing nor swap moves, and end on ``tol``.
 ALTERNATING: dict[str, Any] = {
-    **{name: allowed for name, allowed in COMMON.items() if name not in ("refine", "n_swaps")},
+    **{name: allowed for name, allowed in COMMON.items() if name != "n_swaps"},
     "tol": [Interval(Real, 0, None, closed="left")],
 }
 KERNEL: dict[str, Any] = {
@@ -77,8 +76,8 @@ class OneKernel(KernelClusterer):
     n_components: int | float | str = "auto"
 
     def _space(self, kernel: Kernel, X: Data, builder: Builder) -> Space:
-        wish = self.approximation, self.n_components, self.cache_kernel
-        choice = choose(kernel, X, builder.weight, *wish, builder.budget, builder.seed)
+        wish = self.approximation, self.n_components, self.cache_kernel, self.n_clusters
+        choice = choose(kernel, X, builder.weight, *wish, builder.budget)
         self.approximation_, self.approximation_reason_ = choice.method, choice.reason
         (space,) = builder.spaces([kernel], [X], [choice])
         if not (kernel.surely_positive or isinstance(space, FeatureSpace)):
@@ -148,7 +147,8 @@ class Annealed(KernelClusterer):
         return bool(self.s0 == "auto")
 
     def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
-        critical = critical_power(space.sample, threads, seed)
+        # From one start vector always: powers should depend on the data alone.
+        critical = critical_power(space.sample, threads)
         automatic = self.eta == "auto"
         schedule = Schedule(
             s0=self._first_power(space, critical, threads),

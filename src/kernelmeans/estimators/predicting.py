@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernelmeans._devices import HOST, Device, answer, device_of, hosted
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.estimators.checks import check_memory
 from kernelmeans.estimators.lazy import by_blocks, check_rows, lazy_rows, refuse_elsewhere
 from kernelmeans.rows import Rows
 from kernelmeans.rows.lazy import DaskRows, computed
@@ -24,6 +25,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     """New rows are checked as in the fit, and compared with its centroids."""
 
     n_clusters: int
+    memory_budget: int | str | None
     device: str | None = None
     _predictor: Predictor
 
@@ -179,6 +181,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         rows = lazy_rows(X)
         if rows is not None and self._precomputed and not isinstance(rows, DaskRows):
             # A kernel matrix is needed as a whole, and by its own diagonal.
+            what = f"{rows.source}: a precomputed kernel, which is loaded as a whole,"
+            check_memory(rows.nbytes, HOST.budget(self.memory_budget), what, "Give fewer rows")
             X, rows = rows[:], None
         if rows is not None:
             return check_rows(self, rows, reset)

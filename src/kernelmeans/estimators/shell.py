@@ -14,7 +14,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.estimators.build import Builder
 from kernelmeans.estimators.callbacks import Reporter
 from kernelmeans.estimators.checks import check_weights
-from kernelmeans.estimators.lazy import by_blocks, loaded, refuse_rows
+from kernelmeans.estimators.lazy import by_blocks, loaded, refuse_dask
 from kernelmeans.estimators.predicting import Predicting, total_cost
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
@@ -23,6 +23,7 @@ from kernelmeans.solver import (
     Result,
     Schedule,
     can_rehearse,
+    cost_rounding,
     partition_cost,
     rehearse,
     shares,
@@ -31,6 +32,8 @@ from kernelmeans.solver import (
 )
 from kernelmeans.spaces import Predictor, Space
 
+#: Most bytes of restarts that run together: more gain no time.
+BATCH_BYTES = 2**30
 #: Share of the memory budget that the soft weights may take to be kept.
 WEIGHTS_SHARE = 0.25
 
@@ -41,10 +44,8 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
     init: Any
     n_init: Any
-    refine: str | None = None
-    n_swaps: int | str = "auto"
+    n_swaps: int | str = 0
     max_iter: int
-    memory_budget: int | str | None
     #: What else ends a run sooner.
     _faster: ClassVar[str] = ""
     cache_kernel: bool
@@ -111,10 +112,11 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         seed = int(rng.randint(np.iinfo(np.int32).max))
         given, (X, device) = X, self._received(X, reset=True)
         budget = device.budget(self.memory_budget)
+        free = device.memory()[0] if self.memory_budget is None else np.inf
         X = loaded(X, min(budget, HOST.budget(self.memory_budget)))
         weight = check_weights(hosted(sample_weight), X, self.n_clusters)
         if self._precomputed:
-            refuse_rows(X, "kernel matrices")
+            refuse_dask(X, "kernel matrices")
             self._check_precomputed(X)
         kernel = self._resolve_kernel(X, seed)
         starts = Starts(hosted(self.init), self.n_init, self.n_clusters, kernel, X)
@@ -122,26 +124,47 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         # More threads would wait for the same device.
         with Threads(None if device.is_host else 1) as threads:
             approximates = "approximation" in self.get_params(deep=False)
-            builder = Builder(self.n_clusters, budget, weight, threads, seed, approximates, device)
+            builder = Builder(
+                self.n_clusters, budget, weight, threads, seed, approximates, device, free
+            )
             space = self._space(kernel, X, builder)
             schedule = self._schedule(space, threads, seed)
             seeds = rng.randint(np.iinfo(np.int32).max, size=starts.n_init).tolist()
             result = self._solve(space, starts, schedule, budget, seeds, threads, reporter)
-            if self.refine == "swap" and not reporter.stopped:
-                n_swaps = 30 + 2 * self.n_clusters if self.n_swaps == "auto" else int(self.n_swaps)
-                swap_moves(space, result, n_swaps, self.max_iter, rng, threads, reporter)
+            converged = result.converged[result.best]
+            if self._swaps(space, schedule) and converged and not reporter.stopped:
+                seed, batch = seeds[result.best], self._batch(space, budget)
+                order = self.n_swaps, self.max_iter, seed, threads, reporter, batch
+                swap_moves(space, result, *order)
             assert result.centroids is not None
             self._certify(space, result, threads)
             predictor = space.export(result.centroids)
             floor = float(space.floor(result.centroids)[0])
-        # Kernel matrices have done their work, and the last assignment needs room.
+        # Where rows are not held, the space has done its work, and labels need room.
+        held = space if space.keeps_rows else None
         del space
         result.centroids = None
-        self._set_fitted(X, weight, floor, schedule, result, budget, predictor, device)
+        self._set_fitted(X, weight, floor, schedule, result, budget, predictor, device, held)
         self.labels_, self.weights_ = answer(self.labels_, given), answer(self.weights_, given)
         self._warn(result)
         reporter.end()
         return self
+
+    def _swaps(self, space: Space, schedule: Schedule) -> bool:
+        """Whether swap moves follow.
+
+        By default not at a constant power, whose objective is another one, nor on so many rows
+        that they have been tried on draws.
+        """
+        if self.n_swaps == "auto":
+            few = space.sample_rows == space.n_samples
+            return few and (schedule.anneals or bool(np.isinf(schedule.s0)))
+        return self.n_swaps != 0
+
+    def _batch(self, space: Space, budget: int) -> int:
+        """Restarts that the memory budget holds at a time."""
+        room = min(budget - space.resident_bytes, BATCH_BYTES)
+        return max(1, room // space.bytes_per_restart(self.n_clusters))
 
     def _certify(self, space: Space, result: Result, threads: Threads) -> None:
         """How far an approximation can be off."""
@@ -170,9 +193,8 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         """All restarts, as many at a time as the memory budget holds."""
         rehearses = starts.seeded and self._rehearses
         rehearses = rehearses and can_rehearse(space, self.n_clusters, schedule)
-        working = space.bytes_per_restart(self.n_clusters)
         # After a rehearsal each restart has powers of its own.
-        size = 1 if rehearses else max(1, (budget - space.resident_bytes) // working)
+        size = 1 if rehearses else self._batch(space, budget)
         results: list[Result] = []
         for first in range(0, starts.n_init, size):
             batch, powers = seeds[first : first + size], schedule
@@ -186,7 +208,8 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
             reporter.finished += len(batch)
             if reporter.stopped:
                 break
-        return Result.join(results)
+        assert results[0].centroids is not None
+        return Result.join(results, float(cost_rounding(space, results[0].centroids)[0]))
 
     def _set_fitted(
         self,
@@ -198,6 +221,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         budget: int,
         predictor: Predictor,
         device: Device,
+        held: Space | None,
     ) -> None:
         best = result.best
         self._predictor = predictor
@@ -207,11 +231,19 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         self.n_iter_ = int(result.n_iter[best])
         self.result_ = result
         self._remember(X)
-        self._label(X, weight, floor, budget, device)
+        self._label(X, weight, floor, budget, device, held)
         if self.approximation_error_ == 0 and self.inertia_bounds_ is None:
             self.inertia_bounds_ = self.inertia_, self.inertia_
 
-    def _label(self, X: Data, weight: Array, floor: float, budget: int, device: Device) -> None:
+    def _label(
+        self,
+        X: Data,
+        weight: Array,
+        floor: float,
+        budget: int,
+        device: Device,
+        held: Space | None,
+    ) -> None:
         """Labels, cost and soft weights of the training rows."""
         self.weights_ = None
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
@@ -227,8 +259,12 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
             self.inertia_ = total_cost(found["nearest"], weight)
             return
         fits = X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget
-        diagonal = self._training_squared_lengths(X, device)
-        comparison = self._predictor.on(device).compare(X, diagonal, keep_distances=fits)
+        if held is None:
+            diagonal = self._training_squared_lengths(X, device)
+            comparison = self._predictor.on(device).compare(X, diagonal, keep_distances=fits)
+        else:
+            n = held.n_samples
+            comparison = self._predictor.compare_blocks(n, held.embedded, keep_distances=fits)
         self.labels_ = comparison.labels
         self.inertia_ = total_cost(comparison.nearest, weight)
         if comparison.distances is not None:

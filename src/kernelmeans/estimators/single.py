@@ -68,31 +68,37 @@ class KernelPowerKMeans(WithKernel, Annealed):
     n_init : "auto" or int, default="auto"
         Restarts, run together in one batch; the one of least cost is kept. ``"auto"``: 1 for
         k-means++ and given starts, else 10.
-    refine : {None, "swap"}, default=None
-        ``"swap"`` tries to lower the cost of the best restart by moving single centroids.
     n_swaps : "auto" or int, default="auto"
-        Moves that ``refine="swap"`` tries; ``"auto"`` is 30 and two for each cluster.
+        Moves of single centroids that are tried at the end, to lower the cost of the best restart;
+        0 for none. First a few runs of plain kernel k-means from k-means++ seeds are tried beside
+        it, and single samples are exchanged between clusters. ``"auto"`` stops when 8 moves and two
+        for each cluster in a row have gained less than 0.01 %, and goes on for longer where that is
+        quick. It tries none at a constant power, and only on subsamples where these have been
+        annealed first.
     max_iter : int, default=1000
         Most steps of a restart.
     tol : float, default=1e-6
         Relative change of the objective that ends a run at constant power (``eta=1``).
     memory_budget : int, str or None, default=None
-        Bytes, or a text such as ``"4GB"``; None for 80 % of the free memory. A kernel matrix and
-        centroids beyond it are refused before they are computed; restarts are run in batches that
-        fit.
+        Bytes, or a text such as ``"4GB"``; None for 80 % of all memory, whatever of it is free. A
+        kernel matrix and centroids beyond it, or beyond what is free by then, are refused before
+        they are computed; restarts are run in batches that fit.
     cache_kernel : bool, default=True
-        False recomputes kernel rows at each step and never holds more of them than the budget.
-    approximation : {None, "auto", "landmarks", "rpcholesky", "rff"}, default=None
+        Whether the exact kernel is computed once. False recomputes its rows at each step and never
+        holds more of them than the budget; with ``approximation=None`` it does so for any number of
+        rows.
+    approximation : {"auto", None, "landmarks", "rpcholesky", "rff"}, default="auto"
         None is the exact kernel. Else it is replaced by inner products of a few numbers for each
         row: its values against ``"landmarks"`` (centroids of a short k-means; rows drawn by
         k-means++ for sparse X and callables), or against samples that randomly pivoted Cholesky
         picks (``"rpcholesky"``, also for precomputed kernels), or random Fourier features
-        (``"rff"``, for rbf and laplacian). ``"auto"`` takes the exact kernel up to 20 000 rows
-        where it fits, recomputed rows up to 50 000 where landmarks leave out more than 5 %, and a
-        low rank otherwise. Linear and cosine kernels need none.
+        (``"rff"``, for rbf and laplacian). ``"auto"`` takes the exact kernel where it fits into the
+        budget and is fast, up to some 6000 rows in ten clusters and 19 000 of a precomputed kernel,
+        and landmarks or rpcholesky beyond. Linear and cosine kernels need none.
     n_components : "auto", int or float, default="auto"
         Of an approximation: their number, or the share of the trace of the kernel matrix to keep,
-        in (0, 1), as far as 5000 components do. ``"auto"`` keeps .99, as far as 1000 do.
+        in (0, 1), as far as 5000 components do. ``"auto"`` is 200, three for each cluster,
+        or the root of the number of rows, whichever is more.
     device : str or None, default=None
         Where to compute: PyTorch's name of a device, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``
         (needs the extra ``gpu``); None for where X is, NumPy on the host, or the device of a
@@ -111,7 +117,7 @@ class KernelPowerKMeans(WithKernel, Annealed):
         ``-score(X, sample_weight=sample_weight)``.
     objective_history_, power_history_ : ndarray
         Objective and power of each step, from the centroids with which it began; the power is
-        -inf in hard steps. Each swap move that was kept adds its cost.
+        -inf in hard steps. Each batch of swap moves that lowered the cost adds it.
     n_iter_ : int
         Steps of the best restart, those of all its swap moves included.
     critical_power_ : float
@@ -124,7 +130,7 @@ class KernelPowerKMeans(WithKernel, Annealed):
     gamma_ : float or None
         Width used, where the kernel has one.
     approximation_, approximation_reason_ : str
-        How the kernel was held (``"exact"``, ``"blocked"``: rows made anew, ``"explicit"``: an
+        How the kernel was held (``"exact"``, ``"blocked"``: rows recomputed, ``"explicit"``: an
         inner product of the rows, or an approximation), and why.
     approximation_error_ : float or None
         Share of the trace of the kernel matrix that the approximation leaves out; 0 for an exact
@@ -188,13 +194,12 @@ class KernelPowerKMeans(WithKernel, Annealed):
         anneal_every: int = 1,
         init: Any = "k-means++",
         n_init: int | str = "auto",
-        refine: str | None = None,
         n_swaps: int | str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-6,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
-        approximation: str | None = None,
+        approximation: str | None = "auto",
         n_components: int | float | str = "auto",
         device: str | None = None,
         random_state: Any = None,
@@ -210,7 +215,6 @@ class KernelPowerKMeans(WithKernel, Annealed):
         self.anneal_every = anneal_every
         self.init = init
         self.n_init = n_init
-        self.refine = refine
         self.n_swaps = n_swaps
         self.max_iter = max_iter
         self.tol = tol
@@ -234,8 +238,10 @@ class KernelKMeans(WithKernel):
         Number of clusters k.
     kernel, gamma, degree, coef0, kernel_params
         As for `KernelPowerKMeans`.
-    init, n_init, refine, n_swaps
+    init, n_init
         As for `KernelPowerKMeans`.
+    n_swaps : int or "auto", default=0
+        As for `KernelPowerKMeans`; by default none: this is plain kernel k-means.
     max_iter : int, default=1000
         Most steps of a restart.
     memory_budget, cache_kernel, approximation, n_components, device, random_state
@@ -272,12 +278,11 @@ class KernelKMeans(WithKernel):
         kernel_params: Mapping[str, Any] | None = None,
         init: Any = "k-means++",
         n_init: int | str = "auto",
-        refine: str | None = None,
-        n_swaps: int | str = "auto",
+        n_swaps: int | str = 0,
         max_iter: int = 1000,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
-        approximation: str | None = None,
+        approximation: str | None = "auto",
         n_components: int | float | str = "auto",
         device: str | None = None,
         random_state: Any = None,
@@ -290,7 +295,6 @@ class KernelKMeans(WithKernel):
         self.kernel_params = kernel_params
         self.init = init
         self.n_init = n_init
-        self.refine = refine
         self.n_swaps = n_swaps
         self.max_iter = max_iter
         self.memory_budget = memory_budget
@@ -318,7 +322,7 @@ class PowerKMeans(OneKernel, Annealed):
         Number of clusters k.
     s0, eta, anneal_every
         The annealing schedule, as for `KernelPowerKMeans`.
-    init, n_init, refine, n_swaps, max_iter, tol, memory_budget, device, random_state
+    init, n_init, n_swaps, max_iter, tol, memory_budget, device, random_state
         As for `KernelPowerKMeans`.
 
     Attributes
@@ -352,7 +356,6 @@ class PowerKMeans(OneKernel, Annealed):
         anneal_every: int = 1,
         init: Any = "k-means++",
         n_init: int | str = "auto",
-        refine: str | None = None,
         n_swaps: int | str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-6,
@@ -366,7 +369,6 @@ class PowerKMeans(OneKernel, Annealed):
         self.anneal_every = anneal_every
         self.init = init
         self.n_init = n_init
-        self.refine = refine
         self.n_swaps = n_swaps
         self.max_iter = max_iter
         self.tol = tol

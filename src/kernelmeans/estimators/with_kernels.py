@@ -138,10 +138,11 @@ class WithKernels(KernelClusterer):
         weight, threads = builder.weight, builder.threads
         self.kernels_ = kernel.kernels
         rows = _rows(X, kernel.columns)
-        share = builder.budget // len(rows)
-        wish = self.approximation, self.n_components, self.cache_kernel, share, builder.seed
+        wish = self.approximation, self.n_components, self.cache_kernel, self.n_clusters
+        share = builder.budget // len(rows), len(rows)
         choices = [
-            choose(own, X, weight, *wish) for own, X in zip(kernel.kernels, rows, strict=True)
+            choose(own, X, weight, *wish, *share)
+            for own, X in zip(kernel.kernels, rows, strict=True)
         ]
         self.approximation_ = [choice.method for choice in choices]
         self.approximation_reason_ = [choice.reason for choice in choices]
@@ -296,4 +297,5 @@ def _columns(X: Data, columns: Columns) -> Data:
         return X
     if isinstance(X, Rows):
         return X.select(np.arange(X.shape[1])[columns].tolist())
-    return X[:, columns]
+    # In the order in which predictors have them: it decides how products with them are rounded.
+    return X[:, columns] if scipy.sparse.issparse(X) else np.ascontiguousarray(X[:, columns])

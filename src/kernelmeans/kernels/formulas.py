@@ -1,4 +1,4 @@
-"""The named kernels for arrays of other libraries than NumPy, which scikit-learn does not take.
+"""Named kernels for arrays of other libraries than NumPy, which scikit-learn does not take.
 
 They are scikit-learn's up to rounding. Rows come in checked: floats, finite, of one device.
 """
@@ -7,21 +7,6 @@ from collections.abc import Callable, Mapping
 
 from kernelmeans._arrays import double, like, namespace
 from kernelmeans._typing import Array
-
-
-def rbf(X: Array, Y: Array, gamma: float) -> Array:
-    """``exp(-gamma ||x - y||^2)``, shape (n_X, n_Y)."""
-    xp = namespace(X)
-    # About a common centre: distances do not change, but what float32 cancels in them does.
-    centre = xp.mean(Y, axis=0)
-    X, Y = X - centre, Y - centre
-    K = X @ Y.T
-    K *= 2
-    K -= xp.vecdot(X, X)[:, None]
-    K -= xp.vecdot(Y, Y)
-    K *= gamma
-    values: Array = xp.exp(xp.minimum(K, like(0, K)))
-    return values
 
 
 def laplacian(X: Array, Y: Array, gamma: float) -> Array:
@@ -85,7 +70,6 @@ def unit_rows(X: Array) -> Array:
 
 
 FORMULAS: Mapping[str, Callable[..., Array]] = {
-    "rbf": rbf,
     "laplacian": laplacian,
     "poly": poly,
     "sigmoid": sigmoid,

@@ -14,6 +14,7 @@ from kernelmeans._arrays import like, namespace, on_host, picked, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data
 from kernelmeans.kernels.formulas import FORMULAS, unit_rows
+from kernelmeans.kernels.gaussian import GaussianRows
 from kernelmeans.kernels.geodesic import geodesic_kernel
 from kernelmeans.kernels.widths import resolve_gamma
 
@@ -118,9 +119,11 @@ class Kernel:
         """Kernel matrix before any normalisation, shape (n_X, n_Y)."""
         if self.precomputed:
             return np.asarray(X) if on_host(X) else X
+        X, Y = floating(X), floating(Y)
+        if self.function == "rbf" and not (scipy.sparse.issparse(X) or scipy.sparse.issparse(Y)):
+            return GaussianRows(Y, **self.parameters)(X)
         if isinstance(self.function, str) and not on_host(X):
             return FORMULAS[self.function](X, Y, **self.parameters)
-        X, Y = floating(X), floating(Y)
         if self.function == "geodesic":
             return geodesic_kernel(X, Y, **self.parameters)
         if isinstance(self.function, str):
@@ -129,6 +132,13 @@ class Kernel:
                 K = pairwise_kernels(X, Y, metric=self.function, **self.parameters)
             return np.asarray(K, dtype=X.dtype)
         return self._call_function(self.function, X, Y)
+
+    def against(self, Y: Data) -> Callable[[Data], Array]:
+        """The function `values` of rows X alone: what it takes of all Y is computed once."""
+        if self.function != "rbf" or scipy.sparse.issparse(Y):
+            return lambda X: self.values(X, Y)
+        fixed = GaussianRows(floating(Y), **self.parameters)
+        return lambda X: self.values(X, Y) if scipy.sparse.issparse(X) else fixed(floating(X))
 
     def _call_function(self, function: Callable[..., Any], X: Data, Y: Data) -> Array:
         K = function(X, Y, **self.parameters)

@@ -3,9 +3,9 @@
 from kernelmeans.lowrank.choose import (
     Approximation,
     approximate,
+    auto_components,
     check_method,
     draw_rows,
-    left_out,
 )
 from kernelmeans.lowrank.draw import draw_size, drawn
 from kernelmeans.lowrank.maps import Explicit, FeatureMap, Fourier, Nystroem, nystroem
@@ -17,10 +17,10 @@ __all__ = [
     "Fourier",
     "Nystroem",
     "approximate",
+    "auto_components",
     "check_method",
     "draw_rows",
     "draw_size",
     "drawn",
-    "left_out",
     "nystroem",
 ]

@@ -17,10 +17,10 @@ from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_poin
 from kernelmeans.lowrank.maps import FeatureMap, Fourier, Nystroem, is_definite, nystroem
 from kernelmeans.rows import Rows
 
-#: Share of the trace that ``n_components="auto"`` keeps, and the most components it takes for it,
-#: unless the root of the number of samples is more: so many keep the statistical rate.
-AUTO_SHARE, AUTO_MOST = 0.99, 1000
-#: Most components that any other share takes.
+#: Components that ``n_components="auto"`` takes, and for each cluster, at least: labels of so many
+#: cost what exact ones do, whatever the share of the trace left out (``benchmarks/auto.py``).
+AUTO_COMPONENTS, AUTO_PER_CLUSTER = 200, 3
+#: Most components that a share of the trace takes.
 SHARE_MOST = 5000
 #: Rows that say how many landmarks it takes, most values of a factor of theirs (they are more where
 #: it takes many), and growth of the number of landmarks while it is too small.
@@ -53,6 +53,7 @@ def approximate(
     method: str,
     n_components: int | float | str,
     seed: int,
+    n_clusters: int = 1,
 ) -> Approximation:
     """Find landmarks or random features for training rows.
 
@@ -68,9 +69,11 @@ def approximate(
         Where features come from.
     n_components : int, float or "auto"
         How many; or the share of the trace to keep, in (0, 1), as far as 5000 components do, or
-        the root of ``n_samples`` if that is more; ``"auto"`` keeps .99, as far as 1000 do.
+        the root of ``n_samples`` if that is more; ``"auto"`` is `auto_components`.
     seed : int
         Of all draws.
+    n_clusters : int, default=1
+        Clusters that are looked for.
 
     Returns
     -------
@@ -99,7 +102,7 @@ def approximate(
     True
     """
     check_method(kernel, method, n_components)
-    most, share = _wanted(n_components, sample_weight.shape[0])
+    most, share = _wanted(n_components, sample_weight.shape[0], n_clusters)
     if method == "rff":
         # They are no samples, and may be more.
         count = int(n_components) if isinstance(n_components, Integral) else most
@@ -235,10 +238,19 @@ def _covers(approximation: Approximation, X: Data) -> bool:
     return bool(residual.min(initial=0) >= -tolerance)
 
 
-def _wanted(n_components: int | float | str, n_samples: int) -> tuple[int, float]:
+def auto_components(n_samples: int, n_clusters: int) -> int:
+    """How many components ``n_components="auto"`` takes.
+
+    The root of the number of samples keeps the statistical rate.
+    """
+    wanted = AUTO_COMPONENTS, AUTO_PER_CLUSTER * n_clusters, math.isqrt(n_samples)
+    return min(n_samples, max(wanted))
+
+
+def _wanted(n_components: int | float | str, n_samples: int, n_clusters: int) -> tuple[int, float]:
     """Most components, and the share of the trace that is enough."""
     if isinstance(n_components, str):
-        return min(n_samples, max(AUTO_MOST, math.isqrt(n_samples))), AUTO_SHARE
+        return auto_components(n_samples, n_clusters), 1.0
     if isinstance(n_components, Integral):
         return min(n_samples, int(n_components)), 1.0
     return min(n_samples, max(SHARE_MOST, math.isqrt(n_samples))), float(n_components)

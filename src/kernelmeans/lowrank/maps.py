@@ -12,7 +12,6 @@ from kernelmeans._arrays import like, namespace, on_host, take
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.kernels import Kernel, lengths_of
 from kernelmeans.lowrank.fourier import fourier_features
-from kernelmeans.lowrank.gaussian import GaussianRows
 
 #: Eigenvalues of the landmarks' kernel matrix below this many roundings of the largest are left
 #: out: their directions would be made of rounding.
@@ -135,17 +134,11 @@ class Nystroem(FeatureMap):
         if self.kernel.precomputed:
             values = X[:, self.landmarks] if on_host(X) else take(X, self.landmarks, axis=1)
         else:
-            values = self._values(X)
+            values = self.kernel.values(X, self.landmarks)
         if self._lengths is not None:
             values /= lengths_of(squared_lengths, self.kernel.name)[:, None]
             values /= self._lengths
         return values
-
-    def _values(self, X: Data) -> Array:
-        dense = isinstance(X, np.ndarray) and isinstance(self.landmarks, np.ndarray)
-        if dense and self.kernel.function == "rbf":
-            return GaussianRows(self.landmarks, self.kernel.parameters["gamma"])(X)
-        return self.kernel.values(X, self.landmarks)
 
     def squared_lengths(self, X: Data) -> Array:
         return self.kernel.squared_lengths(X)

@@ -14,7 +14,7 @@ from kernelmeans._typing import Array, IntArray
 from kernelmeans.paper.problems import Problem
 from kernelmeans.simulate import NOISE
 
-#: The paper's annealing; that of the library is what an estimator has by default.
+#: The paper's annealing; the automatic one is what an estimator has by default.
 PAPER_SCHEDULE: Mapping[str, Any] = {"s0": -1.0, "eta": 1.04, "anneal_every": 5}
 #: The same in every cell, so that how restarts are batched does not depend on free memory.
 MEMORY_BUDGET = "4GB"
@@ -34,6 +34,8 @@ def _from_starts(estimator: Any, problem: Problem, rows: Array, **parameters: An
         # Said, because k starts of k rows could be taken for something else.
         n_init=len(problem.starts),
         memory_budget=MEMORY_BUDGET,
+        # Matched starts: what the methods themselves make of them.
+        n_swaps=0,
         random_state=0,
         **parameters,
     )
@@ -74,7 +76,7 @@ def spectral_labels(K: Array, k: int, runs: int) -> IntArray:
         )
 
 
-#: By title; the paper's schedule and the library's default of both annealed methods.
+#: By title; the paper's schedule and the automatic one of both annealed methods, n_swaps=0.
 METHODS: dict[str, Callable[[Problem], Runs]] = {
     "Kernel power k-means": _kernel_power,
     "Kernel power k-means, paper's schedule": lambda p: _kernel_power(p, **PAPER_SCHEDULE),

@@ -7,6 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from sklearn.decomposition import KernelPCA
 
+from kernelmeans._sklearn import _safe_indexing
+
 # Okabe and Ito's colours, which the colour-blind can tell apart, without black and with a
 # yellow dark enough for small marks. A marker changes with each round of the colours.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")
@@ -76,7 +78,9 @@ def _coordinates(estimator: Any, X: Any, rows: Any) -> Any:
 
 def _kernel_matrix(kernel: Any, X: Any, rows: Any) -> Any:
     if not kernel.precomputed:
-        shown = X[rows]
+        shown = _safe_indexing(X, rows)
+        if hasattr(shown, "to_numpy"):
+            shown = shown.to_numpy()
         return kernel(shown, shown)
     K = np.asarray(X)[..., rows[:, None], rows]
     return K if K.ndim == 2 else _combined(kernel, K)

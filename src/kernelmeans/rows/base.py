@@ -117,6 +117,8 @@ class Rows(ABC):
         )
 
     def __getitem__(self, key: slice | ArrayLike) -> Array:
+        if isinstance(key, tuple) and key[1:] == (...,):
+            key = key[0]  # as scikit-learn asks for rows
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             if step == 1 and start < stop:

@@ -5,7 +5,7 @@ from kernelmeans.solver.critical import critical_power, warn_unless_positive
 from kernelmeans.solver.driver import Listener, Progress, solve
 from kernelmeans.solver.power import shares
 from kernelmeans.solver.rehearsal import can_rehearse, rehearse
-from kernelmeans.solver.result import Result
+from kernelmeans.solver.result import Result, cost_rounding
 from kernelmeans.solver.schedule import Schedule
 from kernelmeans.solver.start import automatic_start, coldest_start
 from kernelmeans.solver.swap import swap_moves
@@ -18,6 +18,7 @@ __all__ = [
     "automatic_start",
     "can_rehearse",
     "coldest_start",
+    "cost_rounding",
     "critical_power",
     "partition_cost",
     "rehearse",

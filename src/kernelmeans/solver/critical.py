@@ -4,26 +4,27 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from kernelmeans._typing import Array, BoolArray, DType
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
+from kernelmeans.lowrank import drawn
 from kernelmeans.solver.blockwise import combination, distances_to
 from kernelmeans.spaces import Centroids, Space
 
-#: Accuracy of the eigenvalue relative to itself, ample for a starting power; and where only its
-#: order of magnitude matters.
-TOLERANCE, ROUGH = 1e-3, 0.1
+#: Largest residual of extreme eigenvalues, relative to the larger of those that are wanted. Their
+#: errors go with the square, unless others are as near.
+TOLERANCE = 1e-3
+#: Products at least, for the start vector may lack the eigenvector, and at most, which only
+#: matrices without structure need.
+PRODUCTS = (8, 100)
+#: Samples that are asked whether a kernel is positive semi-definite.
+ASKED = 2048
 #: Distance of two sets of kernel weights, in total variation, that is worth another computation.
 MOVED = 0.1
-#: Matrices up to this size are formed and decomposed: Lanczos needs some room.
-DENSE_SIZE = 32
 
 
-def critical_power(
-    space: Space, threads: Threads, seed: int, tolerance: float = TOLERANCE
-) -> float:
+def critical_power(space: Space, threads: Threads, seed: int = 0) -> float:
     """Power below which centroids that all sit at the mean begin to part.
 
     A small difference of two such centroids grows by 2 (1 - s) lam per step, lam the top
@@ -36,15 +37,13 @@ def critical_power(
         The samples and their weights.
     threads : Threads
         Where the products are computed.
-    seed : int
+    seed : int, default=0
         Of the Lanczos start vector.
-    tolerance : float, default=TOLERANCE
-        Accuracy of the eigenvalue.
 
     Returns
     -------
     float
-        s*, at most 1/2; -inf where the samples do not vary.
+        s*, at most 1/2 and never above its true value; -inf where the samples do not vary.
     """
     weight = (space.sample_weight / space.sample_weight.sum()).astype(space.dtype)
     mean = combination(space, weight, threads)
@@ -61,7 +60,7 @@ def critical_power(
         y = scale * x.ravel()
         return np.asarray(scale * _centred_product(space, y, weight, threads))
 
-    top = largest_eigenvalue(apply, space.n_samples, space.dtype, seed, tolerance)
+    _, top = extreme_eigenvalues(apply, space.n_samples, space.dtype, seed, [-1])
     return float(1 - 1 / (2 * top)) if top > 0 else -np.inf
 
 
@@ -93,14 +92,11 @@ class CriticalPowers:
         seeds: Sequence[int],
         threads: Threads,
     ) -> None:
-        """Compute it again where it is to count and the kernel weights have moved noticeably.
-
-        Roughly, and never above the true value: it costs some products with every kernel.
-        """
+        """Compute it again where it is to count and the kernel weights have moved noticeably."""
         moved = np.abs(kernel_weights - self._known).sum(axis=1) / 2 > MOVED
         for r in np.flatnonzero(moved & which & np.isfinite(self.values)).tolist():
             own = space.sample.reweighted(kernel_weights[r])
-            self.values[r] = critical_power(own, threads, seeds[r], ROUGH)
+            self.values[r] = critical_power(own, threads, seeds[r])
             self._known[r] = kernel_weights[r]
 
     def keep(self, restarts: BoolArray) -> None:
@@ -109,7 +105,7 @@ class CriticalPowers:
         self._known = self._known[restarts]
 
 
-def smallest_eigenvalue(space: Space, threads: Threads, seed: int) -> tuple[float, float]:
+def spectrum_ends(space: Space, threads: Threads, seed: int) -> tuple[float, float]:
     """Smallest and largest eigenvalue of the centred kernel matrix, by Lanczos iterations.
 
     Negative ones mean that squared distances can be negative. The smallest is never reported
@@ -127,28 +123,26 @@ def smallest_eigenvalue(space: Space, threads: Threads, seed: int) -> tuple[floa
     Returns
     -------
     smallest, largest : float
-        Eigenvalues, accurate to about a thousandth of their difference.
+        Eigenvalues, accurate to about a thousandth of the larger.
     """
     uniform = np.full(space.n_samples, 1 / space.n_samples, space.dtype)
 
     def apply(x: Array) -> Array:
-        return _centred_product(space, x.ravel(), uniform, threads)
+        return _centred_product(space, x, uniform, threads)
 
-    size = space.n_samples
-    largest = largest_eigenvalue(apply, size, space.dtype, seed)
-    reach = space.dtype.type(largest)
-    reflected = largest_eigenvalue(lambda x: reach * x.ravel() - apply(x), size, space.dtype, seed)
-    return largest - reflected, largest
+    return extreme_eigenvalues(apply, space.n_samples, space.dtype, seed, [0, -1])
 
 
-def largest_eigenvalue(
+def extreme_eigenvalues(
     apply: Callable[[Array], Array],
     size: int,
     dtype: DType,
     seed: int,
-    tolerance: float = TOLERANCE,
-) -> float:
-    """Largest eigenvalue of a symmetric matrix known by its products with vectors.
+    wanted: Sequence[int],
+) -> tuple[float, float]:
+    """Both ends of the spectrum of a symmetric matrix known by its products with vectors.
+
+    Lanczos iterations from one random vector, all of them kept orthogonal in float64.
 
     Parameters
     ----------
@@ -160,27 +154,35 @@ def largest_eigenvalue(
         Precision of the products.
     seed : int
         Of the start vector.
-    tolerance : float, default=TOLERANCE
-        Relative accuracy.
+    wanted : sequence of int
+        Which has to be accurate: 0 the smallest, -1 the largest.
 
     Returns
     -------
-    float
-        The eigenvalue, approached from below.
+    smallest, largest : float
+        Approached from within the spectrum.
     """
-    if size <= DENSE_SIZE:
-        matrix = np.stack([apply(column) for column in np.eye(size, dtype=dtype)])
-        return float(scipy.linalg.eigvalsh(matrix)[-1])
-    operator = LinearOperator((size, size), matvec=apply, dtype=dtype)
-    start = np.random.default_rng(seed).standard_normal(size).astype(dtype)
-    if not apply(start).any():
-        return 0.0
-    # The least products are as many as basis vectors.
-    basis = 20 if tolerance <= TOLERANCE else 6
-    value = eigsh(
-        operator, 1, which="LA", tol=tolerance, ncv=basis, v0=start, return_eigenvectors=False
-    )
-    return float(value[0])
+    vector = np.random.default_rng(seed).standard_normal(size)
+    basis = [vector / np.linalg.norm(vector)]
+    diagonal: list[float] = []
+    beside: list[float] = []
+    while True:
+        vector = apply(basis[-1].astype(dtype)).astype(np.float64)
+        diagonal.append(float(basis[-1] @ vector))
+        # Twice is enough for orthogonality up to rounding.
+        for other in basis * 2:
+            vector -= (other @ vector) * other
+        rest = float(np.linalg.norm(vector))
+        values, vectors = scipy.linalg.eigh_tridiagonal(diagonal, beside)
+        residuals = rest * np.abs(vectors[-1, wanted])
+        settled = residuals.max() <= TOLERANCE * np.abs(values[wanted]).max()
+        fewest, most = np.minimum(PRODUCTS, size)
+        # What is left when the vectors span all that the matrix makes of them is rounding.
+        spanned = rest <= size * np.finfo(dtype).eps * np.abs(values).max()
+        if spanned or (settled and len(basis) >= fewest) or len(basis) == most:
+            return float(values[0]), float(values[-1])
+        beside.append(rest)
+        basis.append(vector / rest)
 
 
 def _centred_product(space: Space, x: Array, weight: Array, threads: Threads) -> Array:
@@ -198,6 +200,10 @@ def _products(space: Space, block: slice, centroids: Centroids) -> tuple[Array]:
 def warn_unless_positive(space: Space, threads: Threads, seed: int, name: str) -> None:
     """Warn when a kernel matrix is not positive semi-definite, with the size of the violation.
 
+    Of many samples a draw is asked first, and all only if it says no. What the draw says of a
+    violation is true; it can miss one that concerns few samples, or one smaller than about a
+    thousandth of the largest eigenvalue.
+
     Parameters
     ----------
     space : Space
@@ -209,11 +215,22 @@ def warn_unless_positive(space: Space, threads: Threads, seed: int, name: str) -
     name : str
         What the message calls the kernel.
     """
-    smallest, largest = smallest_eigenvalue(space, threads, seed)
-    if smallest < -np.sqrt(np.finfo(space.dtype).eps) * max(largest, -smallest):
+    if space.n_samples > ASKED:
+        indices, weight = drawn(np.ones(space.n_samples, space.dtype), ASKED, seed)
+        few = space.restricted(indices, weight)
+        if not _is_violated(*spectrum_ends(few, threads, seed), space.dtype):
+            return
+        del few
+    smallest, largest = spectrum_ends(space, threads, seed)
+    if _is_violated(smallest, largest, space.dtype):
         warn_user(
             f"kernel={name}: the centred kernel matrix is not positive semi-definite (smallest "
             f"eigenvalue {smallest:.3g}, largest {largest:.3g}). Squared distances can be "
             "negative and the objective may rise; use a positive semi-definite kernel, or add "
             f"{-smallest:.3g} to the diagonal.",
         )
+
+
+def _is_violated(smallest: float, largest: float, dtype: DType) -> bool:
+    """Whether the smallest eigenvalue is negative beyond rounding."""
+    return bool(smallest < -np.sqrt(np.finfo(dtype).eps) * max(largest, -smallest))

@@ -10,9 +10,10 @@ from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.solver.critical import CriticalPowers
+from kernelmeans.solver.exchange import NONE, Exchanges, find_exchanges
 from kernelmeans.solver.power import SQUARES, Loss, weigh
 from kernelmeans.solver.result import Record, Result
-from kernelmeans.solver.schedule import Schedule
+from kernelmeans.solver.schedule import Clock, Schedule
 from kernelmeans.spaces import Centroids, Share, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
@@ -92,28 +93,39 @@ def solve(
     active = np.arange(n_restarts)
     hard = np.full(n_restarts, np.isneginf(schedule.s0))
     critical = CriticalPowers(schedule.critical_power, centroids.kernel_weights)
+    clock = Clock(schedule, n_restarts)
     before = np.full(n_restarts, np.inf)
     fingerprint: IntArray = np.zeros(n_restarts, np.uint64)
+    exchanges = NONE
     stopped = False
     if schedule.alternates and schedule.loss is SQUARES and centroids.costs is not None:
         # A start from weights has told what each kernel costs (by squares).
-        centroids = space.adapt(centroids, np.ones(n_restarts, bool))
+        centroids = space.adapt(centroids, hard)
     for step in range(schedule.max_iter):
-        finite_power = schedule.power(step)
+        finite_power = clock.power
         power = np.where(hard, -np.inf, finite_power)
         own_seeds = [seeds[r] for r in active.tolist()]
         noise = _noise(space, centroids, ~hard, schedule.collapses(finite_power, critical.values))
         loss = schedule.loss_at(step)
-        report = _sums(space, centroids, power, loss, noise, own_seeds, threads)
+        report = _sums(space, centroids, power, loss, noise, own_seeds, exchanges, threads)
         objective = report.objective + space.penalty(centroids)
         record.step(active, objective, power, centroids.kernel_weights)
+        clock.tick(report.softness)
 
         fixed = report.fingerprint == fingerprint
-        # Hard steps settle with their labels, unless they move more than the centroids.
-        adaptive = ~hard | schedule.alternates
-        finished = np.where(adaptive, schedule.settled(before, objective), fixed)
+        by_labels = hard & schedule.ends_with_labels
+        finished = np.where(by_labels, fixed, schedule.settled(before, objective))
+        hopeless = hard & schedule.hopeless(step, before, objective)
+        if schedule.exchanges:
+            ended = finished & hard & ~hopeless
+            mass = report.mass
+            exchanges = find_exchanges(space, centroids, mass, objective, ended, threads)
+            finished[exchanges.restarts] = False
+        finished = finished | hopeless
         factor = np.where(hard | (step == 0), 1.0, schedule.relaxation)
-        centroids = _moved(space, centroids, report, factor, schedule.refills, threads)
+        means = hard & (loss.slope is SQUARES.slope)
+        centroids = _moved(space, centroids, report, factor, schedule.refills, means, threads)
+        adaptive = ~hard | schedule.alternates
         if adaptive.any():
             centroids = space.adapt(centroids, adaptive)
         ready = ~hard & schedule.hardens(finite_power, critical.values, report.softness)
@@ -128,7 +140,9 @@ def solve(
                 record.finish(active[[r]], centroids.take(np.array([r])), converged=True)
             going = ~finished
             centroids.keep(going)
+            exchanges = exchanges.kept(going)
             critical.keep(going)
+            clock.keep(going)
             active = active[going]
             hard, before, fingerprint = hard[going], before[going], fingerprint[going]
         n_done = n_restarts - len(active)
@@ -148,12 +162,12 @@ def _sums(
     loss: Loss,
     noise: Array,
     seeds: Sequence[int],
+    exchanges: Exchanges,
     threads: Threads,
 ) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
-    share = space.reduce(
-        _block_sums, centroids.shape, threads, centroids, power, loss, noise, seeds
-    )
+    order = centroids, power, loss, noise, seeds, exchanges
+    share = space.reduce(_block_sums, centroids.shape, threads, *order)
     mass, objective, certainty, total_weight, fingerprint = share.sums
     return Report(share.vectors, mass, objective, 1 - certainty / total_weight, fingerprint)
 
@@ -166,6 +180,7 @@ def _block_sums(
     loss: Loss,
     noise: Array,
     seeds: Sequence[int],
+    exchanges: Exchanges,
 ) -> Share:
     """What one block adds to a step. Pure: it may run in a thread or on another machine."""
     v = space.device_weight[block]
@@ -173,6 +188,10 @@ def _block_sums(
     place = slice(space.first + block.start, space.first + block.stop)
     weights = weigh(space.distances(centroids, block), power, v, loss)
     coefficients = weights.values
+    for r, sample, cluster in exchanges.within(place):
+        coefficients[:, r, sample] = 0
+        coefficients[cluster, r, sample] = v[sample]
+        weights.labels[r, sample] = cluster
     for r in np.flatnonzero(noise).tolist():
         shake = 1 + noise[r] * _normal(seeds[r], coefficients.shape[0], place)
         coefficients[:, r, :] *= like(shake, v)
@@ -215,6 +234,7 @@ def _moved(
     report: Report,
     factor: Array,
     refills: bool,
+    hard: BoolArray,
     threads: Threads,
 ) -> Centroids:
     """The centroids of the next step; those without any weight are refilled, or dropped."""
@@ -222,7 +242,7 @@ def _moved(
     costs = None
     if refills and empty.any():
         costs = assign(space, centroids, threads).costs(space)
-    centroids = space.combine(report.total, report.mass, threads, centroids, factor)
+    centroids = space.combine(report.total, report.mass, threads, centroids, factor, hard)
     if costs is not None:
         _refill(space, centroids, empty, costs)
     elif empty.any():

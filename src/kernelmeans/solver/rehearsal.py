@@ -21,7 +21,7 @@ from kernelmeans.spaces import Centroids, Space
 
 #: Draws, starts annealed on each, and swap moves tried on the better of these. Several small draws
 #: find more than a large one: each errs in another direction.
-DRAWS, STARTS, SWAPS = 4, 2, 5
+DRAWS, STARTS, SWAPS = 4, 2, 16
 #: Largest shares of a draw in all samples and in those at hand, and samples that a cluster needs.
 SHARE, SHARE_AT_HAND, SAMPLES_PER_CLUSTER = 1 / 16, 1 / 2, 500
 
@@ -72,7 +72,7 @@ def rehearse(
     centroids : Centroids
         Those of the best run, as one restart.
     schedule : Schedule
-        The same from the power on at which it turned hard.
+        The same from the power on at which it turned hard; nothing is to be forgotten any more.
     """
     at_hand = space.sample
     most = min(SHARE * space.n_samples, SHARE_AT_HAND * at_hand.n_samples)
@@ -86,7 +86,7 @@ def rehearse(
         runs = [_run(own, *order, threads, listen) for own in seeds]
     candidates = Centroids.join([centroids for centroids, _ in runs])
     best = int(hard_costs(space, candidates, threads).argmin())
-    return candidates.take(np.array([best])), replace(schedule, s0=runs[best][1])
+    return candidates.take(np.array([best])), replace(schedule, s0=runs[best][1], forgets=0)
 
 
 def _run(
@@ -106,7 +106,6 @@ def _run(
     result = solve(few, starts, schedule, threads, own, listen)
     history = result.power_history[result.best]
     last = float(history[np.isfinite(history)][-1])
-    rng = np.random.RandomState(moves)
-    swap_moves(few, result, SWAPS, schedule.max_iter, rng, threads, listen)
+    swap_moves(few, result, SWAPS, schedule.max_iter, moves, threads, listen)
     assert result.centroids is not None
     return result.centroids, last

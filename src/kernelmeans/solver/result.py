@@ -56,13 +56,17 @@ class Result:
         return int(np.argmin(self.cost))
 
     @classmethod
-    def join(cls, parts: Sequence["Result"]) -> "Result":
-        """The restarts of several batches as one result."""
-        best = int(np.argmin([part.cost.min() for part in parts]))
+    def join(cls, parts: Sequence["Result"], rounding: float) -> "Result":
+        """The restarts of several batches as one result; costs that close count as equal."""
+        cost = np.concatenate([part.cost for part in parts])
+        for restart in range(len(cost)):
+            cost[restart] = _first_equal(cost[:restart], float(cost[restart]), rounding)
+        starts = np.cumsum([0, *(len(part.cost) for part in parts)])
+        best = int(np.searchsorted(starts, np.argmin(cost), side="right")) - 1
         return cls(
             np.concatenate([part.labels for part in parts]),
             np.concatenate([part.inertia for part in parts]),
-            np.concatenate([part.cost for part in parts]),
+            cost,
             np.concatenate([part.n_iter for part in parts]),
             np.concatenate([part.converged for part in parts]),
             [history for part in parts for history in part.objective_history],
@@ -71,6 +75,21 @@ class Result:
             [history for part in parts for history in part.kernel_weights_history],
             parts[best].centroids,
         )
+
+
+def cost_rounding(space: Space, centroids: Centroids) -> Array:
+    """Difference from another cost that may be rounding, for each restart."""
+    total_weight = space.sample_weight.sum(dtype=np.float64)
+    return np.asarray(space.floor(centroids).astype(np.float64) * total_weight)
+
+
+def _first_equal(known: Array, cost: float, rounding: float) -> float:
+    """The first known cost that is the same up to rounding, if any, else the cost itself.
+
+    The same clusters under other numbers cost the same: rounding is not to choose between them.
+    """
+    same = np.flatnonzero(np.abs(known - cost) <= rounding)
+    return float(known[same[0]]) if len(same) else cost
 
 
 class Record:
@@ -112,7 +131,10 @@ class Record:
         self._labels[which] = assignment.labels
         self._inertia[which] = assignment.inertia(self._space)
         losses = self._loss.value(assignment.nearest) @ self._space.sample_weight.astype(np.float64)
-        self._cost[which] = losses + self._space.penalty(centroids)
+        costs = losses + self._space.penalty(centroids)
+        rounding = cost_rounding(self._space, centroids)
+        for restart, cost, near in zip(which, costs.tolist(), rounding.tolist(), strict=True):
+            self._cost[restart] = _first_equal(self._cost, cost, near)
         self._kernel_weights[which] = centroids.kernel_weights
         # Of equal costs the first restart counts, as in the result, whenever it finishes.
         best = np.flatnonzero(which == np.argmin(self._cost))

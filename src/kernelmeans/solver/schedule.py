@@ -11,8 +11,17 @@ from kernelmeans.solver.power import SQUARES, Loss
 #: data this ends below the cost of plain steps with eta = 1.04 in three quarters of their number,
 #: and it hardly matters to the labels if hard steps take over a step sooner or later.
 AUTO_ETA, AUTO_RELAXATION, AUTO_SOFTNESS = 1.06, 1.8, 0.01
+#: Growth with several kernels, and the change of the softness that halves it: fast where the
+#: samples stay where they are, slow where they choose. With others the steps change, not the NMI.
+PACED_ETA, PACE = 1.17, 0.005
+#: Power whose nearly equal weights draw all centroids to the mean, and steps there of ``s0="auto"``
+#: with several kernels: from near the mean they part along what tells samples apart best.
+FORGETFUL, FORGETTING_STEPS = -1.0, 2
 #: |s| at which they take over in any case: coincident centroids share their samples for ever.
 LARGEST_POWER = 1e4
+#: Steps after which a run may be given up, and as how many steps like its last one it is allowed to
+#: take. On nine tables this halves the steps of swap moves and loses 8 % of their gain.
+FAIR_TRIAL, PATIENCE = 4, 20
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,11 @@ class Schedule:
     softness : float
         Mean share of the weights that is not the nearest centroid's below which hard steps take
         over.
+    pace : float
+        Change of the softness in a step that halves the growth of |s|; infinite for growth that
+        does not wait for the samples to choose.
+    forgets : int
+        First steps, at `FORGETFUL`, that all but forget the start.
     max_iter : int
         Most steps.
     tol : float
@@ -42,11 +56,15 @@ class Schedule:
     loss : Loss
         What a squared distance costs in hard steps.
     alternates : bool
-        Whether hard steps move kernel weights too, or weigh samples anew: such a run ends on
-        ``tol``, not when labels no longer change.
+        Whether hard steps move kernel weights too, or weigh samples anew. Such a run ends on
+        ``tol``, not when labels no longer change, unless it has been annealed.
     refills : bool
         Whether a centroid that is left without samples is put on a costly one; else it gets no
         sample again.
+    exchanges : bool
+        Whether hard steps that have come to an end go on by exchanges of single samples.
+    bar : float
+        The objective that a hard run has to come below; it ends as soon as it hardly can.
     """
 
     s0: float
@@ -55,11 +73,15 @@ class Schedule:
     anneal_every: int = 1
     relaxation: float = 1.0
     softness: float = 0.02
+    pace: float = np.inf
+    forgets: int = 0
     max_iter: int = 1000
     tol: float = 1e-6
     loss: Loss = SQUARES
     alternates: bool = False
     refills: bool = True
+    exchanges: bool = False
+    bar: float = np.inf
 
     @property
     def anneals(self) -> bool:
@@ -67,16 +89,25 @@ class Schedule:
         return self.eta > 1 and np.isfinite(self.s0)
 
     @property
+    def ends_with_labels(self) -> bool:
+        """Whether hard steps end when no label changes, else on ``tol``.
+
+        By squares that moves neither centroids nor kernel weights any more.
+        """
+        return self.anneals or not self.alternates
+
+    @property
     def _lowest(self) -> float:
         """The power at which annealing ends in any case; below the critical one."""
         return min(-LARGEST_POWER, 2 * self.critical_power, self.s0)
 
-    def power(self, step: int) -> float:
-        """Finite power of a step counted from 0 (-inf where the schedule is hard)."""
+    def power(self, time: Array) -> Array:
+        """Finite powers after so many steps of growth (-inf where the schedule is hard)."""
         if not self.anneals:
-            return self.s0
-        growth = (step // self.anneal_every) * np.log(self.eta)
-        return float(self.s0 * np.exp(min(growth, np.log(self._lowest / self.s0))))
+            return np.full(np.shape(time), self.s0)
+        turns = time if self.anneal_every == 1 else np.floor(time / self.anneal_every)
+        growth = np.minimum(turns * np.log(self.eta), np.log(self._lowest / self.s0))
+        return np.where(time < 0, max(self.s0, FORGETFUL), self.s0 * np.exp(growth))
 
     def loss_at(self, step: int) -> Loss:
         """The loss of a step; in the first all samples weigh alike.
@@ -85,11 +116,11 @@ class Schedule:
         """
         return self.loss if step else Loss(self.loss.value, SQUARES.slope)
 
-    def collapses(self, power: float, critical: Array) -> BoolArray:
+    def collapses(self, power: Array, critical: Array) -> BoolArray:
         """Where centroids draw together at this power or only just part again."""
         return np.asarray((self.s0 > critical) & (power > 1.5 * critical))
 
-    def hardens(self, power: float, critical: Array, softness: Array) -> BoolArray:
+    def hardens(self, power: Array, critical: Array, softness: Array) -> BoolArray:
         """Which restarts have been annealed enough to go on in hard steps."""
         if not self.anneals:
             return np.zeros(softness.shape, bool)
@@ -104,3 +135,41 @@ class Schedule:
         if self.anneals:
             return np.zeros(now.shape, bool)
         return np.asarray(before - now <= self.tol * now)
+
+    def hopeless(self, step: int, before: Array, now: Array) -> BoolArray:
+        """Which restarts would stay above the bar if they fell as now for a long while."""
+        if step < FAIR_TRIAL or np.isinf(self.bar):
+            return np.zeros(now.shape, bool)
+        return np.asarray(now - PATIENCE * (before - now) > self.bar)
+
+
+class Clock:
+    """How far each running restart has been annealed: as many steps, or fewer if it has a pace.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Powers.
+    n_restarts : int
+        Restarts.
+    """
+
+    def __init__(self, schedule: Schedule, n_restarts: int) -> None:
+        self._schedule = schedule
+        self._time: Array = np.full(n_restarts, float(-schedule.forgets))
+        self._softness: Array = np.zeros(n_restarts)
+
+    @property
+    def power(self) -> Array:
+        """The finite power of each restart."""
+        return self._schedule.power(self._time)
+
+    def tick(self, softness: Array) -> None:
+        """Go on after a step: the less, the more its softness differs from that of the last one."""
+        change = np.abs(softness - self._softness)
+        steps = np.where(self._time < 0, 1, 1 / (1 + change / self._schedule.pace))
+        self._time, self._softness = self._time + steps, softness
+
+    def keep(self, restarts: BoolArray) -> None:
+        """Drop the other restarts."""
+        self._time, self._softness = self._time[restarts], self._softness[restarts]

@@ -1,31 +1,62 @@
 """Swap moves: mend what annealing left, by moving one centroid at a time."""
 
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
 import numpy as np
 
+from kernelmeans._typing import Array
 from kernelmeans.engines import Threads
-from kernelmeans.solver.blockwise import assign
+from kernelmeans.lowrank import drawn
+from kernelmeans.solver.blockwise import Assignment, assign
 from kernelmeans.solver.driver import Listener, Progress, solve
-from kernelmeans.solver.result import Result
+from kernelmeans.solver.result import Result, cost_rounding
 from kernelmeans.solver.schedule import Schedule
+from kernelmeans.solver.seeding import greedy_kmeans_plusplus
 from kernelmeans.spaces import Centroids, Space
+
+#: Moves that are tried at once, as restarts of one run.
+BATCH = 16
+#: Relative change of the objective that ends the last steps, in which kernel weights move.
+FOLLOWED = 1e-14
+#: Gain of a batch, as a fraction of the cost, that is a reason to go on.
+WORTHWHILE = 1e-4
+#: Samples of explicit features that moves are tried on, or so many for each cluster: a subsample of
+#: more tells as well which centroids are misplaced.
+SEARCHED, SEARCHED_PER_CLUSTER = 8192, 500
+#: Hard runs from k-means++ seeds that are tried before the first move.
+RIVALS = 8
+
+
+#: Distances of samples to centroids, over moves, below which a search is quick: it may take longer.
+QUICK = 2**19
+
+
+def automatic_swaps(n_clusters: int, n_samples: int) -> tuple[int, int]:
+    """Most moves of ``n_swaps="auto"``, and failures in a row that end them."""
+    quick = min(10 * n_clusters, QUICK // (n_clusters * n_samples))
+    return 100 + 40 * n_clusters, max(8 + 2 * n_clusters, quick)
 
 
 def swap_moves(
     space: Space,
     result: Result,
-    n_swaps: int,
+    n_swaps: int | str,
     max_iter: int,
-    rng: np.random.RandomState,
+    seed: int,
     threads: Threads,
     listen: Listener = lambda progress: False,
+    batch: int = BATCH,
 ) -> None:
-    """Try to lower the best restart's cost by moving single centroids; changes the result.
+    """Lower the best restart's cost by moving single centroids; changes the result.
 
-    A move drops the centroid whose loss costs least, the sum over its samples of second nearest
-    minus nearest distance, puts one on a sample drawn in proportion to its cost, and takes hard
-    steps to convergence. It is kept if the cost falls. While moves fail, every second one drops
-    the next cheapest centroid instead, lest the same one be tried for ever. Lower cost is not
-    always a better match with known classes.
+    First a few hard runs from k-means++ seeds are tried beside the best restart, and the best of
+    all goes on with exchanges of single samples. Then a move drops a centroid, puts one on a sample
+    drawn in proportion to its cost, and takes hard steps and exchanges until nothing changes, or
+    until the cost can hardly fall below the best one. It drops the centroid whose loss costs least,
+    the sum over its samples of second nearest minus nearest distance; while moves fail, every
+    second one drops the next cheapest instead. A batch of moves runs as restarts; the best is kept
+    if its cost is lower. Lower cost is not always a better match with known classes.
 
     Parameters
     ----------
@@ -33,70 +64,174 @@ def swap_moves(
         The samples.
     result : Result
         Finished restarts, with the best one's centroids. Its best restart is replaced by what
-        the moves lead to; each kept move adds its cost to the history.
-    n_swaps : int
-        Moves to try.
+        the moves lead to; each gain adds its cost to the history.
+    n_swaps : int or "auto"
+        Moves to try. ``"auto"`` stops when they no longer pay.
     max_iter : int
         Most hard steps of a move.
-    rng : RandomState
-        Draws the samples.
+    seed : int
+        Of the samples that are drawn. The first rival begins where k-means++ puts a restart of
+        this seed.
     threads : Threads
         Where blocks are worked on.
     listen : callable
-        Told of each step; ends the move when it answers True.
+        Told of each step; ends the search when it answers True.
+    batch : int, default=BATCH
+        Restarts that memory holds at once; it does not change what is found.
     """
-    best = result.best
-    centroids = result.centroids
-    assert centroids is not None
-    schedule = Schedule(s0=-np.inf, critical_power=-np.inf, max_iter=max_iter)
-    accepted = []
-    failures = 0
-    stopped = False
+    search = _Search(space, result, max_iter, threads, listen)
+    if search.cost <= search.rounding:
+        return
+    size = max(SEARCHED, SEARCHED_PER_CLUSTER * search.centroids.shape[0])
+    if space.keeps_coefficients or space.n_samples <= size:
+        search.run(n_swaps, seed, batch)
+    else:
+        search.run_on_few(size, n_swaps, seed, batch)
+    search.note()
+    if search.gains and len(space.kernel_weights) > 1:
+        search.follow()
 
-    def told(progress: Progress) -> bool:
-        nonlocal stopped
-        stopped = listen(progress)
-        return stopped
 
-    for _ in range(n_swaps):
-        rank = (failures + 1) // 2 if failures % 2 else 0
-        moved = _move(space, centroids, rank, rng, threads)
-        if moved is None or stopped:
-            break
-        trial = solve(space, moved, schedule, threads, seeds=[0], listen=told)
-        result.n_iter[best] += trial.n_iter[0]
-        # A gain below rounding may be the same partition again.
-        if trial.inertia[0] < result.inertia[best] * (1 - 8 * np.finfo(space.dtype).eps):
-            result.labels[best], result.inertia[best] = trial.labels[0], trial.inertia[0]
-            result.cost[best] = trial.cost[0]
-            assert trial.centroids is not None
-            centroids = trial.centroids
-            accepted.append(trial.cost[0])
-            failures = 0
+class _Search:
+    """The best restart of a result, and what is tried to lower its cost."""
+
+    def __init__(
+        self, space: Space, result: Result, max_iter: int, threads: Threads, listen: Listener
+    ) -> None:
+        assert result.centroids is not None
+        self.best = result.best
+        # Costs under different kernel weights do not compare: all have those of the best.
+        self.space = space.reweighted(result.kernel_weights[self.best])
+        self.result, self.centroids = result, result.centroids
+        self.hard = Schedule(-np.inf, -np.inf, max_iter=max_iter)
+        self.exchanging = replace(self.hard, exchanges=True)
+        self.threads, self.listen = threads, listen
+        self.stopped = False
+        self.rounding = float(cost_rounding(self.space, self.centroids)[0])
+        self.gains: list[float] = []
+        self._assigned: Assignment | None = None
+
+    def run(self, n_swaps: int | str, seed: int, batch: int) -> None:
+        """Rivals, exchanges and moves, until these no longer pay or as many have been tried."""
+        k = self.centroids.shape[0]
+        if n_swaps == "auto":
+            most, patience = automatic_swaps(k, self.space.n_samples)
         else:
-            failures += 1
-    result.centroids = centroids
-    history, powers = result.objective_history, result.power_history
-    history[best] = np.append(history[best], accepted)
-    powers[best] = np.append(powers[best], np.full(len(accepted), -np.inf))
-    weights = result.kernel_weights_history
-    again = np.repeat(result.kernel_weights[best : best + 1], len(accepted), axis=0)
-    weights[best] = np.concatenate([weights[best], again])
+            most = patience = int(n_swaps)
+        rng = np.random.RandomState(seed)
+        seeds = [seed, *rng.randint(np.iinfo(np.int32).max, size=RIVALS - 1).tolist()]
+        self.try_all(self.rivals(seeds, batch), self.hard)
+        self.try_all([self.centroids.copy()], self.exchanging)
+        tried = failures = 0
+        while tried < most and failures < patience and not self.stopped and self.can_move():
+            size = min(BATCH, most - tried)
+            moves = self.moves(failures, rng.uniform(size=size), batch)
+            gain = self.try_all(moves, replace(self.exchanging, bar=self.cost))
+            tried += size
+            failures = 0 if gain > WORTHWHILE else failures + size
 
+    def run_on_few(self, size: int, n_swaps: int | str, seed: int, batch: int) -> None:
+        """The same on a subsample; what it finds there goes on over all samples."""
+        at_hand = self.space.sample
+        few = at_hand.restricted(*drawn(at_hand.sample_weight, size, seed))
+        trial = solve(few, self.centroids.copy(), self.hard, self.threads, [0], self._heard)
+        if self.stopped:
+            return
+        search = _Search(few, trial, self.hard.max_iter, self.threads, self._heard)
+        search.run(n_swaps, seed, batch)
+        self.result.n_iter[self.best] += trial.n_iter[0]
+        self.try_all([search.centroids], self.hard)
 
-def _move(
-    space: Space, centroids: Centroids, rank: int, rng: np.random.RandomState, threads: Threads
-) -> Centroids | None:
-    """Centroids with one of little use on a costly sample; None where every cost is nil."""
-    assignment = assign(space, centroids, threads)
-    cumulative = np.cumsum(assignment.costs(space)[0])
-    if cumulative[-1] == 0 or centroids.shape[0] == 1:
-        return None
-    dearer = space.sample_weight * (assignment.second - assignment.nearest)[0]
-    loss = np.bincount(assignment.labels[0], dearer, minlength=centroids.shape[0])
-    drawn = np.searchsorted(cumulative, rng.uniform() * cumulative[-1], side="right")
-    moved = centroids.copy()
-    sample = np.array([[min(drawn, space.n_samples - 1)]])
-    dropped = np.argsort(loss, kind="stable")[rank % len(loss)]
-    moved.put((np.array([dropped]), np.array([0])), space.at(sample))
-    return moved
+    def _heard(self, progress: Progress) -> bool:
+        self.stopped = self.listen(progress)
+        return self.stopped
+
+    @property
+    def cost(self) -> float:
+        """What there is to beat."""
+        return float(self.result.cost[self.best])
+
+    def try_all(self, parts: Iterable[Centroids], schedule: Schedule) -> float:
+        """Hard runs from all of these; by what fraction the best of them lowers the cost."""
+        result, best = self.result, self.best
+        least = self.cost
+        found: Result | None = None
+        for centroids in parts:
+            seeds = [0] * centroids.shape[1]
+            trial = solve(self.space, centroids, schedule, self.threads, seeds, self._heard)
+            result.n_iter[best] += trial.n_iter.sum()
+            cheapest = float(trial.cost.min())
+            # A gain below rounding may be the same partition again.
+            if cheapest < least - self.rounding:
+                found, least = trial, cheapest
+            if self.stopped:
+                break
+        if found is None:
+            return 0.0
+        gain = 1 - least / self.cost
+        assert found.centroids is not None
+        self.centroids, self._assigned = found.centroids, None
+        result.labels[best] = found.labels[found.best]
+        result.inertia[best], result.cost[best] = found.inertia[found.best], least
+        self.gains.append(least)
+        return float(gain)
+
+    def rivals(self, seeds: Sequence[int], batch: int) -> Iterator[Centroids]:
+        """Centroids on seeds by k-means++, no more restarts at a time than memory holds."""
+        few, k = self.space.sample, self.centroids.shape[0]
+        generators = [np.random.RandomState(seed) for seed in seeds]
+        places = greedy_kmeans_plusplus(few, k, generators, self.threads)
+        for first in range(0, len(seeds), batch):
+            yield few.at(places[:, first : first + batch])
+
+    def can_move(self) -> bool:
+        """Whether there is another place for a centroid."""
+        if self._assigned is None:
+            self._assigned = assign(self.space, self.centroids, self.threads)
+        return self.centroids.shape[0] > 1 and bool(self._assigned.costs(self.space).any())
+
+    def moves(self, failures: int, uniform: Array, batch: int) -> Iterator[Centroids]:
+        """Centroids with one of little use on a costly sample, chosen by uniform numbers."""
+        assigned, (k, _) = self._assigned, self.centroids.shape
+        assert assigned is not None
+        cumulative = np.cumsum(assigned.costs(self.space)[0])
+        dearer = self.space.sample_weight * (assigned.second - assigned.nearest)[0]
+        loss = np.bincount(assigned.labels[0], dearer, minlength=k)
+        samples = np.searchsorted(cumulative, uniform * cumulative[-1], side="right")
+        samples = np.minimum(samples, self.space.n_samples - 1)
+        turns = failures + np.arange(len(uniform))
+        ranks = np.where(turns % 2 == 1, (turns + 1) // 2, 0) % k
+        dropped = np.argsort(loss, kind="stable")[ranks]
+        for first in range(0, len(uniform), batch):
+            some = slice(first, min(first + batch, len(uniform)))
+            restarts = np.arange(some.stop - first)
+            moved = self.centroids.take(np.zeros(len(restarts), np.intp))
+            moved.put((dropped[some], restarts), self.space.at(samples[some, None]))
+            yield moved
+
+    def note(self) -> None:
+        """Write the search into the result."""
+        result, best = self.result, self.best
+        result.centroids = self.centroids
+        history, powers = result.objective_history, result.power_history
+        history[best] = np.append(history[best], self.gains)
+        powers[best] = np.append(powers[best], np.full(len(self.gains), -np.inf))
+        weights = result.kernel_weights_history
+        again = np.repeat(result.kernel_weights[best : best + 1], len(self.gains), axis=0)
+        weights[best] = np.concatenate([weights[best], again])
+
+    def follow(self) -> None:
+        """Let the kernel weights follow the labels, and the labels them, until both stay."""
+        result, best = self.result, self.best
+        schedule = replace(self.hard, alternates=True, tol=FOLLOWED)
+        trial = solve(self.space, self.centroids, schedule, self.threads, [0], self._heard)
+        result.centroids = trial.centroids
+        result.labels[best], result.inertia[best] = trial.labels[0], trial.inertia[0]
+        result.cost[best], result.kernel_weights[best] = trial.cost[0], trial.kernel_weights[0]
+        result.n_iter[best] += trial.n_iter[0]
+        for history, more in (
+            (result.objective_history, trial.objective_history),
+            (result.power_history, trial.power_history),
+            (result.kernel_weights_history, trial.kernel_weights_history),
+        ):
+            history[best] = np.concatenate([history[best], more[0]])

@@ -18,7 +18,7 @@ from kernelmeans.lowrank import drawn
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
 from kernelmeans.spaces.remote import Remote
-from kernelmeans.spaces.shares import Mixture, Move, Share, Trace, side_by_side
+from kernelmeans.spaces.shares import Mixture, Move, Share, Trace, few_changes, side_by_side
 
 #: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
 BLOCK_BYTES = 2**20
@@ -45,6 +45,8 @@ class Space(ABC):
     keeps_coefficients : bool
         Whether centroids are known by their coefficients over the samples. The added shares are
         then those coefficients and nothing else.
+    keeps_rows : bool
+        Whether `embedded` has the samples' rows as predictors make them.
     max_in_flight : int or None
         How many parts of a move may be worked on at once without breaking the memory budget.
     first : int
@@ -61,6 +63,7 @@ class Space(ABC):
 
     sample_weight: Array
     keeps_coefficients: bool = False
+    keeps_rows: bool = False
     max_in_flight: int | None = None
     first: int = 0
     trace: Trace | None = None
@@ -130,6 +133,13 @@ class Space(ABC):
         It has arrays of its own: the model must not change when the user's rows do. Copies made
         once are found again in ``copies``, by the identity of their original.
         """
+
+    def embedded(self, block: slice) -> Any:
+        """What the embedding of an exported predictor makes of these samples, bit for bit.
+
+        The blocks are those of the predictor, to which the numbers may be special.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def vector_bytes(self, k: int) -> int:
@@ -290,6 +300,7 @@ class Space(ABC):
         threads: Threads,
         old: Centroids | None = None,
         factor: Array | None = None,
+        hard: BoolArray | None = None,
     ) -> Centroids:
         """Centroids old + factor (total / mass - old), in place of the added shares.
 
@@ -305,13 +316,15 @@ class Space(ABC):
             Where the centroids were; overwritten.
         factor : ndarray of shape (R,), default=None
             1 for the plain step, more for an over-relaxed one; ones when None.
+        hard : ndarray of shape (R,), default=None
+            Where each sample gave its whole weight to one cluster; nowhere when None.
 
         Returns
         -------
         Centroids
             The new centroids.
         """
-        return self._combine(total, mass, threads, old, factor)[0]
+        return self._combine(total, mass, threads, old, factor, hard)[0]
 
     def _combine(
         self,
@@ -320,10 +333,25 @@ class Space(ABC):
         threads: Threads,
         old: Centroids | None,
         factor: Array | None,
+        hard: BoolArray | None,
     ) -> tuple[Centroids, Array]:
         """New centroids, and their inner products with total / mass, shape (L, k, R)."""
         step = np.ones(mass.shape) if factor is None else np.where(mass > 0, factor, 0)
-        mixture = self._mixture(total, step, np.where(mass > 0, mass, 1), old)
+        own_mass = None
+        if self.keeps_coefficients and hard is not None and hard.any():
+            own_mass = np.where(hard & (mass > 0), mass, np.nan)
+        changes = None
+        if own_mass is not None and len(total) == 1:
+            changes = few_changes(total[0], own_mass, old, self.sample_weight)
+        if changes is None:
+            mixture = self._mixture(total, step, np.where(mass > 0, mass, 1), old)
+        else:
+            assert old is not None
+            assert old.mass is not None
+            coefficients = total[0]
+            coefficients /= like(mass[..., None], coefficients)
+            rest = (old.mass / mass)[..., None].astype(self.dtype)
+            mixture = Mixture(total, rest, coefficients, changes)
         moves = self.moves(mixture, old)
         parts = [(index, block) for index, move in enumerate(moves) for block in move.blocks]
         norms, overlaps = np.zeros((2, len(moves), *mass.shape))
@@ -343,7 +371,7 @@ class Space(ABC):
             norms = np.where(mass > 0, norms, old.norms)
             weights = old.kernel_weights
         vectors = tuple(move.vectors for move in moves)
-        centroids = Centroids(vectors, norms, weights, mixture.coefficients)
+        centroids = Centroids(vectors, norms, weights, mixture.coefficients, mass=own_mass)
         return centroids, overlaps / np.where(step > 0, step, 1)
 
     def _mixture(

@@ -25,6 +25,10 @@ class Centroids:
         The centroids as combinations of the samples, the same in every space, where one needs it.
     costs : ndarray of shape (R, L) or None
         What the sample weights that made the centroids pay in each space, where there are several.
+    mass : ndarray of shape (k, R) or None
+        Total weight of the samples that a centroid is the plain mean of, where its space keeps
+        coefficients: the next hard step then only has to move the samples that change clusters.
+        NaN for a centroid that is no such mean.
     """
 
     vectors: tuple[Array, ...]
@@ -32,6 +36,7 @@ class Centroids:
     kernel_weights: Array
     coefficients: Array | None = None
     costs: Array | None = None
+    mass: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -46,7 +51,7 @@ class Centroids:
 
     def take(self, restarts: BoolArray | IntArray) -> "Centroids":
         """A copy for some restarts (a mask or indices over R)."""
-        coefficients, costs = self.coefficients, self.costs
+        coefficients, costs, mass = self.coefficients, self.costs, self.mass
         indices = np.arange(self.shape[1])[restarts]
         return Centroids(
             tuple(take(vector, indices, axis=1) for vector in self.vectors),
@@ -54,6 +59,7 @@ class Centroids:
             self.kernel_weights[restarts],
             None if coefficients is None else take(coefficients, indices, axis=1),
             None if costs is None else costs[restarts],
+            None if mass is None else mass[:, restarts],
         )
 
     def keep(self, restarts: BoolArray) -> None:
@@ -68,6 +74,8 @@ class Centroids:
             self.coefficients = take(self.coefficients, indices, axis=1)
         if self.costs is not None:
             self.costs = self.costs[restarts]
+        if self.mass is not None:
+            self.mass = self.mass[:, restarts]
 
     def copy(self) -> "Centroids":
         """A copy of everything."""
@@ -82,6 +90,8 @@ class Centroids:
             for index, (j, r) in enumerate(zip(*(w.tolist() for w in where), strict=True)):
                 mine[j, r, :] = theirs[index, 0, :]
         self.norms[:, *where] = other.norms[:, :, 0]
+        if self.mass is not None:
+            self.mass[where] = np.nan if other.mass is None else other.mass[:, 0]
 
     @classmethod
     def join(cls, parts: Sequence["Centroids"]) -> "Centroids":
@@ -89,10 +99,12 @@ class Centroids:
         vectors = zip(*(part.vectors for part in parts), strict=True)
         coefficients = [part.coefficients for part in parts if part.coefficients is not None]
         costs = [part.costs for part in parts if part.costs is not None]
+        mass = [part.mass for part in parts if part.mass is not None]
         return cls(
             tuple(namespace(pieces[0]).concat(pieces, axis=1) for pieces in vectors),
             np.concatenate([part.norms for part in parts], axis=2),
             np.concatenate([part.kernel_weights for part in parts]),
             namespace(coefficients[0]).concat(coefficients, axis=1) if coefficients else None,
             np.concatenate(costs) if len(costs) == len(parts) else None,
+            np.concatenate(mass, axis=1) if len(mass) == len(parts) else None,
         )

@@ -26,7 +26,7 @@ from kernelmeans.rows import Rows
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.frame import Frame
-from kernelmeans.spaces.predictor import Predictor
+from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.shares import Mixture, Move, Trace
 
 #: Rows whose features are made at a time.
@@ -303,7 +303,10 @@ class FeaturePredictor(Predictor):
         self.theta = np.ascontiguousarray(theta)
         self.norms = norms.copy()
 
-    def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
+    def embedding(self) -> Embedding:
+        return self._embed
+
+    def _embed(self, rows: Data, diagonal: Array) -> tuple[Data, Array]:
         rows, diagonal = self.device.put(rows), self.device.put(diagonal)
         if self.kernel.normalised and not self.kernel.precomputed:
             diagonal = self.kernel.squared_lengths(rows)
@@ -311,10 +314,17 @@ class FeaturePredictor(Predictor):
         centre = self.frame.centre
         if scipy.sparse.issparse(raw):
             squared = np.asarray(raw.multiply(raw).sum(axis=1)).ravel()
-            squared = squared - 2 * (raw @ centre) + centre @ centre
-            return _times_transpose(self.theta, raw) - (self.theta @ centre)[:, None], squared
+            return raw, squared - 2 * (raw @ centre) + centre @ centre
         raw = raw - centre
-        return _times_transpose(self.theta, raw), self.frame.squared_norms(raw, diagonal)
+        return raw, self.frame.squared_norms(raw, diagonal)
+
+    def _compare(self, embedded: tuple[Data, Array]) -> tuple[Array, Array]:
+        raw, squared_norms = embedded
+        products = _times_transpose(self.theta, raw)
+        if scipy.sparse.issparse(raw):
+            # Those are not about the centre: they would be dense.
+            products = products - (self.theta @ self.frame.centre)[:, None]
+        return products, squared_norms
 
     def _moved(self, move: Callable[[Any], Any]) -> None:
         self.frame, self.theta = self.frame.moved(move), move(self.theta)

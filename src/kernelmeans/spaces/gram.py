@@ -12,15 +12,13 @@ from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, check_finite, lengths_of
-from kernelmeans.spaces.base import Space
+from kernelmeans.spaces.base import SERIAL, Space
 from kernelmeans.spaces.centroids import Centroids
-from kernelmeans.spaces.predictor import ROW_BUDGET, Predictor, portions
+from kernelmeans.spaces.predictor import ROW_BUDGET, Embedding, Predictor, portions
 from kernelmeans.spaces.shares import Mixture, Move, Trace
 
-#: Bytes of kernel rows that are computed together to fill a cached matrix, and fewest rows.
-FILL_BYTES, FILL_ROWS = 2**21, 64
-#: The same on a device; most bytes of kernel rows that are held there at a time; and how many
-#: arrays of that size it takes to compute them.
+#: On a device: bytes of kernel rows that are computed together to fill a cached matrix, most bytes
+#: of rows that are held at a time, and how many arrays of that size it takes to compute them.
 DEVICE_FILL_BYTES, DEVICE_ROW_BUDGET, DEVICE_COPIES = 2**28, 2**33, 4
 
 
@@ -68,14 +66,40 @@ class Origin:
         return there
 
 
-def normalised(values: Array, own: Array, others: Array, copy: bool) -> Array:
-    """Kernel values between rows of these lengths, divided by both; in place unless copied."""
-    if copy:
-        values = values / own[:, None]
-    else:
-        values /= own[:, None]
-    values /= others
-    return values
+def kernel_rows(
+    kernel: Kernel, X: Data | None, lengths: Array | None
+) -> Callable[[Data, Array | None], Array]:
+    """The kernel values of rows against X as a function of them and, if precomputed, K(x, x).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features) or None
+        Training rows; None where the kernel is precomputed.
+    lengths : ndarray of shape (n_samples,) or None
+        Their lengths in feature space, where the kernel is normalised.
+    """
+    against = kernel.against(X)
+
+    def values_of(rows: Data, diagonal: Array | None) -> Array:
+        if on_host(rows) and not kernel.precomputed:
+            # NumPy multiplies a matrix with itself by another routine: labels of the training
+            # rows must not depend on whether they are the very array of the fit.
+            rows = rows.copy()
+        values = against(rows)
+        if lengths is None:
+            return values
+        squared = kernel.squared_lengths(rows) if diagonal is None else diagonal
+        own = lengths_of(squared, kernel.name)[:, None]
+        if kernel.precomputed:
+            values = values / own
+        else:
+            values /= own
+        values /= lengths
+        return values
+
+    return values_of
 
 
 class GramSpace(Space):
@@ -118,13 +142,16 @@ class GramSpace(Space):
         self._device_weight: Array = device.put(sample_weight)
         self.row_budget = min(row_budget, ROW_BUDGET if device.is_host else DEVICE_ROW_BUDGET)
         self._lengths = device.put(kernel.lengths(self.X)) if kernel.normalised else None
+        self._diagonal = device.put(kernel.squared_lengths(X)) if kernel.precomputed else None
+        self._values_of = kernel_rows(kernel, self.X, self._lengths)
         # What a callable returns is copied, for it may belong to somebody.
         copies = 2 if callable(kernel.function) else 1
-        row_bytes = copies * self.n_samples * self.dtype.itemsize
-        self._rows_held, self.max_in_flight = portions(row_bytes, self.row_budget)
+        row_bytes = self.n_samples * self.dtype.itemsize
+        self._rows_held, in_flight = portions(row_bytes, self.row_budget)
+        self.max_in_flight = max(1, in_flight // copies)
         if not device.is_host:
             # One block, as large as can be, keeps all of a device at work.
-            row_bytes *= DEVICE_COPIES
+            row_bytes *= copies * DEVICE_COPIES
             self._rows_held, self.max_in_flight = max(1, self.row_budget // row_bytes), 1
         self._prepare(threads)
 
@@ -179,11 +206,9 @@ class GramSpace(Space):
 
     def _values(self, which: slice | IntArray) -> Array:
         rows = beside(picked(self.X, which), self.device_weight)
-        values = self.kernel.values(rows, self.X)
-        if self._lengths is None:
-            return values
-        own = picked(self._lengths, which)
-        return normalised(values, own, self._lengths, self.kernel.precomputed)
+        own = None if self._diagonal is None else picked(self._diagonal, which)
+        values: Array = self._values_of(rows, own)
+        return values
 
     def squared_norms(self, block: slice) -> Array:
         return self._squared_norms[block]
@@ -220,7 +245,32 @@ class GramSpace(Space):
                 xp.vecdot(increments[:, :, block], moved),
             )
 
+        if mixture.changes is not None:
+            return [self._changed(mixture, vectors)]
         return [Move(vectors, list(self._column_blocks(k * restarts)), multiply)]
+
+    def _changed(self, mixture: Mixture, vectors: Array) -> Move:
+        """Centroids moved by the kernel rows of the samples that change clusters alone."""
+        changes, coefficients = mixture.changes, mixture.coefficients
+        assert changes is not None
+        assert coefficients is not None
+        xp = namespace(vectors)
+        rest = like(mixture.rest, vectors)
+        restarts = [slice(r, r + 1) for r in range(len(changes))]
+
+        def multiply(restart: slice) -> tuple[Array, Array]:
+            samples, added = changes[restart.start]
+            moved = vectors[:, restart.start, :]
+            moved *= rest[:, restart.start, :]
+            for start in range(0, len(samples), self._rows_held):
+                some = slice(start, min(start + self._rows_held, len(samples)))
+                moved += added[:, some] @ self.rows(samples[some])
+            norms = np.zeros(mixture.rest.shape[:2])
+            own = coefficients[:, restart.start, :]
+            norms[:, restart.start] = to_numpy(xp.vecdot(own, moved))
+            return norms, norms
+
+        return Move(vectors, restarts, multiply)
 
     def at(self, indices: IntArray) -> Centroids:
         (coefficients,) = self.empty_sum(*indices.shape)
@@ -234,7 +284,10 @@ class GramSpace(Space):
             coefficients[j, r, int(index)] = 1
         own = xp.asarray(indices[..., None], device=products.device)
         norms = to_numpy(xp.take_along_axis(products, own, axis=-1)[..., 0])
-        return Centroids((products,), norms[None], np.ones((indices.shape[1], 1)), coefficients)
+        weight = self.sample_weight[indices]
+        mass = np.where(weight > 0, weight, np.nan)
+        weights = np.ones((indices.shape[1], 1))
+        return Centroids((products,), norms[None], weights, coefficients, mass=mass)
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
         rows = beside(rows, self.device_weight)
@@ -245,6 +298,13 @@ class GramSpace(Space):
         norms = norms.reshape(1, *shape)
         # Such a centroid is no sum of samples; the first step makes it one.
         return Centroids((products,), norms, np.ones((shape[1], 1)), xp.zeros_like(products))
+
+    def restricted(self, indices: IntArray, sample_weight: Array) -> "CachedGramSpace":
+        among = np.empty((len(indices), len(indices)), self.dtype)
+        for start in range(0, len(indices), self._rows_held):
+            some = slice(start, start + self._rows_held)
+            among[some] = to_numpy(self.rows(indices[some]))[:, indices]
+        return CachedGramSpace(Kernel("precomputed", {}), among, sample_weight, SERIAL)
 
     def export(
         self, centroids: Centroids, copies: dict[int, Data] | None = None
@@ -264,7 +324,8 @@ class GramSpace(Space):
         lengths = None if self._lengths is None else to_numpy(self._lengths)
         origin, norms = self.origin.moved(to_numpy), self.norms(centroids)[:, 0]
         budget = min(self.row_budget, ROW_BUDGET)
-        return GramPredictor(self.kernel, origin, X, coefficients, norms, budget, lengths)
+        floor = float(self.floor(centroids)[0])
+        return GramPredictor(self.kernel, origin, X, coefficients, norms, budget, lengths, floor)
 
     @staticmethod
     def working_bytes(k: int, n_samples: int, itemsize: int) -> int:
@@ -301,21 +362,30 @@ class CachedGramSpace(GramSpace):
             self.origin.centre(self.rows(block), self.origin.means[block], in_place=True)
 
         threads.run(centre, self._held_blocks())
+        # No kernel value will be computed again, and nothing held beside the matrix.
+        del self._values_of
+        self.max_in_flight = None
+        self.keeps_rows = on_host(v)
 
     def _read(self, block: slice) -> Array:
-        rows = self.rows(block)
-        rows[...] = super()._read(block)
-        return rows
+        values = super()._read(block)
+        self._matrix[block, ...] = values
+        return values
 
     def _held_blocks(self) -> Iterator[slice]:
-        # Rows are copied into the matrix: what is held beside it should be little.
-        size = FILL_BYTES if on_host(self.device_weight) else DEVICE_FILL_BYTES
-        rows = max(FILL_ROWS, size // (self.n_samples * self.dtype.itemsize))
+        rows = self._rows_held
+        if not on_host(self.device_weight):
+            rows = max(64, DEVICE_FILL_BYTES // (self.n_samples * self.dtype.itemsize))
         for start in range(0, self.n_samples, rows):
             yield slice(start, min(start + rows, self.n_samples))
 
     def _column_blocks(self, width: int) -> Iterator[slice]:
         return self.blocks(width)
+
+    def embedded(self, block: slice) -> tuple[Array, Array]:
+        # Computed as predictors do: the same function, the same blocks, and a copy, because some
+        # libraries round a product by where in memory its operands begin.
+        return self._matrix[block].copy(), self._squared_norms[block]
 
     @property
     def resident_bytes(self) -> int:
@@ -359,6 +429,7 @@ class GramPredictor(Predictor):
         norms: Array,
         row_budget: int,
         lengths: Array | None,
+        resolution: float,
     ) -> None:
         self.kernel = kernel
         self.origin = origin
@@ -367,23 +438,29 @@ class GramPredictor(Predictor):
         self.coefficients = np.ascontiguousarray(coefficients)
         self.norms = norms.copy()
         self.row_budget = row_budget
+        self.resolution = resolution
 
-    def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
-        # A copy, because NumPy multiplies a matrix with itself by another routine: the labels of
-        # the training rows must not depend on whether they are the very array of the fit.
-        precomputed = self.kernel.precomputed
-        rows, diagonal = self.device.put(rows), self.device.put(diagonal)
-        if not precomputed and self.device.is_host:
-            rows = rows.copy()
-        values = self.kernel.values(rows, self.X)
-        if self.lengths is not None:
-            squared = diagonal if precomputed else self.kernel.squared_lengths(rows)
-            own = lengths_of(squared, self.kernel.name)
-            values = normalised(values, own, self.lengths, precomputed)
-            diagonal = like(squared > 0, values)
-        means = self.origin.project(values)
-        products = self.coefficients @ self.origin.centre(values, means, not precomputed).T
-        return products, self.origin.squared_norms(diagonal, means)
+    def embedding(self) -> Embedding:
+        values_of = kernel_rows(self.kernel, self.X, self.lengths)
+
+        def embed(rows: Data, diagonal: Array) -> tuple[Array, Array]:
+            rows, diagonal = self.device.put(rows), self.device.put(diagonal)
+            values = values_of(rows, diagonal if self.kernel.precomputed else None)
+            if self.lengths is not None:
+                squared = diagonal if self.kernel.precomputed else self.kernel.squared_lengths(rows)
+                diagonal = like(squared > 0, values)
+            means = self.origin.project(values)
+            fresh = self.lengths is not None or not self.kernel.precomputed
+            return (
+                self.origin.centre(values, means, in_place=fresh),
+                self.origin.squared_norms(diagonal, means),
+            )
+
+        return embed
+
+    def _compare(self, embedded: tuple[Array, Array]) -> tuple[Array, Array]:
+        rows, squared_norms = embedded
+        return self.coefficients @ rows.T, squared_norms
 
     def _moved(self, move: Callable[[Any], Any]) -> None:
         self.origin, self.coefficients = self.origin.moved(move), move(self.coefficients)

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmeans._arrays import like, reduce, to_numpy
+from kernelmeans._arrays import like, namespace, reduce, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 
 #: Most bytes of kernel values or features that are held at a time: more gains no speed.
 ROW_BUDGET = 2**26
-#: Most rows in a block of new rows.
-BLOCK_ROWS = 512
+#: Bytes of a block of kernel rows, which then stays in a core's cache; fewest and most rows.
+BLOCK_BYTES, BLOCK_ROWS = 2**22, (64, 512)
 
 
 def portions(row_bytes: int, budget: int) -> tuple[int, int]:
@@ -31,11 +31,18 @@ def portions(row_bytes: int, budget: int) -> tuple[int, int]:
     Returns
     -------
     rows, max_in_flight : int
-        Both at least 1. Quarters of the budget let four threads work, while the blocks, and with
-        them the rounding, depend on the budget alone.
+        Both at least 1. The rows, a power of two, and with them the rounding depend on nothing
+        but the bytes; there is room for four blocks or more.
     """
-    rows = max(1, budget // (4 * max(1, row_bytes)))
-    return rows, max(1, min(budget // (rows * max(1, row_bytes)), 4))
+    row_bytes = max(1, row_bytes)
+    fewest, most = BLOCK_ROWS
+    rows = min(max(fewest, BLOCK_BYTES // row_bytes), most, budget // (4 * row_bytes))
+    rows = 1 << (max(1, rows).bit_length() - 1)
+    return rows, max(1, budget // (rows * row_bytes))
+
+
+#: From rows and their K(x, x) to what depends on no centroid, in the form of the predictor.
+Embedding = Callable[[Data, Array], Any]
 
 
 class Comparison(NamedTuple):
@@ -44,7 +51,7 @@ class Comparison(NamedTuple):
     Attributes
     ----------
     labels : ndarray of shape (n_rows,)
-        Nearest centroid, the first of equals.
+        Nearest centroid, the first of those that rounding does not tell apart.
     nearest : ndarray of shape (n_rows,)
         Squared distance to it.
     distances : ndarray of shape (k, n_rows) or None
@@ -65,6 +72,8 @@ class Predictor(ABC):
         Kernel of the fit.
     norms : ndarray of shape (k,)
         Squared norms of the centroids.
+    resolution : float, default=0.0
+        Difference of squared distances that is rounding: the first of such centroids is nearest.
     row_budget : int
         Bytes of kernel values or features held at a time.
     device : Device
@@ -75,13 +84,18 @@ class Predictor(ABC):
 
     kernel: Any
     norms: Array
+    resolution: float = 0.0
     row_budget: int = ROW_BUDGET
     device: Device = HOST
     workers: int | None = None
 
     @abstractmethod
-    def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
-        """<phi(x), theta_j> of shape (k, n_rows), and ||phi(x)||^2 given K(x, x)."""
+    def embedding(self) -> Embedding:
+        """What makes of rows, given their K(x, x), what `_compare` takes."""
+
+    @abstractmethod
+    def _compare(self, embedded: Any) -> tuple[Array, Array]:
+        """<phi(x), theta_j> of shape (k, n_rows), and ||phi(x)||^2."""
 
     @abstractmethod
     def _moved(self, move: Callable[[Any], Any]) -> None:
@@ -99,7 +113,7 @@ class Predictor(ABC):
     @property
     @abstractmethod
     def _row_bytes(self) -> int:
-        """Bytes that `_compare` takes for a row."""
+        """Bytes of a row as `_compare` takes it."""
 
     def compare(self, X: Data, diagonal: Array, keep_distances: bool = False) -> Comparison:
         """Compare rows with the centroids.
@@ -118,26 +132,51 @@ class Predictor(ABC):
         Comparison
             Labels, and squared distances.
         """
-        n, dtype = X.shape[0], self.norms.dtype
+        embed = self.embedding()
+        return self.compare_blocks(
+            X.shape[0], lambda block: embed(X[block], diagonal[block]), keep_distances
+        )
+
+    def compare_blocks(
+        self, n: int, embedded: Callable[[slice], Any], keep_distances: bool = False
+    ) -> Comparison:
+        """The same for n rows of which blocks are embedded already, as those of a space are.
+
+        Parameters
+        ----------
+        n : int
+            Rows.
+        embedded : callable
+            Gives what `embedding` makes of a block of rows.
+        keep_distances : bool, default=False
+            Whether all k distances of a row are wanted.
+
+        Returns
+        -------
+        Comparison
+            Labels, and squared distances.
+        """
+        dtype = self.norms.dtype
         labels, nearest = np.empty(n, np.int32), np.empty(n, dtype)
         distances = np.empty((self.norms.shape[0], n), dtype) if keep_distances else None
 
         def fill(block: slice) -> None:
-            relative, squared_norms = self._relative(X[block], diagonal[block])
-            labels[block] = to_numpy(reduce("argmin", relative, axis=0))
-            least = to_numpy(reduce("min", relative, axis=0) + squared_norms)
-            np.maximum(least, 0, out=nearest[block])
+            products, squared_norms = self._compare(embedded(block))
+            # Without ||phi(x)||^2, on which labels do not depend.
+            relative = like(self.norms[:, None], products) - 2 * products
+            least = reduce("min", relative, axis=0)
+            # Rows are rounded by where they stand in a block: it is not to choose between equals.
+            level = namespace(relative).maximum(relative, least + self.resolution)
+            labels[block] = to_numpy(reduce("argmin", level, axis=0))
+            np.maximum(to_numpy(least + squared_norms), 0, out=nearest[block])
             if distances is not None:
                 np.maximum(to_numpy(relative + squared_norms), 0, out=distances[:, block])
 
         # The blocks depend on nothing but the model, so that equal data get equal labels.
         rows, max_in_flight = portions(self._row_bytes, self.row_budget)
-        rows = min(rows, BLOCK_ROWS if self.device.is_host else n)
+        if not self.device.is_host:
+            rows = max(1, self.row_budget // (4 * self._row_bytes))
         with Threads(self.workers if self.device.is_host else 1) as threads:
-            threads.run(fill, [slice(i, i + rows) for i in range(0, n, rows)], max_in_flight)
+            blocks = [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
+            threads.run(fill, blocks, max_in_flight)
         return Comparison(labels, nearest, distances)
-
-    def _relative(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
-        """Squared distances less ||phi(x)||^2, and these squared norms."""
-        products, squared_norms = self._compare(rows, diagonal)
-        return like(self.norms[:, None], products) - 2 * products, squared_norms

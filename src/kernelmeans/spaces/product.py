@@ -1,7 +1,7 @@
 """Several spaces side by side, each restart with kernel weights of its own."""
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import CombinedKernel
 from kernelmeans.spaces.base import Space, at_least
 from kernelmeans.spaces.centroids import Centroids
-from kernelmeans.spaces.predictor import Predictor
+from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.remote import Remote
 from kernelmeans.spaces.rules import WeightRule
 from kernelmeans.spaces.shares import Mixture, Move, Trace
@@ -49,6 +49,7 @@ class ProductSpace(Space):
         self.factors = np.ones(len(members)) if factors is None else factors
         self.sample_weight = members[0].sample_weight
         self.keeps_coefficients = any(member.keeps_coefficients for member in members)
+        self.keeps_rows = all(member.keeps_rows for member in members)
         limits = [m.max_in_flight for m in members if m.max_in_flight is not None]
         self.max_in_flight = min(limits, default=None)
         self._kernel_weights = rule.start(len(members))
@@ -136,7 +137,8 @@ class ProductSpace(Space):
         # sum_i c_i ||phi_i||^2 in each space, for the costs of `combine`.
         xp = namespace(coefficients)
         drawn = xp.sum(coefficients, axis=0, dtype=xp.float64)
-        return *shares, drawn @ double(self._norms(block).T)
+        # No product of matrices, which would round those of equal kernels differently.
+        return *shares, xp.vecdot(drawn[:, None, :], double(self._norms(block)))
 
     def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
         sums = [owner.empty_sum(k, restarts)[0] for owner in self._owners]
@@ -156,9 +158,10 @@ class ProductSpace(Space):
         threads: Threads,
         old: Centroids | None = None,
         factor: Array | None = None,
+        hard: BoolArray | None = None,
     ) -> Centroids:
         *sums, moments = total
-        centroids, means = self._combine(tuple(sums), mass, threads, old, factor)
+        centroids, means = self._combine(tuple(sums), mass, threads, old, factor, hard)
         # c_l = sum_ij v_i w_ij d_ijl at the new centroids needs no distances.
         relative = np.where(mass > 0, centroids.norms - 2 * means, 0)
         mean_costs = np.einsum("kr,lkr->rl", mass, relative)
@@ -193,15 +196,16 @@ class ProductSpace(Space):
     def _side_by_side(self, parts: Iterable[Centroids]) -> Centroids:
         vectors: list[Array] = []
         norms: list[Array] = []
-        coefficients = None
+        coefficients = mass = None
         for part in parts:
             vectors += part.vectors
             norms.append(part.norms)
             # The same in every member that has them.
-            coefficients = part.coefficients if coefficients is None else coefficients
+            if coefficients is None:
+                coefficients, mass = part.coefficients, part.mass
         restarts = norms[0].shape[2]
         weights = np.tile(self._kernel_weights, (restarts, 1))
-        return Centroids(tuple(vectors), np.concatenate(norms), weights, coefficients)
+        return Centroids(tuple(vectors), np.concatenate(norms), weights, coefficients, mass=mass)
 
     @property
     def sample_rows(self) -> int:
@@ -246,6 +250,9 @@ class ProductSpace(Space):
         ]
         multipliers = self.multipliers(centroids.kernel_weights)[0]
         return ProductPredictor(predictors, self.columns, multipliers)
+
+    def embedded(self, block: slice) -> Iterator[Any]:
+        return (member.embedded(block) for member in self.members)
 
     def vector_bytes(self, k: int) -> int:
         return sum(member.vector_bytes(k) for member in self.members)
@@ -300,14 +307,24 @@ class ProductPredictor(Predictor):
         norms = np.stack([member.norms for member in members])
         self.norms = (multipliers @ norms).astype(norms.dtype)
         self.row_budget = min(member.row_budget for member in members)
+        self.resolution = float(multipliers @ [member.resolution for member in members])
 
-    def _compare(self, rows: Data, diagonal: Array) -> tuple[Array, Array]:
+    def embedding(self) -> Embedding:
+        members = [member.embedding() for member in self.members]
+
+        def embed(rows: Data, diagonal: Array) -> Iterator[Any]:
+            # One after the other: kernel values of all members would need room.
+            for member, columns, own in zip(members, self.columns, diagonal.T, strict=True):
+                yield member(rows[:, columns], own)
+
+        return embed
+
+    def _compare(self, embedded: Iterable[Any]) -> tuple[Array, Array]:
         products: Any = 0
         squared_norms: Any = 0
-        parts = zip(self.members, self.columns, diagonal.T, self.multipliers, strict=True)
-        for member, columns, own, multiplier in parts:
+        for member, own, multiplier in zip(self.members, embedded, self.multipliers, strict=True):
             factor = float(multiplier)
-            theirs = member._compare(rows[:, columns], own)
+            theirs = member._compare(own)
             products = products + factor * theirs[0]
             squared_norms = squared_norms + factor * theirs[1]
         return products, squared_norms

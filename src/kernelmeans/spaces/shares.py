@@ -6,8 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmeans._arrays import like, to_numpy
-from kernelmeans._typing import Array
+from kernelmeans._arrays import like, namespace, take, to_numpy
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.spaces.centroids import Centroids
+
+#: Largest fraction of the samples, on average over restarts, that change clusters in a step which
+#: is then done for these alone. Their kernel rows have to be gathered first.
+MOST_CHANGED = 0.3
 
 
 class Share(NamedTuple):
@@ -42,6 +47,21 @@ class Trace(NamedTuple):
     left_out: float
 
 
+class Change(NamedTuple):
+    """What a hard step changes in one restart's centroids.
+
+    Attributes
+    ----------
+    samples : ndarray of shape (m,)
+        Samples that join or leave a cluster.
+    coefficients : array of shape (k, m)
+        What they add to the centroids, of either sign.
+    """
+
+    samples: IntArray
+    coefficients: Array
+
+
 class Mixture(NamedTuple):
     """How added shares become centroids: increments + rest * old.
 
@@ -53,11 +73,14 @@ class Mixture(NamedTuple):
         What is left of the old centroids: 0 in a plain step.
     coefficients : ndarray of shape (k, R, n_samples) or None
         Those of the new centroids, where the space keeps them.
+    changes : sequence of Change or None
+        The increments of each restart, where few samples have any; they count instead of those.
     """
 
     increments: tuple[Array, ...]
     rest: Array
     coefficients: Array | None
+    changes: Sequence[Change] | None = None
 
     def apply(self, increments: Array, vectors: Array) -> None:
         """Move vectors (k, R, m), in place; what they hold counts for ``rest`` only."""
@@ -99,3 +122,46 @@ def side_by_side(
         for whole, part in zip(found, parts, strict=True):
             whole[..., block] = part
     return found
+
+
+def few_changes(
+    total: Array, mass: Array, old: Centroids | None, sample_weight: Array
+) -> list[Change] | None:
+    """What a hard step changes in each restart; None where little is to be gained by it.
+
+    A centroid that is the mean of its samples becomes the mean of others when those that join or
+    leave it are added or taken away.
+
+    Parameters
+    ----------
+    total : array of shape (k, R, n_samples)
+        The weights of the samples in their new clusters, else 0.
+    mass : ndarray of shape (k, R)
+        Their sums; NaN for centroids that are no such means.
+    old : Centroids or None
+        Where the centroids were.
+    sample_weight : ndarray of shape (n_samples,)
+        The weights.
+
+    Returns
+    -------
+    list of Change or None
+        One for each restart; None also where a centroid is no mean of samples, or was none.
+    """
+    if old is None or old.mass is None or np.isnan(mass + old.mass).any():
+        return None
+    assert old.coefficients is not None
+    xp = namespace(total)
+    was, now = old.coefficients != 0, total != 0
+    joined, left = now & ~was, was & ~now
+    moved = to_numpy(xp.any(joined | left, axis=0))
+    if moved.sum() > MOST_CHANGED * moved.size:
+        return None
+    changes = []
+    for r, own in enumerate(moved):
+        samples = np.flatnonzero(own)
+        signs = take(joined[:, r, :], samples, axis=1), take(left[:, r, :], samples, axis=1)
+        added, removed = (xp.astype(sign, total.dtype, copy=False) for sign in signs)
+        weight = like(sample_weight[samples] / mass[:, r, None], total)
+        changes.append(Change(samples, (added - removed) * weight))
+    return changes

@@ -193,6 +193,7 @@ def _fitted(truth: Population, counts: Array, power: float | None) -> Any:
         "n_init": RESTARTS,
         "random_state": 0,
         "memory_budget": MEMORY_BUDGET,
+        "n_swaps": 0,
     }
     if power is not None:
         common |= {"s0": power, "eta": 1.0, "tol": 1e-12}

@@ -54,6 +54,7 @@ def _run(task: str, starts: int = 0, start: str = "", **where: Any) -> Outcome:
         eta=1.04,
         init=random_starts(len(problem.y), problem.k, starts),
         memory_budget=MEMORY_BUDGET,
+        n_swaps=0,
         random_state=0,
     ).fit(problem.K)
     runs = Runs(model.result_.labels, model.result_.n_iter)

@@ -15,8 +15,8 @@ from kernelmeans.report.picture import draw_partition
 from kernelmeans.simulate import make_rings
 
 TITLES = {
-    "Kernel power k-means": "KPK, default",
-    f"Kernel power k-means{PAPERS}": "KPK, paper's schedule",
+    "Kernel power k-means": "KPK, automatic schedule, n_swaps=0",
+    f"Kernel power k-means{PAPERS}": "KPK, paper's schedule, n_swaps=0",
     "Kernel k-means": "kernel k-means",
 }
 SHOWN = tuple(TITLES)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelmeans.lowrank.gaussian import GaussianRows
+from kernelmeans.kernels.gaussian import GaussianRows
 
 
 def exact(X, Y, gamma):
@@ -41,3 +41,21 @@ def test_no_value_is_denormal(rng):
     values = GaussianRows(X, 1.0)(X)
     assert (values == 0).any()
     assert values[values > 0].min() > np.finfo("float32").tiny
+
+
+@pytest.mark.parametrize("offset", [0, 1e3])
+def test_single_precision_is_a_few_roundings_off(offset, rng):
+    # Those of the rows, whose differences are exact, but not of their distance from the origin.
+    X = (rng.standard_normal((400, 20)) + offset).astype("float32")
+    X[200:] = X[:200]
+    values = GaussianRows(X, 0.025)(X)
+    atol = 8 * np.finfo("float32").eps
+    np.testing.assert_allclose(values, exact(X, X, 0.025), rtol=0, atol=atol)
+    np.testing.assert_allclose(np.diagonal(values, 200), 1, rtol=0, atol=atol)
+
+
+def test_rows_of_more_digits_get_them(rng):
+    X, Y = rng.standard_normal((30, 3)), rng.standard_normal((9, 3)).astype("float32")
+    got = GaussianRows(Y, 0.1)(X)
+    assert got.dtype == X.dtype
+    np.testing.assert_allclose(got, exact(X, Y, 0.1), rtol=0, atol=1e-6)

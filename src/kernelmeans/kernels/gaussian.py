@@ -1,0 +1,72 @@
+"""Gaussian kernel values against fixed rows, in one product: the exponentials are the price."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from kernelmeans._arrays import like, namespace, overwrite, reduce
+from kernelmeans._typing import Array
+
+#: Exponent of the farthest fixed row from the centre up to which single precision is enough:
+#: values are then wrong by a few roundings, and equal rows less than told from each other.
+LARGEST_EXPONENT = 2
+#: Exponent beyond which a value counts as zero.
+VANISHING = 80
+
+
+class GaussianRows:
+    """The kernel exp(-gamma ||x - y||^2) of any rows x against fixed rows y.
+
+    With rows about the mean of the y, in units of 1 / sqrt(2 gamma), the exponent is the product
+    of (x, 1, -||x||^2 / 2) and (y, -||y||^2 / 2, 1). Arrays of any library.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (m, n_features)
+        The fixed rows.
+    gamma : float
+        Width.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.kernels.gaussian import GaussianRows
+    >>> GaussianRows(np.array([[0.0], [2.0]]), gamma=0.5)(np.array([[1.0], [2.0]])).round(3)
+    array([[0.607, 0.607],
+           [0.135, 1.   ]])
+    """
+
+    def __init__(self, Y: Array, gamma: float) -> None:
+        xp = namespace(Y)
+        # In the rows' own precision: those near to it then lose no digit.
+        self._centre = like(xp.sum(Y, axis=0, dtype=xp.float64) / Y.shape[0], Y)
+        self._scale = math.sqrt(2 * gamma)
+        rows, self._farthest = self._extended(Y, Y.dtype)
+        if self._farthest > LARGEST_EXPONENT and Y.dtype != xp.float64:
+            rows, self._farthest = self._extended(Y, xp.float64)
+        self._rows = xp.concat((rows[:, :-2], xp.flip(rows[:, -2:], axis=1)), axis=1)
+
+    def __call__(self, X: Array) -> Array:
+        """Kernel matrix of shape (n_rows, m), in the precision of X."""
+        xp = namespace(X)
+        rows, farthest = self._extended(X, xp.result_type(X.dtype, self._rows.dtype))
+        exponents = rows @ xp.asarray(self._rows, dtype=rows.dtype).T
+        # Rounding may leave it above 0, where the rows are equal.
+        exponents = overwrite(exponents, xp.minimum, exponents, like(0, exponents))
+        values: Array = xp.asarray(exponents, dtype=X.dtype)
+        if 2 * (farthest + self._farthest) > VANISHING:
+            # Denormal numbers would slow the products that follow up to fortyfold.
+            values[values < -VANISHING] = -xp.inf
+        return overwrite(values, xp.exp, values)
+
+    def _extended(self, X: Array, dtype: Any) -> tuple[Array, float]:
+        """Rows (x, 1, -||x||^2 / 2) about the centre, and the largest ||x||^2 / 2."""
+        xp = namespace(X)
+        # What overflows is refused where all sums are checked.
+        with np.errstate(over="ignore", invalid="ignore"):
+            near = xp.asarray(X, dtype=dtype) - xp.asarray(self._centre, dtype=dtype)
+            near *= self._scale
+            halves = xp.vecdot(near, near)[:, None] / -2
+        rows: Array = xp.concat((near, xp.ones_like(halves), halves), axis=1)
+        return rows, -float(reduce("min", halves)) if X.shape[0] else 0.0

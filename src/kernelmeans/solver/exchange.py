@@ -1,0 +1,135 @@
+"""Exchanges: single samples that go to another cluster where hard steps have come to an end.
+
+A hard step sends each sample to the nearest centroid as if it had no part in its own one. The cost
+falls further where a sample of weight v leaves a cluster of mass m at squared distance d, which
+saves m d / (m - v), for one where it costs m d / (m + v) less than that. (Hartigan's rule; every
+partition that it cannot improve is one that hard steps cannot improve either.)
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernelmeans._arrays import double, like, namespace, put_first, reduce
+from kernelmeans._typing import Array, BoolArray, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.spaces import Centroids, Space
+
+#: A gain may be rounding below this multiple of the smallest distance told from zero, for each unit
+#: of weight.
+CERTAIN = 16
+#: Fraction of the cost that exchanges have to save in a step: of very many samples single ones do
+#: not matter, and there would be no end of them.
+WORTHWHILE = 1e-7
+
+
+class Exchanges(NamedTuple):
+    """Samples that are to join other clusters in the next step.
+
+    Attributes
+    ----------
+    restarts, samples, clusters : ndarray of shape (m,)
+        Each sample's restart and new cluster.
+    """
+
+    restarts: IntArray
+    samples: IntArray
+    clusters: IntArray
+
+    def within(self, place: slice) -> list[tuple[int, int, int]]:
+        """Those of a block, as (restart, sample's place in the block, cluster)."""
+        inside = (place.start <= self.samples) & (self.samples < place.stop)
+        own = self.restarts[inside], self.samples[inside] - place.start, self.clusters[inside]
+        return list(zip(*(part.tolist() for part in own), strict=True))
+
+    def kept(self, restarts: BoolArray) -> "Exchanges":
+        """Those of the restarts that go on, by their new numbers."""
+        number = np.cumsum(restarts) - 1
+        return Exchanges(number[self.restarts], self.samples, self.clusters)
+
+
+#: Nothing to exchange.
+NONE = Exchanges(*np.empty((3, 0), np.intp))
+
+
+def find_exchanges(
+    space: Space,
+    centroids: Centroids,
+    mass: Array,
+    objective: Array,
+    which: BoolArray,
+    threads: Threads,
+) -> Exchanges:
+    """Exchanges that lower the cost of some restarts, at most one for each cluster.
+
+    The gains of several add up exactly, because no two touch the same cluster.
+
+    Parameters
+    ----------
+    space : Space
+        The samples.
+    centroids : Centroids
+        The means of the clusters of each restart.
+    mass : ndarray of shape (k, R)
+        Total weights of the clusters.
+    objective : ndarray of shape (R,)
+        Their costs, of which exchanges have to save a little together.
+    which : ndarray of shape (R,)
+        Restarts that have come to an end.
+    threads : Threads
+        Where blocks are worked on.
+
+    Returns
+    -------
+    Exchanges
+        Sorted by restart; empty where no single sample is worth it.
+
+    References
+    ----------
+    Telgarsky and Vattani (2010), Hartigan's method: k-means clustering without Voronoi.
+    """
+    restarts = np.flatnonzero(which)
+    if not len(restarts) or centroids.shape[0] == 1:
+        return NONE
+    ended, own_mass = centroids.take(restarts), mass[:, restarts]
+    own, other, gain = space.collect(_best_exchange, own_mass.size, threads, ended, own_mass)
+    certain = CERTAIN * space.floor(ended)[:, None] * space.sample_weight
+    chosen = []
+    for r, restart in enumerate(restarts.tolist()):
+        exchanges = _disjoint(own[r], other[r], gain[r], certain[r])
+        saved = sum(gain[r, sample] for sample, _ in exchanges)
+        if saved > WORTHWHILE * objective[restart]:
+            chosen += [(restart, *exchange) for exchange in exchanges]
+    return Exchanges(*np.array(chosen, np.intp).T) if chosen else NONE
+
+
+def _best_exchange(
+    space: Space, block: slice, centroids: Centroids, mass: Array
+) -> tuple[IntArray, IntArray, Array]:
+    """Each sample's cluster, the best other one and what going there saves, shape (R, block)."""
+    d = double(space.distances(centroids, block))
+    xp = namespace(d)
+    v, m = double(space.device_weight[block]), like(mass[..., None], d)
+    own = xp.asarray(reduce("argmin", d, axis=0), dtype=xp.int32)
+    # A sample that is a cluster of its own saves nothing by leaving it, and one of weight 0 never.
+    others = m - v
+    alone = others <= 1e-9 * m
+    saved = xp.where(alone, 0.0, v * m / xp.where(alone, 1.0, others)) * d
+    other = put_first(v * m / (m + v) * d, own, np.inf)
+    best = xp.asarray(reduce("argmin", other, axis=0), dtype=xp.int32)
+    nearest = put_first(xp.full_like(d, np.inf), own, 0.0)
+    saving = reduce("sum", xp.where(nearest == 0, saved, 0.0), axis=0)
+    return own, best, saving - reduce("min", other, axis=0)
+
+
+def _disjoint(own: IntArray, other: IntArray, gain: Array, certain: Array) -> list[tuple[int, int]]:
+    """The best (sample, cluster) of those that touch no cluster twice."""
+    candidates = np.flatnonzero(gain > certain)
+    touched: set[int] = set()
+    chosen = []
+    for sample in candidates[np.argsort(-gain[candidates], kind="stable")].tolist():
+        pair = {int(own[sample]), int(other[sample])}
+        if not pair & touched:
+            touched |= pair
+            chosen.append((sample, int(other[sample])))
+    return chosen

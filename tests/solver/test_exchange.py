@@ -1,0 +1,142 @@
+"""Exchanges of single samples, and hard steps that move only the samples that change clusters."""
+
+import numpy as np
+import pytest
+
+import data
+import oracle
+from held import feature_space
+from kernelmeans.kernels import Kernel
+from kernelmeans.solver import Schedule, solve
+from kernelmeans.solver.exchange import find_exchanges
+from kernelmeans.solver.seeding import from_weights
+from kernelmeans.spaces import CachedGramSpace, EntropyRule, GramSpace, ProductSpace, shares
+
+HARD = Schedule(s0=-np.inf, critical_power=-np.inf)
+EXCHANGING = Schedule(s0=-np.inf, critical_power=-np.inf, exchanges=True)
+GAMMA = 0.2
+
+
+def gram_space(kind, X, weight, threads):
+    rbf = Kernel("rbf", {"gamma": GAMMA})
+    if kind == "cached":
+        return CachedGramSpace(rbf, X, weight, threads)
+    if kind == "recomputed":
+        return GramSpace(rbf, X, weight, threads, row_budget=40 * X.shape[0] * X.itemsize)
+    members = [CachedGramSpace(rbf, X, weight, threads), GramSpace(rbf, X, weight, threads)]
+    return ProductSpace(members, [slice(None)] * 2, EntropyRule(1.0))
+
+
+def means_of(space, labels, k, weight, threads):
+    """Centroids of a partition, the weight of its clusters, as one restart."""
+    member = np.eye(k)[labels]
+    return from_weights(space, member, threads), (member * weight[:, None]).sum(axis=0)[:, None]
+
+
+class TestExchanges:
+    @pytest.mark.parametrize("kind", ["cached", "recomputed", "features"])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_save_what_the_definition_says(self, kind, weighted, threads):
+        X = data.cloud(40, 2)
+        rng = np.random.default_rng(0)
+        weight = rng.uniform(0.2, 3, 40) if weighted else np.ones(40)
+        linear = kind == "features"
+        if linear:
+            space = feature_space(Kernel("linear", {}), X, weight)
+        else:
+            space = gram_space(kind, X, weight, threads)
+        K = X @ X.T if linear else oracle.rbf(X, X, GAMMA)
+        seeds = rng.choice(40, (5, 3), replace=False)
+        result = solve(space, space.at(seeds), HARD, threads, range(3))
+        for labels in result.labels:
+            centroids, mass = means_of(space, labels, 5, weight, threads)
+            before = oracle.hard_cost(K, labels, weight)
+            costs = np.full((40, 5), np.inf)
+            for sample in range(40):
+                for cluster in range(5):
+                    changed = labels.copy()
+                    changed[sample] = cluster
+                    costs[sample, cluster] = oracle.hard_cost(K, changed, weight)
+            found = find_exchanges(space, centroids, mass, np.zeros(1), np.ones(1, bool), threads)
+            possible = bool((costs < before * (1 - 1e-9)).any())
+            assert (len(found.samples) > 0) == possible
+            if possible:
+                best = np.unravel_index(costs.argmin(), costs.shape)
+                assert best in list(zip(found.samples, found.clusters, strict=True))
+                after = labels.copy()
+                after[found.samples] = found.clusters
+                gains = sum(
+                    before - costs[sample, cluster]
+                    for sample, cluster in zip(found.samples, found.clusters, strict=True)
+                )
+                # No two touch a cluster, so their gains add up.
+                assert before - oracle.hard_cost(K, after, weight) == pytest.approx(gains)
+
+    def test_a_run_with_them_ends_where_no_single_sample_helps(self, threads):
+        X = data.cloud(60, 3)
+        space = gram_space("cached", X, np.ones(60), threads)
+        seeds = np.random.default_rng(1).choice(60, (8, 6), replace=False)
+        plain = solve(space, space.at(seeds), HARD, threads, range(6))
+        result = solve(space, space.at(seeds), EXCHANGING, threads, range(6))
+        assert (result.inertia <= plain.inertia * (1 + 1e-12)).all()
+        assert (result.inertia < plain.inertia * (1 - 1e-6)).any()
+        for restart in range(6):
+            history = result.objective_history[restart]
+            assert (np.diff(history) <= 1e-9 * history[0]).all()
+            centroids, mass = means_of(space, result.labels[restart], 8, np.ones(60), threads)
+            cost = result.inertia[[restart]]
+            found = find_exchanges(space, centroids, mass, cost, np.ones(1, bool), threads)
+            assert not len(found.samples)
+
+    def test_samples_without_weight_and_clusters_of_one_stay(self, threads):
+        X = np.array([[0.0], [0.1], [5.0], [9.0]])
+        weight = np.array([1.0, 0.0, 1.0, 1.0])
+        space = feature_space(Kernel("linear", {}), X, weight)
+        result = solve(space, space.at(np.array([[0], [2], [3]])), EXCHANGING, threads, [0])
+        assert oracle.same_partition(result.labels[0], [0, 0, 1, 2])
+        assert result.converged.all()
+
+
+class TestFewChanges:
+    @pytest.mark.parametrize("kind", ["cached", "recomputed", "product"])
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    def test_steps_that_move_few_samples_are_those_that_move_all(
+        self, kind, dtype, threads, monkeypatch
+    ):
+        X = data.cloud(200, 2).astype(dtype)
+        weight = np.random.default_rng(0).uniform(0.5, 2, 200).astype(dtype)
+        space = gram_space(kind, X, weight, threads)
+        seeds = np.random.default_rng(2).choice(200, (7, 3), replace=False)
+        few = solve(space, space.at(seeds), HARD, threads, range(3))
+        monkeypatch.setattr(shares, "MOST_CHANGED", -1.0)
+        whole = solve(space, space.at(seeds), HARD, threads, range(3))
+        np.testing.assert_array_equal(few.labels, whole.labels)
+        rounding = 1e-12 if dtype == "float64" else 1e-5
+        for ours, theirs in zip(few.objective_history, whole.objective_history, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=rounding)
+        for ours, theirs in zip(few.centroids.vectors, whole.centroids.vectors, strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=10 * rounding)
+
+    def test_they_are_taken(self, threads, monkeypatch):
+        X = data.cloud(200, 2)
+        space = gram_space("cached", X, np.ones(200), threads)
+        moved = []
+        changed = CachedGramSpace._changed
+        monkeypatch.setattr(
+            CachedGramSpace, "_changed",
+            lambda self, mixture, vectors: moved.append(mixture) or changed(self, mixture, vectors),
+        )  # fmt: skip
+        result = solve(space, space.at(np.arange(6)[:, None]), HARD, threads, [0])
+        assert result.n_iter[0] / 2 < len(moved) < result.n_iter[0]
+
+
+def test_a_run_that_cannot_come_below_the_bar_is_given_up(threads):
+    X = data.cloud(300, 2)
+    space = gram_space("cached", X, np.ones(300), threads)
+    start = np.arange(12)[:, None]
+    whole = solve(space, space.at(start), HARD, threads, [0])
+    low = Schedule(s0=-np.inf, critical_power=-np.inf, bar=0.5 * whole.inertia[0])
+    high = Schedule(s0=-np.inf, critical_power=-np.inf, bar=whole.inertia[0])
+    assert solve(space, space.at(start), low, threads, [0]).n_iter[0] < whole.n_iter[0]
+    kept = solve(space, space.at(start), high, threads, [0])
+    np.testing.assert_array_equal(kept.labels, whole.labels)
