@@ -13,7 +13,7 @@ from kernelmeans.estimators.choice import APPROXIMATION
 from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, Annealed
 from kernelmeans.estimators.with_kernels import KERNELS, WithKernels
 from kernelmeans.solver import Schedule, coldest_start
-from kernelmeans.solver.schedule import FORGETTING_STEPS, PACE, PACED_ETA
+from kernelmeans.solver.schedule import AUTO_SOFTNESS, FORGETTING_STEPS, PACE, PACED_ETA
 from kernelmeans.spaces import EntropyRule, Space, WeightRule
 
 
@@ -168,7 +168,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         # Else the kernel weights would be those of the last soft steps, not of the labels.
         schedule = replace(super()._schedule(space, threads, seed), alternates=True)
         if self.eta == "auto":
-            schedule = replace(schedule, eta=PACED_ETA, pace=PACE)
+            schedule = replace(schedule, eta=PACED_ETA, pace=PACE, softness=AUTO_SOFTNESS)
         if self._forgets and schedule.anneals:
             schedule = replace(schedule, forgets=FORGETTING_STEPS)
         return schedule

@@ -30,6 +30,8 @@ from kernelmeans.solver.schedule import (
     AUTO_ETA,
     AUTO_RELAXATION,
     AUTO_SOFTNESS,
+    QUICK_ETA,
+    QUICK_SOFTNESS,
 )
 from kernelmeans.spaces import FeatureSpace, Space
 
@@ -160,6 +162,8 @@ class Annealed(KernelClusterer):
         )
         if automatic:
             schedule = replace(schedule, relaxation=AUTO_RELAXATION, softness=AUTO_SOFTNESS)
+            if self._swaps(space, schedule):
+                schedule = replace(schedule, eta=QUICK_ETA, softness=QUICK_SOFTNESS)
         if not schedule.anneals and schedule.s0 > critical > -np.inf:
             warn_user(
                 f"s0={schedule.s0:g} with eta=1 stays above the critical power "

@@ -56,8 +56,9 @@ class KernelPowerKMeans(WithKernel, Annealed):
     eta : "auto" or float, default="auto"
         Factor on the power, at least 1. A float takes the paper's plain steps (the paper has
         1.04). ``"auto"`` is 1.06 with steps that are over-relaxed 1.8 times, which reaches the
-        same cost in fewer steps and cannot raise the objective either. With ``eta=1`` the power
-        stays at ``s0``, the run ends on ``tol``, and no hard step is taken.
+        same cost in fewer steps and cannot raise the objective either; 1.12 where swap moves
+        follow. With ``eta=1`` the power stays at ``s0``, the run ends on ``tol``, and no hard step
+        is taken.
     anneal_every : int, default=1
         Steps between two factors ``eta``. The paper has 5.
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"

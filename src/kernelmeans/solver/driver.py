@@ -279,6 +279,8 @@ def _noise(space: Space, centroids: Centroids, soft: BoolArray, collapsing: Bool
     Centroids that coincide, or draw together above the critical power until they do, would be
     told apart by rounding alone, or never.
     """
+    if not soft.any():
+        return np.zeros(len(soft), space.dtype)
     # Equal norms are necessary for coincidence, and cheap; a false alarm does no harm.
     norms = np.sort(space.norms(centroids), axis=0)
     gaps = np.diff(norms, axis=0).min(axis=0, initial=np.inf)

@@ -22,6 +22,8 @@ from kernelmeans.spaces.shares import Mixture, Move, Share, Trace, few_changes, 
 
 #: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
 BLOCK_BYTES = 2**20
+#: Bytes below which starting the work on a block takes longer than the work.
+SMALL_BLOCK_BYTES = 2**17
 #: Fewest and most rows of a block: the products need some depth, the threads some blocks.
 BLOCK_ROWS = (400, 4096)
 #: Bytes of such an array on a device: starting its work takes longer than a small block does.
@@ -166,12 +168,13 @@ class Space(ABC):
         sample_bytes = width * self.dtype.itemsize
         if on_host(self.device_weight):
             rows = min(BLOCK_BYTES // sample_bytes, largest, -(-self.n_samples // 4))
+            smallest = max(smallest, SMALL_BLOCK_BYTES // sample_bytes)
         else:
             rows = DEVICE_BLOCK_BYTES // sample_bytes
         count = -(-self.n_samples // max(smallest, rows))
         # Even blocks, and a count that threads can share out evenly.
         count = -(-count // 4) * 4 if count > 4 else count
-        edges = np.linspace(0, self.n_samples, count + 1).astype(int).tolist()
+        edges = [self.n_samples * i // count for i in range(count + 1)]
         for start, stop in pairwise(edges):
             yield slice(start, stop)
 

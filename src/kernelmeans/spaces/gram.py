@@ -1,13 +1,13 @@
 """Spaces known through their kernel matrix only: cached, or recomputed row by row."""
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from kernelmeans._arrays import beside, double, like, namespace, on_host, picked, to_numpy
+from kernelmeans._arrays import beside, double, like, namespace, on_host, picked, take, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
@@ -15,7 +15,7 @@ from kernelmeans.kernels import Kernel, check_finite, lengths_of
 from kernelmeans.spaces.base import SERIAL, Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import ROW_BUDGET, Embedding, Predictor, portions
-from kernelmeans.spaces.shares import Mixture, Move, Trace
+from kernelmeans.spaces.shares import Change, Mixture, Move, Trace
 
 #: On a device: bytes of kernel rows that are computed together to fill a cached matrix, most bytes
 #: of rows that are held at a time, and how many arrays of that size it takes to compute them.
@@ -246,28 +246,32 @@ class GramSpace(Space):
             )
 
         if mixture.changes is not None:
-            return [self._changed(mixture, vectors)]
+            assert old is not None
+            return [self._changed(mixture, mixture.changes, old)]
         return [Move(vectors, list(self._column_blocks(k * restarts)), multiply)]
 
-    def _changed(self, mixture: Mixture, vectors: Array) -> Move:
+    def _changed(self, mixture: Mixture, changes: Sequence[Change], old: Centroids) -> Move:
         """Centroids moved by the kernel rows of the samples that change clusters alone."""
-        changes, coefficients = mixture.changes, mixture.coefficients
-        assert changes is not None
+        vectors, coefficients = old.vectors[0], mixture.coefficients
         assert coefficients is not None
         xp = namespace(vectors)
         rest = like(mixture.rest, vectors)
         restarts = [slice(r, r + 1) for r in range(len(changes))]
 
         def multiply(restart: slice) -> tuple[Array, Array]:
-            samples, added = changes[restart.start]
-            moved = vectors[:, restart.start, :]
-            moved *= rest[:, restart.start, :]
+            r = restart.start
+            samples, clusters, added = changes[r]
+            moved = take(vectors[:, r, :], clusters, axis=0)
+            moved *= take(rest[:, r, :], clusters, axis=0)
             for start in range(0, len(samples), self._rows_held):
                 some = slice(start, min(start + self._rows_held, len(samples)))
                 moved += added[:, some] @ self.rows(samples[some])
+            for index, cluster in enumerate(clusters.tolist()):
+                vectors[cluster, r, :] = moved[index, :]
             norms = np.zeros(mixture.rest.shape[:2])
-            own = coefficients[:, restart.start, :]
-            norms[:, restart.start] = to_numpy(xp.vecdot(own, moved))
+            norms[:, r] = old.norms[0, :, r]
+            own = take(coefficients[:, r, :], clusters, axis=0)
+            norms[clusters, r] = to_numpy(xp.vecdot(own, moved))
             return norms, norms
 
         return Move(vectors, restarts, multiply)

@@ -54,11 +54,14 @@ class Change(NamedTuple):
     ----------
     samples : ndarray of shape (m,)
         Samples that join or leave a cluster.
-    coefficients : array of shape (k, m)
-        What they add to the centroids, of either sign.
+    clusters : ndarray of shape (c,)
+        Those clusters.
+    coefficients : array of shape (c, m)
+        What the samples add to the centroids, of either sign.
     """
 
     samples: IntArray
+    clusters: IntArray
     coefficients: Array
 
 
@@ -161,7 +164,10 @@ def few_changes(
     for r, own in enumerate(moved):
         samples = np.flatnonzero(own)
         signs = take(joined[:, r, :], samples, axis=1), take(left[:, r, :], samples, axis=1)
-        added, removed = (xp.astype(sign, total.dtype, copy=False) for sign in signs)
-        weight = like(sample_weight[samples] / mass[:, r, None], total)
-        changes.append(Change(samples, (added - removed) * weight))
+        clusters = np.flatnonzero(to_numpy(xp.any(signs[0] | signs[1], axis=1)))
+        added, removed = (
+            xp.astype(take(sign, clusters, axis=0), total.dtype, copy=False) for sign in signs
+        )
+        weight = like(sample_weight[samples] / mass[clusters, r, None], total)
+        changes.append(Change(samples, clusters, (added - removed) * weight))
     return changes
