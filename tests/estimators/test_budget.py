@@ -68,6 +68,7 @@ class TestFreeMemory:
         clone(self.EXACT).set_params(memory_budget="80MB").fit(self.X)
 
     @pytest.mark.usefixtures("nearly_full")
+    @pytest.mark.slow
     def test_so_are_features(self, monkeypatch):
         monkeypatch.setattr(build, "ALWAYS_FREE", 20_000)
         monkeypatch.setattr(Device, "memory", lambda self: (30_000, 2**36))

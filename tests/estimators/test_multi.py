@@ -514,6 +514,7 @@ class TestScaling:
         )
 
 
+@pytest.mark.slow
 def test_the_default_does_not_fall_for_a_trivial_view():
     assert MultiKernelPowerKMeans().lam == 2.0
     columns = [*(slice(i, i + 20) for i in range(0, 80, 20)), slice(80, 82)]

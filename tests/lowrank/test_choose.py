@@ -142,6 +142,7 @@ class TestShare:
         assert left_out(found, X[:40], weight[:40]) <= 0.1
 
     @pytest.mark.parametrize("method", ["landmarks", "rpcholesky"])
+    @pytest.mark.slow
     def test_auto_takes_a_fixed_number_or_the_root_of_the_rows(self, method):
         kernel = Kernel("rbf", {"gamma": 1.0})
         root = AUTO_COMPONENTS + 5
@@ -224,6 +225,7 @@ class TestRows:
 
     @pytest.mark.parametrize("method", ["landmarks", "rpcholesky", "rff"])
     @pytest.mark.parametrize("components", [12, "auto"])
+    @pytest.mark.slow
     def test_are_drawn_by_the_seed(self, method, components):
         kernel = resolved("rbf", CLOUD)
         answers = [

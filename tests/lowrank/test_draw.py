@@ -91,6 +91,7 @@ def test_a_draw_has_few_rows_and_bytes_but_not_too_few(n, row_bytes, most, wante
     assert size * row_bytes <= min(most, MOST_BYTES) or size == min(n, fewest)
 
 
+@pytest.mark.slow
 def test_of_wide_rows_enough_are_drawn_for_all_components(monkeypatch):
     monkeypatch.setattr(draw, "FEWEST_ROWS", 50)
     monkeypatch.setattr(draw, "MOST_BYTES", 1000)

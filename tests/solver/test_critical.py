@@ -239,6 +239,7 @@ def spread_violation(n, size, kept):
 
 
 @pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.slow
 def test_a_violation_among_many_samples_is_found_and_measured_on_all(cached, threads):
     n, size = 2500, 300.0
     K = spread_violation(n, size, np.arange(n))
