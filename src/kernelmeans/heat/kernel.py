@@ -30,7 +30,8 @@ class HeatKernel(Kernel):
     Parameters
     ----------
     n_neighbors : "auto" or int, default="auto"
-        Neighbours of a row, itself included, at least 2; ``"auto"`` is `auto_neighbours`.
+        Neighbours of a row, itself included, at least 2; ``"auto"`` is `auto_neighbours`, or twice
+        as many where the graph would be in more pieces than clusters.
     t : "auto" or float, default="auto"
         Time; ``"auto"`` is that at which as many states are apart as there are clusters
         (`kernelmeans.heat.time.solve_time`).
@@ -72,9 +73,7 @@ class HeatKernel(Kernel):
     ) -> None:
         super().__init__("heat", {"n_neighbors": n_neighbors, "t": t, "metric": metric})
 
-    def fit(
-        self, X: Data, sample_weight: Array | None = None, n_clusters: int = 8
-    ) -> "HeatKernel":
+    def fit(self, X: Data, sample_weight: Array | None = None, n_clusters: int = 8) -> "HeatKernel":
         """Learn the graph of training rows, and its features.
 
         Parameters
@@ -100,6 +99,10 @@ class HeatKernel(Kernel):
         n_neighbors = self._settled_neighbours(len(first), n_clusters)
         graph = neighbour_graph(self._nearest, n_neighbors)
         pieces = find_pieces(graph, n_clusters)
+        if self.parameters["n_neighbors"] == "auto" and pieces.n_large > n_clusters:
+            n_neighbors = min(2 * n_neighbors, len(first))
+            graph = neighbour_graph(self._nearest, n_neighbors)
+            pieces = find_pieces(graph, n_clusters)
         warn_of_pieces(pieces, n_clusters, n_neighbors)
         basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self.parameters["t"])
         source = join(pieces, self._nearest)
@@ -115,7 +118,7 @@ class HeatKernel(Kernel):
         n_neighbors = self.parameters["n_neighbors"]
         if isinstance(n_neighbors, str):
             n_neighbors = auto_neighbours(n, n_clusters)
-        return 2 * rows + pairs_bytes(n, n_neighbors, n_clusters)
+        return int(2 * rows) + pairs_bytes(n, n_neighbors, n_clusters)
 
     def _settled_neighbours(self, n_rows: int, n_clusters: int) -> int:
         """Neighbours of each of the different rows, not more than there are."""
@@ -147,7 +150,14 @@ class HeatKernel(Kernel):
         -------
         ndarray of shape (n_rows, r)
             The features.
+
+        Raises
+        ------
+        ValueError
+            If the kernel has not been fitted.
         """
+        if not hasattr(self, "_features"):
+            raise ValueError("kernel='heat' is a function of training rows: fit it to them first.")
         rows = to_numpy(X).astype(self._features.dtype, copy=False)
         rows = self._nearest.in_form(rows)
         places = find(self._digests, digests(rows))

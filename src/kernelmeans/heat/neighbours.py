@@ -12,14 +12,14 @@ from sklearn.preprocessing import normalize
 from kernelmeans._typing import Array, Data, IntArray
 
 #: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
-FEWEST, MOST = 5, 15
+FEWEST, MOST = 2, 25
 
 
 def auto_neighbours(n_samples: int, n_clusters: int) -> int:
     """Neighbours of a row, itself included, for ``n_neighbors="auto"``.
 
-    They follow the rows per cluster: few where a cluster has tens of rows, for more would join
-    clusters; more where it has thousands, for few would break flat clusters into pieces.
+    They follow the rows per cluster: few where a cluster has ten, for more would join clusters;
+    more where it has thousands, for few would break flat clusters into pieces.
 
     Parameters
     ----------
@@ -31,15 +31,15 @@ def auto_neighbours(n_samples: int, n_clusters: int) -> int:
     Returns
     -------
     int
-        log2(n_samples / n_clusters) + 2, between 5 and 15.
+        1 + log2(n_samples / n_clusters), rounded, between 2 and 25.
 
     Examples
     --------
     >>> from kernelmeans.heat import auto_neighbours
-    >>> auto_neighbours(165, 15), auto_neighbours(1797, 10), auto_neighbours(10**5, 2)
-    (5, 9, 15)
+    >>> auto_neighbours(6, 2), auto_neighbours(400, 40), auto_neighbours(1797, 10)
+    (3, 4, 8)
     """
-    return int(np.clip(round(math.log2(n_samples / n_clusters) + 2), FEWEST, MOST))
+    return int(np.clip(round(1 + math.log2(n_samples / n_clusters)), FEWEST, MOST))
 
 
 class NearestRows:

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernelmeans._typing import BoolArray, Data, IntArray
@@ -25,12 +24,15 @@ class Pieces(NamedTuple):
         Piece of each row, the largest first.
     sizes : ndarray of int of shape (n_pieces,)
         Rows of each.
+    n_large : int
+        Pieces that can be clusters, or hold them: the first so many. The others are debris.
     n_kept : int
-        Pieces that can be clusters, or hold them: the first so many. The others join them.
+        Those of them that are kept, not more than there are clusters. The others join them.
     """
 
     labels: IntArray
     sizes: IntArray
+    n_large: int
     n_kept: int
 
     @property
@@ -70,9 +72,10 @@ def find_pieces(graph: Data, n_clusters: int) -> Pieces:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     sizes = sizes[order]
+    # Where there are very many pieces, all may be debris.
     large = int(np.count_nonzero(sizes >= DEBRIS * len(found) / n_clusters))
-    # The largest may be debris too, where there are very many.
-    return Pieces(rank[found], sizes, max(1, min(large, n_clusters)))
+    large = max(1, large)
+    return Pieces(rank[found], sizes, large, min(large, n_clusters))
 
 
 def join(pieces: Pieces, nearest: NearestRows) -> IntArray:
@@ -106,14 +109,14 @@ def join(pieces: Pieces, nearest: NearestRows) -> IntArray:
 
 
 def warn_of_pieces(pieces: Pieces, n_clusters: int, n_neighbors: int) -> None:
-    """Say so where the graph has more pieces than there are clusters."""
-    count = len(pieces.sizes)
-    if count <= n_clusters:
+    """Say so where the graph has more large pieces than there are clusters."""
+    if pieces.n_large <= n_clusters:
         return
+    count = len(pieces.sizes)
     sizes = ", ".join(map(str, pieces.sizes[:SIZES])) + ", ..." * (count > SIZES)
     warn_user(
         f"kernel='heat': the graph of n_neighbors={n_neighbors} neighbours is in {count} pieces "
         f"(of {sizes} rows), more than n_clusters={n_clusters}. The {pieces.n_kept} largest are "
-        "clustered, the others join what is nearest to them. Raise n_neighbors, which connects "
-        "pieces, or n_clusters."
+        "the clusters, and the others join what is nearest to them. Raise n_neighbors, which "
+        "connects pieces, or n_clusters."
     )

@@ -34,7 +34,9 @@ def counts(vectors: Array, least_rows: float) -> Array:
     array([0.5, 0.5])
     """
     squares = vectors**2
-    return np.minimum(1, 1 / (np.einsum("ij,ij->j", squares, squares) * least_rows))
+    participation = 1 / np.einsum("ij,ij->j", squares, squares)
+    count: Array = np.minimum(1, participation / least_rows)
+    return count
 
 
 def least_rows(n_rows: int, n_clusters: int) -> float:
@@ -86,8 +88,8 @@ def solve_time(values: Array, count: Array, n_clusters: int, n_pieces: int) -> f
     if weight.sum() <= left:
         return 0.0
     # Between these the sum is above and below what is to be left.
-    low, high = 0.0, math.log(weight.sum() / left) / (2 * max(1 - mortal.max(), 1e-15))
+    low, high = 0.0, math.log(weight.sum() / left) / (2 * max(1 - float(mortal[0]), 1e-15))
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if states(mortal, weight, middle) > left else (low, middle)
-    return high
+    return float(high)
