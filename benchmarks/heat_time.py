@@ -19,10 +19,10 @@ from kernelmeans.heat.basis import unit_rows
 from kernelmeans.heat.neighbours import neighbour_graph
 from kernelmeans.heat.pieces import find_pieces
 from kernelmeans.heat.spectrum import leading_pairs, symmetric_normalised
-from kernelmeans.heat.time import counts, least_rows, solve_time
+from kernelmeans.heat.time import solve_time
 
-#: Longest time, in units of the heat equation, where a rule has no finite solution.
-LONGEST = 1e6
+#: Times that a rule may find, also where it has no solution.
+SHORTEST, LONGEST = 1e-2, 1e6
 
 
 class Spectrum(NamedTuple):
@@ -30,7 +30,6 @@ class Spectrum(NamedTuple):
 
     values: Table
     vectors: Table
-    count: Table
     k: int
     pieces: int
 
@@ -39,8 +38,7 @@ def spectrum(kernel: HeatKernel, k: int) -> Spectrum:
     """What the rules look at: the graph of a fitted kernel, ten pairs for each cluster."""
     graph = neighbour_graph(kernel._nearest, kernel.parameters["n_neighbors"])
     pieces, S = find_pieces(graph, k), symmetric_normalised(graph)
-    least = least_rows(S.shape[0], k)
-    values, vectors, count = [], [], []
+    values, vectors = [], []
     for piece in range(pieces.n_kept):
         rows = np.flatnonzero(pieces.labels == piece)
         found = leading_pairs(S, rows, min(len(rows), 10 * k + 50))
@@ -48,19 +46,30 @@ def spectrum(kernel: HeatKernel, k: int) -> Spectrum:
         whole[rows] = found.vectors
         values.append(found.values)
         vectors.append(whole)
-        count.append(counts(found.vectors, least))
-    parts = np.concatenate(values), np.hstack(vectors), np.concatenate(count)
-    return Spectrum(*parts, k, pieces.n_kept)
+    return Spectrum(np.concatenate(values), np.hstack(vectors), k, pieces.n_kept)
 
 
-def plain_trace(own: Spectrum) -> float:
-    """As many states as clusters, whatever they live on."""
-    return solve_time(own.values, np.ones_like(own.values), own.k, own.pieces)
+def solved(number: Callable[[float], float], k: int) -> float:
+    """The time at which a number of states that falls with time is k."""
+    low, high = SHORTEST, LONGEST
+    for _ in range(60):
+        middle = float(np.sqrt(low * high))
+        low, high = (middle, high) if number(middle) > k else (low, middle)
+    return high
+
+
+def trace(own: Spectrum) -> float:
+    """As many states as clusters: the library's rule."""
+    return solve_time(own.values, own.k, own.pieces)
 
 
 def counted(own: Spectrum) -> float:
-    """The same where few rows are no whole state."""
-    return solve_time(own.values, own.count, own.k, own.pieces)
+    """The same where eigenvectors that live on few rows are no whole states."""
+    rows = 1 / (own.vectors**4).sum(axis=0)
+    count = np.minimum(1, rows / (0.05 * len(own.vectors) / own.k))
+    if count[own.values > 1 - 1e-12].sum() >= own.k - 1e-3:
+        return trace(own)
+    return solved(lambda t: float(count @ np.exp(-2 * t * (1 - own.values))), own.k)
 
 
 def participation(own: Spectrum) -> float:
@@ -71,11 +80,7 @@ def participation(own: Spectrum) -> float:
         Z = Z[Z.any(axis=1)]
         return float(len(Z) ** 2 / ((Z.T @ Z) ** 2).sum())
 
-    low, high = 1e-2, LONGEST
-    for _ in range(50):
-        middle = np.sqrt(low * high)
-        low, high = (middle, high) if ratio(middle) > own.k else (low, middle)
-    return high
+    return solved(ratio, own.k)
 
 
 def entropy_knee(own: Spectrum) -> float:
@@ -94,8 +99,8 @@ def entropy_knee(own: Spectrum) -> float:
 
 
 RULES: Mapping[str, Callable[[Spectrum], float]] = {
+    "trace": trace,
     "counted": counted,
-    "plain trace": plain_trace,
     "participation": participation,
     "entropy knee": entropy_knee,
 }
@@ -113,7 +118,7 @@ def compare(names: list[str], seeds: int) -> None:
         scores.append([])
         cells = f"{name:<18}{len(X):>6}{k:>4}{kernel.n_pieces:>7}"
         for rule in RULES.values():
-            t = min(max(rule(own), 1e-3), LONGEST)
+            t = min(max(rule(own), SHORTEST), LONGEST)
             model = KernelPowerKMeans(
                 k, kernel="heat", n_neighbors=kernel.parameters["n_neighbors"], t=t
             )

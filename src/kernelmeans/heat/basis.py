@@ -7,7 +7,7 @@ import numpy as np
 from kernelmeans._typing import Array, Data
 from kernelmeans.heat.pieces import Pieces
 from kernelmeans.heat.spectrum import Pairs, first_counts, leading_pairs
-from kernelmeans.heat.time import counts, least_rows, solve_time
+from kernelmeans.heat.time import solve_time
 
 #: Share of a state below which an eigenpair is left out, as are those that come after it.
 NEGLIGIBLE = 1e-2
@@ -63,16 +63,12 @@ def heat_basis(S: Data, pieces: Pieces, n_clusters: int, t: float | str = "auto"
     array([1., 1., 1., 0., 0., 0.])
     """
     rows = [np.flatnonzero(pieces.labels == piece) for piece in range(pieces.n_kept)]
-    least = least_rows(len(pieces.labels), n_clusters)
     most = MOST_PER_CLUSTER * n_clusters + MOST_BESIDE
     wanted = first_counts(pieces.sizes[: pieces.n_kept], n_clusters)
     found = [leading_pairs(S, own, count) for own, count in zip(rows, wanted, strict=True)]
     while True:
         values = np.concatenate([own.values for own in found])
-        time = t
-        if isinstance(time, str):
-            count = np.concatenate([counts(own.vectors, least) for own in found])
-            time = solve_time(values, count, n_clusters, pieces.n_kept)
+        time = solve_time(values, n_clusters, pieces.n_kept) if isinstance(t, str) else t
         if len(values) >= most:
             break
         short = [index for index, own in enumerate(found) if _goes_on(own, time)]
