@@ -3,9 +3,9 @@
 Run ``python benchmarks/graphs.py [names]``. Sets that kernelmeans.datasets has not fetched are left
 out, and so is UMAP + HDBSCAN where umap-learn is not installed. Every method fits the same rows: as
 they are for images and digits, standardised for the others. HDBSCAN's noise counts as one cluster.
-NMI is arithmetic, seconds are those of the clock. ``--splits`` adds how well new rows are predicted:
-the mean ARI over that many splits between `predict` on a fifth of the rows that the fit has not seen
-and the labels that a fit of all rows gives them.
+NMI is arithmetic, seconds are those of the clock. ``--splits`` adds how well new rows are
+predicted: the mean ARI over that many splits between `predict` on a fifth of the rows that the fit
+has not seen and the labels that a fit of all rows gives them.
 """
 
 import argparse

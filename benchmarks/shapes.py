@@ -1,10 +1,10 @@
-"""Clusters of any shape: the default fit beside other methods, from 500 to a million rows.
+"""Clusters of any shape: heat kernels beside other methods, from 500 to a million rows.
 
 Run ``python benchmarks/shapes.py [gallery spirals discs bananas]``; without names all are run. The
-gallery is scikit-learn's (six sets of 500 rows, standardised, as its example draws them). ``--most``
-limits the rows of the bananas. UMAP + HDBSCAN is left out where umap-learn is not installed. A
-method that would take minutes or all memory on so many rows is left out there, with a dash. Seconds
-are those of the clock; ARI is adjusted for chance, NMI is arithmetic.
+gallery is scikit-learn's (six sets of 500 rows, standardised, as its example draws them). The
+bananas have at most ``--most`` rows. UMAP + HDBSCAN is left out where umap-learn is not installed.
+A method that would take minutes or all memory on so many rows is left out there, with a dash.
+Seconds are those of the clock; ARI is adjusted for chance, NMI is arithmetic.
 """
 
 import argparse
