@@ -30,7 +30,7 @@ def main() -> None:
     X, y = make_rings(random_state=0)
     rng = np.random.default_rng(1)
     starts = np.stack([rng.permutation(len(X))[:10] for _ in range(20)])
-    figure = Figure(figsize=(8, 4.45), dpi=150, layout="constrained")
+    figure = Figure(figsize=(8, 4.6), dpi=150, layout="constrained")
     panels = figure.subplots(1, 2)
     models = (
         KernelKMeans(10, gamma=0.5, init=starts),

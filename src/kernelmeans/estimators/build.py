@@ -16,6 +16,7 @@ from kernelmeans.engines.cluster import Cluster
 from kernelmeans.estimators.checks import check_memory
 from kernelmeans.estimators.choice import FEWEST_HELD, Choice
 from kernelmeans.estimators.lazy import refuse_dask
+from kernelmeans.heat import HeatKernel
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Approximation, Explicit, approximate, draw_rows
 from kernelmeans.rows import Rows
@@ -191,11 +192,25 @@ class Builder:
             return CachedGramSpace(kernel, X, self.weight, self.threads, device=self.device)
         if choice.method == "blocked":
             return GramSpace(kernel, X, self.weight, self.threads, budget, self.device)
+        if isinstance(kernel, HeatKernel):
+            self._fit_graph(kernel, X, budget)
         found = Approximation(Explicit(kernel), None)
         if choice.method != "explicit":
             wish = choice.method, choice.n_components, self.seed, self.n_clusters
             found = approximate(kernel, X, self.weight, *wish)
         return self._features(found, X, budget)
+
+    def _fit_graph(self, kernel: HeatKernel, X: Data, budget: int) -> None:
+        refuse_dask(X, "the graph of kernel='heat'")
+        n = X.shape[0]
+        self._check(
+            kernel.fit_bytes(X, self.n_clusters),
+            budget,
+            f"n_samples={n}, n_clusters={self.n_clusters}: the graph of kernel='heat', with its "
+            "eigenvectors,",
+            "Use fewer rows, clusters or neighbours",
+        )
+        kernel.fit(X[:] if isinstance(X, Rows) else X, self.weight, self.n_clusters)
 
     def _features(self, found: Approximation, X: Data, budget: int) -> FeatureSpace:
         """Features held, if they fit, or else recomputed at each step."""

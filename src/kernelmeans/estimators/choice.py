@@ -7,6 +7,7 @@ import scipy.sparse
 
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
+from kernelmeans.heat import HeatKernel
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import auto_components, check_method
 from kernelmeans.memory import readable
@@ -92,6 +93,8 @@ def choose(
         If the approximation does not go with the kernel or with ``n_components``.
     """
     exact = "exact" if cache_kernel else "blocked"
+    if isinstance(kernel, HeatKernel):
+        return _choose_heat(approximation)
     if kernel.has_features:
         return Choice("explicit", f"kernel={kernel.name!r} is an inner product of the rows")
     if approximation is None:
@@ -115,6 +118,15 @@ def choose(
         reason = f"the exact kernel would take {readable(needed)} of memory"
         return Choice(method, reason, n_components)
     return Choice(exact, f"n_samples={n} are few enough for the exact kernel to be fast")
+
+
+def _choose_heat(approximation: str | None) -> Choice:
+    if approximation in (None, "auto"):
+        return Choice("explicit", "kernel='heat' is held by the eigenvectors of its graph")
+    raise ValueError(
+        f"approximation={approximation!r} does not go with kernel='heat', which is held by the "
+        "eigenvectors of its graph; use approximation='auto' or None."
+    )
 
 
 def exact_is_fast(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int = 1) -> bool:

@@ -59,6 +59,9 @@ KERNEL: dict[str, Any] = {
     "degree": [Interval(Real, 0, None, closed="left")],
     "coef0": [Interval(Real, None, None, closed="neither")],
     "kernel_params": [dict, None],
+    "n_neighbors": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
+    "t": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+    "metric": [StrOptions({"euclidean", "cosine"})],
     "cache_kernel": ["boolean"],
     **APPROXIMATION,
 }
@@ -98,6 +101,9 @@ class WithKernel(OneKernel):
     degree: float
     coef0: float
     kernel_params: Mapping[str, Any] | None
+    n_neighbors: int | str
+    t: float | str
+    metric: str
 
     @property
     def _precomputed(self) -> bool:
@@ -123,6 +129,28 @@ class WithKernel(OneKernel):
         gamma: float | None = self.kernel_.parameters.get("gamma")
         return gamma
 
+    @property
+    def n_neighbors_(self) -> int | None:
+        """Neighbours of a row, itself included, where the kernel has them."""
+        n_neighbors: int | None = self.kernel_.parameters.get("n_neighbors")
+        return n_neighbors
+
+    @property
+    def t_(self) -> float | None:
+        """Time of the heat kernel, where it is one."""
+        t: float | None = self.kernel_.parameters.get("t")
+        return t
+
+    @property
+    def eigenvalues_(self) -> Array | None:
+        """Eigenvalues of the graph of a heat kernel, where it is one."""
+        return getattr(self.kernel_, "eigenvalues", None)
+
+    @property
+    def n_pieces_(self) -> int | None:
+        """Connected components of the graph of a heat kernel, where it is one."""
+        return getattr(self.kernel_, "n_pieces", None)
+
     def _resolve_kernel(self, X: Data, seed: int) -> Kernel:
         return resolve_kernel(
             self.kernel,
@@ -131,6 +159,9 @@ class WithKernel(OneKernel):
             degree=self.degree,
             coef0=self.coef0,
             kernel_params=self.kernel_params,
+            n_neighbors=self.n_neighbors,
+            t=self.t,
+            metric=self.metric,
             random_state=seed,
         )
 

@@ -190,6 +190,9 @@ class KernelPowerKMeans(WithKernel, Annealed):
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
+        n_neighbors: int | str = "auto",
+        t: float | str = "auto",
+        metric: str = "euclidean",
         s0: str | float = "auto",
         eta: str | float = "auto",
         anneal_every: int = 1,
@@ -211,6 +214,9 @@ class KernelPowerKMeans(WithKernel, Annealed):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.n_neighbors = n_neighbors
+        self.t = t
+        self.metric = metric
         self.s0 = s0
         self.eta = eta
         self.anneal_every = anneal_every
@@ -277,6 +283,9 @@ class KernelKMeans(WithKernel):
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
+        n_neighbors: int | str = "auto",
+        t: float | str = "auto",
+        metric: str = "euclidean",
         init: Any = "k-means++",
         n_init: int | str = "auto",
         n_swaps: int | str = 0,
@@ -294,6 +303,9 @@ class KernelKMeans(WithKernel):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.n_neighbors = n_neighbors
+        self.t = t
+        self.metric = metric
         self.init = init
         self.n_init = n_init
         self.n_swaps = n_swaps

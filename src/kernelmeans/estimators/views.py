@@ -15,7 +15,7 @@ FAMILIES: Mapping[str, Callable[[Data], list[Kernel]]] = {
     "widths": width_family,
     "du2015": du2015_family,
 }
-_KEYS = ("kernel", "gamma", "degree", "coef0", "kernel_params")
+_KEYS = ("kernel", "gamma", "degree", "coef0", "kernel_params", "n_neighbors", "t", "metric")
 
 
 class View(NamedTuple):

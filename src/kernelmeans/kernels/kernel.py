@@ -29,10 +29,11 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "sigmoid": ("gamma", "coef0"),
     "cosine": (),
     "linear": (),
+    "heat": ("n_neighbors", "t", "metric"),
     "precomputed": (),
 }
 #: Kernels with K(x, x) = 1 for every x.
-UNIT_DIAGONAL = frozenset({"rbf", "laplacian", "geodesic"})
+UNIT_DIAGONAL = frozenset({"rbf", "laplacian", "geodesic", "heat"})
 #: Kernels that accept CSR matrices (a callable has to look after itself).
 SPARSE = frozenset(PARAMETERS) - {"precomputed"}
 
@@ -265,6 +266,9 @@ def resolve_kernel(
     degree: float = 3,
     coef0: float = 1,
     kernel_params: Mapping[str, Any] | None = None,
+    n_neighbors: int | str = "auto",
+    t: float | str = "auto",
+    metric: str = "euclidean",
     random_state: Any = None,
 ) -> Kernel:
     """Settle a kernel's parameters from the data.
@@ -281,6 +285,8 @@ def resolve_kernel(
         Of the ``poly`` and ``sigmoid`` kernels.
     kernel_params : mapping, default=None
         Keyword arguments of a callable kernel.
+    n_neighbors, t, metric
+        Of the ``heat`` kernel, which is returned unfitted; see `kernelmeans.heat.HeatKernel`.
     random_state : int, RandomState or None
         Draws the sample of ``gamma="median"``.
 
@@ -306,10 +312,15 @@ def resolve_kernel(
     if kernel_params is not None:
         raise ValueError(
             f"kernel_params={kernel_params!r} is only for a callable kernel, got "
-            f"kernel={kernel!r}; use gamma, degree and coef0, or leave kernel_params=None."
+            f"kernel={kernel!r}; use its own parameters, or leave kernel_params=None."
         )
     if scipy.sparse.issparse(X) and kernel not in SPARSE:
         raise ValueError(f"X: kernel={kernel!r} needs a dense array; call X.toarray() first.")
+    if kernel == "heat":
+        # It is a kernel itself, and comes later.
+        from kernelmeans.heat import HeatKernel
+
+        return HeatKernel(n_neighbors, t, metric)
     given = {"degree": degree, "coef0": coef0}
     if "gamma" in PARAMETERS[kernel]:
         given["gamma"] = resolve_gamma(gamma, kernel, X, random_state)

@@ -6,6 +6,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from kernelmeans.plotting.scatter import draw_clusters
+from kernelmeans.plotting.spectrum import draw_spectrum
 from kernelmeans.plotting.trace import draw_trace
 from kernelmeans.plotting.weights import draw_kernel_weights
 
@@ -18,7 +19,9 @@ def plot_fit(
     random_state: int = 0,
     kernel_names: Sequence[str] | None = None,
 ) -> Figure:
-    """Draw the clusters in kernel PCA coordinates, the annealing trace and any kernel weights.
+    """Draw the clusters in kernel PCA coordinates, the annealing trace, and more where there is.
+
+    That is the spectrum of the graph of a heat kernel, or the weights of several kernels.
 
     Parameters
     ----------
@@ -49,7 +52,8 @@ def plot_fit(
     3
     """
     weighs_kernels = hasattr(estimator, "kernel_weights_")
-    widths = [6.5, 4.5, 4.0] if weighs_kernels else [6.5, 4.5]
+    has_graph = getattr(estimator, "eigenvalues_", None) is not None
+    widths = [6.5, 4.5, 4.0] if weighs_kernels or has_graph else [6.5, 4.5]
     figure = Figure(figsize=(sum(widths), 5.2), dpi=150, layout="constrained")
     panels: Any = figure.subfigures(1, len(widths), width_ratios=widths)
     scatter, trace, *others = panels
@@ -59,6 +63,9 @@ def plot_fit(
     traces = trace.subplots(2, 1, sharex=True)
     draw_trace(traces, estimator)
     trace.align_ylabels(traces)
-    for weights in others:
-        draw_kernel_weights(weights.subplots(), estimator, kernel_names)
+    for other in others:
+        if has_graph:
+            draw_spectrum(other.subplots(2, 1), estimator)
+        else:
+            draw_kernel_weights(other.subplots(), estimator, kernel_names)
     return figure

@@ -1,0 +1,131 @@
+"""Clusters of any shape: heat kernels beside other methods, from 500 to a million rows.
+
+Run ``python benchmarks/shapes.py [gallery spirals discs bananas]``; without names all are run. The
+gallery is scikit-learn's (six sets of 500 rows, standardised, as its example draws them). The
+bananas have at most ``--most`` rows. UMAP + HDBSCAN is left out where umap-learn is not installed.
+A method that would take minutes or all memory on so many rows is left out there, with a dash.
+Seconds are those of the clock; ARI is adjusted for chance, NMI is arithmetic.
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
+from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.mixture import GaussianMixture
+from sklearn.preprocessing import StandardScaler
+
+from kernelmeans import KernelPowerKMeans
+
+#: Name, rows, classes (None: there are none to find) and number of clusters.
+Set = tuple[str, np.ndarray, np.ndarray | None, int]
+Method = Callable[[np.ndarray, int], np.ndarray]
+SEED = 30
+#: Rows above which a method is left out.
+MOST = {"spectral": 20_000, "hdbscan": 100_000, "umap + hdbscan": 20_000}
+
+
+def gallery() -> Iterator[Set]:
+    """The six sets of scikit-learn's comparison of clustering methods."""
+    n = 500
+    yield "circles", *make_circles(n, factor=0.5, noise=0.05, random_state=SEED), 2
+    yield "moons", *make_moons(n, noise=0.05, random_state=SEED), 2
+    X, y = make_blobs(n, random_state=170, cluster_std=[1.0, 2.5, 0.5])
+    yield "varied", X, y, 3
+    X, y = make_blobs(n, random_state=170)
+    yield "aniso", X @ np.array([[0.6, -0.6], [-0.4, 0.8]]), y, 3
+    yield "blobs", *make_blobs(n, random_state=SEED), 3
+    yield "no structure", np.random.RandomState(SEED).rand(n, 2), None, 3
+
+
+def spirals() -> Iterator[Set]:
+    """Two spirals, of narrow and of wide noise."""
+    for noise in (0.3, 0.6):
+        rng = np.random.default_rng(0)
+        n = 1000
+        angle = np.sqrt(rng.uniform(0.05, 1, n)) * 3 * np.pi
+        arm = np.c_[np.cos(angle), np.sin(angle)] * angle[:, None]
+        X = np.concatenate([arm, -arm]) + noise * rng.standard_normal((2 * n, 2))
+        yield f"spirals, noise {noise}", X, np.repeat([0, 1], n), 2
+
+
+def discs() -> Iterator[Set]:
+    """Two flat discs that touch."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    angle, radius = rng.uniform(0, 2 * np.pi, n), np.sqrt(rng.uniform(0, 1, n))
+    X = np.c_[radius * np.cos(angle), radius * np.sin(angle)]
+    y = rng.integers(0, 2, n)
+    X[:, 0] += 2 * y
+    yield "touching discs", X, y, 2
+
+
+def bananas(most: int) -> Iterator[Set]:
+    """Two close bananas, from a thousand to a million rows."""
+    for n in (10**3, 10**4, 10**5, 10**6):
+        if n <= most:
+            yield f"bananas {n}", *make_moons(n, noise=0.1, random_state=0), 2
+
+
+def with_umap(X: np.ndarray, k: int) -> np.ndarray:
+    """HDBSCAN of UMAP's two coordinates, as UMAP's documentation has it."""
+    import umap
+
+    made = umap.UMAP(n_neighbors=30, min_dist=0.0, random_state=0).fit_transform(X)
+    return HDBSCAN(min_cluster_size=max(5, len(X) // 50)).fit_predict(made)
+
+
+METHODS: dict[str, Method] = {
+    "k-means": lambda X, k: KMeans(k, n_init=10, random_state=0).fit_predict(X),
+    "spectral": lambda X, k: SpectralClustering(
+        k, affinity="nearest_neighbors", random_state=0
+    ).fit_predict(X),
+    "hdbscan": lambda X, k: HDBSCAN(min_cluster_size=max(5, len(X) // 50)).fit_predict(X),
+    "mixture": lambda X, k: GaussianMixture(k, random_state=0).fit_predict(X),
+    "umap + hdbscan": with_umap,
+    "heat": lambda X, k: KernelPowerKMeans(k, kernel="heat", random_state=0).fit_predict(X),
+}
+
+
+def measured(method: str, X: np.ndarray, y: np.ndarray | None, k: int) -> str:
+    """ARI, NMI and seconds of a method on a set."""
+    if len(X) > MOST.get(method, len(X)):
+        return f"{'-':>22}"
+    begin = time.perf_counter()
+    try:
+        labels = METHODS[method](X, k)
+    except ImportError:
+        return f"{'-':>22}"
+    seconds = time.perf_counter() - begin
+    if y is None:
+        return f"{len(np.unique(labels)):>7} found{seconds:>9.2f}"
+    ari, nmi = adjusted_rand_score(y, labels), normalized_mutual_info_score(y, labels)
+    return f"{ari:>7.3f}{nmi:>7.3f}{seconds:>8.2f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", default=["gallery", "spirals", "discs", "bananas"])
+    parser.add_argument("--most", type=int, default=10**6, help="most rows of the bananas")
+    arguments = parser.parse_args()
+    made = {
+        "gallery": gallery,
+        "spirals": spirals,
+        "discs": discs,
+        "bananas": lambda: bananas(arguments.most),
+    }
+    warnings.simplefilter("ignore")
+    print(f"{'ARI, NMI, seconds':<22}" + "".join(f"{name:>22}" for name in METHODS))
+    for name in arguments.names:
+        for title, X, y, k in made[name]():
+            X = StandardScaler().fit_transform(X)
+            cells = [measured(method, X, y, k) for method in METHODS]
+            print(f"{title:<22}" + "".join(cells), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,6 @@
+"""Heat kernels on graphs of nearest neighbours: clusters of any shape."""
+
+from kernelmeans.heat.kernel import HeatKernel
+from kernelmeans.heat.neighbours import auto_neighbours
+
+__all__ = ["HeatKernel", "auto_neighbours"]

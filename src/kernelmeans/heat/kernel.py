@@ -1,0 +1,178 @@
+"""The heat kernel of a graph of nearest neighbours, as a kernel among others."""
+
+import numpy as np
+import scipy.sparse
+
+from kernelmeans._arrays import beside, to_numpy
+from kernelmeans._typing import Array, Data
+from kernelmeans._warnings import warn_user
+from kernelmeans.heat.basis import heat_basis, unit_rows
+from kernelmeans.heat.equal import digests, find
+from kernelmeans.heat.neighbours import NearestRows, auto_neighbours, neighbour_graph
+from kernelmeans.heat.pieces import find_pieces, join, warn_of_pieces
+from kernelmeans.heat.spectrum import pairs_bytes, symmetric_normalised
+from kernelmeans.kernels.kernel import Kernel
+
+
+class HeatKernel(Kernel):
+    """How much of a unit of heat, let loose at one row, is found at another after a time.
+
+    A is the graph of `SpectralClustering(affinity="nearest_neighbors")` on the different rows, D
+    its degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form H_xy / sqrt(H_xx H_yy) of
+    H = exp(-2 t (I - S)), held by the rows of U exp(-(1 - lambda) t), scaled to length 1, where
+    lambda and U are the leading eigenpairs of S. Kernel k-means with it is a weighted graph cut
+    without the relaxation of spectral clustering.
+
+    It is a function of the training rows, so it has to be fitted. A new row has the mean of the
+    features of its ``n_neighbors`` nearest training rows, scaled to length 1, and one that equals a
+    training row has the features of that.
+
+    Parameters
+    ----------
+    n_neighbors : "auto" or int, default="auto"
+        Neighbours of a row, itself included, at least 2; ``"auto"`` is `auto_neighbours`, or twice
+        as many where the graph would be in more pieces than clusters.
+    t : "auto" or float, default="auto"
+        Time; ``"auto"`` is that at which as many states are apart as there are clusters
+        (`kernelmeans.heat.time.solve_time`).
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        What neighbours are near in.
+
+    Attributes
+    ----------
+    parameters : dict
+        The same, with the numbers used once it is fitted.
+    eigenvalues : ndarray of shape (r,)
+        Those of the columns of the features, in descending order.
+    n_pieces : int
+        Connected components of the graph.
+
+    References
+    ----------
+    Dhillon, Guan and Kulis (2007), Weighted graph cuts without eigenvectors: a multilevel approach.
+
+    Coifman and Lafon (2006), Diffusion maps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat import HeatKernel
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    >>> kernel = HeatKernel(n_neighbors=3).fit(X, n_clusters=2)
+    >>> kernel.n_pieces
+    2
+    >>> kernel(X[:1], np.array([[0.3], [4.0]])).round(2) + 0.0
+    array([[1., 0.]])
+    """
+
+    eigenvalues: Array
+    n_pieces: int
+
+    def __init__(
+        self, n_neighbors: int | str = "auto", t: float | str = "auto", metric: str = "euclidean"
+    ) -> None:
+        super().__init__("heat", {"n_neighbors": n_neighbors, "t": t, "metric": metric})
+
+    def fit(self, X: Data, sample_weight: Array | None = None, n_clusters: int = 8) -> "HeatKernel":
+        """Learn the graph of training rows, and its features.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+            Training rows, checked.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Rows of weight 0 are no part of the graph; how large other weights are, and how many
+            rows are equal, is not seen in it.
+        n_clusters : int, default=8
+            Clusters looked for.
+
+        Returns
+        -------
+        self : HeatKernel
+            The fitted kernel.
+        """
+        counting = slice(None) if sample_weight is None else np.flatnonzero(sample_weight)
+        rows = X[counting]
+        # In the order of their digests: the graph does not depend on that of the rows.
+        self._digests, first = np.unique(digests(rows), return_index=True)
+        self._nearest = NearestRows(rows[first], self.parameters["metric"])
+        n_neighbors = self._settled_neighbours(len(first), n_clusters)
+        graph = neighbour_graph(self._nearest, n_neighbors)
+        pieces = find_pieces(graph, n_clusters)
+        if self.parameters["n_neighbors"] == "auto" and pieces.n_large > n_clusters:
+            n_neighbors = min(2 * n_neighbors, len(first))
+            graph = neighbour_graph(self._nearest, n_neighbors)
+            pieces = find_pieces(graph, n_clusters)
+        warn_of_pieces(pieces, n_clusters, n_neighbors)
+        basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self.parameters["t"])
+        source = join(pieces, self._nearest)
+        self._features = np.ascontiguousarray(basis.features[source], dtype=rows.dtype)
+        self.parameters |= {"n_neighbors": n_neighbors, "t": basis.t}
+        self.eigenvalues, self.n_pieces = basis.values, len(pieces.sizes)
+        return self
+
+    def fit_bytes(self, X: Data, n_clusters: int) -> int:
+        """Bytes that `fit` takes: rows, graph and eigenvectors, and features that are kept."""
+        n = X.shape[0]
+        rows = X.data.nbytes if scipy.sparse.issparse(X) else n * X.shape[1] * X.dtype.itemsize
+        n_neighbors = self.parameters["n_neighbors"]
+        if isinstance(n_neighbors, str):
+            n_neighbors = auto_neighbours(n, n_clusters)
+        return int(2 * rows) + pairs_bytes(n, n_neighbors, n_clusters)
+
+    def _settled_neighbours(self, n_rows: int, n_clusters: int) -> int:
+        """Neighbours of each of the different rows, not more than there are."""
+        wanted = self.parameters["n_neighbors"]
+        if isinstance(wanted, str):
+            return min(auto_neighbours(n_rows, n_clusters), n_rows)
+        if wanted > n_rows:
+            warn_user(
+                f"n_neighbors={wanted} is more than the {n_rows} different rows: each of them "
+                "neighbours all others, and the graph tells none apart. Lower n_neighbors, or "
+                "leave n_neighbors='auto'."
+            )
+        return min(int(wanted), n_rows)
+
+    @property
+    def has_features(self) -> bool:
+        """Whether the kernel is a plain inner product of rows that `features` gives: it is."""
+        return True
+
+    def features(self, X: Data) -> Array:
+        """Rows of length 1 whose inner products are the kernel.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+            Training rows or others, of the library and device of the answer.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, r)
+            The features.
+
+        Raises
+        ------
+        ValueError
+            If the kernel has not been fitted.
+        """
+        if not hasattr(self, "_features"):
+            raise ValueError("kernel='heat' is a function of training rows: fit it to them first.")
+        rows = to_numpy(X).astype(self._features.dtype, copy=False)
+        rows = self._nearest.in_form(rows)
+        places = find(self._digests, digests(rows))
+        features = self._features[places]
+        new = np.flatnonzero(places < 0)
+        if len(new):
+            _, near = self._nearest.of(rows[new], self.parameters["n_neighbors"])
+            means = self._features[near].mean(axis=1)
+            # Features that cancel each other out have no direction: the nearest row decides.
+            gone = np.einsum("ij,ij->i", means, means) < np.finfo(means.dtype).eps
+            means[gone] = self._features[near[gone, 0]]
+            features[new] = unit_rows(means)
+        found: Array = beside(features, X)
+        return found
+
+    def values(self, X: Data, Y: Data) -> Array:
+        """Kernel matrix between the rows of X and those of Y, shape (n_X, n_Y)."""
+        return self.features(X) @ self.features(Y).T

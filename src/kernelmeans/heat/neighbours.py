@@ -1,0 +1,129 @@
+"""Nearest rows, and the graph that they make."""
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
+
+from kernelmeans._typing import Array, Data, IntArray
+
+#: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
+FEWEST, MOST = 2, 25
+
+
+def auto_neighbours(n_samples: int, n_clusters: int) -> int:
+    """Neighbours of a row, itself included, for ``n_neighbors="auto"``.
+
+    They follow the rows per cluster: few where a cluster has ten, for more would join clusters;
+    more where it has thousands, for few would break flat clusters into pieces.
+
+    Parameters
+    ----------
+    n_samples : int
+        Different rows.
+    n_clusters : int
+        Clusters looked for.
+
+    Returns
+    -------
+    int
+        1 + log2(n_samples / n_clusters), rounded, between 2 and 25.
+
+    Examples
+    --------
+    >>> from kernelmeans.heat import auto_neighbours
+    >>> auto_neighbours(6, 2), auto_neighbours(400, 40), auto_neighbours(1797, 10)
+    (3, 4, 8)
+    """
+    return int(np.clip(round(1 + math.log2(n_samples / n_clusters)), FEWEST, MOST))
+
+
+class NearestRows:
+    """Rows that others are compared with; equal in all that pickles, but for the search tree.
+
+    Parameters
+    ----------
+    rows : {ndarray, CSR matrix} of shape (n_rows, n_features)
+        The rows.
+    metric : {"euclidean", "cosine"}
+        Distance. The cosine's order is that of Euclidean distances between directions; rows of
+        zeros have none and stay.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.neighbours import NearestRows
+    >>> nearest = NearestRows(np.array([[0.0], [1.0], [5.0]]), "euclidean")
+    >>> nearest.of(np.array([[0.9]]), 2)[1]
+    array([[1, 0]])
+    """
+
+    def __init__(self, rows: Data, metric: str) -> None:
+        self.rows = rows
+        self.metric = metric
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"rows": self.rows, "metric": self.metric}
+
+    @cached_property
+    def _origin_and_scale(self) -> tuple[Any, Any]:
+        """What dense rows are moved and divided by: squares neither lose digits nor overflow."""
+        low, high = self.rows.min(axis=0), self.rows.max(axis=0)
+        scale = (high / 2 - low / 2).max()
+        return low / 2 + high / 2, scale if scale > 0 else scale.dtype.type(1)
+
+    def _placed(self, X: Data) -> Data:
+        if self.metric == "cosine":
+            return normalize(X)
+        if scipy.sparse.issparse(X):
+            return X
+        origin, scale = self._origin_and_scale
+        return (X - origin) / scale
+
+    @cached_property
+    def _search(self) -> NearestNeighbors:
+        return NearestNeighbors().fit(self._placed(self.rows))
+
+    def in_form(self, X: Data) -> Data:
+        """New rows sparse or dense, as these are."""
+        if scipy.sparse.issparse(X) == scipy.sparse.issparse(self.rows):
+            return X
+        return X.toarray() if scipy.sparse.issparse(X) else scipy.sparse.csr_array(X)
+
+    def others(self, n_neighbors: int) -> IntArray:
+        """Indices (n_rows, n_neighbors) of the rows that are nearest to each, without itself."""
+        found: IntArray = self._search.kneighbors(n_neighbors=n_neighbors, return_distance=False)
+        return found
+
+    def of(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
+        """Distances, on a scale of their own, and indices of the rows nearest to new rows."""
+        found: tuple[Array, IntArray] = self._search.kneighbors(self._placed(X), n_neighbors)
+        return found
+
+
+def neighbour_graph(nearest: NearestRows, n_neighbors: int) -> Data:
+    """The graph of `SpectralClustering(affinity="nearest_neighbors")`.
+
+    Parameters
+    ----------
+    nearest : NearestRows
+        Rows, all different.
+    n_neighbors : int
+        Neighbours of a row, itself included; at most the number of rows.
+
+    Returns
+    -------
+    CSR array of shape (n_rows, n_rows)
+        (B + B.T) / 2, where B_ij is 1 if row j is one of the nearest of row i, or i itself.
+    """
+    n = nearest.rows.shape[0]
+    B = scipy.sparse.eye_array(n, format="csr")
+    if n_neighbors > 1:
+        columns = nearest.others(n_neighbors - 1)
+        ends = np.arange(0, columns.size + 1, n_neighbors - 1)
+        B += scipy.sparse.csr_array((np.ones(columns.size), columns.ravel(), ends), shape=(n, n))
+    return ((B + B.T) / 2).tocsr()

@@ -1,0 +1,105 @@
+"""Leading eigenpairs of a graph, piece by piece."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from scipy.sparse.linalg import eigsh
+
+from kernelmeans._typing import Array, Data, IntArray
+
+#: Rows of a piece up to which all its eigenpairs are computed at once, and pairs of a larger one
+#: beyond which that is the faster way too.
+DENSE_ROWS, DENSE_SHARE = 400, 0.2
+#: Relative accuracy of the eigenvalues of larger pieces.
+TOLERANCE = 1e-6
+#: Pairs with which the search for enough begins, for each cluster and beside that.
+PAIRS_PER_CLUSTER, PAIRS_BESIDE = 3, 20
+#: Restarts of Lanczos' method for a slow spectrum.
+MOST_RESTARTS = 10_000
+
+
+class Pairs(NamedTuple):
+    """Leading eigenpairs of one piece of a graph.
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (n_rows,)
+        Its rows.
+    values : ndarray of shape (r,)
+        Largest eigenvalues of D^-1/2 A D^-1/2, in descending order, the first of them 1.
+    vectors : ndarray of shape (n_rows, r)
+        Their eigenvectors.
+    """
+
+    rows: IntArray
+    values: Array
+    vectors: Array
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all pairs of the piece."""
+        return len(self.values) == len(self.rows)
+
+
+def symmetric_normalised(graph: Data) -> Data:
+    """D^-1/2 A D^-1/2 of a graph without isolated rows, as CSR array."""
+    roots = scipy.sparse.diags_array(1 / np.sqrt(graph.sum(axis=1)))
+    return (roots @ graph @ roots).tocsr()
+
+
+def leading_pairs(S: Data, rows: IntArray, count: int) -> Pairs:
+    """Largest eigenvalues of one piece, and their eigenvectors.
+
+    Parameters
+    ----------
+    S : CSR array of shape (n_samples, n_samples)
+        The normalised graph.
+    rows : ndarray of int of shape (n_rows,)
+        Rows of one connected component.
+    count : int
+        Pairs that are wanted; all of a small piece are computed anyway.
+
+    Returns
+    -------
+    Pairs
+        At least ``min(count, n_rows)`` of them.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse
+    >>> from kernelmeans.heat.spectrum import leading_pairs
+    >>> S = scipy.sparse.csr_array(np.full((2, 2), 0.5))
+    >>> leading_pairs(S, np.arange(2), 1).values.round(12) + 0.0
+    array([1., 0.])
+    """
+    own = S[rows][:, rows] if len(rows) < S.shape[0] else S
+    n = len(rows)
+    if n <= DENSE_ROWS or count > DENSE_SHARE * n:
+        values, vectors = scipy.linalg.eigh(own.toarray())
+    else:
+        # One start for all, so that equal graphs have equal pairs; not the first eigenvector,
+        # which would be all that is found.
+        start = np.random.default_rng(0).uniform(0.5, 1.5, n)
+        options = {"which": "LA", "v0": start, "tol": TOLERANCE, "maxiter": MOST_RESTARTS}
+        values, vectors = eigsh(own, count, ncv=min(n, 2 * count + 20), **options)
+        # ARPACK promises no order.
+        order = np.argsort(values, kind="stable")
+        values, vectors = values[order], vectors[:, order]
+    return Pairs(rows, np.minimum(values[::-1], 1), vectors[:, ::-1])
+
+
+def first_counts(sizes: IntArray, n_clusters: int) -> list[int]:
+    """Pairs with which the search for enough begins, for pieces of these sizes."""
+    wanted = PAIRS_PER_CLUSTER * n_clusters + PAIRS_BESIDE
+    return [min(size, 5 + math.ceil(wanted * size / sizes.sum())) for size in sizes.tolist()]
+
+
+def pairs_bytes(n_rows: int, n_neighbors: int, n_clusters: int) -> int:
+    """Bytes that a graph and the search for its eigenpairs take, as far as it goes at first."""
+    # Both directions of each edge, in the sum and in what it is the sum of: value and place.
+    graph = 4 * n_rows * n_neighbors * 12
+    # Lanczos' vectors, and those that are kept, as they are and as features.
+    return graph + 8 * n_rows * 5 * (PAIRS_PER_CLUSTER * n_clusters + PAIRS_BESIDE)

@@ -1,0 +1,158 @@
+"""Heat kernels against dense matrix exponentials, and what holds for any of them."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.neighbors import NearestNeighbors, kneighbors_graph
+from sklearn.preprocessing import normalize
+
+from data import blobs, cloud
+from kernelmeans.heat import HeatKernel
+from kernelmeans.heat.basis import NEGLIGIBLE
+
+
+def expected_kernel(X, n_neighbors, t, metric="euclidean"):
+    """The definition: cosine form of expm(-2 t (I - S))."""
+    B = kneighbors_graph(X, n_neighbors, metric=metric, include_self=True).toarray()
+    A = (B + B.T) / 2
+    roots = np.sqrt(A.sum(axis=1))
+    H = scipy.linalg.expm(-2 * t * (np.eye(len(X)) - A / roots[:, None] / roots))
+    lengths = np.sqrt(np.diag(H))
+    return H / lengths[:, None] / lengths
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("make", [cloud, lambda: blobs(80, k=4)[0]])
+def test_it_is_the_cosine_form_of_the_matrix_exponential(make, metric):
+    X = make()
+    kernel = HeatKernel(6, 0.8, metric).fit(X, n_clusters=4)
+    assert_allclose(kernel(X, X), expected_kernel(X, 6, 0.8, metric), atol=1e-12)
+
+
+def test_longer_times_lose_only_what_is_negligible():
+    X = cloud(150)
+    kernel = HeatKernel(6, 12.0).fit(X, n_clusters=4)
+    assert kernel.eigenvalues.size < 75
+    assert (np.exp(-24 * (1 - kernel.eigenvalues)) > NEGLIGIBLE).all()
+    assert_allclose(kernel(X, X), expected_kernel(X, 6, 12.0), atol=0.06)
+
+
+def test_large_graphs_are_no_other_than_small_ones(monkeypatch):
+    X = blobs(300, k=3)[0]
+    dense = HeatKernel(8).fit(X, n_clusters=6)
+    monkeypatch.setattr("kernelmeans.heat.spectrum.DENSE_ROWS", 20)
+    lanczos = HeatKernel(8).fit(X, n_clusters=6)
+    assert lanczos.parameters["t"] == pytest.approx(dense.parameters["t"], rel=1e-2)
+    assert_allclose(lanczos(X, X), dense(X, X), atol=1e-2)
+
+
+@pytest.mark.parametrize("n_clusters", [2, 5, 9])
+def test_as_many_states_are_apart_as_clusters(n_clusters):
+    X = cloud(90)
+    kernel = HeatKernel(5).fit(X, n_clusters=n_clusters)
+    K = expected_kernel(X, 5, kernel.parameters["t"])
+    B = kneighbors_graph(X, 5, include_self=True).toarray()
+    roots = np.sqrt(((B + B.T) / 2).sum(axis=1))
+    H = scipy.linalg.eigvalsh((B + B.T) / 2 / roots[:, None] / roots)
+    states = np.exp(-2 * kernel.parameters["t"] * (1 - H)).sum()
+    assert states == pytest.approx(n_clusters, rel=1e-6)
+    assert_allclose(kernel(X, X), K, atol=0.1)
+
+
+def test_rows_have_length_one():
+    X = cloud(200)
+    new = np.random.default_rng(1).standard_normal((50, 3)) * 3
+    kernel = HeatKernel().fit(X, n_clusters=4)
+    for rows in (X, new):
+        assert_allclose((kernel.features(rows) ** 2).sum(axis=1), 1, rtol=1e-12)
+        assert_allclose(kernel.diagonal(rows), 1)
+
+
+def test_new_rows_have_the_mean_of_their_neighbours():
+    X, new = cloud(100), cloud(20, seed=1)
+    kernel = HeatKernel(7, 3.0).fit(X, n_clusters=4)
+    near = NearestNeighbors(n_neighbors=7).fit(X).kneighbors(new, return_distance=False)
+    means = kernel.features(X)[near].mean(axis=1)
+    assert_allclose(kernel.features(new), normalize(means), atol=1e-12)
+
+
+def test_an_equal_row_is_the_training_row():
+    X = blobs(100)[0]
+    X[0] = [0.0, 1.0, 2.0]
+    kernel = HeatKernel(7, 0.5).fit(X, n_clusters=3)
+    own = kernel.features(X)
+    assert_array_equal(kernel.features(np.array([[-0.0, 1.0, 2.0]])), own[:1])
+    assert_array_equal(kernel.features(X[::-3].copy()), own[::-3])
+    assert_array_equal(kernel.features(scipy.sparse.csr_array(X)), own)
+    # Nearly equal is not equal: that row is the mean of several.
+    assert abs(kernel.features(X[:1] + 1e-9) - own[:1]).max() > 0.01
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    X = cloud(120)
+    order = np.random.default_rng(3).permutation(len(X))
+    one, other = (HeatKernel().fit(rows, n_clusters=4) for rows in (X, X[order]))
+    assert_array_equal(other.features(X), one.features(X))
+
+
+def test_copies_of_rows_are_not_seen_by_the_graph():
+    X = cloud(80)
+    one = HeatKernel().fit(X, n_clusters=4)
+    other = HeatKernel().fit(np.repeat(X, np.arange(80) % 4 + 1, axis=0), n_clusters=4)
+    assert_array_equal(other.features(X), one.features(X))
+
+
+def test_rows_of_no_weight_are_new_rows():
+    X = cloud(80)
+    weight = np.ones(80)
+    weight[::5] = 0
+    one = HeatKernel().fit(X[weight > 0], n_clusters=4)
+    other = HeatKernel().fit(X, weight, n_clusters=4)
+    assert_array_equal(other.features(X), one.features(X))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e150])
+def test_units_and_origin_do_not_matter(scale):
+    X = np.round(cloud(100), 6)
+    plain = HeatKernel(6).fit(X, n_clusters=4)
+    for moved in (X * scale, X + 1e5):
+        kernel = HeatKernel(6).fit(moved, n_clusters=4)
+        assert_allclose(kernel(moved, moved), plain(X, X), atol=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_sparse_rows_are_dense_ones(metric):
+    X = scipy.sparse.random_array((150, 30), density=0.3, rng=np.random.default_rng(0)).tocsr()
+    sparse = HeatKernel(8, 2.0, metric).fit(X, n_clusters=3)
+    dense = HeatKernel(8, 2.0, metric).fit(X.toarray(), n_clusters=3)
+    new = scipy.sparse.random_array((9, 30), density=0.3, rng=np.random.default_rng(1)).tocsr()
+    assert_allclose(sparse(X, new), dense(X.toarray(), new.toarray()), atol=1e-9)
+    assert_array_equal(sparse.features(X.toarray()), sparse.features(X))
+
+
+def test_stored_zeros_of_sparse_rows_do_not_count():
+    X = scipy.sparse.csr_array(np.round(cloud(50), 1))
+    kernel = HeatKernel().fit(X, n_clusters=3)
+    places = (np.r_[X.data, 0.0], np.r_[X.indices, 0], np.r_[X.indptr[:-1], X.nnz + 1])
+    padded = scipy.sparse.csr_array(places, shape=X.shape)
+    assert_array_equal(kernel.features(padded), kernel.features(X))
+
+
+def test_lengths_of_rows_are_nothing_to_the_cosine():
+    X = cloud(100)
+    kernel = HeatKernel(6, metric="cosine").fit(X, n_clusters=3)
+    longer = X * np.random.default_rng(0).uniform(1.5, 30, (100, 1))
+    # They are new rows, at distance 0 of those that they are multiples of.
+    near = NearestNeighbors(n_neighbors=6, metric="cosine").fit(X).kneighbors(longer)[1]
+    means = kernel.features(X)[near].mean(axis=1)
+    assert_allclose(kernel.features(longer), normalize(means), atol=1e-12)
+
+
+def test_single_precision_stays():
+    X = cloud(100).astype(np.float32)
+    kernel = HeatKernel(6).fit(X, n_clusters=3)
+    assert kernel.features(X).dtype == np.float32
+    accurate = HeatKernel(6).fit(X.astype(np.float64), n_clusters=3)
+    assert_allclose(kernel(X, X), accurate(X, X), atol=1e-5)

@@ -1,0 +1,65 @@
+"""Nearest rows and their graph."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_array_equal
+from sklearn.neighbors import kneighbors_graph
+
+from data import cloud
+from kernelmeans.heat import auto_neighbours
+from kernelmeans.heat.equal import digests, find
+from kernelmeans.heat.neighbours import NearestRows, neighbour_graph
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("p", [2, 30])
+def test_it_is_the_graph_of_spectral_clustering(metric, p):
+    X = cloud(120, p)
+    B = kneighbors_graph(X, 7, metric=metric, include_self=True)
+    graph = neighbour_graph(NearestRows(X, metric), 7)
+    assert_array_equal(graph.toarray(), (B + B.T).toarray() / 2)
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 5])
+def test_every_row_is_its_own_neighbour(n_neighbors):
+    graph = neighbour_graph(NearestRows(cloud(5), "euclidean"), n_neighbors)
+    assert_array_equal(graph.diagonal(), 1)
+    assert graph.sum() == 5 * n_neighbors
+
+
+def test_pickles_do_not_hold_the_search_tree():
+    nearest = NearestRows(cloud(500), "euclidean")
+    small = len(pickle.dumps(nearest))
+    expected = nearest.of(cloud(9, seed=1), 3)
+    assert len(pickle.dumps(nearest)) == small
+    again = pickle.loads(pickle.dumps(nearest)).of(cloud(9, seed=1), 3)
+    assert_array_equal(again[1], expected[1])
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "expected"),
+    [(6, 2, 3), (3, 3, 2), (400, 40, 4), (1797, 10, 8), (10**5, 2, 17), (10**9, 2, 25)],
+)
+def test_the_number_of_neighbours_follows_rows_per_cluster(n, k, expected):
+    assert auto_neighbours(n, k) == expected
+
+
+def test_equal_rows_are_found():
+    X = np.array([[0.0, 1.0], [2.0, 3.0], [-0.0, 1.0], [2.0, 4.0]])
+    known, first = np.unique(digests(X), return_index=True)
+    assert len(known) == 3
+    assert_array_equal(first[find(known, digests(X))], [0, 1, 0, 3])
+    assert_array_equal(find(known, digests(np.array([[2.0, 3.5], [2.0, 3.0 + 1e-15]]))), -1)
+
+
+def test_sparse_digests_see_values_and_places_only():
+    X = scipy.sparse.csr_array(np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]))
+    own = digests(X)
+    assert own[0] == own[2] != own[1]
+    places = ([1.0, 0.0], [1, 2], [0, 2])
+    assert digests(scipy.sparse.csr_array(places, shape=(1, 3)))[0] == own[0]
+    places = ([0.5, 0.5], [1, 1], [0, 2])
+    assert digests(scipy.sparse.csr_array(places, shape=(1, 3)))[0] == own[0]

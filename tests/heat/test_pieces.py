@@ -1,0 +1,147 @@
+"""Graphs in pieces: fewer, as many and more than clusters."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.metrics import adjusted_rand_score
+
+from kernelmeans import KernelKMeans, KernelPowerKMeans
+from kernelmeans.heat import HeatKernel
+from kernelmeans.heat.neighbours import NearestRows, neighbour_graph
+from kernelmeans.heat.pieces import find_pieces, join
+
+
+def groups(*sizes, distance=100.0, seed=0):
+    """Tight groups of rows at growing distances along a line, and the group of each row."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    return np.c_[distance * y**1.5, 0 * y] + rng.standard_normal((len(y), 2)), y
+
+
+def fitted(X, k, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return KernelPowerKMeans(k, kernel="heat", random_state=0, **parameters).fit(X)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_neighbors": 3}])
+def test_six_points_in_two_groups(parameters):
+    model = fitted([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]], 2, **parameters)
+    assert model.n_neighbors_ == 3
+    assert model.n_pieces_ == 2
+    assert adjusted_rand_score(model.labels_, [0, 0, 0, 1, 1, 1]) == 1
+
+
+@pytest.mark.parametrize("sizes", [(40, 40, 40), (100, 30, 12), (60, 60)])
+def test_as_many_pieces_as_clusters_are_the_clusters(sizes):
+    X, y = groups(*sizes)
+    model = fitted(X, len(sizes), n_neighbors=6)
+    assert model.n_pieces_ == len(sizes)
+    assert adjusted_rand_score(model.labels_, y) == 1
+
+
+def test_fewer_pieces_than_clusters_are_parted_where_heat_is_slow():
+    X, y = groups(60, 60)
+    X[y == 1, 1] += np.where(np.arange(60) % 2, 5.0, -5.0)
+    expected = np.where(y == 0, 0, 1 + (X[:, 1] > 0))
+    model = fitted(X, 3, n_neighbors=40)
+    assert model.n_pieces_ == 2
+    assert adjusted_rand_score(model.labels_, expected) == 1
+
+
+def test_more_pieces_than_clusters_join_what_is_nearest():
+    X, y = groups(60, 50, 20, 10)
+    with pytest.warns(UserWarning, match=r"in 4 pieces \(of 60, 50, 20, 10 rows\)") as caught:
+        model = KernelPowerKMeans(2, kernel="heat", n_neighbors=5, random_state=0).fit(X)
+    assert "more than n_clusters=2" in str(caught[0].message)
+    assert "Raise n_neighbors" in str(caught[0].message)
+    assert caught[0].filename == __file__
+    assert model.n_pieces_ == 4
+    # The groups lie on a line, the two small ones behind the second.
+    assert adjusted_rand_score(model.labels_, y > 0) == 1
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_debris_joins_what_is_nearest_without_a_word():
+    X, y = groups(400, 400, 4, 4, distance=20.0)
+    model = fitted(X, 2, n_neighbors=4)
+    assert model.n_pieces_ >= 4
+    assert adjusted_rand_score(model.labels_, y > 0) == 1
+
+
+def test_auto_takes_more_neighbours_where_the_graph_is_torn():
+    X = np.linspace(0, 1, 40)[:, None] ** 3 * 100
+    X = np.vstack([X, X + 1000])
+    model = fitted(X, 2)
+    assert model.n_pieces_ == 2
+    assert adjusted_rand_score(model.labels_, X[:, 0] > 500) == 1
+
+
+def test_an_outlier_belongs_to_what_is_nearest():
+    X, y = groups(50, 50)
+    X = np.vstack([X, [[400.0, 0.0]]])
+    model = fitted(X, 2, n_neighbors=5)
+    assert adjusted_rand_score(model.labels_, np.r_[y, 1]) == 1
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_neighbors": 2}])
+def test_all_rows_equal(parameters):
+    model = KernelPowerKMeans(2, kernel="heat", random_state=0, **parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one cluster of two, and one different row
+        labels = model.fit_predict(np.ones((7, 2)))
+    assert len(set(labels)) == 1
+    assert model.n_pieces_ == 1
+    assert model.inertia_ == pytest.approx(0)
+    assert_array_equal(model.predict(np.ones((1, 2))), labels[:1])
+
+
+def test_one_cluster():
+    X, _ = groups(30)
+    model = fitted(X, 1)
+    assert_array_equal(model.labels_, 0)
+    assert model.inertia_ < 0.1
+
+
+@pytest.mark.parametrize("estimator", [KernelPowerKMeans, KernelKMeans])
+def test_as_many_clusters_as_rows(estimator):
+    X, _ = groups(2, 2, 2)
+    model = estimator(6, kernel="heat", random_state=0).fit(X)
+    assert len(set(model.labels_)) == 6
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_not_more_neighbours_than_rows():
+    X, _ = groups(4, 4)
+    with pytest.warns(UserWarning, match="n_neighbors=10 is more than the 8 different rows"):
+        model = KernelPowerKMeans(2, kernel="heat", n_neighbors=10, random_state=0).fit(X)
+    assert model.n_neighbors_ == 8
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8])
+def test_few_rows(n):
+    model = fitted(np.arange(n)[:, None] ** 2.0, 2)
+    assert 2 <= model.n_neighbors_ <= n
+    assert len(set(model.labels_)) == 2
+
+
+def test_a_lost_piece_goes_as_a_whole():
+    X, y = groups(30, 30, 10)
+    nearest = NearestRows(X, "euclidean")
+    pieces = find_pieces(neighbour_graph(nearest, 4), 2)
+    source = join(pieces, nearest)
+    assert_array_equal(source[y < 2], np.flatnonzero(y < 2))
+    (target,) = set(source[y == 2])
+    distances = np.linalg.norm(X[y == 2][:, None] - X[y < 2], axis=2)
+    assert target == distances.min(axis=0).argmin()
+
+
+def test_a_piece_that_is_cut_off_gets_its_neighbours_features():
+    X, y = groups(30, 30, 10)
+    with pytest.warns(UserWarning, match="3 pieces"):
+        kernel = HeatKernel(4).fit(X, n_clusters=2)
+    assert (kernel(X[y == 2], X[y == 1]) > 0.9).all()
+    assert (abs(kernel(X[y == 2], X[y == 0])) < 1e-12).all()

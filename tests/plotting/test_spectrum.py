@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from sklearn.datasets import make_blobs, make_moons
+
+from kernelmeans import KernelPowerKMeans
+from kernelmeans.plotting import draw_spectrum, plot_fit
+
+
+@pytest.fixture(scope="module", name="X")
+def rows() -> np.ndarray:
+    return make_moons(200, noise=0.05, random_state=0)[0]
+
+
+@pytest.fixture(scope="module", name="model")
+def fitted(X: np.ndarray) -> KernelPowerKMeans:
+    return KernelPowerKMeans(3, kernel="heat", random_state=0).fit(X)
+
+
+def spectrum(model):
+    axes = Figure().subplots(2, 1)
+    draw_spectrum(axes, model)
+    return axes
+
+
+def test_eigenvalues_are_drawn_in_their_order(model):
+    above, _ = spectrum(model)
+    drawn = np.asarray(above.collections[0].get_offsets())
+    np.testing.assert_array_equal(drawn[:, 0], np.arange(1, len(drawn) + 1))
+    np.testing.assert_array_equal(drawn[:, 1], model.eigenvalues_[: len(drawn)])
+
+
+def test_as_many_states_as_clusters_are_apart_at_the_marked_time(model):
+    _, below = spectrum(model)
+    curve, time, _ = below.lines
+    marked = time.get_xdata()[0]
+    assert marked == model.t_
+    found = np.interp(np.log(marked), np.log(curve.get_xdata()), curve.get_ydata())
+    assert found == pytest.approx(3, abs=0.05)
+    assert (np.diff(curve.get_ydata()) <= 0).all()
+
+
+def test_no_time_is_marked_where_heat_does_not_flow():
+    X = make_blobs(10, random_state=0)[0]
+    model = KernelPowerKMeans(10, kernel="heat", n_neighbors=3, random_state=0).fit(X)
+    assert model.t_ == 0
+    _, below = spectrum(model)
+    assert len(below.lines) == 1
+
+
+def test_a_fit_with_a_graph_shows_it(model, X):
+    figure = plot_fit(model, X)
+    assert [ax.get_title() for ax in figure.axes] == [
+        "3 clusters",
+        "Annealing trace",
+        "",
+        "Graph",
+        "",
+    ]
+    assert figure.axes[0].get_xlabel() == "heat component 1"
