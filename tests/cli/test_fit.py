@@ -190,6 +190,15 @@ def test_weight_column(fit, blobs):
     assert summary()["cost"] == pytest.approx(model.inertia_)
 
 
+def test_heat_says_what_graph_it_took(fit, blobs):
+    assert fit("--kernel", "heat", "--n-neighbors", 7).exit_code == 0
+    Z = StandardScaler().fit_transform(blobs.select(FEATURES).to_numpy())
+    model = KernelPowerKMeans(3, kernel="heat", n_neighbors=7, random_state=0).fit(Z)
+    graph = {"n_neighbors": 7, "t": pytest.approx(model.t_), "pieces": model.n_pieces_}
+    assert summary()["graph"] == graph
+    assert "gamma" not in summary()
+
+
 def test_negative_weights_are_refused(refused, data, blobs):
     blobs.with_columns(w=pl.Series([-1.0] + [1.0] * 59)).write_csv("data.csv")
     message = refused("fit", data, "-k", 3, "--drop", "kind", "--weight-column", "w")

@@ -57,6 +57,8 @@ def test_round_trip(model_file, blobs):
         ["--kernel", "poly", "--n-swaps", "4", "--n-init", "3", "--init", "random"],
         ["--kernel", "linear", "--no-scale"],
         ["--kernel", "geodesic"],
+        ["--kernel", "heat"],
+        ["--kernel", "heat", "--metric", "cosine", "--n-neighbors", 6, "--t", 2, "--no-scale"],
         ["--kernel", "cosine", "--soft"],
         ["--no-cache-kernel"],
     ],

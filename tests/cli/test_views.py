@@ -100,6 +100,13 @@ def example() -> MultiKernelPowerKMeans:
     return expected(kernels, kernel_scaling="cosine", lam=0.5)
 
 
+def test_views_may_be_graphs(fit):
+    fit('[[view]]\nkernel = "heat"\nn_neighbors = 6\n[[view]]\ncolumns = ["sepal*"]\n')
+    kernels = [({"kernel": "heat", "n_neighbors": 6}, [0, 1, 2, 3]), ("rbf", [0, 1])]
+    assert summary()["cost"] == pytest.approx(expected(kernels).inertia_)
+    assert [kernel["kernel"] for kernel in summary()["kernels"]] == ["heat", "rbf"]
+
+
 def test_an_infinite_lam_can_be_read_in_the_summary(fit):
     fit('lam = inf\n[[view]]\nkernel = "widths"\n')
     assert summary()["parameters"]["lam"] == "inf"
@@ -343,6 +350,10 @@ def test_the_picture_has_the_weights(fit, monkeypatch):
         ("[[view]]\ngamma = true", ["gamma = True", "above 0"]),
         ('[[view]]\nkernel = "poly"\ndegree = -1', ["degree = -1", "0 or more"]),
         ('[[view]]\nkernel = "poly"\ncoef0 = "1"', ["coef0 = '1'", "a number"]),
+        ('[[view]]\nkernel = "heat"\nn_neighbors = 1', ["n_neighbors = 1", "2 or more, or auto"]),
+        ('[[view]]\nkernel = "heat"\nn_neighbors = nan', ["n_neighbors = nan", "2 or more"]),
+        ('[[view]]\nkernel = "heat"\nt = 0', ["t = 0", "above 0, or auto"]),
+        ('[[view]]\nkernel = "heat"\nmetric = "l1"', ["metric = 'l1'", "euclidean or cosine"]),
         ("[[view]]\ndegree = 2", ["'rbf' takes only gamma", "leave degree out"]),
         ('[[view]]\nkernel = "linear"\ngamma = 1', ["'linear' takes no parameters"]),
         ('[[view]]\nkernel = "widths"\ngamma = 1', ["'widths' takes no parameters"]),

@@ -80,9 +80,13 @@ def _comparison(fitted: Any) -> dict[str, Any]:
 
 
 def _kernel(fitted: Any) -> dict[str, Any]:
-    if fitted.kernels is None:
-        return {"gamma": fitted.model.gamma_}
-    return {"kernels": describe(fitted.kernels, fitted.model)}
+    model = fitted.model
+    if fitted.kernels is not None:
+        return {"kernels": describe(fitted.kernels, model)}
+    if model.n_pieces_ is None:
+        return {"gamma": model.gamma_}
+    graph = {"n_neighbors": int(model.n_neighbors_), "t": float(model.t_)}
+    return {"graph": graph | {"pieces": int(model.n_pieces_)}}
 
 
 def predict_summary(source: Path, labels: Any, n_clusters: int, file: Path) -> dict[str, Any]:
@@ -119,6 +123,11 @@ def as_text(summary: dict[str, Any]) -> str:
     if "cost" in summary:
         lines["cost"] = _cost(summary)
         lines |= _approximation(summary["approximation"])
+        if graph := summary.get("graph"):
+            lines["graph"] = (
+                f"{graph['n_neighbors']} neighbours, {graph['pieces']} "
+                f"piece{'s' * (graph['pieces'] != 1)}, heat for t = {graph['t']:.3g}"
+            )
         lines["power"] = _power(summary)
         lines["time"] = _time(summary)
     if agreement := summary.get("agreement"):

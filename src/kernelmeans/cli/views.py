@@ -42,6 +42,15 @@ _PARAMETERS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "degree": ("a number, 0 or more", lambda value: _is_finite(value) and value >= 0),
     "coef0": ("a number", _is_finite),
+    "n_neighbors": (
+        "a whole number, 2 or more, or auto",
+        lambda value: value == "auto" or (_is_finite(value) and value == int(value) >= 2),
+    ),
+    "t": (
+        "a number above 0, or auto",
+        lambda value: value == "auto" or (_is_finite(value) and value > 0),
+    ),
+    "metric": ("euclidean or cosine", lambda value: value in ("euclidean", "cosine")),
 }
 _VIEW_KEYS = ("name", "columns", "kernel", *_PARAMETERS)
 
