@@ -58,6 +58,7 @@ def test_round_trip(model_file, blobs):
         ["--kernel", "linear", "--no-scale"],
         ["--kernel", "geodesic"],
         ["--kernel", "cosine", "--soft"],
+        ["--kernel", "heat", "--n-neighbors", "7", "--metric", "cosine"],
         ["--no-cache-kernel"],
     ],
 )

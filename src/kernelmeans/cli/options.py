@@ -21,6 +21,7 @@ _KERNELS = (
     "linear",
     "sigmoid",
     "geodesic",
+    "heat",
     "precomputed",
 )
 
@@ -104,6 +105,27 @@ kernel_options = group(
     ),
     option("--degree", type=float, default=3, help="Degree of poly."),
     option("--coef0", type=float, default=1.0, help="Constant of poly and sigmoid."),
+    option(
+        "--n-neighbors",
+        type=number_or("auto", number=int),
+        metavar="auto|NUMBER",
+        default="auto",
+        help="Neighbours of a row in the graph of heat, itself included.",
+    ),
+    option(
+        "--t",
+        type=number_or("auto"),
+        metavar="auto|NUMBER",
+        default="auto",
+        help="Time of heat.",
+    ),
+    option(
+        "--metric",
+        type=click.Choice(["euclidean", "cosine"]),
+        default="euclidean",
+        metavar="NAME",
+        help="What neighbours of heat are near in: euclidean or cosine.",
+    ),
     option(
         "--views",
         type=EXISTING,
@@ -224,7 +246,7 @@ talk_options = group(
     ),
 )
 
-_ONE_KERNEL = ("kernel", "gamma", "degree", "coef0")
+_ONE_KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
 _ESTIMATOR_PARAMETERS = (
     *_ONE_KERNEL,
     "s0",
@@ -256,7 +278,7 @@ def estimator_parameters(chosen: Mapping[str, Any]) -> dict[str, Any]:
 def check_views(ctx: click.Context) -> None:
     """Refuse the options of a single kernel beside ``--views``."""
     given = [
-        f"--{name}"
+        f"--{name.replace('_', '-')}"
         for name in _ONE_KERNEL
         if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
     ]
