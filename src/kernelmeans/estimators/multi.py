@@ -35,9 +35,10 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         (`kernelmeans.kernels.du2015_family`). ``"precomputed"``: X is a stack of kernel matrices,
         shape (L, n, n), which cannot be cross-validated. Or a list whose items are a kernel or a
         family by name, a callable of two matrices, ``dict(kernel=, gamma=, degree=, coef0=,
-        kernel_params=)`` as for `KernelPowerKMeans`, or a pair of one of these and columns of X:
-        names, indices, a mask, a slice or a callable, as in scikit-learn's ColumnTransformer.
-        Columns that no item names are ignored; in a table they may hold anything.
+        kernel_params=, n_neighbors=, t=, metric=)`` as for `KernelPowerKMeans`, or a pair of one of
+        these and columns of X: names, indices, a mask, a slice or a callable, as in scikit-learn's
+        ColumnTransformer. Columns that no item names are ignored; in a table they may hold
+        anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default="unit-variance"
         How kernels are put on one scale, lest it decide their weights: divided by the kernel
         variance (the mean squared distance from the mean becomes 1); normalised to K(x, x) = 1;

@@ -36,10 +36,11 @@ class KernelPowerKMeans(WithKernel, Annealed):
     kernel : str or callable, default="rbf"
         ``"rbf"``, ``"laplacian"``, ``"poly"``, ``"cosine"``, ``"linear"``, ``"sigmoid"`` as
         scikit-learn computes them, ``"geodesic"`` (`kernelmeans.kernels.geodesic_kernel`),
-        ``"precomputed"`` (X is the kernel matrix), or a callable that takes two matrices of rows
-        and returns the kernel between them (it is called from several threads). A callable,
-        ``"sigmoid"`` or ``"precomputed"`` kernel that is not positive semi-definite brings a
-        warning with the size of the violation.
+        ``"heat"`` (on the graph of nearest neighbours, for clusters of any shape:
+        `kernelmeans.heat.HeatKernel`), ``"precomputed"`` (X is the kernel matrix), or a callable
+        that takes two matrices of rows and returns the kernel between them (it is called from
+        several threads). A callable, ``"sigmoid"`` or ``"precomputed"`` kernel that is not positive
+        semi-definite brings a warning with the size of the violation.
     gamma : {"rms", "median", "scale"} or float, default="rms"
         Width. ``"rms"``: the paper's 1 / (2 sigma^2) for rbf, sigma the root mean square distance
         of two rows; 1 / n_features for laplacian, poly and sigmoid; 0.5 for geodesic.
@@ -49,6 +50,15 @@ class KernelPowerKMeans(WithKernel, Annealed):
         Of the poly and sigmoid kernels.
     kernel_params : dict, default=None
         Keyword arguments for a callable kernel.
+    n_neighbors : "auto" or int, default="auto"
+        Neighbours of a row in the graph of the heat kernel, itself included. ``"auto"``:
+        1 + log2(n_samples / n_clusters), rounded; twice that where the graph would be in more
+        pieces than clusters.
+    t : "auto" or float, default="auto"
+        Time of the heat kernel; ``"auto"`` is that at which as many states are apart as there are
+        clusters.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        What the heat kernel's neighbours are near in.
     s0 : "auto" or float, default="auto"
         First power, negative. ``"auto"`` starts just below the critical power, above which
         centroids collapse onto the mean; nearer to 0 where clusters are so clear that samples
@@ -130,6 +140,13 @@ class KernelPowerKMeans(WithKernel, Annealed):
         The kernel with its parameters settled, a function of two matrices of rows.
     gamma_ : float or None
         Width used, where the kernel has one.
+    n_neighbors_, t_ : int and float, or None
+        Neighbours and time of the heat kernel; None for others.
+    eigenvalues_ : ndarray of shape (r,) or None
+        Eigenvalues of its graph, one for each feature, in descending order.
+    n_pieces_ : int or None
+        Connected components of its graph. Where they outnumber the clusters, or hold fewer rows
+        than a twentieth of the mean cluster, they join what is nearest to them.
     approximation_, approximation_reason_ : str
         How the kernel was held (``"exact"``, ``"blocked"``: rows recomputed, ``"explicit"``: an
         inner product of the rows, or an approximation), and why.
@@ -243,7 +260,7 @@ class KernelKMeans(WithKernel):
     ----------
     n_clusters : int, default=8
         Number of clusters k.
-    kernel, gamma, degree, coef0, kernel_params
+    kernel, gamma, degree, coef0, kernel_params, n_neighbors, t, metric
         As for `KernelPowerKMeans`.
     init, n_init
         As for `KernelPowerKMeans`.
@@ -257,7 +274,8 @@ class KernelKMeans(WithKernel):
     Attributes
     ----------
     labels_, inertia_, objective_history_, power_history_, n_iter_, weights_, kernel_, gamma_,
-    approximation_, approximation_reason_, approximation_error_, inertia_bounds_, result_
+    n_neighbors_, t_, eigenvalues_, n_pieces_, approximation_, approximation_reason_,
+    approximation_error_, inertia_bounds_, result_
         As for `KernelPowerKMeans`; the powers are all -inf and the weights 0 or 1.
 
     References

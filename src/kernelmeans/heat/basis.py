@@ -6,13 +6,11 @@ import numpy as np
 
 from kernelmeans._typing import Array, Data
 from kernelmeans.heat.pieces import Pieces
-from kernelmeans.heat.spectrum import Pairs, first_counts, leading_pairs
+from kernelmeans.heat.spectrum import leading_pairs, pair_count
 from kernelmeans.heat.time import solve_time
 
-#: Share of a state below which an eigenpair is left out, as are those that come after it.
+#: Share of a state below which an eigenpair is left out.
 NEGLIGIBLE = 1e-2
-#: Most eigenpairs of a large graph, for each cluster and beside that, however short the time.
-MOST_PER_CLUSTER, MOST_BESIDE = 20, 200
 
 
 class Basis(NamedTuple):
@@ -62,40 +60,24 @@ def heat_basis(S: Data, pieces: Pieces, n_clusters: int, t: float | str = "auto"
     >>> (features @ features.T).round(2)[0] + 0.0
     array([1., 1., 1., 0., 0., 0.])
     """
+    count = pair_count(n_clusters)
     rows = [np.flatnonzero(pieces.labels == piece) for piece in range(pieces.n_kept)]
-    most = MOST_PER_CLUSTER * n_clusters + MOST_BESIDE
-    wanted = first_counts(pieces.sizes[: pieces.n_kept], n_clusters)
-    found = [leading_pairs(S, own, count) for own, count in zip(rows, wanted, strict=True)]
-    while True:
-        values = np.concatenate([own.values for own in found])
-        time = solve_time(values, n_clusters, pieces.n_kept) if isinstance(t, str) else t
-        if len(values) >= most:
-            break
-        short = [index for index, own in enumerate(found) if _goes_on(own, time)]
-        if not short:
-            break
-        for index in short:
-            found[index] = leading_pairs(S, rows[index], 2 * len(found[index].values))
-    return _basis(found, S.shape[0], time)
-
-
-def _goes_on(pairs: Pairs, t: float) -> bool:
-    """Whether the pairs that were not computed may count."""
-    return not pairs.complete and np.exp(-2 * t * (1 - pairs.values[-1])) > NEGLIGIBLE
-
-
-def _basis(found: list[Pairs], n_rows: int, t: float) -> Basis:
-    weights = [np.exp(-t * (1 - own.values)) for own in found]
-    widths = [max(1, int(np.count_nonzero(own**2 > NEGLIGIBLE))) for own in weights]
-    ends = np.cumsum([0, *widths])
-    features = np.zeros((n_rows, ends[-1]))
-    values = np.empty(ends[-1])
-    for own, weight, width, first in zip(found, weights, widths, ends[:-1], strict=True):
-        columns = slice(first, first + width)
-        features[own.rows, columns] = unit_rows(own.vectors[:, :width] * weight[:width])
-        values[columns] = own.values[:width]
-    order = np.argsort(-values, kind="stable")
-    return Basis(features[:, order], values[order], t)
+    found = [leading_pairs(S, own, count) for own in rows]
+    # The largest of all pieces; that of each piece is the same, 1, and comes before all others.
+    first = np.concatenate([np.arange(len(own.values)) > 0 for own in found])
+    values = np.concatenate([own.values for own in found])
+    order = np.lexsort((-values, first))[:count]
+    time = solve_time(values[order], n_clusters, pieces.n_kept) if isinstance(t, str) else t
+    ends = np.cumsum([0, *(len(own.values) for own in found)])
+    weights = np.exp(-time * (1 - values[order]))
+    kept = (weights**2 > NEGLIGIBLE) | ~first[order]
+    order, weights = order[kept], weights[kept]
+    features = np.zeros((S.shape[0], len(order)))
+    for own, begin, end in zip(found, ends[:-1], ends[1:], strict=True):
+        columns = np.flatnonzero((begin <= order) & (order < end))
+        heat = own.vectors[:, order[columns] - begin] * weights[columns]
+        features[own.rows[:, None], columns] = unit_rows(heat)
+    return Basis(features, values[order], time)
 
 
 def unit_rows(X: Array) -> Array:

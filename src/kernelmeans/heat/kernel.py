@@ -20,8 +20,8 @@ class HeatKernel(Kernel):
     A is the graph of `SpectralClustering(affinity="nearest_neighbors")` on the different rows, D
     its degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form H_xy / sqrt(H_xx H_yy) of
     H = exp(-2 t (I - S)), held by the rows of U exp(-(1 - lambda) t), scaled to length 1, where
-    lambda and U are the leading eigenpairs of S. Kernel k-means with it is a weighted graph cut
-    without the relaxation of spectral clustering.
+    lambda and U are the 2 k + 10 leading eigenpairs of S for k clusters. Kernel k-means with it is
+    a weighted graph cut without the relaxation of spectral clustering.
 
     It is a function of the training rows, so it has to be fitted. A new row has the mean of the
     features of its ``n_neighbors`` nearest training rows, scaled to length 1, and one that equals a
