@@ -123,7 +123,7 @@ class WithKernel(OneKernel):
         gamma: float | None = self.kernel_.parameters.get("gamma")
         return gamma
 
-    def _resolve_kernel(self, X: Data, seed: int) -> Kernel:
+    def _resolve_kernel(self, X: Data, weight: Array, seed: int) -> Kernel:
         return resolve_kernel(
             self.kernel,
             X,
@@ -132,6 +132,7 @@ class WithKernel(OneKernel):
             coef0=self.coef0,
             kernel_params=self.kernel_params,
             random_state=seed,
+            sample_weight=weight,
         )
 
 

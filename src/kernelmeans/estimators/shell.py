@@ -54,7 +54,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
     weights_: Any
     inertia_: float
 
-    def _resolve_kernel(self, X: Data, seed: int) -> Any:
+    def _resolve_kernel(self, X: Data, weight: Array, seed: int) -> Any:
         """Settle the kernel from the data, a `Kernel` or several of them."""
         raise NotImplementedError
 
@@ -118,7 +118,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         if self._precomputed:
             refuse_dask(X, "kernel matrices")
             self._check_precomputed(X)
-        kernel = self._resolve_kernel(X, seed)
+        kernel = self._resolve_kernel(X, weight, seed)
         starts = Starts(hosted(self.init), self.n_init, self.n_clusters, kernel, X)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.

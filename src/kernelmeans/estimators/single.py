@@ -377,7 +377,7 @@ class PowerKMeans(OneKernel, Annealed):
         self.device = device
         self.random_state = random_state
 
-    def _resolve_kernel(self, X: Data, seed: int) -> Kernel:
+    def _resolve_kernel(self, X: Data, weight: Array, seed: int) -> Kernel:
         return Kernel("linear", {})
 
     @property

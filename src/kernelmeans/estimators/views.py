@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmeans._sklearn import _get_column_indices, validate_parameter_constraints
-from kernelmeans._typing import Columns, Data, IntArray
+from kernelmeans._typing import Array, Columns, Data, IntArray
 from kernelmeans.estimators.parameters import KERNEL
 from kernelmeans.kernels import PARAMETERS, Kernel, du2015_family, resolve_kernel, width_family
 
 #: What stands for several kernels at once.
-FAMILIES: Mapping[str, Callable[[Data], list[Kernel]]] = {
+FAMILIES: Mapping[str, Callable[..., list[Kernel]]] = {
     "widths": width_family,
     "du2015": du2015_family,
 }
@@ -35,13 +35,14 @@ class View(NamedTuple):
     spec: Mapping[str, Any]
     columns: Columns
 
-    def kernels(self, X: Data, random_state: int) -> list[Kernel]:
+    def kernels(self, X: Data, sample_weight: Array, random_state: int) -> list[Kernel]:
         """Settle the parameters from the training rows, of which X has this view's columns."""
         name = self.spec["kernel"]
         try:
             if isinstance(name, str) and name in FAMILIES:
-                return FAMILIES[name](X)
-            return [resolve_kernel(**{**self.spec, "X": X, "random_state": random_state})]
+                return FAMILIES[name](X, sample_weight=sample_weight)
+            drawn = {"random_state": random_state, "sample_weight": sample_weight}
+            return [resolve_kernel(**{**self.spec, "X": X, **drawn})]
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from error
 

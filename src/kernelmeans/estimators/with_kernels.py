@@ -111,7 +111,7 @@ class WithKernels(KernelClusterer):
         for index in range(X.shape[1]):
             check_gram(X[:, index], f"kernels='precomputed': X[{index}]")
 
-    def _resolve_kernel(self, X: Data, seed: int) -> CombinedKernel:
+    def _resolve_kernel(self, X: Data, weight: Array, seed: int) -> CombinedKernel:
         if isinstance(X, Rows) and self.kernel_scaling == "min-max":
             raise ValueError(
                 "kernel_scaling='min-max' looks at all kernel values, for which the rows have to "
@@ -126,7 +126,7 @@ class WithKernels(KernelClusterer):
             self._kernel_names = [f"X[{index}]" for index in columns]
         else:
             for view in self._views:
-                found = view.kernels(_columns(X, view.columns), seed)
+                found = view.kernels(_columns(X, view.columns), weight, seed)
                 kernels += found
                 columns += [view.columns] * len(found)
                 self._kernel_names += [f"{view.name}, {own.name}" for own in found]

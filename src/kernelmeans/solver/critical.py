@@ -49,7 +49,7 @@ def critical_power(space: Space, threads: Threads, seed: int = 0) -> float:
     mean = combination(space, weight, threads)
     # About the mean, whatever the origin: the differences cancel exactly for constant data.
     squared = distances_to(space, mean, threads)[0, 0]
-    varies = squared > 2 * space.floor(mean)
+    varies = (squared > 2 * space.floor(mean)) & (weight > 0)
     if not varies.any():
         return -np.inf
     # Samples at the mean have no direction: the mean is over the others.
