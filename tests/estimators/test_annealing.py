@@ -102,7 +102,7 @@ class TestConstantPower:
 
 @pytest.mark.parametrize("estimator", [KernelPowerKMeans, PowerKMeans, KernelKMeans])
 def test_too_few_steps_bring_a_warning_with_the_remedy(estimator):
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 .*Raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 .*still annealed, .*raise max_iter"):
         model = estimator(4, n_swaps=0, max_iter=2, random_state=0).fit(X)
     assert model.n_iter_ == 2
     np.testing.assert_array_equal(model.labels_, model.predict(X))

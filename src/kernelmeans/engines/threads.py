@@ -5,6 +5,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from functools import lru_cache
 from threading import Lock
 from types import TracebackType
@@ -184,7 +185,8 @@ class Threads:
             if len(waiting) == limit:
                 first, future = waiting.popleft()
                 yield first, future.result()
-            waiting.append((block, self._pool.submit(function, block)))
+            # In the caller's context: what NumPy is to overlook is the same in every thread.
+            waiting.append((block, self._pool.submit(copy_context().run, function, block)))
         while waiting:
             first, future = waiting.popleft()
             yield first, future.result()

@@ -139,7 +139,6 @@ class WithKernel(OneKernel):
 class Annealed(KernelClusterer):
     """Estimators with the annealing parameters."""
 
-    _faster = ", or anneal faster (larger eta, smaller anneal_every)"
     s0: str | float
     eta: str | float
     anneal_every: int

@@ -105,6 +105,8 @@ def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
             "array, or use 'widths'."
         )
     largest = _largest_distance(X if sample_weight is None else X[sample_weight > 0])
+    if not np.isfinite(np.square(np.float64(2 * DU2015_WIDTHS[-1] * largest))):
+        raise ValueError("squared distances between rows of X overflow; scale its columns.")
     gammas = [reciprocal(2 * (width * largest) ** 2) for width in DU2015_WIDTHS]
     gaussians = [Kernel("rbf", {"gamma": gamma}) for gamma in gammas]
     polynomials = [

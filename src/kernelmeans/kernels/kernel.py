@@ -343,3 +343,34 @@ def check_finite(kernel: Kernel, *values: Array) -> None:
             f"these data in {values[0].dtype}; scale the columns of X, or choose another kernel or "
             "other parameters."
         )
+
+
+def check_range(kernel: Kernel, squared_norms: Array, sample_weight: Array) -> None:
+    """Refuse squared norms so large that distances, sums or costs of the samples may overflow.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    squared_norms : ndarray
+        Of the samples in feature space, or K(x, x).
+    sample_weight : ndarray of shape (n_samples,)
+        Weights.
+
+    Raises
+    ------
+    ValueError
+        If one is too large, NaN or infinite.
+    """
+    largest, n = float(np.abs(squared_norms).max(initial=0)), len(sample_weight)
+    # Distances are at most four squared norms, products with unit vectors as many as the root of n.
+    single = float(np.finfo(sample_weight.dtype).max) / (8 * np.sqrt(n))
+    double = float(np.finfo(np.float64).max) / (8 * n)
+    most = min(single, double / max(float(sample_weight.sum(dtype=np.float64)), 1.0))
+    if not largest <= most:
+        raise ValueError(
+            f"kernel={kernel.name!r} with parameters {kernel.parameters} reaches {largest:.3g} on "
+            f"these data, and sums of such numbers overflow in {sample_weight.dtype} from "
+            f"{most:.3g} on; scale the columns of X or the kernel matrix, use float64, or choose "
+            "another kernel or other parameters."
+        )

@@ -66,7 +66,17 @@ def resolve_gamma(
     """
     if not isinstance(gamma, str):
         return float(gamma)
-    weight = _uneven(sample_weight)
+    found = _named_gamma(gamma, kernel, X, random_state, _uneven(sample_weight))
+    if not 0 < found < math.inf:
+        raise ValueError(
+            f"gamma={gamma!r}: squared distances between rows of X overflow; scale its columns."
+        )
+    return found
+
+
+def _named_gamma(
+    gamma: str, kernel: str, X: Data, random_state: Any, weight: Array | None
+) -> float:
     if gamma == "median":
         return _median_gamma(kernel, X, random_state, weight)
     if gamma == "scale":

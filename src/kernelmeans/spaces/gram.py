@@ -11,7 +11,7 @@ from kernelmeans._arrays import beside, double, like, namespace, on_host, picked
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel, check_finite, lengths_of
+from kernelmeans.kernels import Kernel, check_finite, check_range, lengths_of
 from kernelmeans.spaces.base import SERIAL, Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import LARGEST_BLOCK, ROW_BUDGET, Embedding, Predictor, portions
@@ -170,6 +170,7 @@ class GramSpace(Space):
         with np.errstate(all="ignore"):
             diagonal = like(self.kernel.diagonal(self.X), means)
         check_finite(self.kernel, to_numpy(means), to_numpy(diagonal))
+        check_range(self.kernel, to_numpy(diagonal), self.sample_weight)
         self.origin = Origin(shares, means)
         self._squared_norms = self.origin.squared_norms(diagonal, means)
         self.trace = Trace(float(self.device_weight @ diagonal), 0.0)

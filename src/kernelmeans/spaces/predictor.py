@@ -134,6 +134,11 @@ class Predictor(ABC):
         -------
         Comparison
             Labels, and squared distances.
+
+        Raises
+        ------
+        ValueError
+            If the kernel of a row is not finite.
         """
         embed = self.embedding()
         return self.compare_blocks(
@@ -182,4 +187,17 @@ class Predictor(ABC):
         with Threads(self.workers if self.device.is_host else 1) as threads:
             blocks = [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
             threads.run(fill, blocks, max_in_flight)
+        self._refuse_infinite(nearest, distances)
         return Comparison(labels, nearest, distances)
+
+    def _refuse_infinite(self, nearest: Array, distances: Array | None) -> None:
+        finite = np.isfinite(nearest)
+        if distances is not None:
+            finite &= np.isfinite(distances).all(axis=0)
+        if not finite.all():
+            raise ValueError(
+                f"X: kernel={self.kernel.name!r} is NaN or infinite in {nearest.dtype} between "
+                f"{np.count_nonzero(~finite)} of {len(finite)} rows and those of the fit, or "
+                "themselves; leave such rows out, or fit with another kernel, other parameters or "
+                "scaled columns."
+            )
