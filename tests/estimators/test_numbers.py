@@ -183,16 +183,23 @@ class TestBounds:
         assert model.inertia_bounds_ == pytest.approx((cost, cost), rel=1e-9)
         assert model.inertia_ >= cost * (1 - 1e-12)
 
-    @pytest.mark.filterwarnings("ignore:Number of distinct")
-    @pytest.mark.parametrize("n_components", [2, 6])
-    def test_low_is_not_above_high_where_the_cost_is_nil(self, n_components):
-        for seed in range(20):
+    @pytest.mark.filterwarnings("ignore:The best restart did not converge")
+    @pytest.mark.parametrize("estimator", [PowerKMeans, KernelPowerKMeans])
+    def test_low_is_not_above_high_where_the_cost_is_nil(self, estimator):
+        for seed in range(15):
             rows = data.cloud(6, 2, seed).repeat(2, axis=0)
-            model = KernelPowerKMeans(
-                6, approximation="landmarks", n_components=n_components, random_state=seed
-            )
-            low, high = model.fit(rows).inertia_bounds_
+            low, high = estimator(6, max_iter=1, random_state=0).fit(rows).inertia_bounds_
             assert 0 <= low <= high
+
+
+def test_powers_next_to_zero_take_heavy_weights():
+    model = PowerKMeans(2, s0=-1e-6, init=[0, 1])
+    model.fit([[0.0], [1.0], [2.0], [1e-13]], sample_weight=[1e12, 1, 1, 1])
+    assert model.inertia_ == pytest.approx(0.5)
+    for dtype in ("float32", "float64"):
+        constant = PowerKMeans(3, s0=-1e-6, eta=1, init=[0, 1, 60])
+        history = constant.fit(X.astype(dtype)).objective_history_
+        assert (np.diff(history) <= 8 * np.finfo(dtype).eps * history[0]).all()
 
 
 class TestDiagonal:
