@@ -181,6 +181,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         """Squared distances to the nearest centroids."""
         return self._compared(X, diagonal, device).nearest
 
+    @refused_later
     def _compared(
         self,
         X: Data,

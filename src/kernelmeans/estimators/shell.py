@@ -109,7 +109,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         y : Ignored
             Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; weight 2 is the row twice. All ones when None.
+            Weights; weight 2 is the row twice, 0 none. All ones when None.
 
         Returns
         -------
@@ -119,7 +119,8 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         Raises
         ------
         ValueError
-            If the input is unfit: NaN, wrong shapes, fewer rows than clusters, negative weights.
+            If the input is unfit: NaN, wrong shapes, fewer rows than clusters, negative weights,
+            or numbers whose sums overflow.
         MemoryError
             If a cached kernel matrix would not fit into ``memory_budget``.
         """
