@@ -149,7 +149,7 @@ class Starts:
         got, start = start.dtype, start.astype(self.X.dtype)
         if not np.isfinite(start).all():
             raise ValueError(
-                f"{name} has values that are NaN or infinite in {start.dtype}; give others."
+                f"{name} contains NaN or infinite values, in {start.dtype}; give finite numbers."
             )
         if self._are_coordinates(start):
             return start
