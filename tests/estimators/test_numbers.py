@@ -160,6 +160,14 @@ class TestOverflow:
         assert not hasattr(fresh, "n_features_in_")
 
 
+@pytest.mark.parametrize("approximation", [None, "landmarks", "rpcholesky"])
+def test_a_kernel_that_is_not_defined_between_rows_is_refused(approximation):
+    kernel = {"kernel": "poly", "degree": 2.5, "coef0": 0.0, "n_components": 0.9}
+    model = KernelPowerKMeans(3, approximation=approximation, random_state=0, **kernel)
+    with pytest.raises(ValueError, match=r"kernel='poly' .* is NaN or infinite"):
+        model.fit(data.cloud(60, 2))
+
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian", "precomputed", overlap])
 def test_starting_weights_may_be_square(kernel):
     rows = np.array([[0.0], [1.0], [2.0]])

@@ -308,6 +308,7 @@ def _pivots(
 
     def rows(indices: IntArray) -> Array:
         values = kernel.values(X[indices], X)
+        check_finite(kernel, values)
         return values if lengths is None else values / lengths[indices, None] / lengths
 
     rng = np.random.default_rng(seed)
