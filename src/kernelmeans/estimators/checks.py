@@ -155,13 +155,18 @@ def warn_if_far(X: Data, kernel: str) -> None:
     # The distances of a Laplacian kernel are sums of differences, which are exact.
     if not scipy.sparse.issparse(X) or kernel == "laplacian":
         return
+    eps, n = float(np.finfo(X.dtype).eps), X.shape[0]
+    square = float(np.sum(np.square(np.asarray(X.sum(axis=0, dtype=np.float64)) / n)))
+    # A cheap look, for mostly they are near.
+    if eps * square <= LOST * (float(np.sum(np.square(X.data), dtype=np.float64)) / n - square):
+        return
     mean, variance = column_moments(X)
     ratio = float(np.divide(mean @ mean, variance.sum()))
-    if np.finfo(X.dtype).eps * ratio > LOST and np.isfinite(ratio):
+    if eps * ratio > LOST and np.isfinite(ratio):
         warn_user(
             f"X is sparse, and the mean of its rows {np.sqrt(ratio):.2g} times as far from zero as "
             f"they are from each other: in {X.dtype} squared distances lose all but "
-            f"{max(0, int(-np.log10(np.finfo(X.dtype).eps * ratio)))} digits. Pass X.toarray(), "
+            f"{max(0, int(-np.log10(eps * ratio)))} digits. Pass X.toarray(), "
             "which is centred, subtract a constant from the columns, or use float64."
         )
 
