@@ -140,10 +140,11 @@ BY_WIDTH = {
 }
 
 
+@pytest.mark.parametrize("place", [1e3, 1e9])
 @pytest.mark.parametrize("name", BY_WIDTH)
-def test_an_outlier_without_weight_changes_nothing(name):
+def test_an_outlier_without_weight_changes_nothing(name, place):
     X, weight = data.cloud(60, 3) + 3, np.r_[np.ones(60), 0]
-    far = np.concatenate([X, [[1000, 1000, -1000]]])
+    far = np.concatenate([X, [[place, place, -place]]])
     weighted, plain = (
         clone(BY_WIDTH[name]).set_params(n_clusters=4, init=np.array([2, 31, 47, 55]))
         for _ in range(2)

@@ -88,8 +88,8 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         return self._squared_lengths(X, device=device)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A model is read where the device of the fit is not.
-        state: dict[str, Any] = super().__getstate__()
+        # A model is read where the device of the fit is not; a copy, for a fit may be at work.
+        state = dict(super().__getstate__())
         return {key: hosted(value) if key in _ANSWERS else value for key, value in state.items()}
 
     @all_or_nothing
