@@ -54,6 +54,12 @@ def beside(values: Any, x: Array) -> Any:
     return namespace(x).asarray(values, device=x.device)
 
 
+def all_finite(x: Array) -> bool:
+    """Whether no value is NaN or infinite."""
+    xp = namespace(x)
+    return bool(xp.all(xp.isfinite(x)))
+
+
 def double(x: Array) -> Array:
     """The array in float64; itself, or a copy row by row, as NumPy's own products make it."""
     if on_host(x):

@@ -1,12 +1,17 @@
 """The thread pool: order, bounds, errors, and BLAS held at one thread."""
 
+import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import data
+import kernelmeans.engines.threads as threads_module
+from kernelmeans import KernelPowerKMeans
 from kernelmeans.engines import Threads
 from kernelmeans.engines.threads import available_threads
 
@@ -96,3 +101,96 @@ def test_overlapping_pools_give_blas_its_threads_back():
     assert set(counts) == {1}  # the second still counts on it
     second.__exit__(None, None, None)
     assert available_threads() == before
+
+
+def in_thread(function):
+    """What a function answers when another thread than the main one calls it."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function).result()
+
+
+@pytest.fixture
+def two_threads():
+    """BLAS at two threads, set by the main thread, to which threadpoolctl then gives the say."""
+    with threadpool_limits(2, user_api="blas"):
+        if blas_threads() != {2}:
+            pytest.skip("needs a BLAS that can have two threads")
+        yield
+
+
+def test_blas_runs_on_one_thread_in_pools_of_any_thread(two_threads):
+    def inside():
+        with Threads(2) as threads:
+            return [
+                blas_threads(),
+                *(found for _, found in threads.map(lambda _: blas_threads(), [1, 2])),
+            ]
+
+    for call in (inside, lambda: in_thread(inside)):
+        assert call() == [{1}] * 3
+        assert blas_threads() == {2}
+
+
+@pytest.mark.parametrize("last", ["main", "other"])
+def test_blas_is_as_before_after_pools_of_two_threads_overlap(two_threads, last):
+    before, begun, done = threadpool_info(), threading.Event(), threading.Event()
+
+    def other():
+        with Threads(2):
+            begun.set()
+            assert done.wait(10)
+        return blas_threads()
+
+    with ThreadPoolExecutor(1) as pool:
+        with Threads(2):
+            waiting = pool.submit(other)
+            assert begun.wait(10)
+            if last == "main":
+                done.set()
+                assert waiting.result() == {1}  # the main thread's pool still counts on it
+        done.set()
+        assert waiting.result() == {1 if last == "main" else 2}
+    assert threadpool_info() == before
+
+
+def test_fits_that_overlap_leave_blas_as_it_was(two_threads):
+    X, before = data.cloud(300), threadpool_info()
+    seen = []
+
+    def watched(A, B):
+        seen.append(blas_threads())
+        return A @ B.T
+
+    def fit(seed):
+        return KernelPowerKMeans(3, kernel=watched, random_state=seed).fit(X).inertia_
+
+    expected = [fit(seed) for seed in range(4)]
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(fit, range(4))) == expected
+    assert {count for counts in seen for count in counts} == {1}
+    assert threadpool_info() == before
+
+
+def test_a_blas_that_is_loaded_later_is_limited_too(monkeypatch):
+    class Late:
+        filepath, internal_api, num_threads = "late", "other", 3
+
+        def set_num_threads(self, count):
+            self.num_threads = count
+
+    class Controller(threads_module.ThreadpoolController):
+        def select(self, **kwargs):
+            found = super().select(**kwargs)
+            found.lib_controllers.append(late)
+            return found
+
+    with Threads(1):
+        pass
+    late = Late()
+    monkeypatch.setattr(threads_module, "ThreadpoolController", Controller)
+    monkeypatch.setitem(sys.modules, "a_module_with_a_blas", threads_module)
+    with Threads(1):
+        assert late.num_threads == 1
+    assert late.num_threads == 3
+    monkeypatch.undo()
+    threads_module._blas_of.cache_clear()

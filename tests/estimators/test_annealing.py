@@ -100,9 +100,16 @@ class TestConstantPower:
         assert model.power_history_[0] < model.critical_power_
 
 
-@pytest.mark.parametrize("estimator", [KernelPowerKMeans, PowerKMeans, KernelKMeans])
-def test_too_few_steps_bring_a_warning_with_the_remedy(estimator):
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 .*Raise max_iter"):
+@pytest.mark.parametrize(
+    ("estimator", "cause"),
+    [
+        (KernelPowerKMeans, "still annealed, at the power -.*raise max_iter, or anneal faster"),
+        (PowerKMeans, "still annealed, at the power -.*raise max_iter, or anneal faster"),
+        (KernelKMeans, r"hard steps still changed labels; raise max_iter\."),
+    ],
+)
+def test_too_few_steps_bring_a_warning_with_cause_and_remedy(estimator, cause):
+    with pytest.warns(ConvergenceWarning, match=f"max_iter=2 steps: .*{cause}"):
         model = estimator(4, n_swaps=0, max_iter=2, random_state=0).fit(X)
     assert model.n_iter_ == 2
     np.testing.assert_array_equal(model.labels_, model.predict(X))

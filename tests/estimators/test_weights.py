@@ -1,10 +1,14 @@
 """Sample weights: weight 2 is the row twice, weight 0 is no row, and the unit does not matter."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import data
-from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 
 #: Without swap moves, which draw samples by number, steps can be compared one by one.
 ALONE = {"n_swaps": 0}
@@ -123,3 +127,39 @@ def test_heavy_samples_draw_the_centroids():
     X = np.array([[0.0], [1.0], [10.0], [11.0]])
     model = PowerKMeans(2, init=np.array([0, 2])).fit(X, sample_weight=[3, 1, 1, 1])
     np.testing.assert_allclose(np.sort(model.cluster_centers_.ravel()), [0.25, 10.5])
+
+
+#: Estimators whose kernels follow the rows.
+BY_WIDTH = {
+    **{gamma: KernelPowerKMeans(gamma=gamma, n_swaps=0) for gamma in ("rms", "median", "scale")},
+    **{
+        family: MultiKernelPowerKMeans(kernels=family, n_swaps=0) for family in ("widths", "du2015")
+    },
+    "linear": PowerKMeans(n_swaps=0),
+    "rff": KernelPowerKMeans(approximation="rff", n_components=50, n_swaps=0, random_state=0),
+}
+
+
+@pytest.mark.parametrize("place", [1e3, 1e9])
+@pytest.mark.parametrize("name", BY_WIDTH)
+def test_an_outlier_without_weight_changes_nothing(name, place):
+    X, weight = data.cloud(60, 3) + 3, np.r_[np.ones(60), 0]
+    far = np.concatenate([X, [[place, place, -place]]])
+    weighted, plain = (
+        clone(BY_WIDTH[name]).set_params(n_clusters=4, init=np.array([2, 31, 47, 55]))
+        for _ in range(2)
+    )
+    compare(weighted.fit(far, sample_weight=weight), plain.fit(X), slice(60))
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("init", ["k-means++", "random"])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_rows_that_differ_in_one_without_weight_are_all_alike(name, init, k):
+    X = rows_for(name, np.array([[0.0], [0.0], [0.0], [1.0]]))
+    model = ESTIMATORS[name](k, init=init)
+    with pytest.warns(ConvergenceWarning) if k == 2 else nullcontext():
+        model.fit(X, sample_weight=[1, 2, 1, 0])
+    assert model.inertia_ == 0
+    np.testing.assert_array_equal(model.labels_, model.predict(X))
+    np.testing.assert_array_equal(model.labels_, 0)

@@ -59,3 +59,13 @@ def test_rows_of_more_digits_get_them(rng):
     got = GaussianRows(Y, 0.1)(X)
     assert got.dtype == X.dtype
     np.testing.assert_allclose(got, exact(X, Y, 0.1), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("far", [1e9, 1e15, 1e100])
+def test_few_far_rows_cost_the_others_no_digit(far, rng):
+    Y = rng.standard_normal((700, 2))
+    near = GaussianRows(Y, 0.5)(Y)
+    Y[::100] = far
+    near[::100] = near[:, ::100] = 0
+    near[np.ix_(range(0, 700, 100), range(0, 700, 100))] = 1
+    np.testing.assert_allclose(GaussianRows(Y, 0.5)(Y), near, atol=1e-14)

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 import data
@@ -228,3 +229,29 @@ def test_against_fixed_rows_values_are_those_of_both(name, form):
     kernel = resolve_kernel(name, X)
     got = kernel.against(form(Y))(form(X))
     np.testing.assert_array_equal(got, kernel.values(form(X), form(Y)))
+
+
+@pytest.mark.parametrize("name", ["cosine", "geodesic"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("scale", [1e-6, 1e-17, 1e-30, 1e-200, 1e30, 1e200])
+def test_short_and_long_rows_have_directions_too(name, dtype, scale, form):
+    with np.errstate(over="ignore"):
+        small = (scale * X).astype(dtype)
+    if not (small.any(axis=1) & np.isfinite(small).all(axis=1)).all():
+        pytest.skip("not a number of this precision")
+    rows, kernel = form(small), resolve_kernel(name, X)
+    exact = kernel(X.astype(dtype), X.astype(dtype))
+    np.testing.assert_allclose(kernel(rows, rows), exact, atol=40 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(kernel.diagonal(rows), 1)
+
+
+def test_callables_need_not_be_hashable():
+    function = ConstantKernel(2.0) * RBF(1.5)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(function)
+    kernel = resolve_kernel(function, X)
+    np.testing.assert_allclose(kernel(X, Y), function(X, Y))
+    assert not any([kernel.surely_positive, kernel.has_features, kernel.precomputed])
+    unit = kernel.normalise()
+    np.testing.assert_allclose(np.diagonal(unit(X, X)), 1)
+    np.testing.assert_allclose(unit.lengths(X), np.sqrt(2))

@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 import data
 from kernelmeans.kernels import geodesic_kernel, resolve_gamma
 from kernelmeans.kernels.widths import MEDIAN_SAMPLE
+from kernelmeans.rows.lazy import DaskRows
 
 X = data.cloud(70, 4)
 
@@ -71,3 +72,38 @@ def test_widths_are_the_same_for_sparse_and_dense_rows(gamma):
 def test_a_median_of_no_distance_is_refused(kernel):
     with pytest.raises(ValueError, match=r"gamma='median'.*kernel='\w+'; use gamma='rms'"):
         resolve_gamma("median", kernel, X)
+
+
+@pytest.mark.parametrize("name", ["rms", "median", "scale"])
+def test_rows_without_weight_do_not_count(name, form, rng):
+    X, weight = rng.standard_normal((60, 3)), np.repeat([1.0, 0.0], [50, 10])
+    outliers = np.concatenate([X[:50], 100 + X[50:]])
+    expected = resolve_gamma(name, "rbf", X[:50])
+    got = resolve_gamma(name, "rbf", form(outliers), sample_weight=weight)
+    assert got == pytest.approx(expected)
+    assert resolve_gamma(name, "rbf", form(X), sample_weight=7 * weight) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["rms", "median", "scale"])
+def test_weights_count_as_repeats(name, rng):
+    X, times = rng.standard_normal((300, 2)), rng.integers(1, 4, 300)
+    expected = resolve_gamma(name, "rbf", np.repeat(X, times, axis=0))
+    # Repeats of a row count as different rows.
+    got = resolve_gamma(name, "rbf", X, sample_weight=times.astype(float))
+    assert got == pytest.approx(expected, rel=5 / 300)
+    assert got != pytest.approx(resolve_gamma(name, "rbf", X), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["rms", "scale"])
+def test_weights_count_for_rows_on_disk_and_chunks(name, rng):
+    da = pytest.importorskip("dask.array")
+    X, weight = rng.standard_normal((300, 2)), np.r_[np.zeros(120), rng.uniform(size=180)]
+    expected = resolve_gamma(name, "rbf", X, sample_weight=weight)
+    lazy = DaskRows(da.from_array(X, chunks=(50, 2)))
+    assert resolve_gamma(name, "rbf", lazy, sample_weight=weight) == pytest.approx(expected)
+
+
+def test_the_median_is_exact_far_from_zero(rng):
+    X = rng.standard_normal((50, 2))
+    expected = resolve_gamma("median", "rbf", X)
+    assert resolve_gamma("median", "rbf", X + 1e8) == pytest.approx(expected, rel=1e-6)

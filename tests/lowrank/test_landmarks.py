@@ -161,3 +161,13 @@ def test_the_second_point_is_drawn_by_weight_times_squared_distance(threads):
         counts[tuple(kmeans_plusplus_points(X, 2, weight, seed))] += 1
     error = np.abs(counts / draws - expected)
     assert (error <= 4.5 * np.sqrt(expected * (1 - expected) / draws)).all()
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150, 1e155])
+def test_points_of_large_and_small_rows_are_the_same(scale):
+    X = np.random.default_rng(0).standard_normal((200, 3))
+    found = [
+        kmeans_plusplus_points(own * X, 20, own * np.ones(200), seed=0) for own in (1, 2, scale)
+    ]
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])

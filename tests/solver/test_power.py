@@ -57,6 +57,24 @@ def test_weights_and_means_are_the_direct_formulas(backend, d, s):
 
 
 @over_backends
+@pytest.mark.parametrize("dtype", DTYPES)
+@given(d=st.lists(st.floats(-26, 8).map(lambda x: 10.0**x), min_size=1, max_size=6))
+def test_powers_next_to_zero_keep_their_digits(backend, dtype, d):
+    """The power mean is then next to the geometric one, which sees every distance."""
+    d = np.asarray(d, dtype).astype(float)
+    values, mean, certainty = weigh_one(backend, d, -1e-6, dtype)
+    rtol = 2e2 * float(np.finfo(dtype).eps)
+    expected = np.exp(np.log(d).mean())
+    # Between the two lie terms of the order of s times the variance of the logarithms.
+    between = 1e-6 * (np.var(np.log(d)) + np.ptp(np.log(d)))
+    assert mean == pytest.approx(expected, rel=rtol + between)
+    shares = (1 / d) / (1 / d).sum()
+    np.testing.assert_allclose(values / values.sum(), shares, rtol=rtol + 1e-4, atol=1e-24)
+    np.testing.assert_allclose(values.sum(), (mean / d).sum() / len(d), rtol=rtol + 1e-4)
+    assert certainty == pytest.approx(shares.max(), rel=rtol + 1e-4)
+
+
+@over_backends
 @given(d=distances, s=st.sampled_from(POWERS), dtype=st.sampled_from(DTYPES))
 def test_nothing_overflows_and_nothing_is_denormal(backend, d, s, dtype):
     with np.errstate(all="raise", under="ignore"):

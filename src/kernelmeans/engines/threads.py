@@ -1,9 +1,11 @@
 """A pool of threads, each with a single-threaded BLAS."""
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from functools import lru_cache
 from threading import Lock
 from types import TracebackType
@@ -15,43 +17,78 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-@lru_cache(maxsize=1)
-def _blas() -> Any:
-    # Looking up the loaded libraries takes milliseconds: once is enough.
-    return ThreadpoolController().select(user_api="blas")
-
-
 class _SingleThreadedBlas:
     """BLAS at one thread, for as long as anybody in the process needs it so."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._holders = 0
+        #: Libraries that are held back in the whole process, by path, and their threads before.
+        self._held: dict[str, tuple[Any, int]] = {}
 
     def threads(self) -> int:
         """Threads that BLAS uses when nobody holds it back."""
         with self._lock:
-            return self._before if self._holders else self._count()
+            counts = [self._held.get(one.filepath, (one, one.num_threads)) for one in _blas()]
+            return max((count for _, count in counts), default=os.cpu_count() or 1)
 
-    def hold(self) -> None:
-        """Limit BLAS, unless another holder has done so."""
+    def hold(self) -> list[tuple[Any, int]]:
+        """Limit BLAS; what was limited for the calling thread alone, to be given to `release`."""
         with self._lock:
-            if self._holders == 0:
-                self._before = self._count()
-                self._limit = _blas().limit(limits=1)
             self._holders += 1
+            own = []
+            for library in _blas():
+                count = library.num_threads
+                # What is at one thread already has been limited by somebody who will undo it.
+                if count > 1:
+                    _set_threads(library, 1)
+                    if _is_of_thread(library):
+                        own.append((library, count))
+                    else:
+                        self._held.setdefault(library.filepath, (library, count))
+            return own
 
-    def release(self) -> None:
-        """Give BLAS its threads back, if this was the last holder."""
+    def release(self, own: list[tuple[Any, int]]) -> None:
+        """Give the calling thread its limits back, and the process, if this was the last holder."""
         with self._lock:
             self._holders -= 1
-            if self._holders == 0:
-                self._limit.restore_original_limits()
+            for library, count in own:
+                _set_threads(library, count)
+            while self._held and not self._holders:
+                _set_threads(*self._held.popitem()[1])
 
-    @staticmethod
-    def _count() -> int:
-        counts = [library["num_threads"] for library in _blas().info()]
-        return max(counts, default=os.cpu_count() or 1)
+
+def _blas() -> list[Any]:
+    # Looking them up takes milliseconds, and none is loaded without a new module.
+    return _blas_of(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _blas_of(n_modules: int) -> list[Any]:
+    libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return libraries
+
+
+def _is_of_thread(library: Any) -> bool:
+    """Whether a limit counts only in the thread that sets it."""
+    of_thread: bool = getattr(library, "threading_layer", "") == "openmp"
+    return of_thread and library.internal_api == "openblas"
+
+
+def _limit_worker() -> None:
+    for library in filter(_is_of_thread, _blas()):
+        library.set_num_threads(1)
+
+
+def _set_threads(library: Any, count: int) -> None:
+    # From threadpoolctl 3.8 on only the first thread that ever set a limit may set another, and
+    # calls of others are ignored: the right goes to this thread.
+    take_over = getattr(library, "clear_controlling_thread", None)
+    if take_over is not None:
+        take_over(force=True)
+    library.set_num_threads(count)
+    if take_over is not None and count > 1:
+        take_over(force=True)
 
 
 _SINGLE_THREADED = _SingleThreadedBlas()
@@ -103,8 +140,11 @@ class Threads:
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> "Threads":
-        _SINGLE_THREADED.hold()
-        self._pool = ThreadPoolExecutor(self.workers) if self.workers > 1 else None
+        self._own_limits = _SINGLE_THREADED.hold()
+        # Where limits count in one thread only, each worker sets its own, and ends with it.
+        self._pool = (
+            ThreadPoolExecutor(self.workers, "", _limit_worker) if self.workers > 1 else None
+        )
         return self
 
     def __exit__(
@@ -115,7 +155,7 @@ class Threads:
     ) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
-        _SINGLE_THREADED.release()
+        _SINGLE_THREADED.release(self._own_limits)
 
     def map(
         self,
@@ -145,7 +185,8 @@ class Threads:
             if len(waiting) == limit:
                 first, future = waiting.popleft()
                 yield first, future.result()
-            waiting.append((block, self._pool.submit(function, block)))
+            # In the caller's context: what NumPy is to overlook is the same in every thread.
+            waiting.append((block, self._pool.submit(copy_context().run, function, block)))
         while waiting:
             first, future = waiting.popleft()
             yield first, future.result()

@@ -1,11 +1,23 @@
-"""Checks of the input, made before any heavy work."""
+"""Checks of the input, made before any heavy work, and of what comes out."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
+import scipy.sparse
 
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, Data
+from kernelmeans._warnings import warn_user
+from kernelmeans.kernels.widths import column_moments
 from kernelmeans.memory import readable
 
+#: Around all that users call: what overflows is refused afterwards, with messages of our own.
+refused_later = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+Method = TypeVar("Method", bound=Callable[..., Any])
+#: Relative rounding of squared distances that is worth a warning.
+LOST = 1e-3
 #: Rows and columns compared at a time when a matrix is checked for symmetry.
 SYMMETRY_ROWS = 256
 #: What messages call the budget that ``memory_budget`` sets.
@@ -32,7 +44,8 @@ def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
     Raises
     ------
     ValueError
-        If weights are negative, all zero, or positive for fewer than n_clusters samples.
+        If weights are negative, all zero, positive for fewer than n_clusters samples, or sum to
+        what cannot be squared.
     """
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     positive = int(np.count_nonzero(weight))
@@ -40,6 +53,14 @@ def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
         raise ValueError(
             "sample_weight: all weights are zero; give positive weights to the samples that "
             "should count, or leave sample_weight=None."
+        )
+    limits = np.finfo(weight.dtype)
+    total = float(weight.sum(dtype=np.float64))
+    if not np.sqrt(limits.tiny) < total < np.sqrt(limits.max):
+        raise ValueError(
+            f"sample_weight: the sum of all weights is {total:.3g}; it must lie between "
+            f"{np.sqrt(limits.tiny):.1g} and {np.sqrt(limits.max):.1g}, whose squares "
+            f"{weight.dtype} can hold. Only their ratios matter: divide them by their mean."
         )
     if positive < n_clusters:
         of_positive_weight = "" if positive == X.shape[0] else " of positive weight"
@@ -117,3 +138,71 @@ def check_memory(
             f"{what} takes {readable(needed)}, more than {whose} of {readable(budget)}. "
             f"{remedies}{raised}."
         )
+
+
+def warn_if_far(X: Data, kernel: str) -> None:
+    """Warn of sparse rows so far from zero that squared distances lose their digits.
+
+    Dense rows are centred where that counts; sparse ones would be dense.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix, Rows} of shape (n_samples, n_features)
+        Training rows.
+    kernel : str
+        Name of the kernel.
+    """
+    # The distances of a Laplacian kernel are sums of differences, which are exact.
+    if not scipy.sparse.issparse(X) or kernel == "laplacian":
+        return
+    eps, n = float(np.finfo(X.dtype).eps), X.shape[0]
+    square = float(np.sum(np.square(np.asarray(X.sum(axis=0, dtype=np.float64)) / n)))
+    # A cheap look, for mostly they are near.
+    if eps * square <= LOST * (float(np.sum(np.square(X.data), dtype=np.float64)) / n - square):
+        return
+    mean, variance = column_moments(X)
+    ratio = float(np.divide(mean @ mean, variance.sum()))
+    if eps * ratio > LOST and np.isfinite(ratio):
+        warn_user(
+            f"X is sparse, and the mean of its rows {np.sqrt(ratio):.2g} times as far from zero as "
+            f"they are from each other: in {X.dtype} squared distances lose all but "
+            f"{max(0, int(-np.log10(eps * ratio)))} digits. Pass X.toarray(), "
+            "which is centred, subtract a constant from the columns, or use float64."
+        )
+
+
+def check_result(*values: Array | float) -> None:
+    """Refuse a fit whose numbers are not finite.
+
+    Parameters
+    ----------
+    *values : ndarray or float
+        Costs, norms and weights.
+
+    Raises
+    ------
+    ValueError
+        If one is NaN or infinite.
+    """
+    if not all(np.isfinite(value).all() for value in values):
+        raise ValueError(
+            "X, sample_weight: the fit came to NaN or infinite values, for numbers so large or "
+            "so unlike overflow; scale the columns of X and the weights, use float64, or choose "
+            "another kernel or other parameters."
+        )
+
+
+def all_or_nothing(fit: Method) -> Method:
+    """Let a fit that fails leave the estimator, fitted or not, as it was."""
+
+    @wraps(fit)
+    def safe(estimator: Any, *arguments: Any, **given: Any) -> Any:
+        before = dict(vars(estimator))
+        try:
+            return fit(estimator, *arguments, **given)
+        except BaseException:
+            vars(estimator).clear()
+            vars(estimator).update(before)
+            raise
+
+    return safe  # type: ignore[return-value]

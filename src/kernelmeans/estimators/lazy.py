@@ -150,4 +150,4 @@ class _Answer:
         method, estimator = unpacked(self.packed)
         if len(block):
             return method(estimator, upright(block))
-        return method(estimator, np.zeros((1, block.shape[1]), block.dtype))[:0]
+        return method(estimator, np.ones((1, block.shape[1]), block.dtype))[:0]

@@ -151,7 +151,7 @@ class WithKernel(OneKernel):
         """Connected components of the graph of a heat kernel, where it is one."""
         return getattr(self.kernel_, "n_pieces", None)
 
-    def _resolve_kernel(self, X: Data, seed: int) -> Kernel:
+    def _resolve_kernel(self, X: Data, weight: Array, seed: int) -> Kernel:
         return resolve_kernel(
             self.kernel,
             X,
@@ -163,13 +163,13 @@ class WithKernel(OneKernel):
             t=self.t,
             metric=self.metric,
             random_state=seed,
+            sample_weight=weight,
         )
 
 
 class Annealed(KernelClusterer):
     """Estimators with the annealing parameters."""
 
-    _faster = ", or anneal faster (larger eta, smaller anneal_every)"
     s0: str | float
     eta: str | float
     anneal_every: int

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernelmeans._devices import HOST, Device, answer, device_of, hosted
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
-from kernelmeans.estimators.checks import check_memory
+from kernelmeans.estimators.checks import check_memory, refused_later
 from kernelmeans.estimators.lazy import by_blocks, check_rows, lazy_rows, refuse_elsewhere
 from kernelmeans.rows import Rows
 from kernelmeans.rows.lazy import DaskRows, computed
@@ -44,6 +44,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")
 
+    @refused_later
     def predict(self, X: Any) -> IntArray:
         """Nearest centroid, in feature space, of each row.
 
@@ -63,7 +64,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         NotFittedError
             If the estimator has not been fitted.
         ValueError
-            If X has the wrong number of features, NaN or infinite values.
+            If X has the wrong number of features, or it or its kernel NaN or infinite values.
         """
         check_is_fitted(self)
         given, (X, device) = X, self._received(X, reset=False)
@@ -74,6 +75,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         labels = self._predictor.on(device).compare(X, self._lengths_for_labels(X)).labels
         return cast(IntArray, answer(labels, given))
 
+    @refused_later
     def transform(self, X: Any, *, diagonal: Any = None) -> Array:
         """Distances, not squared, of each row to the centroids in feature space.
 
@@ -100,14 +102,15 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         """
         check_is_fitted(self)
         given, (X, device) = X, self._received(X, reset=False)
+        self._check_diagonal(diagonal, X)
         if isinstance(X, Rows):
             dtype, width = self._predictor.norms.dtype, self.n_clusters
-            found: Array = by_blocks(self, type(self).transform, X, dtype, width)
+            # Not `transform` itself: blocks are plain numbers, whatever set_output asks for.
+            found: Array = by_blocks(self, Predicting._checked_distances, X, dtype, width)
             return found
-        squared = self._squared_lengths(X, hosted(diagonal), device)
-        compared = self._predictor.on(device).compare(X, squared, keep_distances=True)
-        return cast(Array, answer(np.sqrt(cast(Array, compared.distances)).T, given))
+        return cast(Array, answer(self._distances(X, hosted(diagonal), device), given))
 
+    @refused_later
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, diagonal: Any = None
     ) -> float:
@@ -138,6 +141,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         """
         check_is_fitted(self)
         X, device = self._received(X, reset=False)
+        self._check_diagonal(diagonal, X)
         weight = _check_sample_weight(hosted(sample_weight), X, dtype=X.dtype)
         if isinstance(X, Rows):
             dtype = self._predictor.norms.dtype
@@ -147,6 +151,29 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             nearest = self._nearest(X, hosted(diagonal), device)
         return -total_cost(nearest, weight)
 
+    def _check_diagonal(self, diagonal: Any, X: Data) -> None:
+        """Refuse k(x, x) where it would be passed over."""
+        if diagonal is None:
+            return
+        if not self._precomputed:
+            raise ValueError(
+                "diagonal: only a precomputed kernel cannot know k(x, x); leave diagonal=None, for "
+                f"kernel={self._predictor.kernel.name!r} computes it from the rows."
+            )
+        if isinstance(X, Rows):
+            raise ValueError(
+                "diagonal: cannot be had with Dask collections, whose chunks are worked on alone; "
+                "pass the kernel values of some rows at a time as a NumPy array."
+            )
+
+    def _checked_distances(self, X: Data) -> Array:
+        return self._distances(self._validated(X, reset=False))
+
+    def _distances(self, X: Data, diagonal: Any = None, device: Device | None = None) -> Array:
+        """Distances to all centroids."""
+        compared = self._compared(X, diagonal, device, keep_distances=True)
+        return np.sqrt(cast(Array, compared.distances)).T
+
     def _checked_nearest(self, X: Data) -> Array:
         return self._nearest(self._validated(X, reset=False))
 
@@ -154,11 +181,18 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         """Squared distances to the nearest centroids."""
         return self._compared(X, diagonal, device).nearest
 
-    def _compared(self, X: Data, diagonal: Any = None, device: Device | None = None) -> Comparison:
+    @refused_later
+    def _compared(
+        self,
+        X: Data,
+        diagonal: Any = None,
+        device: Device | None = None,
+        keep_distances: bool = False,
+    ) -> Comparison:
         # Blocks of rows on disk are the host's: where to compare them, the parameter says.
         device = device_of(self.device, X) if device is None else device
         squared = self._squared_lengths(X, diagonal, device)
-        return self._predictor.on(device).compare(X, squared)
+        return self._predictor.on(device).compare(X, squared, keep_distances)
 
     def _received(self, X: Any, reset: bool) -> tuple[Data, Device]:
         """Rows checked, on the host, and where to compute."""

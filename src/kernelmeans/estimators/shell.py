@@ -13,7 +13,13 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.build import Builder
 from kernelmeans.estimators.callbacks import Reporter
-from kernelmeans.estimators.checks import check_weights
+from kernelmeans.estimators.checks import (
+    all_or_nothing,
+    check_result,
+    check_weights,
+    refused_later,
+    warn_if_far,
+)
 from kernelmeans.estimators.lazy import by_blocks, loaded, refuse_dask
 from kernelmeans.estimators.predicting import Predicting, total_cost
 from kernelmeans.estimators.starts import Starts
@@ -38,6 +44,10 @@ BATCH_BYTES = 2**30
 WEIGHTS_SHARE = 0.25
 
 
+#: What is in the input's own library.
+_ANSWERS = ("labels_", "weights_")
+
+
 class KernelClusterer(CallbackSupportMixin, Predicting):
     """The shared shell; `fit` reads: validate, build a space, solve, label with predict's code."""
 
@@ -46,15 +56,13 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
     n_init: Any
     n_swaps: int | str = 0
     max_iter: int
-    #: What else ends a run sooner.
-    _faster: ClassVar[str] = ""
     cache_kernel: bool
     random_state: Any
     labels_: Any
     weights_: Any
     inertia_: float
 
-    def _resolve_kernel(self, X: Data, seed: int) -> Any:
+    def _resolve_kernel(self, X: Data, weight: Array, seed: int) -> Any:
         """Settle the kernel from the data, a `Kernel` or several of them."""
         raise NotImplementedError
 
@@ -79,8 +87,15 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         """The same for the training rows."""
         return self._squared_lengths(X, device=device)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A model is read where the device of the fit is not; a copy, for a fit may be at work.
+        state = dict(super().__getstate__())
+        return {key: hosted(value) if key in _ANSWERS else value for key, value in state.items()}
+
+    @all_or_nothing
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
+    @refused_later
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
 
@@ -94,7 +109,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         y : Ignored
             Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; weight 2 is the row twice. All ones when None.
+            Weights; weight 2 is the row twice, 0 none. All ones when None.
 
         Returns
         -------
@@ -104,7 +119,8 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         Raises
         ------
         ValueError
-            If the input is unfit: NaN, wrong shapes, fewer rows than clusters, negative weights.
+            If the input is unfit: NaN, wrong shapes, fewer rows than clusters, negative weights,
+            or numbers whose sums overflow.
         MemoryError
             If a cached kernel matrix would not fit into ``memory_budget``.
         """
@@ -118,7 +134,8 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         if self._precomputed:
             refuse_dask(X, "kernel matrices")
             self._check_precomputed(X)
-        kernel = self._resolve_kernel(X, seed)
+        kernel = self._resolve_kernel(X, weight, seed)
+        warn_if_far(X, kernel.name)
         starts = Starts(hosted(self.init), self.n_init, self.n_clusters, kernel, X)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
@@ -137,7 +154,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
                 order = self.n_swaps, self.max_iter, seed, threads, reporter, batch
                 swap_moves(space, result, *order)
             assert result.centroids is not None
-            self._certify(space, result, threads)
+            self._certify(space, schedule, result, threads)
             predictor = space.export(result.centroids)
             floor = float(space.floor(result.centroids)[0])
         # Where rows are not held, the space has done its work, and labels need room.
@@ -145,8 +162,10 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         del space
         result.centroids = None
         self._set_fitted(X, weight, floor, schedule, result, budget, predictor, device, held)
+        best = result.kernel_weights[result.best]
+        check_result(self.inertia_, self.objective_history_, predictor.norms, best)
         self.labels_, self.weights_ = answer(self.labels_, given), answer(self.weights_, given)
-        self._warn(result)
+        self._warn(result, schedule)
         reporter.end()
         return self
 
@@ -166,19 +185,21 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         room = min(budget - space.resident_bytes, BATCH_BYTES)
         return max(1, room // space.bytes_per_restart(self.n_clusters))
 
-    def _certify(self, space: Space, result: Result, threads: Threads) -> None:
+    def _certify(self, space: Space, schedule: Schedule, result: Result, threads: Threads) -> None:
         """How far an approximation can be off."""
         centroids, best = result.centroids, result.best
         assert centroids is not None
         # Then centroids are the means of their clusters already.
-        settled = result.converged[best] and np.isneginf(result.power_history[best][-1])
+        hard = bool(np.isneginf(result.power_history[best][-1]))
+        settled = result.converged[best] and hard and schedule.ends_with_labels
         trace = space.traces(centroids.kernel_weights[0])
         self.approximation_error_, self.inertia_bounds_ = None, None
         if trace is not None:
             self.approximation_error_ = trace.left_out / trace.total if trace.total > 0 else 0.0
             if trace.left_out > 0 or not settled:
                 cost = partition_cost(space, centroids, threads)
-                self.inertia_bounds_ = max(0.0, cost - trace.left_out), cost
+                # A cost that is nil may be rounded below it.
+                self.inertia_bounds_ = max(0.0, cost - trace.left_out), max(0.0, cost)
 
     def _solve(
         self,
@@ -272,11 +293,12 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
             power = float(finite[-1]) if len(finite) else -np.inf
             self.weights_ = shares(comparison.distances, power, floor).T
 
-    def _warn(self, result: Result) -> None:
+    def _warn(self, result: Result, schedule: Schedule) -> None:
         if not result.converged[result.best]:
+            power = float(result.power_history[result.best][-1])
             warn_user(
-                f"The best restart did not converge within max_iter={self.max_iter} steps. "
-                f"Raise max_iter{self._faster}.",
+                f"The best restart did not converge within max_iter={self.max_iter} steps: "
+                f"{schedule.unfinished(power)}.",
                 ConvergenceWarning,
             )
         found = len(np.unique(result.labels[result.best]))

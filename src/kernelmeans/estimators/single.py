@@ -45,7 +45,7 @@ class KernelPowerKMeans(WithKernel, Annealed):
         Width. ``"rms"``: the paper's 1 / (2 sigma^2) for rbf, sigma the root mean square distance
         of two rows; 1 / n_features for laplacian, poly and sigmoid; 0.5 for geodesic.
         ``"median"``: sigma the median distance of a seeded sample. ``"scale"``:
-        1 / (n_features * X.var()).
+        1 / (n_features * X.var()). Rows count by their weights.
     degree, coef0 : float, default=3 and 1
         Of the poly and sigmoid kernels.
     kernel_params : dict, default=None
@@ -407,7 +407,7 @@ class PowerKMeans(OneKernel, Annealed):
         self.device = device
         self.random_state = random_state
 
-    def _resolve_kernel(self, X: Data, seed: int) -> Kernel:
+    def _resolve_kernel(self, X: Data, weight: Array, seed: int) -> Kernel:
         return Kernel("linear", {})
 
     @property

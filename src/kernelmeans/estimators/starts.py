@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._typing import Data, IntArray
+from kernelmeans._arrays import all_finite
+from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel
+from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.solver.seeding import (
     from_weights,
     greedy_kmeans_plusplus,
@@ -33,7 +34,7 @@ class Starts:
         Restarts asked for.
     n_clusters : int
         Centroids per restart.
-    kernel : Kernel
+    kernel : Kernel or CombinedKernel
         Decides whether coordinates make sense.
     X : {ndarray, CSR matrix} of shape (n_samples, n_features)
         Training rows.
@@ -45,7 +46,12 @@ class Starts:
     """
 
     def __init__(
-        self, init: Any, n_init: int | str, n_clusters: int, kernel: Kernel, X: Data
+        self,
+        init: Any,
+        n_init: int | str,
+        n_clusters: int,
+        kernel: Kernel | CombinedKernel,
+        X: Data,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
@@ -112,9 +118,20 @@ class Starts:
     def _from_array(self, space: Space, start: Any, threads: Threads) -> Centroids:
         if _is_index_table(start):
             return space.at(start[:1].T)
-        if start.shape[0] == self.n_clusters and not self.kernel.precomputed:
-            return space.at_rows(start, (self.n_clusters, 1))
-        return from_weights(space, start, threads)
+        if not self._are_coordinates(start):
+            return from_weights(space, start, threads)
+        centroids = space.at_rows(start, (self.n_clusters, 1))
+        if not all(map(all_finite, (centroids.norms, *centroids.vectors))):
+            raise ValueError(
+                "init: the kernel of these coordinates with the rows of X, or with themselves, is "
+                "NaN or infinite; give coordinates near to rows of X, or row indices."
+            )
+        return centroids
+
+    def _are_coordinates(self, start: Array) -> bool:
+        """Whether an array of floats is coordinates (k, p): weights (n, k) if it cannot be."""
+        shape = self.n_clusters, self.X.shape[-1]
+        return start.shape == shape and not self.kernel.precomputed
 
     def _checked(self, start: Any, name: str) -> Any:
         """A given start as an index table (restarts, k), coordinates (k, p) or weights (n, k)."""
@@ -131,8 +148,10 @@ class Starts:
             return self._checked_indices(np.atleast_2d(start), name)
         got, start = start.dtype, start.astype(self.X.dtype)
         if not np.isfinite(start).all():
-            raise ValueError(f"{name} contains NaN or infinite values; give finite numbers.")
-        if start.shape == (k, p) and not self.kernel.precomputed:
+            raise ValueError(
+                f"{name} contains NaN or infinite values, in {start.dtype}; give finite numbers."
+            )
+        if self._are_coordinates(start):
             return start
         if start.shape == (n, k):
             if (start < 0).any() or not (start.sum(axis=0) > 0).all():

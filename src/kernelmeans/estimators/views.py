@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmeans._sklearn import _get_column_indices, validate_parameter_constraints
-from kernelmeans._typing import Columns, Data, IntArray
+from kernelmeans._typing import Array, Columns, Data, IntArray
 from kernelmeans.estimators.parameters import KERNEL
 from kernelmeans.kernels import PARAMETERS, Kernel, du2015_family, resolve_kernel, width_family
+from kernelmeans.rows import Rows
 
 #: What stands for several kernels at once.
-FAMILIES: Mapping[str, Callable[[Data], list[Kernel]]] = {
+FAMILIES: Mapping[str, Callable[..., list[Kernel]]] = {
     "widths": width_family,
     "du2015": du2015_family,
 }
@@ -35,13 +36,14 @@ class View(NamedTuple):
     spec: Mapping[str, Any]
     columns: Columns
 
-    def kernels(self, X: Data, random_state: int) -> list[Kernel]:
+    def kernels(self, X: Data, sample_weight: Array, random_state: int) -> list[Kernel]:
         """Settle the parameters from the training rows, of which X has this view's columns."""
         name = self.spec["kernel"]
         try:
             if isinstance(name, str) and name in FAMILIES:
-                return FAMILIES[name](X)
-            return [resolve_kernel(**{**self.spec, "X": X, "random_state": random_state})]
+                return FAMILIES[name](X, sample_weight=sample_weight)
+            drawn = {"random_state": random_state, "sample_weight": sample_weight}
+            return [resolve_kernel(**{**self.spec, "X": X, **drawn})]
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from error
 
@@ -53,8 +55,8 @@ def find_views(kernels: str | Sequence[Any], X: Any) -> list[View]:
     ----------
     kernels : str or sequence
         A family, or items as `MultiKernelPowerKMeans` takes them.
-    X : {array, CSR matrix, dataframe} of shape (n_samples, n_features)
-        What the user gave: only a dataframe has names and types of columns.
+    X : {array, CSR matrix, dataframe, Rows} of shape (n_samples, n_features)
+        What the user gave: only dataframes, and some rows on disk, have names of columns.
 
     Returns
     -------
@@ -113,6 +115,9 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
 def _columns(name: str, key: Any, X: Any) -> Columns:
     """Columns as ColumnTransformer finds them; a slice where they lie side by side."""
     try:
+        if isinstance(X, Rows):
+            key = _without_names(key, X.names or [])
+            X = np.empty((1, X.shape[1]))
         key = key(X) if callable(key) else key
         if isinstance(key, slice) and not isinstance(key.start or key.stop, str):
             found = list(range(*key.indices(X.shape[1])))
@@ -127,6 +132,22 @@ def _columns(name: str, key: Any, X: Any) -> Columns:
             "at least one."
         )
     return _contiguous(indices)
+
+
+def _without_names(key: Any, names: list[str]) -> Any:
+    """The columns with their places instead of names, as of a table; both ends of a slice count."""
+
+    def place(name: Any) -> Any:
+        if isinstance(name, str) and name not in names:
+            raise ValueError(f"there is no column {name!r}, only {names[:10] or 'numbers'}.")
+        return names.index(name) if isinstance(name, str) else name
+
+    if isinstance(key, slice):
+        stop = place(key.stop) + isinstance(key.stop, str) if key.stop is not None else None
+        return slice(place(key.start), stop, key.step)
+    if isinstance(key, str):
+        return place(key)
+    return [place(name) for name in key] if isinstance(key, list | tuple) else key
 
 
 def _contiguous(indices: IntArray) -> Columns:

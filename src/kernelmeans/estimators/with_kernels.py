@@ -14,7 +14,7 @@ from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.build import Builder
-from kernelmeans.estimators.checks import check_gram
+from kernelmeans.estimators.checks import check_gram, refused_later
 from kernelmeans.estimators.choice import choose
 from kernelmeans.estimators.diagonal import TrainingDiagonal
 from kernelmeans.estimators.lazy import lazy_rows
@@ -58,8 +58,7 @@ class WithKernels(KernelClusterer):
         if lazy_rows(X) is not None:
             rows = super()._validated(X, reset)
             if reset:
-                # Columns by number only: rows that are not in memory are no table.
-                self._views = find_views(self.kernels, np.empty((1, rows.shape[1])))
+                self._views = find_views(self.kernels, rows)
             return rows
         if not hasattr(X, "columns"):
             X = super()._validated(X, reset)
@@ -111,7 +110,7 @@ class WithKernels(KernelClusterer):
         for index in range(X.shape[1]):
             check_gram(X[:, index], f"kernels='precomputed': X[{index}]")
 
-    def _resolve_kernel(self, X: Data, seed: int) -> CombinedKernel:
+    def _resolve_kernel(self, X: Data, weight: Array, seed: int) -> CombinedKernel:
         if isinstance(X, Rows) and self.kernel_scaling == "min-max":
             raise ValueError(
                 "kernel_scaling='min-max' looks at all kernel values, for which the rows have to "
@@ -126,7 +125,7 @@ class WithKernels(KernelClusterer):
             self._kernel_names = [f"X[{index}]" for index in columns]
         else:
             for view in self._views:
-                found = view.kernels(_columns(X, view.columns), seed)
+                found = view.kernels(_columns(X, view.columns), weight, seed)
                 kernels += found
                 columns += [view.columns] * len(found)
                 self._kernel_names += [f"{view.name}, {own.name}" for own in found]
@@ -233,6 +232,7 @@ class WithKernels(KernelClusterer):
         pairs = zip(self._training_diagonals, self.kernel_.columns, strict=True)
         return np.stack([own.of(X[:, i], known[i]) for own, i in pairs], axis=1)
 
+    @refused_later
     def predict(self, X: Any, *, diagonal: Any = None) -> IntArray:
         """Nearest centroid, in the combined feature space, of each row.
 
@@ -261,6 +261,7 @@ class WithKernels(KernelClusterer):
             return super().predict(X)
         check_is_fitted(self)
         given, (X, device) = X, self._received(X, reset=False)
+        self._check_diagonal(diagonal, X)
         squared = self._lengths_for_labels(X, hosted(diagonal))
         labels = self._predictor.on(device).compare(X, squared).labels
         return cast(IntArray, answer(labels, given))

@@ -3,7 +3,14 @@
 from kernelmeans.kernels.combined import CombinedKernel
 from kernelmeans.kernels.families import du2015_family, du2015_kernels, width_family
 from kernelmeans.kernels.geodesic import geodesic_kernel
-from kernelmeans.kernels.kernel import PARAMETERS, Kernel, check_finite, lengths_of, resolve_kernel
+from kernelmeans.kernels.kernel import (
+    PARAMETERS,
+    Kernel,
+    check_finite,
+    check_range,
+    lengths_of,
+    resolve_kernel,
+)
 from kernelmeans.kernels.widths import resolve_gamma
 
 __all__ = [
@@ -11,6 +18,7 @@ __all__ = [
     "CombinedKernel",
     "Kernel",
     "check_finite",
+    "check_range",
     "du2015_family",
     "du2015_kernels",
     "geodesic_kernel",

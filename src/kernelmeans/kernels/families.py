@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.sparse
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import paired_euclidean_distances
 from sklearn.utils import check_array
@@ -11,6 +12,7 @@ from sklearn.utils import check_array
 from kernelmeans._typing import Array, Data
 from kernelmeans.kernels.kernel import Kernel
 from kernelmeans.kernels.widths import reciprocal, resolve_gamma
+from kernelmeans.rows import Rows
 
 #: Widths of the Gaussian kernels of Du et al., in units of the largest distance between rows.
 DU2015_WIDTHS = (0.01, 0.05, 0.1, 1.0, 10.0, 50.0, 100.0)
@@ -20,7 +22,11 @@ DU2015_POLYNOMIALS = ((0, 2), (0, 4), (1, 2), (1, 4))
 DISTANCE_BLOCK = 64
 
 
-def width_family(X: Data, multiples: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0)) -> list[Kernel]:
+def width_family(
+    X: Data,
+    multiples: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0),
+    sample_weight: Array | None = None,
+) -> list[Kernel]:
     """Gaussian kernels whose widths are multiples of the root mean square distance of two rows.
 
     Parameters
@@ -29,6 +35,8 @@ def width_family(X: Data, multiples: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0
         Training rows.
     multiples : sequence of float, default=(0.25, 0.5, 1.0, 2.0, 4.0)
         Widths sigma in units of that distance.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights, as `resolve_gamma` takes them.
 
     Returns
     -------
@@ -52,11 +60,11 @@ def width_family(X: Data, multiples: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0
             f"multiples={multiples!r} must be positive and finite, for they are widths; leave the "
             "others out."
         )
-    gamma = resolve_gamma("rms", "rbf", X)
+    gamma = resolve_gamma("rms", "rbf", X, sample_weight=sample_weight)
     return [Kernel("rbf", {"gamma": gamma / multiple**2}) for multiple in multiples]
 
 
-def du2015_family(X: Data) -> list[Kernel]:
+def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
     """The twelve kernels of Du et al. (2015), which the paper's multi-kernel table uses too.
 
     Seven Gaussians exp(-d^2 / (2 t^2 D0^2)) with t = .01, .05, .1, 1, 10, 50, 100 and D0 the
@@ -66,12 +74,19 @@ def du2015_family(X: Data) -> list[Kernel]:
     Parameters
     ----------
     X : {array, CSR matrix} of shape (n_samples, n_features)
-        Training rows.
+        Training rows, in memory.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights; rows without weight do not count.
 
     Returns
     -------
     list of Kernel
         In that order.
+
+    Raises
+    ------
+    ValueError
+        If X is not in memory.
 
     References
     ----------
@@ -84,7 +99,14 @@ def du2015_family(X: Data) -> list[Kernel]:
     >>> du2015_family(np.array([[1.0], [2.0]]))[3]
     Kernel('rbf', {'gamma': 0.5})
     """
-    largest = _largest_distance(X)
+    if isinstance(X, Rows):
+        raise ValueError(
+            "the largest distance between two rows can only be had of rows in memory; pass an "
+            "array, or use 'widths'."
+        )
+    largest = _largest_distance(X if sample_weight is None else X[sample_weight > 0])
+    if not np.isfinite(np.square(np.float64(2 * DU2015_WIDTHS[-1] * largest))):
+        raise ValueError("squared distances between rows of X overflow; scale its columns.")
     gammas = [reciprocal(2 * (width * largest) ** 2) for width in DU2015_WIDTHS]
     gaussians = [Kernel("rbf", {"gamma": gamma}) for gamma in gammas]
     polynomials = [
@@ -96,6 +118,9 @@ def du2015_family(X: Data) -> list[Kernel]:
 
 
 def _largest_distance(X: Data) -> float:
+    if not scipy.sparse.issparse(X):
+        # About the mean: far from zero, distances are rounded.
+        X = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
     partners = pairwise_distances_chunked(
         X,
         reduce_func=lambda distances, start: distances.argmax(axis=1),

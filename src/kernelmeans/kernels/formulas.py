@@ -1,12 +1,16 @@
 """Named kernels for arrays of other libraries than NumPy, which scikit-learn does not take.
 
-They are scikit-learn's up to rounding. Rows come in checked: floats, finite, of one device.
+They are scikit-learn's up to rounding; the cosine is for NumPy and CSR too, because scikit-learn
+takes short rows for zero. Rows come in checked: floats, finite, of one device.
 """
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
+import scipy.sparse
+
 from kernelmeans._arrays import double, like, namespace
-from kernelmeans._typing import Array
+from kernelmeans._typing import Array, Data
 
 
 def laplacian(X: Array, Y: Array, gamma: float) -> Array:
@@ -33,9 +37,11 @@ def sigmoid(X: Array, Y: Array, gamma: float, coef0: float) -> Array:
     return values
 
 
-def cosine(X: Array, Y: Array) -> Array:
+def cosine(X: Data, Y: Data) -> Array:
     """Inner product of the rows scaled to length one, zero rows as they are."""
-    return unit_rows(X) @ unit_rows(Y).T
+    values = unit_rows(X) @ unit_rows(Y).T
+    dense: Array = values.toarray() if scipy.sparse.issparse(values) else values
+    return dense
 
 
 def linear(X: Array, Y: Array) -> Array:
@@ -61,12 +67,33 @@ def geodesic(X: Array, Y: Array, gamma: float) -> Array:
     return values
 
 
-def unit_rows(X: Array) -> Array:
+def unit_rows(X: Data) -> Data:
     """Rows scaled to length one, zero rows as they are."""
+    # Else squares of small or large numbers would be lost.
+    X = _divided(X, largest_entries(X))
+    if scipy.sparse.issparse(X):
+        return _divided(X, np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel()))
     xp = namespace(X)
-    lengths = xp.sqrt(xp.vecdot(X, X))
-    unit: Array = X / xp.where(lengths > 0, lengths, xp.ones_like(lengths))[:, None]
-    return unit
+    return _divided(X, xp.sqrt(xp.vecdot(X, X)))
+
+
+def largest_entries(X: Data) -> Array:
+    """Largest absolute value in each row."""
+    if scipy.sparse.issparse(X):
+        sparse: Array = abs(X).max(axis=1).toarray().ravel()
+        return sparse
+    xp = namespace(X)
+    dense: Array = xp.max(xp.abs(X), axis=1)
+    return dense
+
+
+def _divided(X: Data, lengths: Array) -> Data:
+    """Rows over their lengths, those of length zero as they are."""
+    lengths = namespace(lengths).where(lengths > 0, lengths, like(1, lengths))
+    if not scipy.sparse.issparse(X):
+        return X / lengths[:, None]
+    data = X.data / np.repeat(lengths, np.diff(X.indptr))
+    return scipy.sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
 FORMULAS: Mapping[str, Callable[..., Array]] = {

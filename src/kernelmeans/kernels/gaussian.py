@@ -11,6 +11,8 @@ from kernelmeans._typing import Array
 #: Exponent of the farthest fixed row from the centre up to which single precision is enough:
 #: values are then wrong by a few roundings, and equal rows less than told from each other.
 LARGEST_EXPONENT = 2
+#: Rows whose middle is that of all.
+MIDDLE_ROWS = 256
 #: Exponent beyond which a value counts as zero.
 VANISHING = 80
 
@@ -18,7 +20,7 @@ VANISHING = 80
 class GaussianRows:
     """The kernel exp(-gamma ||x - y||^2) of any rows x against fixed rows y.
 
-    With rows about the mean of the y, in units of 1 / sqrt(2 gamma), the exponent is the product
+    With rows about the middle of the y, in units of 1 / sqrt(2 gamma), the exponent is the product
     of (x, 1, -||x||^2 / 2) and (y, -||y||^2 / 2, 1). Arrays of any library.
 
     Parameters
@@ -39,8 +41,10 @@ class GaussianRows:
 
     def __init__(self, Y: Array, gamma: float) -> None:
         xp = namespace(Y)
-        # In the rows' own precision: those near to it then lose no digit.
-        self._centre = like(xp.sum(Y, axis=0, dtype=xp.float64) / Y.shape[0], Y)
+        # Medians of some of the rows: few far ones must not cost the others their digits. In the
+        # rows' own precision, so that those near to the centre lose none.
+        some = xp.sort(Y[:: -(-Y.shape[0] // MIDDLE_ROWS), ...], axis=0)
+        self._centre = some[some.shape[0] // 2, ...]
         self._scale = math.sqrt(2 * gamma)
         rows, self._farthest = self._extended(Y, Y.dtype)
         if self._farthest > LARGEST_EXPONENT and Y.dtype != xp.float64:

@@ -1,11 +1,11 @@
 """The Laplacian kernel of the angle between rows."""
 
 import numpy as np
-from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from sklearn.utils.extmath import safe_sparse_dot
 
 from kernelmeans._typing import Array, Data
+from kernelmeans.kernels.formulas import largest_entries, unit_rows
 
 
 def geodesic_kernel(X: Data, Y: Data | None = None, gamma: float = 0.5) -> Array:
@@ -51,10 +51,10 @@ def geodesic_kernel(X: Data, Y: Data | None = None, gamma: float = 0.5) -> Array
 
 def _directions(X: Data) -> Data:
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
-    norms = row_norms(X)
-    if not norms.all():
+    largest = largest_entries(X)
+    if not largest.all():
         raise ValueError(
-            f"X: row {int(np.argmin(norms))} is zero and has no direction, which "
+            f"X: row {int(np.argmin(largest))} is zero and has no direction, which "
             "kernel='geodesic' needs; leave such rows out, or use another kernel."
         )
-    return normalize(X)
+    return unit_rows(X)

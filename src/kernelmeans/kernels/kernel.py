@@ -7,13 +7,12 @@ import numpy as np
 import scipy.sparse
 import sklearn
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
 from kernelmeans._arrays import like, namespace, on_host, picked, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data
-from kernelmeans.kernels.formulas import FORMULAS, unit_rows
+from kernelmeans.kernels.formulas import FORMULAS, largest_entries, unit_rows
 from kernelmeans.kernels.gaussian import GaussianRows
 from kernelmeans.kernels.geodesic import geodesic_kernel
 from kernelmeans.kernels.widths import resolve_gamma
@@ -82,23 +81,28 @@ class Kernel:
         return getattr(self.function, "__name__", type(self.function).__name__)
 
     @property
+    def given_name(self) -> str | None:
+        """The name that it was chosen by; None for a callable, which need not be hashable."""
+        return self.function if isinstance(self.function, str) else None
+
+    @property
     def precomputed(self) -> bool:
         """Whether rows of data are already rows of the kernel matrix."""
-        return isinstance(self.function, str) and self.function == "precomputed"
+        return self.given_name == "precomputed"
 
     @property
     def surely_positive(self) -> bool:
         """Whether theory says that every kernel matrix is positive semi-definite."""
-        if self.function == "poly":
+        if self.given_name == "poly":
             degree = self.parameters["degree"]
             return bool(self.parameters["coef0"] >= 0 and degree == int(degree))
-        return self.function in UNIT_DIAGONAL | {"cosine", "linear"}
+        return self.given_name in UNIT_DIAGONAL | {"cosine", "linear"}
 
     def normalise(self) -> "Kernel":
         """The same kernel with K(x, x) = 1."""
-        if self.function == "linear":
+        if self.given_name == "linear":
             return Kernel("cosine", {})
-        if self.normalised or self.function in UNIT_DIAGONAL | {"cosine"}:
+        if self.normalised or self.given_name in UNIT_DIAGONAL | {"cosine"}:
             return self
         return Kernel(self.function, self.parameters, normalised=True)
 
@@ -121,11 +125,11 @@ class Kernel:
         if self.precomputed:
             return np.asarray(X) if on_host(X) else X
         X, Y = floating(X), floating(Y)
-        if self.function == "rbf" and not (scipy.sparse.issparse(X) or scipy.sparse.issparse(Y)):
+        if self.given_name == "rbf" and not (scipy.sparse.issparse(X) or scipy.sparse.issparse(Y)):
             return GaussianRows(Y, **self.parameters)(X)
-        if isinstance(self.function, str) and not on_host(X):
+        if isinstance(self.function, str) and (self.function == "cosine" or not on_host(X)):
             return FORMULAS[self.function](X, Y, **self.parameters)
-        if self.function == "geodesic":
+        if self.given_name == "geodesic":
             return geodesic_kernel(X, Y, **self.parameters)
         if isinstance(self.function, str):
             # The rows were checked when they came in; checking both again per block is dear.
@@ -136,7 +140,7 @@ class Kernel:
 
     def against(self, Y: Data) -> Callable[[Data], Array]:
         """The function `values` of rows X alone: what it takes of all Y is computed once."""
-        if self.function != "rbf" or scipy.sparse.issparse(Y):
+        if self.given_name != "rbf" or scipy.sparse.issparse(Y):
             return lambda X: self.values(X, Y)
         fixed = GaussianRows(floating(Y), **self.parameters)
         return lambda X: self.values(X, Y) if scipy.sparse.issparse(X) else fixed(floating(X))
@@ -187,21 +191,22 @@ class Kernel:
         X, n, xp = floating(X), X.shape[0], namespace(X)
         if self.precomputed:
             return np.diagonal(X).copy()
-        if self.function in UNIT_DIAGONAL:
+        if self.given_name in UNIT_DIAGONAL:
             ones: Array = xp.ones(n, dtype=X.dtype, device=getattr(X, "device", None))
             return ones
         if callable(self.function):
             blocks = [slice(i, min(i + DIAGONAL_ROWS, n)) for i in range(0, n, DIAGONAL_ROWS)]
             joined: Array = xp.concat([self._block_diagonal(X, own, device) for own in blocks])
             return joined
+        if self.given_name == "cosine":
+            directed: Array = like(largest_entries(X) > 0, X)
+            return directed
         squared: Any = row_norms(X, squared=True) if on_host(X) else xp.vecdot(X, X)
-        if self.function == "cosine":
-            squared = squared > 0
-        elif self.function != "linear":
+        if self.given_name != "linear":
             squared = self.parameters["gamma"] * squared + self.parameters["coef0"]
             squared = (
                 xp.tanh(squared)
-                if self.function == "sigmoid"
+                if self.given_name == "sigmoid"
                 else squared ** self.parameters["degree"]
             )
         lengths: Array = like(squared, X)
@@ -216,13 +221,11 @@ class Kernel:
     @property
     def has_features(self) -> bool:
         """Whether the kernel is a plain inner product of rows that `features` gives."""
-        return self.function in ("linear", "cosine") and not self.normalised
+        return self.given_name in ("linear", "cosine") and not self.normalised
 
     def features(self, X: Data) -> Data:
         """Rows whose plain inner products are the kernel."""
-        if self.function != "cosine":
-            return X
-        return normalize(X) if on_host(X) else unit_rows(X)
+        return unit_rows(X) if self.given_name == "cosine" else X
 
 
 def floating(X: Data) -> Data:
@@ -270,6 +273,7 @@ def resolve_kernel(
     t: float | str = "auto",
     metric: str = "euclidean",
     random_state: Any = None,
+    sample_weight: Array | None = None,
 ) -> Kernel:
     """Settle a kernel's parameters from the data.
 
@@ -289,6 +293,8 @@ def resolve_kernel(
         Of the ``heat`` kernel, which is returned unfitted; see `kernelmeans.heat.HeatKernel`.
     random_state : int, RandomState or None
         Draws the sample of ``gamma="median"``.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights, as `resolve_gamma` takes them.
 
     Returns
     -------
@@ -323,7 +329,7 @@ def resolve_kernel(
         return HeatKernel(n_neighbors, t, metric)
     given = {"degree": degree, "coef0": coef0}
     if "gamma" in PARAMETERS[kernel]:
-        given["gamma"] = resolve_gamma(gamma, kernel, X, random_state)
+        given["gamma"] = resolve_gamma(gamma, kernel, X, random_state, sample_weight)
     return Kernel(kernel, {name: given[name] for name in PARAMETERS[kernel]})
 
 
@@ -347,4 +353,35 @@ def check_finite(kernel: Kernel, *values: Array) -> None:
             f"kernel={kernel.name!r} with parameters {kernel.parameters} is NaN or infinite on "
             f"these data in {values[0].dtype}; scale the columns of X, or choose another kernel or "
             "other parameters."
+        )
+
+
+def check_range(kernel: Kernel, squared_norms: Array, sample_weight: Array) -> None:
+    """Refuse squared norms so large that distances, sums or costs of the samples may overflow.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    squared_norms : ndarray
+        Of the samples in feature space, or K(x, x).
+    sample_weight : ndarray of shape (n_samples,)
+        Weights.
+
+    Raises
+    ------
+    ValueError
+        If one is too large, NaN or infinite.
+    """
+    largest, n = float(np.abs(squared_norms).max(initial=0)), len(sample_weight)
+    # Distances are at most four squared norms, products with unit vectors as many as the root of n.
+    single = float(np.finfo(sample_weight.dtype).max) / (8 * np.sqrt(n))
+    double = float(np.finfo(np.float64).max) / (8 * n)
+    most = min(single, double / max(float(sample_weight.sum(dtype=np.float64)), 1.0))
+    if not largest <= most:
+        raise ValueError(
+            f"kernel={kernel.name!r} with parameters {kernel.parameters} reaches {largest:.3g} on "
+            f"these data, and sums of such numbers overflow in {sample_weight.dtype} from "
+            f"{most:.3g} on; scale the columns of X or the kernel matrix, use float64, or choose "
+            "another kernel or other parameters."
         )

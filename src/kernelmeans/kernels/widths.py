@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from kernelmeans._typing import Array, Data
+from kernelmeans._typing import Array, BoolArray, Data
 from kernelmeans.kernels.geodesic import geodesic_kernel
 from kernelmeans.rows import Rows
 
@@ -17,7 +17,13 @@ from kernelmeans.rows import Rows
 MEDIAN_SAMPLE = 1000
 
 
-def resolve_gamma(gamma: str | float, kernel: str, X: Data, random_state: Any = None) -> float:
+def resolve_gamma(
+    gamma: str | float,
+    kernel: str,
+    X: Data,
+    random_state: Any = None,
+    sample_weight: Array | None = None,
+) -> float:
     """Turn the name of a width into a number.
 
     ``"rms"`` is the paper's 1 / (2 sigma^2) for rbf, sigma^2 the mean squared distance of two
@@ -25,6 +31,7 @@ def resolve_gamma(gamma: str | float, kernel: str, X: Data, random_state: Any = 
     ``"median"`` puts the median distance of the different rows of a seeded sample in the place of
     sigma.
     ``"scale"`` is 1 / (n_features * variance of X), as in scikit-learn's SVC.
+    Pairs of rows count as much as the product of their weights.
 
     Parameters
     ----------
@@ -36,6 +43,8 @@ def resolve_gamma(gamma: str | float, kernel: str, X: Data, random_state: Any = 
         Training rows.
     random_state : int, RandomState or None
         Draws the sample for ``"median"``.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights, some positive; all alike when None. Only their ratios matter.
 
     Returns
     -------
@@ -57,20 +66,34 @@ def resolve_gamma(gamma: str | float, kernel: str, X: Data, random_state: Any = 
     """
     if not isinstance(gamma, str):
         return float(gamma)
+    found = _named_gamma(gamma, kernel, X, random_state, _uneven(sample_weight))
+    if not 0 < found < math.inf:
+        raise ValueError(
+            f"gamma={gamma!r}: squared distances between rows of X overflow; scale its columns."
+        )
+    return found
+
+
+def _named_gamma(
+    gamma: str, kernel: str, X: Data, random_state: Any, weight: Array | None
+) -> float:
     if gamma == "median":
-        return _median_gamma(kernel, X, random_state)
+        return _median_gamma(kernel, X, random_state, weight)
     if gamma == "scale":
         # The variance of all entries together, whatever their column.
-        mean, variance = _column_moments(X)
+        mean, variance = column_moments(X, weight)
         return reciprocal(X.shape[1] * float(np.mean(variance) + np.var(mean)))
     if kernel == "geodesic":
         return 0.5
     if kernel != "rbf":
         return 1 / float(X.shape[1])
-    n = X.shape[0]
-    _, variance = _column_moments(X)
-    # sum_ij ||x_i - x_j||^2 = 2 n^2 sum_p var_p.
-    return reciprocal(4 * float(np.sum(variance)) * n / max(n - 1, 1))
+    _, variance = column_moments(X, weight)
+    # sum_ij v_i v_j ||x_i - x_j||^2 = 2 sum_p var_p for weights that sum to one.
+    if weight is None:
+        n = X.shape[0]
+        return reciprocal(4 * float(np.sum(variance)) * n / max(n - 1, 1))
+    different = 1 - float(np.sum((weight / weight.sum()) ** 2))
+    return reciprocal(4 * float(np.sum(variance)) / max(different, np.finfo(float).tiny))
 
 
 def reciprocal(value: float) -> float:
@@ -95,66 +118,119 @@ def reciprocal(value: float) -> float:
     return 1 / value if value > 0 and math.isfinite(1 / value) else 1.0
 
 
-class _Moments(NamedTuple):
-    """Of the columns of some rows: number, mean, sum of squared deviations, extremes."""
+def _uneven(sample_weight: Array | None) -> Array | None:
+    """Weights in float64, relative to the largest; None where they are all alike."""
+    if sample_weight is None or np.ptp(sample_weight) == 0:
+        return None
+    return np.asarray(sample_weight.astype(np.float64) / float(sample_weight.max()))
 
-    number: int
+
+class _Moments(NamedTuple):
+    """Of the columns of some rows: mass, mean, sum of squared deviations, extremes."""
+
+    mass: float
     mean: Array
     squares: Array
     low: Array
     high: Array
 
     @classmethod
-    def of(cls, X: Array) -> "_Moments":
-        mean: Array = np.mean(X, axis=0, dtype=np.float64)
-        squares: Array = np.var(X, axis=0, dtype=np.float64) * len(X)
-        return cls(len(X), mean, squares, np.min(X, axis=0), np.max(X, axis=0))
+    def of(cls, X: Array, weight: Array | None = None) -> "_Moments":
+        if weight is None:
+            mean: Array = np.mean(X, axis=0, dtype=np.float64)
+            squares: Array = np.var(X, axis=0, dtype=np.float64) * len(X)
+            return cls(len(X), mean, squares, np.min(X, axis=0), np.max(X, axis=0))
+        X, weight = X[weight > 0], weight[weight > 0]
+        if not len(X):
+            none = np.zeros(X.shape[1])
+            return cls(0.0, none, none, none + np.inf, none - np.inf)
+        mass = float(weight.sum())
+        mean = weight @ X / mass
+        squares = weight @ (X - mean) ** 2
+        return cls(mass, mean, squares, np.min(X, axis=0), np.max(X, axis=0))
 
     def plus(self, other: "_Moments") -> "_Moments":
         """Those of the rows of both (Chan, Golub and LeVeque 1979)."""
-        number = self.number + other.number
-        step = other.mean - self.mean
+        mass = self.mass + other.mass
+        step, share = other.mean - self.mean, other.mass / mass if mass else 0.0
         return _Moments(
-            number,
-            self.mean + step * (other.number / number),
-            self.squares + other.squares + step**2 * (self.number * other.number / number),
+            mass,
+            self.mean + step * share,
+            self.squares + other.squares + step**2 * (self.mass * share),
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
         )
 
 
-def _column_moments(X: Data) -> tuple[Array, Array]:
-    """Means and variances of the columns; constant columns have variance 0 without rounding."""
-    if isinstance(X, Rows):
-        moments = X.summed(_Moments.of, _Moments.plus)
-        return moments.mean, np.where(moments.high > moments.low, moments.squares / X.shape[0], 0)
+def column_moments(X: Data, weight: Array | None = None) -> tuple[Array, Array]:
+    """Means and variances of the columns; constant columns have variance 0 without rounding.
+
+    Parameters
+    ----------
+    X : {array, CSR matrix, Rows} of shape (n_samples, n_features)
+        Rows.
+    weight : ndarray of shape (n_samples,), default=None
+        Weights; ones when None. Rows without weight do not count.
+    """
     if scipy.sparse.issparse(X):
-        mean, variance = mean_variance_axis(X.astype(np.float64), axis=0)
+        counts: slice | BoolArray = slice(None) if weight is None else weight > 0
+        X, weight = X[counts], None if weight is None else weight[counts]
+        mean, variance = mean_variance_axis(X.astype(np.float64), axis=0, weights=weight)
         spread = (X.max(axis=0) - X.min(axis=0)).toarray().ravel()
+        return mean, np.where(spread > 0, variance, 0)
+    if isinstance(X, Rows):
+        along = () if weight is None else (weight,)
+        moments = X.summed(_Moments.of, _Moments.plus, *along)
+    elif weight is not None:
+        moments = _Moments.of(X, weight)
     else:
         mean, variance = np.mean(X, axis=0, dtype=np.float64), np.var(X, axis=0, dtype=np.float64)
-        spread = np.ptp(X, axis=0)
-    return mean, np.where(spread > 0, variance, 0)
+        return mean, np.where(np.ptp(X, axis=0) > 0, variance, 0)
+    return moments.mean, np.where(moments.high > moments.low, moments.squares / moments.mass, 0)
 
 
-def _median_gamma(kernel: str, X: Data, random_state: Any) -> float:
+def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None) -> float:
     if kernel not in ("rbf", "laplacian", "geodesic"):
         raise ValueError(
             f"gamma='median' needs a kernel that is a function of a distance (rbf, laplacian, "
             f"geodesic), got kernel={kernel!r}; use gamma='rms', 'scale' or a float."
         )
-    n = X.shape[0]
-    if not _column_moments(X)[1].any():
+    mean, variance = column_moments(X, weight)
+    if not variance.any():
         return 1.0
-    if n > MEDIAN_SAMPLE:
-        X = X[check_random_state(random_state).choice(n, MEDIAN_SAMPLE, replace=False)]
+    if X.shape[0] > MEDIAN_SAMPLE:
+        rng, share = (
+            check_random_state(random_state),
+            None if weight is None else weight / weight.sum(),
+        )
+        # Rows that are drawn again are no pair of different ones.
+        drawn = rng.choice(X.shape[0], MEDIAN_SAMPLE, replace=share is not None, p=share)
+        X, weight = X[drawn], None
     if kernel == "rbf":
-        distances = euclidean_distances(X)
+        # About the mean: far from zero, squared distances are rounded.
+        distances = euclidean_distances(X if scipy.sparse.issparse(X) else X[:] - mean)
     elif kernel == "laplacian":
         distances = manhattan_distances(X)
     else:
         distances = -np.log(geodesic_kernel(X, gamma=1.0))
-    distances = distances[np.triu_indices(distances.shape[0], k=1)]
+    pairs = np.triu_indices(distances.shape[0], k=1)
+    distances = distances[pairs]
     # Where most rows are repeated the median of all distances would be nil.
-    median = float(np.median(distances[distances > 0])) if distances.any() else 0.0
+    different = distances > 0
+    if weight is not None:
+        share = weight[pairs[0]] * weight[pairs[1]]
+        different &= share > 0
+        median = _weighted_median(distances[different], share[different])
+    else:
+        median = float(np.median(distances[different])) if different.any() else 0.0
     return reciprocal(2 * median**2 if kernel == "rbf" else median)
+
+
+def _weighted_median(values: Array, weight: Array) -> float:
+    """The median of values of which each is there as often as its weight says; 0 of none."""
+    if not len(values):
+        return 0.0
+    order = np.argsort(values)
+    reached = np.cumsum(weight[order])
+    middle = [np.searchsorted(reached, reached[-1] / 2, side) for side in ("left", "right")]
+    return float(values[order[middle]].mean())

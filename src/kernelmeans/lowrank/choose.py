@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.utils.extmath import row_norms
 
 from kernelmeans._typing import Array, Data, IntArray
-from kernelmeans.kernels import Kernel, check_finite
+from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.lowrank.cholesky import Pivots, pivoted_cholesky
 from kernelmeans.lowrank.draw import MOST_BYTES, draw_size, drawn
 from kernelmeans.lowrank.fourier import frequencies
@@ -108,12 +108,18 @@ def approximate(
         count = int(n_components) if isinstance(n_components, Integral) else most
         drawn_frequencies = frequencies(kernel, X.shape[1], count, seed, sample_weight.dtype)
         return Approximation(Fourier(kernel, drawn_frequencies), None)
-    if not kernel.precomputed:
+    if kernel.precomputed:
+        check_range(kernel, np.diagonal(X), sample_weight)
+    else:
         columns = most * (method == "rpcholesky")
         # Some are drawn more than once.
-        X, sample_weight = draw_rows(X, sample_weight, columns=columns, at_least=2 * most)
+        X, sample_weight = draw_rows(
+            X, sample_weight, columns=columns, at_least=2 * most, seed=seed
+        )
         with np.errstate(all="ignore"):
-            check_finite(kernel, kernel.diagonal(X), row_norms(X, squared=True))
+            diagonal = kernel.diagonal(X)
+            check_finite(kernel, diagonal, row_norms(X, squared=True))
+        check_range(kernel, diagonal, sample_weight)
     if method == "rpcholesky":
         indices = _pivots(kernel, X, sample_weight, most, 1 - share, seed).indices
         # A kernel that is zero has no pivot.
@@ -180,6 +186,7 @@ def draw_rows(
     most_bytes: int = MOST_BYTES,
     columns: int = 0,
     at_least: int = 0,
+    seed: int = 0,
 ) -> tuple[Data, Array]:
     """A draw of rows in proportion to their weights, and the weight that each stands for.
 
@@ -198,7 +205,7 @@ def draw_rows(
         indices: IntArray = np.arange(size)
         weight, rows = sample_weight, X[:]
     else:
-        indices, weight = drawn(sample_weight, size)
+        indices, weight = drawn(sample_weight, size, seed)
         rows = X[indices]
     # What is in memory has been looked at.
     if isinstance(X, Rows) and not np.isfinite(rows).all():
@@ -301,6 +308,7 @@ def _pivots(
 
     def rows(indices: IntArray) -> Array:
         values = kernel.values(X[indices], X)
+        check_finite(kernel, values)
         return values if lengths is None else values / lengths[indices, None] / lengths
 
     rng = np.random.default_rng(seed)

@@ -49,9 +49,9 @@ def frequencies(kernel: Kernel, n_features: int, count: int, seed: int, dtype: D
     (3, 50)
     """
     rng, shape = np.random.default_rng(seed), (n_features, (count + 1) // 2)
-    if kernel.function == "rbf":
+    if kernel.given_name == "rbf":
         drawn = np.sqrt(2 * kernel.parameters["gamma"]) * rng.standard_normal(shape)
-    elif kernel.function == "laplacian":
+    elif kernel.given_name == "laplacian":
         drawn = kernel.parameters["gamma"] * rng.standard_cauchy(shape)
     else:
         raise ValueError(

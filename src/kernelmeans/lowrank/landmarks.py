@@ -113,6 +113,8 @@ def kmeans_plusplus_points(X: Data, count: int, sample_weight: Array, seed: int)
     eligible = rng.permutation(np.flatnonzero(sample_weight > 0))
     eligible = eligible[: max(ROWS_PER_SEED * count, MIN_ROWS)]
     X, weight = X[eligible].astype(np.float64), sample_weight[eligible].astype(np.float64)
+    # Relative to the power of two beside the largest, which is exact, no square or sum overflows.
+    X, weight = (own / np.exp2(np.frexp(abs(own).max())[1]) for own in (X, weight))
     squared = row_norms(X, squared=True)
     potential, closest = weight, np.full(len(weight), np.inf)
     chosen: list[int] = []

@@ -10,7 +10,7 @@ import scipy.linalg
 
 from kernelmeans._arrays import like, namespace, on_host, take
 from kernelmeans._typing import Array, Data, IntArray
-from kernelmeans.kernels import Kernel, lengths_of
+from kernelmeans.kernels import Kernel, check_finite, lengths_of
 from kernelmeans.lowrank.fourier import fourier_features
 
 #: Eigenvalues of the landmarks' kernel matrix below this many roundings of the largest are left
@@ -213,4 +213,5 @@ def nystroem(kernel: Kernel, X: Data, landmarks: Data | IntArray) -> tuple[Nystr
     accurate = rows.astype(np.float64)
     squared = kernel.squared_lengths(accurate)
     gram = Nystroem(kernel, accurate, squared).raw(accurate, squared)
+    check_finite(kernel, gram)
     return Nystroem(kernel, rows, squared.astype(rows.dtype)), lift_of(gram, rows.dtype)

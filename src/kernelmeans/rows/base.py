@@ -158,22 +158,27 @@ class Rows(ABC):
             blocks += [slice(*pair) for pair in pairwise(edges)]
         return blocks
 
-    def summed(self, function: Callable[[Array], Term], add: Callable[[Term, Term], Term]) -> Term:
+    def summed(
+        self, function: Callable[..., Term], add: Callable[[Term, Term], Term], *along: Array
+    ) -> Term:
         """Sum, in a tree, of what a function makes of every block.
 
         Parameters
         ----------
         function : callable
-            Called with an array of rows.
+            Called with an array of rows, and their part of each array ``along``.
         add : callable
             Sum of what it makes of two neighbours.
+        *along : ndarray of shape (n_rows,)
+            What it needs of the rows besides.
 
         Returns
         -------
         Any
             The sum.
         """
-        return tree_sum((function(self[block]) for block in self.blocks()), add)
+        blocks = self.blocks()
+        return tree_sum((function(self[b], *(own[b] for own in along)) for b in blocks), add)
 
     def select(self, columns: Sequence[str | int]) -> "Rows":
         """These columns only.

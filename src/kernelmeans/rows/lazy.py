@@ -48,14 +48,18 @@ class DaskRows(Rows):
         """The chunks, however large: a part of one costs as much as the whole."""
         return self.chunks
 
-    def summed(self, function: Callable[[Array], Term], add: Callable[[Term, Term], Term]) -> Term:
+    def summed(
+        self, function: Callable[..., Term], add: Callable[[Term, Term], Term], *along: Array
+    ) -> Term:
         """Sum of what a function makes of every chunk; on the workers, where there are any."""
         cluster = Cluster.find()
         if cluster is None:
-            return super().summed(function, add)
+            return super().summed(function, add, *along)
         from dask.delayed import delayed
 
-        terms = cluster.started([delayed(function)(chunk) for chunk in self.lazy_chunks()])
+        pairs = zip(self.lazy_chunks(), self.chunks, strict=True)
+        own = [delayed(function)(c, *(values[part] for values in along)) for c, part in pairs]
+        terms = cluster.started(own)
         total: Term = cluster.total(terms, add)
         return total
 

@@ -49,7 +49,7 @@ def critical_power(space: Space, threads: Threads, seed: int = 0) -> float:
     mean = combination(space, weight, threads)
     # About the mean, whatever the origin: the differences cancel exactly for constant data.
     squared = distances_to(space, mean, threads)[0, 0]
-    varies = squared > 2 * space.floor(mean)
+    varies = (squared > 2 * space.floor(mean)) & (weight > 0)
     if not varies.any():
         return -np.inf
     # Samples at the mean have no direction: the mean is over the others.
@@ -127,10 +127,14 @@ def spectrum_ends(space: Space, threads: Threads, seed: int) -> tuple[float, flo
     """
     uniform = np.full(space.n_samples, 1 / space.n_samples, space.dtype)
 
-    def apply(x: Array) -> Array:
-        return _centred_product(space, x, uniform, threads)
+    # In a unit in which squares of the eigenvalues do not overflow.
+    unit = space.magnitude or 1.0
 
-    return extreme_eigenvalues(apply, space.n_samples, space.dtype, seed, [0, -1])
+    def apply(x: Array) -> Array:
+        return _centred_product(space, x, uniform, threads) / unit
+
+    ends = extreme_eigenvalues(apply, space.n_samples, space.dtype, seed, [0, -1])
+    return ends[0] * unit, ends[1] * unit
 
 
 def extreme_eigenvalues(
@@ -202,7 +206,7 @@ def warn_unless_positive(space: Space, threads: Threads, seed: int, name: str) -
 
     Of many samples a draw is asked first, and all only if it says no. What the draw says of a
     violation is true; it can miss one that concerns few samples, or one smaller than about a
-    thousandth of the largest eigenvalue.
+    thousandth of the largest eigenvalue. A trace then bounds no cost, and the space has none.
 
     Parameters
     ----------
@@ -223,6 +227,7 @@ def warn_unless_positive(space: Space, threads: Threads, seed: int, name: str) -
         del few
     smallest, largest = spectrum_ends(space, threads, seed)
     if _is_violated(smallest, largest, space.dtype):
+        space.trace = None
         warn_user(
             f"kernel={name}: the centred kernel matrix is not positive semi-definite (smallest "
             f"eigenvalue {smallest:.3g}, largest {largest:.3g}). Squared distances can be "

@@ -96,6 +96,7 @@ def solve(
     clock = Clock(schedule, n_restarts)
     before = np.full(n_restarts, np.inf)
     fingerprint: IntArray = np.zeros(n_restarts, np.uint64)
+    was_hard = np.zeros(n_restarts, bool)
     exchanges = NONE
     stopped = False
     if schedule.alternates and schedule.loss is SQUARES and centroids.costs is not None:
@@ -113,11 +114,16 @@ def solve(
         clock.tick(report.softness)
 
         fixed = report.fingerprint == fingerprint
+        # Of an indefinite matrix, or by rounding, labels go in circles: the cost falls no more.
+        # What exchanges save shows only in the step after theirs.
+        exchanged = np.isin(np.arange(len(active)), exchanges.restarts)
+        circles = was_hard & ~fixed & ~exchanged & (objective >= before)
+        was_hard = hard
         by_labels = hard & schedule.ends_with_labels
-        finished = np.where(by_labels, fixed, schedule.settled(before, objective))
+        finished = np.where(by_labels, fixed | circles, schedule.settled(before, objective))
         hopeless = hard & schedule.hopeless(step, before, objective)
         if schedule.exchanges:
-            ended = finished & hard & ~hopeless
+            ended = finished & hard & ~hopeless & ~circles
             mass = report.mass
             exchanges = find_exchanges(space, centroids, mass, objective, ended, threads)
             finished[exchanges.restarts] = False
@@ -144,7 +150,8 @@ def solve(
             critical.keep(going)
             clock.keep(going)
             active = active[going]
-            hard, before, fingerprint = hard[going], before[going], fingerprint[going]
+            hard, was_hard = hard[going], was_hard[going]
+            before, fingerprint = before[going], fingerprint[going]
         n_done = n_restarts - len(active)
         progress = Progress(step, n_done, n_restarts, float(power.max()), float(objective.min()))
         stopped = listen(progress)

@@ -115,7 +115,9 @@ def _best_exchange(
     others = m - v
     alone = others <= 1e-9 * m
     saved = xp.where(alone, 0.0, v * m / xp.where(alone, 1.0, others)) * d
-    other = put_first(v * m / (m + v) * d, own, np.inf)
+    # Without weight on either side it is nothing for nothing.
+    both = m + v
+    other = put_first(v * m / xp.where(both > 0, both, 1.0) * d, own, np.inf)
     best = xp.asarray(reduce("argmin", other, axis=0), dtype=xp.int32)
     nearest = put_first(xp.full_like(d, np.inf), own, 0.0)
     saving = reduce("sum", xp.where(nearest == 0, saved, 0.0), axis=0)

@@ -16,6 +16,8 @@ from kernelmeans._typing import Array, IntArray
 #: would become denormal numbers, which slow a matrix product up to fortyfold.
 NEGLIGIBLE = 1e-25
 LOG_NEGLIGIBLE = math.log(NEGLIGIBLE)
+#: |s| below which a power mean is not told from a sum of ones by their roundings.
+SMALL_POWER = 0.1
 
 
 class Loss(NamedTuple):
@@ -84,11 +86,16 @@ def power_weights(distances: Array, power: Array, sample_weight: Array) -> Weigh
     nearest = reduce("min", distances, axis=0)
     ratios = overwrite(distances, xp.divide, nearest, distances)
     weights = xp.log(ratios)
+    small = bool((power > -SMALL_POWER).any())
+    if small:
+        # S is next to 1: what it lacks counts, also of those whose weights are negligible.
+        log_mean = xp.log1p(reduce("sum", xp.expm1(t * weights), axis=0) / k)
     weights *= t + 1
     weights = _exponential(weights)
     certainty = 1 / reduce("sum", weights, axis=0)
-    mean = reduce("sum", overwrite(ratios, xp.divide, weights, ratios), axis=0) / k
-    log_mean = xp.log(mean)
+    if not small:
+        mean = reduce("sum", overwrite(ratios, xp.divide, weights, ratios), axis=0) / k
+        log_mean = xp.log(mean)
     weights *= xp.exp(-(1 + 1 / t) * log_mean) * (sample_weight / k)
     labels = xp.full(nearest.shape, -1, dtype=xp.int32, device=distances.device)
     return Weights(weights, nearest * xp.exp(-log_mean / t), certainty, labels)

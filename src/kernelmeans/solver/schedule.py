@@ -138,6 +138,19 @@ class Schedule:
             return np.zeros(now.shape, bool)
         return np.asarray(before - now <= self.tol * now)
 
+    def unfinished(self, power: float) -> str:
+        """What a run that stopped at this power had still to do, and how to let it."""
+        if self.anneals and np.isfinite(power):
+            return (
+                f"it was still annealed, at the power {power:.4g}; raise max_iter, or anneal "
+                "faster (larger eta, smaller anneal_every)"
+            )
+        if self.ends_with_labels and np.isneginf(power):
+            return "hard steps still changed labels; raise max_iter"
+        return (
+            f"the objective still fell by more than tol={self.tol:g} a step; raise max_iter or tol"
+        )
+
     def hopeless(self, step: int, before: Array, now: Array) -> BoolArray:
         """Which restarts would stay above the bar if they fell as now for a long while."""
         if step < FAIR_TRIAL or np.isinf(self.bar):

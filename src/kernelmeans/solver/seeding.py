@@ -57,10 +57,11 @@ def _draw(potential: Array, uniform: Array) -> IntArray:
     """Indices drawn in proportion to each restart's potential (R, n) from uniform (size, R)."""
     cumulative = np.cumsum(potential, axis=1)
     drawn = [
-        np.searchsorted(row, u * row[-1], side="right")
+        # Where nothing is left, the last that had any: those without weight are never drawn.
+        np.minimum(np.searchsorted(row, u * row[-1], side="right"), np.searchsorted(row, row[-1]))
         for row, u in zip(cumulative, uniform.T, strict=True)
     ]
-    return np.asarray(np.minimum(np.stack(drawn, axis=1), potential.shape[1] - 1))
+    return np.asarray(np.stack(drawn, axis=1))
 
 
 def random_seeds(space: Space, k: int, generators: Sequence[np.random.RandomState]) -> IntArray:

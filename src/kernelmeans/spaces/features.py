@@ -20,7 +20,7 @@ from kernelmeans._arrays import (
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
-from kernelmeans.kernels import Kernel, check_finite
+from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.lowrank import FeatureMap, draw_size
 from kernelmeans.rows import Rows
 from kernelmeans.spaces.base import Space
@@ -156,6 +156,7 @@ class FeatureSpace(Space):
         left_out = sum(left for _, left in threads.map(centre, row_blocks(Z, FILL_ROWS)))
         squares = to_numpy(norms)
         check_finite(features.kernel, squares)
+        check_range(features.kernel, squares, sample_weight)
         if features.certified:
             space.trace = Trace(float(v64 @ squares + v64.sum() * (mean @ mean)), left_out)
         return space
@@ -166,6 +167,7 @@ class FeatureSpace(Space):
         Z = features.raw(*features.read(X, slice(0, X.shape[0])))
         norms = np.asarray(Z.multiply(Z).sum(axis=1)).ravel().astype(sample_weight.dtype)
         check_finite(features.kernel, norms)
+        check_range(features.kernel, norms, sample_weight)
         origin = np.zeros(Z.shape[1], sample_weight.dtype)
         space = cls(Frame(features, origin), Z, norms, sample_weight)
         space.trace = Trace(float(sample_weight @ norms), 0.0)

@@ -11,10 +11,10 @@ from kernelmeans._arrays import beside, double, like, namespace, on_host, picked
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel, check_finite, lengths_of
+from kernelmeans.kernels import Kernel, check_finite, check_range, lengths_of
 from kernelmeans.spaces.base import SERIAL, Space
 from kernelmeans.spaces.centroids import Centroids
-from kernelmeans.spaces.predictor import ROW_BUDGET, Embedding, Predictor, portions
+from kernelmeans.spaces.predictor import LARGEST_BLOCK, ROW_BUDGET, Embedding, Predictor, portions
 from kernelmeans.spaces.shares import Change, Mixture, Move, Trace
 
 #: On a device: bytes of kernel rows that are computed together to fill a cached matrix, most bytes
@@ -119,8 +119,8 @@ class GramSpace(Space):
         Weights; its dtype is the precision.
     threads : Threads
         Where kernel rows are computed.
-    row_budget : int, default=ROW_BUDGET
-        Most bytes of kernel entries that may be held at any time.
+    row_budget : int, default=4 * ROW_BUDGET
+        Most bytes of kernel entries that may be held at any time; a quarter where it is large.
     device : Device, default=HOST
         Where they are computed. The rows of X go there; a kernel matrix does part by part.
     """
@@ -133,14 +133,16 @@ class GramSpace(Space):
         X: Data,
         sample_weight: Array,
         threads: Threads,
-        row_budget: int = ROW_BUDGET,
+        row_budget: int = 4 * ROW_BUDGET,
         device: Device = HOST,
     ) -> None:
         self.kernel = kernel
         self.X = X if kernel.precomputed else device.put(X)
         self.sample_weight = sample_weight
         self._device_weight: Array = device.put(sample_weight)
-        self.row_budget = min(row_budget, ROW_BUDGET if device.is_host else DEVICE_ROW_BUDGET)
+        # Restarts want room too, but not what lets four threads work.
+        share = min(row_budget, max(row_budget // 4, 4 * LARGEST_BLOCK), ROW_BUDGET)
+        self.row_budget = share if device.is_host else min(row_budget, DEVICE_ROW_BUDGET)
         self._lengths = device.put(kernel.lengths(self.X)) if kernel.normalised else None
         self._diagonal = device.put(kernel.squared_lengths(X)) if kernel.precomputed else None
         self._values_of = kernel_rows(kernel, self.X, self._lengths)
@@ -168,6 +170,7 @@ class GramSpace(Space):
         with np.errstate(all="ignore"):
             diagonal = like(self.kernel.diagonal(self.X), means)
         check_finite(self.kernel, to_numpy(means), to_numpy(diagonal))
+        check_range(self.kernel, to_numpy(diagonal), self.sample_weight)
         self.origin = Origin(shares, means)
         self._squared_norms = self.origin.squared_norms(diagonal, means)
         self.trace = Trace(float(self.device_weight @ diagonal), 0.0)

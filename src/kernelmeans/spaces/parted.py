@@ -9,7 +9,7 @@ from kernelmeans._arrays import beside, double, like, namespace, picked, reduce
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
-from kernelmeans.kernels import check_finite
+from kernelmeans.kernels import check_finite, check_range
 from kernelmeans.rows.lazy import DaskRows
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
@@ -105,6 +105,7 @@ class PartedSpace(FeatureSpace):
         self._checks_rows = False
         check_finite(self.frame.features.kernel, norms)
         self.magnitude = float(norms / weight)
+        check_range(self.frame.features.kernel, np.array([self.magnitude]), self.sample_weight)
         if self.frame.features.certified:
             self.trace = Trace(float(total), float(left_out))
 

@@ -12,10 +12,12 @@ from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 
-#: Most bytes of kernel values or features that are held at a time: more gains no speed.
-ROW_BUDGET = 2**26
-#: Bytes of a block of kernel rows, which then stays in a core's cache; fewest and most rows.
-BLOCK_BYTES, BLOCK_ROWS = 2**22, (64, 512)
+#: Most bytes of recomputed kernel values or features that are held at a time: enough for one block
+#: in each of as many threads as there may be cores.
+ROW_BUDGET = 2**28
+#: Bytes of a block of kernel rows, which then stays in a core's cache; fewest and most rows, and
+#: bytes that the fewest may take.
+BLOCK_BYTES, BLOCK_ROWS, LARGEST_BLOCK = 2**22, (64, 512), 2**24
 
 
 def portions(row_bytes: int, budget: int) -> tuple[int, int]:
@@ -36,7 +38,8 @@ def portions(row_bytes: int, budget: int) -> tuple[int, int]:
     """
     row_bytes = max(1, row_bytes)
     fewest, most = BLOCK_ROWS
-    rows = min(max(fewest, BLOCK_BYTES // row_bytes), most, budget // (4 * row_bytes))
+    largest = min(budget // 4, LARGEST_BLOCK)
+    rows = min(max(fewest, BLOCK_BYTES // row_bytes), most, largest // row_bytes)
     rows = 1 << (max(1, rows).bit_length() - 1)
     return rows, max(1, budget // (rows * row_bytes))
 
@@ -131,6 +134,11 @@ class Predictor(ABC):
         -------
         Comparison
             Labels, and squared distances.
+
+        Raises
+        ------
+        ValueError
+            If the kernel of a row is not finite.
         """
         embed = self.embedding()
         return self.compare_blocks(
@@ -175,8 +183,21 @@ class Predictor(ABC):
         # The blocks depend on nothing but the model, so that equal data get equal labels.
         rows, max_in_flight = portions(self._row_bytes, self.row_budget)
         if not self.device.is_host:
-            rows = max(1, self.row_budget // (4 * self._row_bytes))
+            rows = max(1, min(self.row_budget // 4, LARGEST_BLOCK) // self._row_bytes)
         with Threads(self.workers if self.device.is_host else 1) as threads:
             blocks = [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
             threads.run(fill, blocks, max_in_flight)
+        self._refuse_infinite(nearest, distances)
         return Comparison(labels, nearest, distances)
+
+    def _refuse_infinite(self, nearest: Array, distances: Array | None) -> None:
+        finite = np.isfinite(nearest)
+        if distances is not None:
+            finite &= np.isfinite(distances).all(axis=0)
+        if not finite.all():
+            raise ValueError(
+                f"X: kernel={self.kernel.name!r} is NaN or infinite in {nearest.dtype} between "
+                f"{np.count_nonzero(~finite)} of {len(finite)} rows and those of the fit, or "
+                "themselves; leave such rows out, or fit with another kernel, other parameters or "
+                "scaled columns."
+            )

@@ -1,0 +1,286 @@
+"""Rows far from zero, numbers that overflow, and what is refused instead of fitted."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import data
+import oracle
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
+from kernelmeans.peers import MKKM, RKKM, RMKKM
+
+X, Y = data.blobs(90, 2, 3)
+
+
+def overlap(A, B):
+    return A @ B.T
+
+
+class TestFarFromZero:
+    @pytest.mark.parametrize("offset", [1e5, 1e8, 1e9])
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {},
+            {"cache_kernel": False, "approximation": None},
+            {"approximation": "landmarks"},
+            {"approximation": "rpcholesky", "n_components": 40},
+            {"approximation": "rff", "n_components": 400},
+            {"gamma": "median"},
+            {"kernel": "laplacian"},
+        ],
+        ids=str,
+    )
+    def test_kernels_of_distances_are_exact(self, given, offset):
+        # On a grid that the offset does not coarsen.
+        rows = np.round(X * 2**20) / 2**20
+        near, far = (
+            KernelPowerKMeans(3, random_state=0, **given).fit(rows + shift) for shift in (0, offset)
+        )
+        assert oracle.same_partition(far.labels_, Y)
+        assert far.inertia_ == pytest.approx(near.inertia_, rel=1e-5)
+        np.testing.assert_array_equal(far.labels_, far.predict(rows + offset))
+
+    @pytest.mark.parametrize("kernels", ["widths", "du2015"])
+    def test_so_are_families(self, kernels):
+        family = MultiKernelPowerKMeans(3, kernels=kernels, kernel_scaling=None, random_state=0)
+        assert oracle.same_partition(family.fit(X + 1e6).labels_, Y)
+
+    @pytest.mark.filterwarnings("ignore:Number of distinct")
+    @pytest.mark.parametrize("dtype", ["float32", "float64"])
+    def test_sparse_rows_that_lose_their_digits_bring_a_warning(self, dtype):
+        offset = 1e4 if dtype == "float32" else 1e9
+        rows = scipy.sparse.csr_array((X + offset).astype(dtype))
+        for model in (PowerKMeans(3, random_state=0), KernelPowerKMeans(3, random_state=0)):
+            with pytest.warns(UserWarning, match=r"sparse.* far from zero .*toarray"):
+                model.fit(rows)
+
+    def test_others_bring_none(self):
+        PowerKMeans(3, random_state=0).fit(scipy.sparse.csr_array(X + 10))
+        KernelPowerKMeans(3, kernel="laplacian").fit(scipy.sparse.csr_array(X + 1e8))
+
+
+class TestOverflow:
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            np.float32([[1.2e19], [-1.2e19], [6e18], [1.1e19], [-8e18]]),
+            *(scale * data.cloud(20, 1) for scale in (9e153, 1e154, 1.2e154)),
+        ],
+    )
+    @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+    def test_rows_whose_distances_overflow_are_refused(self, rows, form):
+        for model in (PowerKMeans(2), KernelPowerKMeans(2, kernel="linear", approximation=None)):
+            with pytest.raises(ValueError, match=r"scale the columns of X"):
+                model.fit(form(rows))
+
+    @pytest.mark.parametrize("gamma", ["rms", "median", "scale"])
+    def test_so_are_those_that_have_no_width(self, gamma):
+        with pytest.raises(ValueError, match=r"overflow; scale its columns|NaN or infinite"):
+            KernelPowerKMeans(2, gamma=gamma).fit(1e200 * data.cloud(20, 2))
+
+    @pytest.mark.parametrize("model", [KernelPowerKMeans(2), PowerKMeans(2), RKKM(2), RMKKM(2)])
+    @pytest.mark.parametrize("unit", [1e200, 1e308, 1e-200])
+    def test_weights_whose_squares_overflow_are_refused(self, model, unit):
+        with pytest.raises(ValueError, match=r"sample_weight: the sum of all weights .* divide"):
+            model.fit(X, sample_weight=np.arange(1, 91) / 90 * unit)
+
+    @pytest.mark.parametrize("approximation", [None, "rpcholesky"])
+    @pytest.mark.parametrize("scale", [1e150, 1e300, 1e306])
+    def test_kernel_matrices_are_refused_or_fitted(self, approximation, scale):
+        K = scale * np.exp(-((X[:, None] - X) ** 2).sum(-1))
+        model = KernelPowerKMeans(
+            3, kernel="precomputed", approximation=approximation, n_components=9, random_state=0
+        )
+        if scale == 1e306:
+            with pytest.raises(ValueError, match=r"sums of such numbers overflow in float64"):
+                model.fit(K)
+        else:
+            assert np.isfinite(model.fit(K).inertia_)
+            assert oracle.same_partition(model.labels_, Y)
+
+    @pytest.mark.filterwarnings("ignore:kernel=poly")
+    @pytest.mark.parametrize("approximation", [None, "landmarks"])
+    def test_coordinates_without_a_kernel_are_refused(self, approximation):
+        model = KernelPowerKMeans(
+            2,
+            kernel="poly",
+            degree=2.5,
+            gamma=1.0,
+            coef0=0.0,
+            init=[[-1.0, 0.0], [1.0, 1.0]],
+            approximation=approximation,
+            n_components=20,
+        )
+        with pytest.raises(ValueError, match="init: the kernel of these coordinates"):
+            model.fit(np.abs(X))
+
+    @pytest.mark.filterwarnings("ignore:kernel=poly")
+    @pytest.mark.parametrize(
+        ("given", "row"),
+        [
+            ({"kernel": "poly", "degree": 2.5, "coef0": 0.0}, [-1.0, 0.0]),
+            ({"kernel": "poly"}, [1e200, 0.0]),
+            ({"kernel": "linear"}, [1e300, 0.0]),
+            ({"kernel": "linear", "approximation": None}, [1e300, 0.0]),
+        ],
+    )
+    def test_new_rows_without_a_kernel_are_refused(self, given, row):
+        model = KernelPowerKMeans(2, random_state=0, **given).fit(np.abs(X))
+        rows = np.array([[1.0, 1.0], row])
+        for answer in (model.transform, model.score):
+            with pytest.raises(ValueError, match=r"NaN or infinite in float64 between 1 of 2 rows"):
+                answer(rows)
+        if given["kernel"] == "poly":
+            with pytest.raises(ValueError, match=r"between 1 of 2 rows"):
+                model.predict(rows)
+
+    def test_a_row_infinitely_far_away_in_the_data_is_near_to_something_by_a_gaussian(self):
+        model = KernelPowerKMeans(2, random_state=0).fit(X)
+        assert np.isfinite(model.transform([[1e300, 0.0]])).all()
+
+    def test_a_fit_that_fails_leaves_the_model_as_it_was(self):
+        class Odd:
+            def __call__(self, A, B):
+                raise ZeroDivisionError
+
+        model = MultiKernelPowerKMeans(3, kernels=["rbf", "linear"], random_state=0).fit(X)
+        before = {name: value for name, value in vars(model).items() if name != "kernels"}
+        with pytest.raises(ZeroDivisionError):
+            model.set_params(kernels=[Odd(), Odd(), Odd()]).fit(np.hstack([X, X]))
+        after = {name: value for name, value in vars(model).items() if name != "kernels"}
+        assert after.keys() == before.keys()
+        assert all(after[name] is before[name] for name in before)
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+        fresh = KernelPowerKMeans(2, kernel=Odd())
+        with pytest.raises(ZeroDivisionError):
+            fresh.fit(X)
+        assert not hasattr(fresh, "n_features_in_")
+
+
+@pytest.mark.parametrize("approximation", [None, "landmarks", "rpcholesky"])
+def test_a_kernel_that_is_not_defined_between_rows_is_refused(approximation):
+    kernel = {"kernel": "poly", "degree": 2.5, "coef0": 0.0, "n_components": 0.9}
+    model = KernelPowerKMeans(3, approximation=approximation, random_state=0, **kernel)
+    with pytest.raises(ValueError, match=r"kernel='poly' .* is NaN or infinite"):
+        model.fit(data.cloud(60, 2))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian", "precomputed", overlap])
+def test_starting_weights_may_be_square(kernel):
+    rows = np.array([[0.0], [1.0], [2.0]])
+    model = KernelPowerKMeans(3, kernel=kernel, init=np.eye(3))
+    assert len(set(model.fit(rows @ rows.T if kernel == "precomputed" else rows).labels_)) == 3
+
+
+class TestBounds:
+    def test_they_are_none_for_indefinite_kernels(self):
+        model = KernelPowerKMeans(3, kernel="sigmoid", random_state=0)
+        with pytest.warns(UserWarning, match="not positive semi-definite"):
+            model.fit(X)
+        assert model.inertia_bounds_ is None
+        assert model.approximation_error_ is None
+
+    @pytest.mark.parametrize("estimator", [RKKM, RMKKM, MKKM])
+    def test_of_other_objectives_they_are_about_the_means(self, estimator):
+        rows = data.cloud(40, 2)
+        model = estimator(3, random_state=0).fit(rows)
+        cost = oracle.hard_cost(model.kernel_(rows, rows), model.labels_)
+        assert model.inertia_bounds_ == pytest.approx((cost, cost), rel=1e-9)
+        assert model.inertia_ >= cost * (1 - 1e-12)
+
+    @pytest.mark.filterwarnings("ignore:The best restart did not converge")
+    @pytest.mark.parametrize("estimator", [PowerKMeans, KernelPowerKMeans])
+    def test_low_is_not_above_high_where_the_cost_is_nil(self, estimator):
+        for seed in range(15):
+            rows = data.cloud(6, 2, seed).repeat(2, axis=0)
+            low, high = estimator(6, max_iter=1, random_state=0).fit(rows).inertia_bounds_
+            assert 0 <= low <= high
+
+
+def test_powers_next_to_zero_take_heavy_weights():
+    model = PowerKMeans(2, s0=-1e-6, init=[0, 1])
+    model.fit([[0.0], [1.0], [2.0], [1e-13]], sample_weight=[1e12, 1, 1, 1])
+    assert model.inertia_ == pytest.approx(0.5)
+    for dtype in ("float32", "float64"):
+        constant = PowerKMeans(3, s0=-1e-6, eta=1, init=[0, 1, 60])
+        history = constant.fit(X.astype(dtype)).objective_history_
+        assert (np.diff(history) <= 8 * np.finfo(dtype).eps * history[0]).all()
+
+
+class TestDiagonal:
+    def test_it_is_refused_where_it_would_be_passed_over(self):
+        model = KernelPowerKMeans(3, random_state=0).fit(X)
+        for answer in (model.transform, model.score):
+            with pytest.raises(ValueError, match="diagonal: only a precomputed kernel"):
+                answer(X, diagonal=np.ones(90))
+
+    def test_it_is_refused_for_chunks(self):
+        da = pytest.importorskip("dask.array")
+        K = X @ X.T
+        model = KernelPowerKMeans(3, kernel="precomputed", random_state=0).fit(K)
+        chunks = da.from_array(K[:10], chunks=(5, 90))
+        with pytest.raises(ValueError, match="diagonal: cannot be had with Dask"):
+            model.transform(chunks, diagonal=np.ones(10))
+
+
+class TestRowsElsewhere:
+    def test_an_empty_chunk_has_directions_too(self):
+        da = pytest.importorskip("dask.array")
+        rows = da.from_array(X + 9, chunks=(30, 2))
+        rows = da.concatenate([rows[:60], rows[60:][rows[60:, 0] > 1e9]])
+        rows.compute_chunk_sizes()
+        assert 0 in rows.chunks[0]
+        model = KernelPowerKMeans(2, kernel="geodesic", approximation="landmarks", n_components=9)
+        assert len(model.fit(rows).labels_.compute()) == 60
+
+    def test_columns_go_by_the_names_that_there_are(self, tmp_path):
+        pl = pytest.importorskip("polars")
+        from kernelmeans.rows import open_rows
+
+        pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}).write_parquet(tmp_path / "rows.parquet")
+        rows = open_rows(tmp_path / "rows.parquet")
+        for a, b in (("a", ["b"]), (slice("a", "a"), slice("b", None)), (0, [1])):
+            views = [("rbf", a), ("linear", b)]
+            by_name, by_place = (
+                MultiKernelPowerKMeans(3, kernels=kernels, random_state=0)
+                for kernels in (views, [("rbf", [0]), ("linear", [1])])
+            )
+            assert by_name.fit(rows).inertia_ == by_place.fit(X).inertia_
+        with pytest.raises(ValueError, match=r"no column 'c', only \['a', 'b'\]"):
+            MultiKernelPowerKMeans(3, kernels=[("rbf", ["c"])]).fit(rows)
+
+    def test_the_family_of_du_is_refused(self):
+        da = pytest.importorskip("dask.array")
+        model = MultiKernelPowerKMeans(3, kernels="du2015", approximation="landmarks")
+        with pytest.raises(ValueError, match=r"largest distance .* rows in memory"):
+            model.fit(da.from_array(X, chunks=(30, 2)))
+
+    def test_set_output_leaves_blocks_alone(self):
+        da, pd = pytest.importorskip("dask.array"), pytest.importorskip("pandas")
+        model = PowerKMeans(3, random_state=0).fit(X).set_output(transform="pandas")
+        found = model.transform(da.from_array(X, chunks=(30, 2)))
+        assert isinstance(found, pd.DataFrame)
+        np.testing.assert_array_equal(found, model.transform(X))
+
+
+def test_pickled_models_hold_numpy_arrays_only():
+    torch = pytest.importorskip("torch")
+    model = KernelPowerKMeans(3, random_state=0).fit(torch.asarray(X))
+    assert isinstance(model.labels_, torch.Tensor)
+    read = pickle.loads(pickle.dumps(model))
+    for name in ("labels_", "weights_"):
+        assert type(getattr(read, name)) is np.ndarray
+    np.testing.assert_array_equal(read.labels_, model.labels_)
+
+
+def test_hard_steps_that_go_in_circles_end():
+    A = np.random.default_rng(0).standard_normal((300, 300))
+    for seed in range(5):
+        model = KernelKMeans(6, kernel="precomputed", n_swaps=0, random_state=seed)
+        with pytest.warns(UserWarning, match="not positive semi-definite"):
+            model.fit(A + A.T)
+        assert model.result_.converged.all()
+        assert model.n_iter_ < 100
