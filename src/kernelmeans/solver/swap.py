@@ -25,7 +25,7 @@ WORTHWHILE = 1e-4
 #: more tells as well which centroids are misplaced.
 SEARCHED, SEARCHED_PER_CLUSTER = 8192, 500
 #: Hard runs from k-means++ seeds that are tried before the first move.
-RIVALS = 4
+RIVALS = 8
 
 
 #: Distances of samples to centroids, over moves, below which a search is quick: it may take longer.
