@@ -11,6 +11,7 @@ from kernelmeans.cli.grouped import GroupedCommand
 from kernelmeans.cli.options import (
     EXISTING,
     EXPERIMENT_NAMES,
+    FOLDER,
     TABLE,
     check_views,
     data_options,
@@ -132,7 +133,7 @@ def predict(
 @click.option(
     "--output-dir",
     "-o",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=Path(),
     help="Folder of the files; default: the current one.",
 )

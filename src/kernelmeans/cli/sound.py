@@ -1,0 +1,135 @@
+"""Whether a model file is sound: its sizes before it is unpacked, its numbers afterwards."""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from kernelmeans.cli.archive import array_header, check_sparse, opened, refuse_beyond
+
+#: Bytes of the file's plan; that of a model of 20 000 columns has 5 MB.
+_SCHEMA_BYTES = 64 * 2**20
+_SCHEMA = "schema.json"
+#: Hard steps have the power -inf: all that is infinite in a model.
+_POWERS = "power_history"
+
+
+def check_archive(path: Path, most: float) -> None:
+    """Refuse a model file that would unpack to too much, or to the same thing again and again.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    most : float
+        Bytes that it may unpack to.
+
+    Raises
+    ------
+    BadInputError
+        If it is too large.
+    ValueError
+        If it is damaged.
+    """
+    with opened(path, path, most) as archive:
+        sizes = {}
+        for name in archive.namelist():
+            if name.endswith(".npy"):
+                sizes[name] = array_header(path, archive, name).nbytes
+            elif name.endswith(".npz"):
+                with archive.open(name) as file, opened(path, file, most) as inner:
+                    headers = [array_header(path, inner, each) for each in inner.namelist()]
+                sizes[name] = sum(header.nbytes for header in headers)
+            elif name != _SCHEMA:
+                raise ValueError(f"it has a member {name!r}, which no model has")
+        refuse_beyond(Path(f"{path}: {_SCHEMA}"), archive.getinfo(_SCHEMA).file_size, _SCHEMA_BYTES)
+        schema = json.loads(archive.read(_SCHEMA))
+    refuse_beyond(path, sum(sizes[name] for name in _files(schema)), most)
+
+
+def _files(schema: Any) -> Iterator[str]:
+    """The members that a plan has read, each as often as it has.
+
+    An object in several places is written in full in each. Were it not, a few lines could stand
+    for more objects than there is time to look at.
+    """
+    known: dict[Any, Any] = {}
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting.extend(node)
+        elif isinstance(node, dict):
+            identity = node.get("__id__")
+            if identity is not None and node.get("__loader__") != "CachedNode":
+                if identity in known:
+                    if known[identity] != node:
+                        raise ValueError("an object is written in two ways")
+                    continue
+                known[identity] = node
+            if isinstance(node.get("file"), str):
+                yield node["file"]
+            waiting.extend(node.values())
+
+
+def check_content(content: Any) -> None:
+    """Refuse numbers that no model has.
+
+    Parameters
+    ----------
+    content : object
+        What was unpacked.
+
+    Raises
+    ------
+    ValueError
+        If there is NaN or infinity, an array of something else than numbers, or a sparse matrix
+        with an index outside of it.
+    """
+    seen: dict[int, Any] = {}
+    waiting: list[tuple[str, Any]] = [("model", content)]
+    while waiting:
+        name, value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen[id(value)] = value  # held, so that no other object gets its id
+        if scipy.sparse.issparse(value):
+            _check_csr(name, value)
+        if isinstance(value, np.ndarray | np.generic):
+            _check_array(name, np.asarray(value))
+        elif isinstance(value, float):
+            # The penalty of kernel weights may be infinite.
+            if math.isnan(value) or (math.isinf(value) and name != "lam"):
+                raise ValueError(f"{name} is {value}")
+        elif isinstance(value, dict):
+            waiting.extend((str(key), part) for key, part in value.items())
+        elif isinstance(value, list | tuple | set | frozenset):
+            waiting.extend((name, part) for part in value)
+        elif hasattr(value, "__dict__") and not isinstance(value, type):
+            waiting.extend(vars(value).items())
+
+
+def _check_array(name: str, array: np.ndarray[Any, Any]) -> None:
+    if array.dtype.kind not in "fiubU":
+        raise ValueError(f"{name} holds {array.dtype} values")
+    allowed = -math.inf if name.startswith(_POWERS) else None
+    if array.dtype.kind == "f" and not (np.isfinite(array) | (array == allowed)).all():
+        raise ValueError(f"{name} holds NaN or infinity")
+
+
+def _check_csr(name: str, matrix: Any) -> None:
+    """Check a CSR matrix; nothing of it may stand in place of its class's own methods."""
+    ordinary = vars(type(matrix)((1, 1))).keys()
+    flags = {"_has_sorted_indices", "_has_canonical_format"}
+    if matrix.format != "csr" or not vars(matrix).keys() <= ordinary | flags:
+        raise ValueError(f"{name} is no ordinary CSR matrix")
+    parts = (matrix.data, matrix.indices, matrix.indptr)
+    if not all(type(part) is np.ndarray and part.ndim == 1 for part in parts):
+        raise ValueError(f"{name} has parts that are no arrays")
+    if not all(type(count) is int for count in matrix.shape):
+        raise ValueError(f"{name} has a shape of something else than whole numbers")
+    check_sparse(matrix)
