@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,33 +47,35 @@ def check_archive(path: Path, most: float) -> None:
             elif name != _SCHEMA:
                 raise ValueError(f"it has a member {name!r}, which no model has")
         refuse_beyond(Path(f"{path}: {_SCHEMA}"), archive.getinfo(_SCHEMA).file_size, _SCHEMA_BYTES)
-        schema = json.loads(archive.read(_SCHEMA))
-    refuse_beyond(path, sum(sizes[name] for name in _files(schema)), most)
+        plan = _Plan()
+        plan.count(json.loads(archive.read(_SCHEMA)))
+    refuse_beyond(path, sum(sizes[name] for name in plan.files), most)
 
 
-def _files(schema: Any) -> Iterator[str]:
-    """The members that a plan has read, each as often as it has.
+@dataclass
+class _Plan:
+    """What a plan makes skops do.
 
     An object in several places is written in full in each. Were it not, a few lines could stand
     for more objects than there is time to look at.
     """
-    known: dict[Any, Any] = {}
-    waiting = [schema]
-    while waiting:
-        node = waiting.pop()
+
+    files: list[str] = field(default_factory=list)
+    _sizes: dict[Any, int] = field(default_factory=dict)
+
+    def count(self, node: Any) -> int:
+        """Objects in a part of the plan; files that are read are noted."""
         if isinstance(node, list):
-            waiting.extend(node)
-        elif isinstance(node, dict):
-            identity = node.get("__id__")
-            if identity is not None and node.get("__loader__") != "CachedNode":
-                if identity in known:
-                    if known[identity] != node:
-                        raise ValueError("an object is written in two ways")
-                    continue
-                known[identity] = node
-            if isinstance(node.get("file"), str):
-                yield node["file"]
-            waiting.extend(node.values())
+            return sum(map(self.count, node))
+        if not isinstance(node, dict):
+            return 0
+        size = 1 + sum(map(self.count, node.values()))
+        identity = node.get("__id__")
+        if identity is None or identity not in self._sizes:
+            self.files += [node["file"]] if "file" in node else []
+        if identity is not None and self._sizes.setdefault(identity, size) != size:
+            raise ValueError("an object is written in two ways")
+        return size
 
 
 def check_content(content: Any) -> None:

@@ -259,8 +259,8 @@ def _warn_of_numbers(names: Sequence[str]) -> None:
 
 def _separator(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            first = file.readline()
+        with path.open("rb") as file:
+            first = file.readline().decode()
     except UnicodeDecodeError as error:
         raise BadInputError(
             f"{path}: its first line is no text in UTF-8 ({error.reason}): save it as UTF-8, "

@@ -18,6 +18,8 @@ from kernelmeans.kernels import PARAMETERS
 
 #: A name of 50 letters for each of 20 000 columns; parsing takes time.
 _FILE_BYTES = 10**6
+#: Dots before a line's equals sign, for which parsing takes time as their square.
+_DOTS = 1000
 _FILE_KEYS = ("kernel_scaling", "lam", "view")
 _SCALINGS = ("unit-variance", "cosine", "min-max", "none")
 _KERNELS = (*(name for name in PARAMETERS if name != "precomputed"), *FAMILIES)
@@ -174,9 +176,14 @@ def read_views(path: Path) -> Views:
                 f"{path}: has {size} bytes; at most {_FILE_BYTES} are read: name columns by "
                 "patterns"
             )
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        if any(line.partition("=")[0].count(".") > _DOTS for line in text.splitlines()):
+            raise RecursionError
+        content = tomllib.loads(text)
     except RecursionError:
-        raise BadInputError(f"{path}: is nested too deeply; views are lists of tables") from None
+        raise BadInputError(
+            f"{path}: is nested too deeply; each view is a table [[view]] with keys of one name"
+        ) from None
     except (OSError, ValueError) as error:
         raise BadInputError(f"{path}: cannot be read as TOML: {error}") from error
     _check_keys(str(path), content, _FILE_KEYS)

@@ -45,7 +45,10 @@ class FrameRows(DecodedRows):
         self._frame = frame.select(pl.all().cast(pl.Float32 if single else pl.Float64))
 
     def _decode(self, start: int, stop: int) -> Array:
-        frame = self._frame.slice(start, stop - start).collect()
+        try:
+            frame = self._frame.slice(start, stop - start).collect()
+        except pl.exceptions.PanicException as error:  # which is no Exception
+            raise OSError(f"polars says: {error}") from error
         return frame.to_numpy(order="c", writable=True)
 
     def _select(self, positions: list[int]) -> Rows:
@@ -80,7 +83,7 @@ def read_parquet(path: Path, columns: Sequence[str | int] | None = None) -> Fram
             found = positions(str(path), columns, len(names), names)
             frame = frame.select([names[j] for j in found])
         return FrameRows(frame, str(path))
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ValueError(f"{path}: cannot be read as PARQUET ({error}): write it again") from error
 
 
