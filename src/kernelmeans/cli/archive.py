@@ -99,7 +99,7 @@ def array_header(path: Path, archive: zipfile.ZipFile, name: str) -> Header:
                 else np.lib.format.read_array_header_2_0
             )
             shape, _, dtype = read(file)
-        except ValueError as error:
+        except Exception as error:  # a damaged header can fail in any way
             raise BadInputError(f"{path}: its member {name!r} is no NPY array ({error})") from error
         header = Header(shape, dtype)
         held = archive.getinfo(name).file_size - file.tell()

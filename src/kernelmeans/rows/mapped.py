@@ -83,7 +83,9 @@ def read_npy(path: Path) -> Rows:
     """
     try:
         array = np.lib.format.open_memmap(path, mode="r")
-    except (ValueError, EOFError) as error:
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # a damaged header can fail in any way
         raise ValueError(
             f"{path}: cannot be read as NPY ({error}): write it again with numpy.save"
         ) from error
