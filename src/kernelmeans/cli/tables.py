@@ -6,6 +6,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,7 +29,6 @@ _ON_DISK = (".parquet", ".npy", ".zarr")
 _UNREADABLE = (
     pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
-    csv.Error,
     EOFError,
     OSError,
     ValueError,
@@ -273,7 +273,8 @@ def _separator(path: Path) -> str:
 
 def _refuse_ragged(path: Path, separator: str) -> None:
     """Raise if a line has more or fewer values than the first."""
-    with path.open(newline="", errors="replace") as file:
+    # The reader of lines takes no fields as long as those that polars takes.
+    with path.open(newline="", errors="replace") as file, suppress(csv.Error):
         reader = csv.reader(file, delimiter=separator)
         width = len(next(reader, []))
         for line in reader:
