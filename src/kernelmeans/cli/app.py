@@ -50,7 +50,8 @@ def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 def app() -> None:
     """Cluster the rows of a table with annealed kernel k-means.
 
-    Exit codes: 0 done, 1 failed, 2 bad input or usage, 130 interrupted.
+    Exit codes: 0 done, 1 failed, 2 bad input or usage, 130 interrupted, 129 and 143 ended by a
+    signal.
     """
 
 

@@ -95,7 +95,8 @@ memory_option = group(
         "--memory-budget",
         metavar="SIZE",
         help="Memory to take, in bytes or as in 4GB; default: 80 % of all memory. Parquet, NPY "
-        "and Zarr tables of more than a quarter of it stay on disk.",
+        "and Zarr tables of more than a quarter of it stay on disk; archives that unpack to more "
+        "than it are refused.",
     ),
 )
 
