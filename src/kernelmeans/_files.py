@@ -69,7 +69,7 @@ def refuse_special(path: Path) -> None:
     if not stat.S_ISREG(mode):
         raise OSError(
             errno.EEXIST,
-            f"it is {kind}, and would be replaced by a file: name another place",
+            f"it is {kind}, and would be replaced by a file",
             str(path),
         )
 

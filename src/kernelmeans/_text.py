@@ -24,7 +24,7 @@ def bounded(text: str, most: int = 2000) -> str:
     --------
     >>> from kernelmeans._text import bounded
     >>> bounded("a long, long message\n: shorten it", 24)
-    'a long, long…: shorten it'
+    'a long, long… shorten it'
     """
     if len(text) > most:
         half = most // 2

@@ -44,9 +44,18 @@ def test_special_files_are_not_replaced(refused, data, kind, force):
     before = stat.S_IFMT(labels.lstat().st_mode)
     message = refused("fit", data, "--drop", "kind", "--labels", labels, *force)
     assert f"cannot write {labels}: it is" in message
-    assert "name another place" in message
+    assert "another place" in message
     assert stat.S_IFMT(labels.lstat().st_mode) == before
     assert not Path("nowhere").exists()
+
+
+@posix
+def test_inputs_are_no_pipes(refused, data):
+    """Nothing would ever come out of a pipe that came with other files."""
+    os.mkfifo("pipe.csv")
+    os.mkfifo("pipe.skops")
+    for arguments in (["fit", "pipe.csv"], ["predict", "pipe.skops", data]):
+        assert "is a pipe or a device" in refused(*arguments)
 
 
 @posix

@@ -33,7 +33,10 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
             _files.refuse_special(path)
         existing = [path for path in targets if path.exists()]
     except OSError as error:
-        raise BadInputError(f"cannot write {error.filename}: {error.strerror}") from error
+        raise BadInputError(
+            f"cannot write {error.filename}: {error.strerror} (--output-dir, or the option of that "
+            "file, chooses another place)"
+        ) from error
     if existing and not force:
         names = ", ".join(map(str, existing))
         raise BadInputError(

@@ -37,10 +37,20 @@ class _Utf8Path(click.Path):
         return super().convert(value, *args)
 
 
+class _InputPath(_Utf8Path):
+    """A file or folder that is read, more than once and out of order: no pipe and no device."""
+
+    def convert(self, value: Any, *args: Any) -> Any:
+        path = super().convert(value, *args)
+        if not (path.is_file() or path.is_dir()):
+            self.fail(f"{str(path)!r} is a pipe or a device: write a file, and name that", *args)
+        return path
+
+
 #: A file that is read.
-EXISTING = _Utf8Path(exists=True, dir_okay=False, path_type=Path)
+EXISTING = _InputPath(exists=True, dir_okay=False, path_type=Path)
 #: A table, which may be a folder.
-TABLE = _Utf8Path(exists=True, path_type=Path)
+TABLE = _InputPath(exists=True, path_type=Path)
 _FILE = _Utf8Path(path_type=Path)
 _PICTURES = (".png", ".svg", ".pdf")
 #: A folder that is made if need be.
