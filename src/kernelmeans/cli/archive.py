@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import scipy.sparse
 
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.memory import readable
@@ -121,5 +120,5 @@ def check_sparse(matrix: Any) -> None:
     """
     if matrix.dtype.kind not in "fiub":
         raise ValueError(f"the sparse matrix holds {matrix.dtype} values, not real numbers")
-    if scipy.sparse.issparse(matrix) and matrix.format in ("csr", "csc", "bsr"):
+    if matrix.format in ("csr", "csc", "bsr"):
         matrix.check_format(full_check=True)

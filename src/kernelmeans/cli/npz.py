@@ -62,12 +62,14 @@ def _read_sparse(path: Path, archive: ZipFile, shape: Header, most: float) -> An
         raise BadInputError(f"{path}: its shape is not two whole numbers")
     rows, columns = _read(archive, "shape").tolist()
     refuse_large(path, (rows, columns), most)
-    matrix = scipy.sparse.load_npz(path)
     try:
+        matrix = scipy.sparse.load_npz(path)
         check_sparse(matrix)
-    except ValueError as error:
+        return matrix.tocsr()
+    except MemoryError:
+        raise
+    except Exception as error:  # parts that do not belong together can fail in any way
         raise BadInputError(f"{path}: the sparse matrix is damaged: {error}") from error
-    return matrix.tocsr()
 
 
 def _matrix_name(path: Path, headers: dict[str, Header]) -> str:

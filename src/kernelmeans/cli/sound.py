@@ -1,5 +1,6 @@
 """Whether a model file is sound: its sizes before it is unpacked, its numbers afterwards."""
 
+import io
 import json
 import math
 from dataclasses import dataclass, field
@@ -14,8 +15,8 @@ from kernelmeans.cli.archive import array_header, check_sparse, opened, refuse_b
 #: Bytes of the file's plan; that of a model of 20 000 columns has 5 MB.
 _SCHEMA_BYTES = 64 * 2**20
 _SCHEMA = "schema.json"
-#: Hard steps have the power -inf: all that is infinite in a model.
-_POWERS = "power_history"
+#: All that may be infinite in a model: hard steps have the power -inf, and a penalty may be inf.
+_INFINITE = {"power_history": -math.inf, "power_history_": -math.inf, "lam": math.inf}
 
 
 def check_archive(path: Path, most: float) -> None:
@@ -41,7 +42,8 @@ def check_archive(path: Path, most: float) -> None:
             if name.endswith(".npy"):
                 sizes[name] = array_header(path, archive, name).nbytes
             elif name.endswith(".npz"):
-                with archive.open(name) as file, opened(path, file, most) as inner:
+                # In memory: each jump in a packed file unpacks it from its beginning again.
+                with opened(path, io.BytesIO(archive.read(name)), most) as inner:
                     headers = [array_header(path, inner, each) for each in inner.namelist()]
                 sizes[name] = sum(header.nbytes for header in headers)
             elif name != _SCHEMA:
@@ -92,21 +94,18 @@ def check_content(content: Any) -> None:
         If there is NaN or infinity, an array of something else than numbers, or a sparse matrix
         with an index outside of it.
     """
-    seen: dict[int, Any] = {}
+    seen: dict[tuple[int, float | None], Any] = {}
     waiting: list[tuple[str, Any]] = [("model", content)]
     while waiting:
         name, value = waiting.pop()
-        if id(value) in seen:
+        key = id(value), _INFINITE.get(name)
+        if key in seen:
             continue
-        seen[id(value)] = value  # held, so that no other object gets its id
+        seen[key] = value  # held, so that no other object gets its id
         if scipy.sparse.issparse(value):
             _check_csr(name, value)
-        if isinstance(value, np.ndarray | np.generic):
+        if isinstance(value, np.ndarray | np.generic | float):
             _check_array(name, np.asarray(value))
-        elif isinstance(value, float):
-            # The penalty of kernel weights may be infinite.
-            if math.isnan(value) or (math.isinf(value) and name != "lam"):
-                raise ValueError(f"{name} is {value}")
         elif isinstance(value, dict):
             waiting.extend((str(key), part) for key, part in value.items())
         elif isinstance(value, list | tuple | set | frozenset):
@@ -118,8 +117,7 @@ def check_content(content: Any) -> None:
 def _check_array(name: str, array: np.ndarray[Any, Any]) -> None:
     if array.dtype.kind not in "fiubU":
         raise ValueError(f"{name} holds {array.dtype} values")
-    allowed = -math.inf if name.startswith(_POWERS) else None
-    if array.dtype.kind == "f" and not (np.isfinite(array) | (array == allowed)).all():
+    if array.dtype.kind == "f" and not (np.isfinite(array) | (array == _INFINITE.get(name))).all():
         raise ValueError(f"{name} holds NaN or infinity")
 
 
