@@ -56,7 +56,7 @@ def check_archive(path: Path, most: float) -> None:
 
 @dataclass
 class _Plan:
-    """What a plan makes skops do.
+    """What a plan, ``schema.json``, makes skops do.
 
     An object in several places is written in full in each. Were it not, a few lines could stand
     for more objects than there is time to look at.
