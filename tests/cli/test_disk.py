@@ -248,12 +248,13 @@ def test_a_precomputed_kernel_is_loaded(run, blobs):
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_predictions_of_a_table_on_disk(fit, run, blobs, suffix, small_blocks):
     assert fit("--labels", "trained.csv").exit_code == 0
-    path = write(Path(f"new{suffix}"), blobs.select(FEATURES).to_numpy())
+    many = pl.concat([blobs] * 40)
+    path = write(Path(f"new{suffix}"), many.select(FEATURES).to_numpy())
     if suffix == ".parquet":
-        blobs.select("area", "kind", "length", "mass").write_parquet(path)
-    result = run("predict", "data.model.skops", path, "--memory-budget", "5 KB")
+        many.select("area", "kind", "length", "mass").write_parquet(path)
+    result = run("predict", "data.model.skops", path, "--memory-budget", "200 KB")
     assert result.exit_code == 0, result.output
-    assert_array_equal(labels("new.labels.csv"), labels("trained.csv"))
+    assert_array_equal(labels("new.labels.csv"), np.tile(labels("trained.csv"), 40))
 
 
 def test_a_budget_that_is_none_is_refused(fit, refused, data):

@@ -115,3 +115,51 @@ def test_interrupted_fit_leaves_no_file():
     assert "Interrupted" in watched.shown
     assert "Traceback" not in watched.shown
     assert list(Path().iterdir()) == [noise]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+@pytest.mark.parametrize("number", ["SIGHUP", "SIGTERM"])
+@pytest.mark.usefixtures("folder")
+def test_signals_leave_no_temporary_file(number):
+    """The signal comes when half of a file is written."""
+    code = (
+        "import os, signal, time\n"
+        "from kernelmeans.cli import atomic\n"
+        "from kernelmeans.cli.ended import ended_by_signals\n"
+        "from pathlib import Path\n"
+        "def half(file):\n"
+        "    file.write(b'half'); file.flush()\n"
+        f"    os.kill(os.getpid(), signal.{number}); time.sleep(10)\n"
+        "with ended_by_signals(): atomic.write_all({Path('labels.csv'): half})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 128 + getattr(signal, number), done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_ignored_signals_stay_ignored(data):
+    """As under nohup."""
+    code = (
+        "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "from kernelmeans.cli import job, main\n"
+        "real = job.fit\n"
+        "def fit(*args): signal.raise_signal(signal.SIGHUP); return real(*args)\n"
+        "job.fit = fit; sys.argv[1:] = ['fit', 'data.csv', '--drop', 'kind']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@needs_callbacks
+@pytest.mark.usefixtures("folder")
+def test_a_fit_that_is_ended_leaves_no_file():
+    noise = Path("noise.npy")
+    np.save(noise, np.random.default_rng(0).normal(size=(300, 20)))
+    with Watched("fit", str(noise), "-k", "5", *ENDLESS) as watched:
+        watched.read_until("power -0.5")
+        watched.process.send_signal(signal.SIGTERM)
+        assert watched.finish() == 128 + signal.SIGTERM
+    assert "Traceback" not in watched.shown
+    assert list(Path().iterdir()) == [noise]

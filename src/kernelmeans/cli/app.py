@@ -11,6 +11,7 @@ from kernelmeans.cli.grouped import GroupedCommand
 from kernelmeans.cli.options import (
     EXISTING,
     EXPERIMENT_NAMES,
+    FOLDER,
     TABLE,
     check_views,
     data_options,
@@ -49,7 +50,8 @@ def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 def app() -> None:
     """Cluster the rows of a table with annealed kernel k-means.
 
-    Exit codes: 0 done, 1 failed, 2 bad input or usage, 130 interrupted.
+    Exit codes: 0 done, 1 failed, 2 bad input or usage, 130 interrupted, 129 and 143 ended by a
+    signal.
     """
 
 
@@ -132,7 +134,7 @@ def predict(
 @click.option(
     "--output-dir",
     "-o",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=Path(),
     help="Folder of the files; default: the current one.",
 )

@@ -1,5 +1,6 @@
 """Outputs of the commands: refused before any work, or written complete."""
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -21,13 +22,21 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
         The input, which is never overwritten.
     """
     targets = list(targets)
-    if len({path.resolve() for path in targets}) < len(targets):
+    # `Path.resolve` fails in a loop of links.
+    places = {os.path.realpath(path) for path in targets}
+    if len(places) < len(targets):
         raise BadInputError("two of the files to write have the same name")
-    if source and source.resolve() in {path.resolve() for path in targets}:
+    if source and os.path.realpath(source) in places:
         raise BadInputError(f"{source}: the input would be overwritten; name another output")
-    existing = [path for path in targets if path.exists()]
-    if folders := [path for path in existing if path.is_dir()]:
-        raise BadInputError(f"{folders[0]}: is a folder; a file is to be written there")
+    try:
+        for path in targets:
+            _files.refuse_special(path)
+        existing = [path for path in targets if path.exists()]
+    except OSError as error:
+        raise BadInputError(
+            f"cannot write {error.filename}: {error.strerror} (--output-dir, or the option of that "
+            "file, chooses another place)"
+        ) from error
     if existing and not force:
         names = ", ".join(map(str, existing))
         raise BadInputError(

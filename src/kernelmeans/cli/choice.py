@@ -2,17 +2,17 @@
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
+from kernelmeans._text import meant
 from kernelmeans.cli.disk import blocks, in_memory
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.tables import Table, listed
+from kernelmeans.cli.tables import Table
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,14 @@ class ColumnChoice:
 
     def features(self, table: Table) -> list[str]:
         """Return the names of the feature columns of `table`, in its order."""
-        wanted = _find(table, self.columns, "--columns") or set(table.names)
+        names = table.names
+        wanted = _find(table, self.columns, "--columns") or set(names)
         aside = _find(table, self.drop, "--drop")
         for name, option in ((self.label, "--label-column"), (self.weight, "--weight-column")):
             if name is not None:
-                aside.add(_known(table, name, option))
-        chosen = [name for name in table.names if name in wanted - aside]
+                aside.add(_known(table, names, name, option))
+        wanted -= aside
+        chosen = [name for name in names if name in wanted]
         if not chosen:
             raise BadInputError(f"{table.source}: no column is left to cluster by")
         return chosen
@@ -115,22 +117,24 @@ def _classes(table: Table, name: str) -> Any:
 
 def _find(table: Table, given: Sequence[str], option: str) -> set[str]:
     """Return the columns that `given` names; a name may itself hold a comma."""
-    known = set(table.names)
+    if not given:
+        return set()
+    known = dict.fromkeys(table.names)
     return {
-        _known(table, name, option)
+        _known(table, known, name, option)
         for text in given
         for name in ([text] if text in known else text.split(","))
     }
 
 
-def _known(table: Table, name: str, option: str) -> str:
-    names = table.names
+def _known(table: Table, names: Collection[str], name: str, option: str) -> str:
     for candidate in (name, name.strip()):
         if candidate in names:
             return candidate
-    close = get_close_matches(name, names, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"its columns are {listed(names)}"
-    raise BadInputError(f"{table.source}: {option} names {name!r}, which is no column; {hint}")
+    raise BadInputError(
+        f"{table.source}: {option} names {name!r}, which is no column; "
+        f"{meant(name, names, 'its columns')}"
+    )
 
 
 def _warn_of_row_numbers(X: Any, columns: Sequence[str]) -> None:

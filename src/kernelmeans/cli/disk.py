@@ -44,7 +44,7 @@ class ParquetTable:
         """Return one column as it is."""
         try:
             return self.frame.select(name).collect()[name].to_numpy()
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise BadInputError(
                 f"{self.source}: column {name!r} cannot be read: {error}"
             ) from error

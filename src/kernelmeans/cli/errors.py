@@ -6,10 +6,13 @@ code  meaning
 0     done
 1     failed while fitting or writing, or an extra is not installed
 2     bad input or usage
+129   ended by SIGHUP
 130   interrupted (Ctrl-C)
+143   ended by SIGTERM
 ====  ==============================================================
 """
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,18 +20,27 @@ from typing import Any, TextIO
 
 import click
 
+from kernelmeans._text import bounded
+from kernelmeans.cli.ended import ended_by_signals
 from kernelmeans.cli.extras import MissingExtraError
 
 INTERRUPTED = 130
 
 
-class BadInputError(click.ClickException):
+class _OneLineError(click.ClickException):
+    """A message that holds text from files, which may be long."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(bounded(message))
+
+
+class BadInputError(_OneLineError):
     """The user's input cannot be used as it is; the message says what to change."""
 
     exit_code = 2
 
 
-class FailedError(click.ClickException):
+class FailedError(_OneLineError):
     """The work itself failed."""
 
     exit_code = 1
@@ -38,14 +50,33 @@ class FriendlyGroup(click.Group):
     """A click group whose commands answer with messages, never with tracebacks."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; turn Ctrl-C and missing extras into messages and exit codes."""
+        """Run the command; turn all that ends it into one short message and an exit code."""
         try:
-            return super().invoke(ctx)
-        except MissingExtraError as missing:
-            raise FailedError(str(missing)) from missing
+            with _messages(), ended_by_signals():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("Interrupted: no half-written file is left behind.", err=True)
             ctx.exit(INTERRUPTED)
+
+
+@contextmanager
+def _messages() -> Iterator[None]:
+    """Say what went wrong, even what nobody has foreseen."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except MissingExtraError as missing:
+        raise FailedError(str(missing)) from missing
+    except MemoryError as error:
+        raise FailedError(f"not enough memory ({error!s})") from error
+    except Exception as error:
+        if sys.flags.dev_mode:
+            raise
+        raise FailedError(
+            f"unexpected {type(error).__name__}: {bounded(str(error), 500)} (This is a fault of "
+            "kernelmeans: please report it. python -X dev -m kernelmeans.cli shows where it is.)"
+        ) from error
 
 
 @contextmanager
@@ -53,6 +84,8 @@ def estimator_errors() -> Iterator[None]:
     """Print what an estimator refuses as it says it: its messages are written for users."""
     try:
         yield
+    except ImportError as error:  # PyTorch, for --device
+        raise FailedError(str(error)) from error
     except (ValueError, TypeError, OSError) as error:
         raise BadInputError(str(error)) from error
     except MemoryError as error:
@@ -81,7 +114,7 @@ def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        text = " ".join(str(message).split())
+        text = bounded(str(message))
         if text not in seen:
             seen.add(text)
             click.echo(f"Warning: {text}", err=True)

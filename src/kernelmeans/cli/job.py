@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans._text import bounded, listed
 from kernelmeans.cli.atomic import check_writable, write_all
 from kernelmeans.cli.choice import ColumnChoice, Data, finite_matrix, load_data
 from kernelmeans.cli.disk import blocks
@@ -28,7 +29,7 @@ from kernelmeans.cli.outputs import (
 )
 from kernelmeans.cli.progress import hide_progress, show_progress
 from kernelmeans.cli.summary import as_text, fit_summary, predict_summary
-from kernelmeans.cli.tables import Table, listed, read_table
+from kernelmeans.cli.tables import Table, read_table
 from kernelmeans.cli.views import FoundViews, NamedKernel, Views, read_views
 from kernelmeans.memory import budget_bytes
 from kernelmeans.rows import Rows
@@ -56,7 +57,7 @@ class Talk:
     def note(self, text: str) -> None:
         """Print a remark on stderr."""
         if not self.quiet:
-            click.echo(f"Note: {text}", err=True)
+            click.echo(f"Note: {bounded(text)}", err=True)
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,9 @@ def run_fit(job: FitJob) -> None:
     views = None if job.views is None else read_views(job.views)
     # A kernel matrix is all that a fit with it holds.
     whole = job.parameters.get("kernel") == "precomputed"
-    most = math.inf if whole else _most(job.parameters["memory_budget"], job.dtype)
-    table = read_table(job.source, header=job.header, most=most)
+    budget = _budget(job.parameters["memory_budget"])
+    most = math.inf if whole else _most(budget, job.dtype)
+    table = read_table(job.source, header=job.header, most=most, budget=budget)
     found = None if views is None else _find_views(views, table, job)
     choice = job.choice if found is None else replace(job.choice, columns=found.columns)
     data = load_data(table, choice, job.dtype, most)
@@ -204,9 +206,10 @@ def run_predict(job: PredictJob) -> None:
     """Assign the rows of a table to the clusters of a model and write their labels."""
     file = job.outputs.labels_path(job.source)
     check_writable([file], source=job.source, force=job.outputs.force)
-    model = load_model(job.model)
-    most = _most(job.memory_budget, model.dtype)
-    table = read_table(job.source, header=job.header, most=most)
+    budget = _budget(job.memory_budget)
+    model = load_model(job.model, budget)
+    most = _most(budget, model.dtype)
+    table = read_table(job.source, header=job.header, most=most, budget=budget)
     X = finite_matrix(table, _model_columns(table, model, job.talk), model.dtype)
     with estimator_errors(), damaged_model_errors(job.model):
         labels = np.concatenate([model.pipeline.predict(rows) for _, rows in blocks(X)])
@@ -214,17 +217,23 @@ def run_predict(job: PredictJob) -> None:
     job.talk.summary(predict_summary(job.source, labels, model.pipeline[-1].n_clusters, file))
 
 
-def _most(memory_budget: str | None, dtype: str) -> float:
-    """Numbers of a table that may be in memory."""
+def _budget(memory_budget: str | None) -> int:
+    """Bytes that a command may take."""
     with estimator_errors():
-        return SHARE * budget_bytes(memory_budget) / np.dtype(dtype).itemsize
+        return budget_bytes(memory_budget)
+
+
+def _most(budget: int, dtype: str) -> float:
+    """Numbers of a table that may be in memory."""
+    return SHARE * budget / np.dtype(dtype).itemsize
 
 
 def _find_views(views: Views, table: Table, job: FitJob) -> FoundViews:
     """Find the columns of views, and say which feature columns are in none."""
     features = job.choice.features(table)
     found = views.find(features)
-    if ignored := [name for name in features if name not in found.columns]:
+    seen = set(found.columns)
+    if ignored := [name for name in features if name not in seen]:
         job.talk.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
     return found
 
@@ -264,14 +273,16 @@ def _timed_fit(estimator: Any, X: Any, weights: Any, title: str, talk: Talk) -> 
 
 def _model_columns(table: Table, model: Model, talk: Talk) -> list[str]:
     """Find the model's columns in a table: by name, or by position where it has no names."""
-    missing = [name for name in model.columns if name not in table.names]
-    if missing and not table.named and len(table.names) == len(model.columns):
-        return table.names
+    names = table.names
+    known, wanted = set(names), set(model.columns)
+    missing = [name for name in model.columns if name not in known]
+    if missing and not table.named and len(names) == len(model.columns):
+        return names
     if missing:
         raise BadInputError(
             f"{table.source}: the model needs {listed(missing)}, which the file does not have; "
-            f"its columns are {listed(table.names)}"
+            f"its columns are {listed(names)}"
         )
-    if extra := [name for name in table.names if name not in model.columns]:
+    if extra := [name for name in names if name not in wanted]:
         talk.note(f"the model does not use {listed(extra)}")
     return model.columns

@@ -2,9 +2,11 @@
 
 It is a skops archive of plain values, arrays and the classes in `TRUSTED_TYPES`. Loading one
 runs no code from the file and never unpickles; a file that holds any other type is refused,
-so a model is safe to load from strangers.
+so a model is safe to load from strangers. `kernelmeans.cli.sound` refuses what is too large, and
+numbers that no model has.
 """
 
+import math
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,13 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import skops.io
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
+from kernelmeans._text import shortened
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.sound import check_archive, check_content
 from kernelmeans.spaces import Predictor, ProductPredictor
 
 #: All that a model file may hold beside numbers, text, lists, dicts, NumPy arrays and
@@ -79,13 +84,15 @@ class Model:
         skops.io.dump(content, file, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
 
 
-def load_model(path: Path) -> Model:
+def load_model(path: Path, most: float = math.inf) -> Model:
     """Read a model file, refusing whatever is not one or holds a foreign type.
 
     Parameters
     ----------
     path : Path
         A file written by ``kernelmeans fit``.
+    most : float
+        Bytes that it may unpack to.
 
     Returns
     -------
@@ -93,6 +100,7 @@ def load_model(path: Path) -> Model:
         The model, ready to predict.
     """
     try:
+        check_archive(path, most)
         foreign = set(skops.io.get_untrusted_types(file=path)) - set(TRUSTED_TYPES)
         if foreign:
             raise BadInputError(
@@ -100,14 +108,16 @@ def load_model(path: Path) -> Model:
                 f"{', '.join(sorted(foreign))}"
             )
         content = skops.io.load(path, trusted=list(TRUSTED_TYPES))
+        model = _checked(path, content)
+        check_content(content)
     except (BadInputError, MemoryError):
         raise
     except Exception as error:  # a damaged archive can fail in any way
         raise BadInputError(
             f"{path}: is not a model file written by kernelmeans fit, or is damaged "
-            f"({type(error).__name__})"
+            f"({shortened(str(error), 200) or type(error).__name__})"
         ) from error
-    return _checked(path, content)
+    return model
 
 
 def _checked(path: Path, content: Any) -> Model:
@@ -133,10 +143,18 @@ def _well_formed(model: Model) -> bool:
         isinstance(model.pipeline, Pipeline)
         and all(isinstance(step, StandardScaler) for _, step in model.pipeline.steps[:-1])
         and _predicts(model.pipeline[-1])
+        and _counts_clusters(model.pipeline[-1])
         and isinstance(model.columns, list)
         and all(isinstance(name, str) for name in model.columns)
         and model.dtype in ("float32", "float64")
     )
+
+
+def _counts_clusters(estimator: Any) -> bool:
+    """Say whether the number of clusters is one that the training labels can have."""
+    clusters = getattr(estimator, "n_clusters", None)
+    labels = getattr(estimator, "labels_", None)
+    return type(clusters) is int and isinstance(labels, np.ndarray) and 0 < clusters <= labels.size
 
 
 def _predicts(estimator: Any) -> bool:

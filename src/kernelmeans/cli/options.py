@@ -4,6 +4,7 @@ The name of an estimator option is the name of the estimator's parameter, so tha
 `estimator_parameters` can hand them on; their defaults are the estimator's.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,13 +27,35 @@ _KERNELS = (
 )
 
 
+class _Utf8Path(click.Path):
+    """A path that can be printed, and written into a summary."""
+
+    def convert(self, value: Any, *args: Any) -> Any:
+        try:
+            os.fsdecode(value).encode()
+        except UnicodeEncodeError:
+            self.fail(f"{os.fsdecode(value)!r} is no name in UTF-8: rename it", *args)
+        return super().convert(value, *args)
+
+
+class _InputPath(_Utf8Path):
+    """A file or folder that is read, more than once and out of order: no pipe and no device."""
+
+    def convert(self, value: Any, *args: Any) -> Any:
+        path = super().convert(value, *args)
+        if not (path.is_file() or path.is_dir()):
+            self.fail(f"{str(path)!r} is a pipe or a device: write a file, and name that", *args)
+        return path
+
+
 #: A file that is read.
-EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
+EXISTING = _InputPath(exists=True, dir_okay=False, path_type=Path)
 #: A table, which may be a folder.
-TABLE = click.Path(exists=True, path_type=Path)
-_FILE = click.Path(dir_okay=False, path_type=Path)
+TABLE = _InputPath(exists=True, path_type=Path)
+_FILE = _Utf8Path(path_type=Path)
 _PICTURES = (".png", ".svg", ".pdf")
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+#: A folder that is made if need be.
+FOLDER = _Utf8Path(file_okay=False, path_type=Path)
 
 
 def _picture(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
@@ -83,7 +106,8 @@ memory_option = group(
         "--memory-budget",
         metavar="SIZE",
         help="Memory to take, in bytes or as in 4GB; default: 80 % of all memory. Parquet, NPY "
-        "and Zarr tables of more than a quarter of it stay on disk.",
+        "and Zarr tables of more than a quarter of it stay on disk; archives that unpack to more "
+        "than it are refused.",
     ),
 )
 
@@ -216,7 +240,7 @@ file_options = group(
     option(
         "--output-dir",
         "-o",
-        type=_FOLDER,
+        type=FOLDER,
         help="Folder of the files written; default: the input's.",
     ),
     option("--labels", type=_FILE, metavar="FILE", help="Instead of STEM.labels.csv."),
@@ -306,7 +330,7 @@ EXPERIMENT_NAMES = (
 
 paper_options = group(
     "Options",
-    option("--out", "-o", type=_FOLDER, required=True, help="Folder of the report; made if new."),
+    option("--out", "-o", type=FOLDER, required=True, help="Folder of the report; made if new."),
     option("--quick", is_flag=True, help="A small version of everything, in two minutes."),
     option(
         "--datasets",

@@ -1,7 +1,7 @@
 """Which files a command writes, and what goes into them."""
 
 import json
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -76,7 +76,7 @@ def json_writer(content: dict[str, Any]) -> Writer:
 
 def as_json(content: dict[str, Any]) -> str:
     """Return `content` as JSON, which knows no infinities: they become null."""
-    return json.dumps(dict(_finite(content)), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def figure_writer(figure: Any, path: Path) -> Writer:
@@ -88,10 +88,9 @@ def figure_writer(figure: Any, path: Path) -> Writer:
     return write
 
 
-def _finite(content: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in content.items():
-        if isinstance(value, dict):
-            yield key, dict(_finite(value))
-        else:
-            unknown = isinstance(value, float) and not np.isfinite(value)
-            yield key, None if unknown else value
+def _finite(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content

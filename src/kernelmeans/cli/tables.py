@@ -4,7 +4,9 @@ import csv
 import math
 import warnings
 import zipfile
+import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,12 +15,26 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
+from kernelmeans._text import listed, shortened
+from kernelmeans.cli.archive import refuse_beyond
 from kernelmeans.cli.disk import RowsTable, open_table
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.npz import read_npz, refuse_large
 
 # Suffixes of tables that are loaded, and of those that can be read block by block as well.
 _LOADED = (".csv", ".tsv", ".npz")
 _ON_DISK = (".parquet", ".npy", ".zarr")
+
+# Damaged files make polars panic, which is no Exception.
+_UNREADABLE = (
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+    EOFError,
+    OSError,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 # What people write into a cell that has no value, in lower case.
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
@@ -88,9 +104,9 @@ class FrameTable:
         return self.frame[name].to_numpy()
 
     def _non_numeric(self, text: list[str], *, alternative: bool) -> str:
-        example = next(v for v in self.frame[text[0]] if v is not None and _is_text(v))
+        example = shortened(_example_of_text(self.frame[text[0]]), 60)
         columns = f"column{'s' if len(text) > 1 else ''} {listed(text)}"
-        message = f"{self.source}: non-numeric {columns} (for example {str(example)!r})"
+        message = f"{self.source}: non-numeric {columns} (for example {example!r})"
         if not alternative:
             return f"{message}: clustering needs numbers, and no other column is left"
         return (
@@ -132,7 +148,9 @@ class ArrayTable:
         return (column.toarray() if scipy.sparse.issparse(column) else column).ravel()
 
 
-def read_table(path: Path, *, header: bool = True, most: float = math.inf) -> Table:
+def read_table(
+    path: Path, *, header: bool = True, most: float = math.inf, budget: float = math.inf
+) -> Table:
     """Read a file; what it is follows from its suffix.
 
     Parameters
@@ -143,6 +161,8 @@ def read_table(path: Path, *, header: bool = True, most: float = math.inf) -> Ta
         Whether the first line of a CSV or TSV file holds the names of the columns.
     most : float
         Numbers that may be loaded. Larger Parquet, NPY and Zarr tables stay on disk.
+    budget : float
+        Bytes that a table may take that is loaded, whatever `most`, or that archives unpack to.
 
     Returns
     -------
@@ -156,8 +176,11 @@ def read_table(path: Path, *, header: bool = True, most: float = math.inf) -> Ta
         suffixes = ", ".join(_LOADED + _ON_DISK)
         raise BadInputError(f"{path}: unknown suffix {suffix!r}; {suffixes} are read")
     try:
-        table = _loaded(path, header, most) if suffix in _LOADED else _opened(path, most)
-    except (pl.exceptions.PolarsError, OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        if suffix in _LOADED:
+            table = _loaded(path, header, most, budget)
+        else:
+            table = _opened(path, most, budget)
+    except _UNREADABLE as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         known = reason.startswith(f"{path}: ")
         prefix = "" if known else f"{path}: cannot be read as {suffix[1:].upper()}: "
@@ -168,17 +191,19 @@ def read_table(path: Path, *, header: bool = True, most: float = math.inf) -> Ta
     return table
 
 
-def _opened(path: Path, most: float) -> Table:
+def _opened(path: Path, most: float, budget: float) -> Table:
     """Open a table, and load it unless it is too large."""
     table = open_table(path)
+    refuse_large(path, table.shape, budget)
     if math.prod(table.shape) > most:
         return table
+    refuse_beyond(path, 8 * math.prod(table.shape), budget)
     if isinstance(table, RowsTable):
         return ArrayTable(path, table.rows[:])
     return FrameTable(path, pl.read_parquet(path))
 
 
-def _loaded(path: Path, header: bool, most: float) -> Table:
+def _loaded(path: Path, header: bool, most: float, budget: float) -> Table:
     """Load a table of a kind that cannot be read in parts."""
     if path.stat().st_size > 8 * most:
         warnings.warn(
@@ -187,14 +212,8 @@ def _loaded(path: Path, header: bool, most: float) -> Table:
             stacklevel=2,
         )
     if path.suffix.lower() == ".npz":
-        return ArrayTable(path, _read_array(path))
+        return ArrayTable(path, read_npz(path, budget))
     return FrameTable(path, _read_text(path, header), named=header)
-
-
-def listed(names: Sequence[str], most: int = 10) -> str:
-    """Return the first names, quoted, and how many more there are."""
-    text = ", ".join(map(repr, names[:most]))
-    return text if len(names) <= most else f"{text} and {len(names) - most} more"
 
 
 def _read_text(path: Path, header: bool) -> pl.DataFrame:
@@ -208,8 +227,7 @@ def _read_text(path: Path, header: bool) -> pl.DataFrame:
     except pl.exceptions.PolarsError:
         _refuse_ragged(path, separator)
         raise
-    while frame.height and all(value is None for value in frame.row(-1)):
-        frame = frame[:-1]  # blank lines at the end
+    frame = _without_blank_end(frame)
     # polars fills short lines up with missing values, which then stand in the last column.
     if frame.width and frame[:, -1].null_count():
         _refuse_ragged(path, separator)
@@ -217,6 +235,14 @@ def _read_text(path: Path, header: bool) -> pl.DataFrame:
     if header:
         _warn_of_numbers(frame.columns)
     return frame
+
+
+def _without_blank_end(frame: pl.DataFrame) -> pl.DataFrame:
+    """Leave out blank lines at the end."""
+    if not frame.height or any(value is not None for value in frame.row(-1)):
+        return frame
+    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
+    return frame.head(filled[-1] + 1 if len(filled) else 0)
 
 
 def _warn_of_numbers(names: Sequence[str]) -> None:
@@ -232,16 +258,23 @@ def _warn_of_numbers(names: Sequence[str]) -> None:
 
 
 def _separator(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            first = file.readline().decode()
+    except UnicodeDecodeError as error:
+        raise BadInputError(
+            f"{path}: its first line is no text in UTF-8 ({error.reason}): save it as UTF-8, "
+            "unpacked"
+        ) from error
     if path.suffix.lower() == ".tsv":
         return "\t"
-    with path.open(errors="replace") as file:
-        first = file.readline()
     return ";" if ";" in first and "," not in first else ","
 
 
 def _refuse_ragged(path: Path, separator: str) -> None:
     """Raise if a line has more or fewer values than the first."""
-    with path.open(newline="", errors="replace") as file:
+    # The reader of lines takes no fields as long as those that polars takes.
+    with path.open(newline="", errors="replace") as file, suppress(csv.Error):
         reader = csv.reader(file, delimiter=separator)
         width = len(next(reader, []))
         for line in reader:
@@ -258,39 +291,18 @@ def _as_numbers(column: pl.Series) -> pl.Series | None:
         return column.cast(pl.Float64)
     if column.dtype != pl.String:
         return None
+    numbers, is_text = _parsed(column)
+    return None if is_text.any() else numbers
+
+
+def _parsed(column: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The numbers in a column of text, and where it has something else."""
     trimmed = column.str.strip_chars()
     numbers = trimmed.cast(pl.Float64, strict=False)
-    given = ~trimmed.str.to_lowercase().is_in(_MISSING)
-    return None if (numbers.is_null() & given).any() else numbers
+    return numbers, numbers.is_null() & ~trimmed.str.to_lowercase().is_in(_MISSING)
 
 
-def _is_text(value: Any) -> bool:
-    """Say whether `value` is what makes its column non-numeric."""
-    return _as_numbers(pl.Series([value])) is None
-
-
-def _read_array(path: Path) -> Any:
-    """Read the one matrix of an NPZ file, as an array or in CSR format."""
-    with path.open("rb") as file:
-        stored = np.load(file, allow_pickle=False)
-        if isinstance(stored, np.lib.npyio.NpzFile):
-            if "format" in stored and "shape" in stored:
-                return scipy.sparse.load_npz(path).tocsr()
-            stored = _matrix_of(path, {name: stored[name] for name in stored.files})
-    if stored.ndim != 2:
-        raise BadInputError(f"{path}: the array has shape {stored.shape}; rows x columns is needed")
-    if stored.dtype.kind not in "fiub":
-        raise BadInputError(f"{path}: the array holds {stored.dtype} values, not real numbers")
-    return stored
-
-
-def _matrix_of(path: Path, arrays: dict[str, Any]) -> Any:
-    if "X" in arrays:
-        return arrays["X"]
-    matrices = [array for array in arrays.values() if array.ndim == 2]
-    if len(matrices) != 1:
-        raise BadInputError(
-            f"{path}: holds the arrays {listed(list(arrays))}; "
-            "a single matrix, or one named 'X', is needed"
-        )
-    return matrices[0]
+def _example_of_text(column: pl.Series) -> str:
+    """The first value that makes its column non-numeric."""
+    found = column.filter(_parsed(column)[1] if column.dtype == pl.String else column.is_not_null())
+    return str(found[0])

@@ -3,20 +3,23 @@
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelmeans._text import listed, meant
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.tables import listed
 from kernelmeans.estimators.views import FAMILIES
 from kernelmeans.kernels import PARAMETERS
 
+#: A name of 50 letters for each of 20 000 columns; parsing takes time.
+_FILE_BYTES = 10**6
+#: Dots before a line's equals sign, for which parsing takes time as their square.
+_DOTS = 1000
 _FILE_KEYS = ("kernel_scaling", "lam", "view")
 _SCALINGS = ("unit-variance", "cosine", "min-max", "none")
 _KERNELS = (*(name for name in PARAMETERS if name != "precomputed"), *FAMILIES)
@@ -72,7 +75,7 @@ class View:
     spec: Mapping[str, Any]
     columns: Sequence[str] | None
 
-    def find(self, known: Sequence[str]) -> list[str]:
+    def find(self, known: Collection[str]) -> list[str]:
         """Return those of the known columns that this view sees, in their order."""
         if self.columns is None:
             return list(known)
@@ -91,13 +94,12 @@ class View:
             for count, member in enumerate(members, 1)
         ]
 
-    def _matches(self, text: str, known: Sequence[str]) -> list[str]:
+    def _matches(self, text: str, known: Collection[str]) -> list[str]:
         """Columns of a name or a pattern; a name may itself look like a pattern."""
         found = [text] if text in known else [name for name in known if fnmatchcase(name, text)]
         if found:
             return found
-        close = get_close_matches(text, known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"the features are {listed(known)}"
+        hint = meant(text, known, "the features")
         wrong = "matches no feature column" if set(text) & set("*?[") else "is no feature column"
         raise BadInputError(f"{self.where}: {text!r} {wrong}; {hint}")
 
@@ -147,8 +149,10 @@ class Views:
         FoundViews
             What the estimator needs.
         """
-        seen = [view.find(known) for view in self.views]
-        used = [name for name in known if any(name in columns for columns in seen)]
+        features = dict.fromkeys(known)
+        seen = [view.find(features) for view in self.views]
+        seen_by_any = {name for columns in seen for name in columns}
+        used = [name for name in known if name in seen_by_any]
         place = {name: index for index, name in enumerate(used)}
         kernels = [
             (dict(view.spec), [place[name] for name in columns])
@@ -176,7 +180,19 @@ def read_views(path: Path) -> Views:
         At least one.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        if (size := path.stat().st_size) > _FILE_BYTES:
+            raise BadInputError(
+                f"{path}: has {size} bytes; at most {_FILE_BYTES} are read: name columns by "
+                "patterns"
+            )
+        text = path.read_text(encoding="utf-8-sig")
+        if any(line.partition("=")[0].count(".") > _DOTS for line in text.splitlines()):
+            raise RecursionError
+        content = tomllib.loads(text)
+    except RecursionError:
+        raise BadInputError(
+            f"{path}: is nested too deeply; each view is a table [[view]] with keys of one name"
+        ) from None
     except (OSError, ValueError) as error:
         raise BadInputError(f"{path}: cannot be read as TOML: {error}") from error
     _check_keys(str(path), content, _FILE_KEYS)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import Device
@@ -15,6 +14,7 @@ from kernelmeans._sklearn import _check_n_features
 from kernelmeans._typing import Data
 from kernelmeans.engines.cluster import packed, unpacked, upright
 from kernelmeans.rows import Rows, as_rows
+from kernelmeans.rows.derived import FiniteRows
 from kernelmeans.rows.lazy import DaskRows, is_dask
 
 #: Share of the memory budget up to which rows on disk are simply loaded.
@@ -43,7 +43,7 @@ def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
         # Rows have no table's `columns`, and scikit-learn would say that names are missing.
         _check_n_features(estimator, rows, reset=False)
     if rows.names is None:
-        return rows
+        return _finite(rows)
     if reset:
         estimator.feature_names_in_ = np.array(rows.names, dtype=object)
     elif list(getattr(estimator, "feature_names_in_", rows.names)) != rows.names:
@@ -51,17 +51,18 @@ def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
             f"X has the columns {rows.names[:10]}, the fit had "
             f"{list(estimator.feature_names_in_[:10])}; give the same in the same order."
         )
-    return rows
+    return _finite(rows)
+
+
+def _finite(rows: Rows) -> Rows:
+    """Rows that refuse NaN, also where it turns up after the first pass; blocks of Dask stay."""
+    return rows if isinstance(rows, DaskRows) else FiniteRows(rows)
 
 
 def loaded(X: Data, budget: int) -> Data:
     """The rows themselves where they take little of the memory budget."""
     small = isinstance(X, Rows) and X.nbytes <= LOADED_SHARE * budget
-    if not small or isinstance(X, DaskRows):
-        return X
-    rows = X[:]
-    assert_all_finite(rows, input_name="X")
-    return rows
+    return X[:] if small and not isinstance(X, DaskRows) else X
 
 
 def refuse_dask(X: Data, what: str) -> None:

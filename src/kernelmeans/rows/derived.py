@@ -78,6 +78,39 @@ class TransformedRows(_DerivedRows):
         return changed
 
 
+class FiniteRows(_DerivedRows):
+    """Other rows, whose numbers must be finite whenever they are read: files change.
+
+    Parameters
+    ----------
+    rows : Rows
+        What is read.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__(rows, rows.shape[1], rows.dtype, rows.names)
+
+    def _range(self, start: int, stop: int) -> Array:
+        return self._finite(self._rows[start:stop], f"rows {start} to {stop - 1}")
+
+    def _take(self, indices: IntArray) -> Array:
+        return self._finite(self._rows[indices], f"{len(indices)} single rows")
+
+    def _finite(self, X: Array, which: str) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Of finite numbers the sum may overflow, but seldom does.
+            finite = np.isfinite(X.sum()) or np.isfinite(X).all()
+        if not finite:
+            raise ValueError(
+                f"{self.source}: Input X contains NaN or infinity in {which}; fill in or remove "
+                "such values, and leave the file as it is while it is read"
+            )
+        return X
+
+    def _select(self, positions: list[int]) -> Rows:
+        return FiniteRows(self._rows._select(positions))
+
+
 def unchanged(X: Array) -> Array:
     """The function that changes nothing."""
     return X

@@ -1,6 +1,7 @@
 """Rows of an array that a file is mapped to: NumPy's own format, and `numpy.memmap`."""
 
 import mmap
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.rows.base import Rows
+from kernelmeans.rows.file import FileRows
 
 Mapped = np.memmap[Any, Any]
 
@@ -30,12 +32,28 @@ class MappedRows(Rows):
         source = "a memory map" if path is None else str(path)
         super().__init__(source, array.shape, array.dtype)
         self._array, self._path, self._offset = array, path, offset
+        steps = zip(array.shape, array.strides, strict=True)
+        last = sum((count - 1) * max(step, 0) for count, step in steps)
+        self._end = offset + last + array.itemsize
 
     def _range(self, start: int, stop: int) -> Array:
+        self._refuse_shrunk()
         return np.array(self._array[start:stop], dtype=self.dtype, order="C")
 
     def _take(self, indices: IntArray) -> Array:
+        self._refuse_shrunk()
         return np.ascontiguousarray(self._array[indices], dtype=self.dtype)
+
+    def _refuse_shrunk(self) -> None:
+        """Refuse a file that has become shorter: looking at what is gone kills the process.
+
+        A file that is cut in the very moment in which a block is copied is not noticed in time.
+        """
+        if _map_of(self._array).size() < self._end:
+            raise OSError(
+                f"{self.source}: the file has become shorter since it was opened: write it again, "
+                "and leave it as it is meanwhile"
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         # An array is pickled with all its numbers; the file has them already.
@@ -45,8 +63,8 @@ class MappedRows(Rows):
         return _reopened, (self._path, array.shape, array.dtype, array.strides, self._offset)
 
 
-def read_npy(path: Path) -> MappedRows:
-    """Map a ``.npy`` file.
+def read_npy(path: Path) -> Rows:
+    """Open a ``.npy`` file.
 
     Parameters
     ----------
@@ -55,8 +73,8 @@ def read_npy(path: Path) -> MappedRows:
 
     Returns
     -------
-    MappedRows
-        Its rows.
+    FileRows or MappedRows
+        Its rows; mapped where they do not lie one after the other.
 
     Raises
     ------
@@ -65,10 +83,14 @@ def read_npy(path: Path) -> MappedRows:
     """
     try:
         array = np.lib.format.open_memmap(path, mode="r")
-    except (ValueError, EOFError) as error:
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # a damaged header can fail in any way
         raise ValueError(
             f"{path}: cannot be read as NPY ({error}): write it again with numpy.save"
         ) from error
+    if array.flags.c_contiguous and array.ndim == 2 and hasattr(os, "preadv"):
+        return FileRows(path, array.shape, array.dtype, array.offset)
     return mapped_rows(array)
 
 
@@ -98,6 +120,13 @@ def _reopened(
     file = np.memmap(path, np.uint8, "r")
     array: NDArray[Any] = np.ndarray(shape, dtype, file, offset, strides)
     return MappedRows(array, path, offset)
+
+
+def _map_of(array: Any) -> mmap.mmap:
+    """The map that an array is a view of; it knows the file even if its name is gone."""
+    while not isinstance(array, mmap.mmap):
+        array = array.base
+    return array
 
 
 def _address(array: NDArray[Any]) -> int:

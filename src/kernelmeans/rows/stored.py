@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from kernelmeans._typing import Array
+from kernelmeans.rows.base import float_type
 from kernelmeans.rows.decoded import DecodedRows
 
 
@@ -26,7 +27,9 @@ class StoredRows(DecodedRows):
         self._array = array
 
     def _decode(self, start: int, stop: int) -> Array:
-        return np.array(self._array[start:stop], dtype=self.dtype, order="C")
+        found = np.asarray(self._array[start:stop])
+        float_type(self.source, found.dtype)  # a store may answer with text
+        return np.array(found, dtype=self.dtype, order="C")
 
 
 def read_zarr(path: Path) -> StoredRows:

@@ -1,0 +1,142 @@
+"""NPZ archives: sizes are counted before anything is unpacked, sparse indices checked."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from kernelmeans.cli.archive import array_header
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.npz import read_npz
+from kernelmeans.cli.tables import read_table
+
+S = scipy.sparse.random_array((30, 6), density=0.4, format="csr", rng=0)
+PARTS = {"data": S.data, "indices": S.indices, "indptr": S.indptr, "shape": S.shape}
+MB = 10**6
+
+
+def stored(shape: tuple[int, ...], content: bytes, descr: str = "<f8") -> bytes:
+    """A file in NumPy's format, whose header may lie."""
+    file = io.BytesIO()
+    header = {"descr": descr, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue() + content
+
+
+def archive(path: Path, members: dict[str, bytes], packing: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", packing) as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return path
+
+
+def refusal(path: Path, most: float = MB) -> str:
+    with pytest.raises(BadInputError) as caught:
+        read_table(path, budget=most)
+    assert caught.value.message.startswith(f"{path}: ")
+    return caught.value.message
+
+
+@pytest.mark.parametrize("name", ["X.npy", "X", "other.npy"])
+def test_the_names_of_members(tmp_path, name):
+    X = np.arange(6.0).reshape(3, 2)
+    path = archive(tmp_path / "X.npz", {name: stored((3, 2), X.tobytes())})
+    np.testing.assert_array_equal(read_npz(path, MB), X)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
+def test_every_sparse_format(tmp_path, form):
+    scipy.sparse.save_npz(tmp_path / "X.npz", S.asformat(form))
+    found = read_npz(tmp_path / "X.npz", MB)
+    assert found.format == "csr"
+    np.testing.assert_array_equal(found.toarray(), S.toarray())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        # Where `fit` used to read memory that is not its own.
+        ({"indptr": np.r_[0, S.indptr[1:-1] + 10**8, S.indptr[-1]]}, "indptr"),
+        ({"indices": S.indices + 10**7}, "indices must be < 6"),
+        ({"indices": S.indices - 1}, "indices must be >= 0"),
+        ({"data": S.data * 1j}, "complex128"),
+        ({"data": S.data.astype("U5")}, "<U5"),
+        ({"shape": (1, 2**62)}, "--memory-budget"),
+        ({"shape": (2**62, 6)}, "--memory-budget"),
+        ({"shape": np.array([30.0, 6.0])}, "two whole numbers"),
+        ({"format": b"coo"}, "damaged"),
+        ({"format": b"odd"}, "damaged"),
+    ],
+)
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_wild_sparse_matrices(tmp_path, change, words, form):
+    np.savez(tmp_path / "X.npz", **({**PARTS, "format": form.encode()} | change))
+    message = refusal(tmp_path / "X.npz")
+    assert words in message or form == "csc"
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_archives_that_unpack_to_too_much(tmp_path, packing):
+    path = archive(tmp_path / "X.npz", {"X.npy": stored((200, 1000), bytes(1_600_000))}, packing)
+    message = refusal(path)
+    assert "1.6 MB" in message
+    assert "1.0 MB" in message
+    assert "--memory-budget" in message
+    assert read_npz(path, 2 * MB).shape == (200, 1000)
+
+
+def test_other_arrays_count_too(tmp_path):
+    np.savez(tmp_path / "X.npz", X=np.zeros((3, 2)), other=np.zeros(MB))
+    assert "--memory-budget" in refusal(tmp_path / "X.npz")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"hello", "'X.npy' is no NPY array"),
+        (stored((10**11, 2), bytes(64)), "64 bytes of numbers"),
+        (stored((-4, -2), bytes(64)), "(-4, -2)"),
+        (stored((4, 2), bytes(64), "|O"), "of object"),
+        (stored((4, 2), bytes(48)), "48 bytes"),
+    ],
+)
+def test_headers_that_lie(tmp_path, content, words):
+    assert words in refusal(archive(tmp_path / "X.npz", {"X.npy": content}))
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_unusual_packing(tmp_path, packing):
+    path = archive(tmp_path / "X.npz", {"X.npy": stored((1, 1), bytes(8))}, packing)
+    assert "packed in an unusual way" in refusal(path)
+
+
+def test_a_header_of_any_version(tmp_path):
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.zeros((3, 2)), version=(2, 0))
+    path = archive(tmp_path / "X.npz", {"X.npy": file.getvalue()})
+    with zipfile.ZipFile(path) as opened:
+        assert array_header(path, opened, "X.npy").shape == (3, 2)
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_budget_of_the_command_counts(refused):
+    path = archive(Path("X.npz"), {"X.npy": stored((200, 1000), bytes(1_600_000))})
+    assert "--memory-budget" in refused("fit", path, "--memory-budget", "1MB")
+
+
+@pytest.mark.usefixtures("folder")
+def test_rows_without_end(refused):
+    """A store of a few bytes that promises more rows than labels fit into memory."""
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array("X.zarr", shape=(10**13, 10**6), chunks=(1000, 1000), dtype="f8")
+    assert "80.0 TB" in refused("fit", "X.zarr")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_matrix_that_is_loaded_as_a_whole_fits_the_budget(refused):
+    np.save("K.npy", np.eye(500))
+    arguments = ["--kernel", "precomputed", "--memory-budget", "1MB"]
+    assert "2.0 MB" in refused("fit", "K.npy", "-k", 2, *arguments)
