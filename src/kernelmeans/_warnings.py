@@ -4,11 +4,11 @@ import sys
 import warnings
 
 #: Packages whose frames lie between a warning and the line that caused it.
-_INSIDE = ("kernelmeans", "sklearn")
+_INSIDE = ("kernelmeans", "numpy", "sklearn")
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn as if from the first frame outside this package and scikit-learn."""
+    """Warn as if from the first frame outside this package, NumPy and scikit-learn."""
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1

@@ -81,13 +81,14 @@ def write_models() -> list[str]:
     np.save("K.npy", X @ X.T)
     scipy.sparse.save_npz("sparse.npz", scipy.sparse.csr_array(np.maximum(X, 0)))
     Path("views.toml").write_text(VIEWS)
-    kernels = ["rbf", "laplacian", "poly", "cosine", "linear", "sigmoid"]
+    kernels = ["rbf", "laplacian", "poly", "cosine", "linear", "sigmoid", "heat"]
     low_rank = ["landmarks", "rpcholesky", "rff"]
     kinds = {kernel: ["X.csv", "--kernel", kernel] for kernel in kernels}
     kinds |= {name: ["X.csv", "--approximation", name, "--components", "5"] for name in low_rank}
     kinds |= {
         "K": ["K.npy", "--kernel", "precomputed"],
         "sparse": ["sparse.npz"],
+        "sparse-heat": ["sparse.npz", "--kernel", "heat"],
         "sparse-linear": ["sparse.npz", "--kernel", "linear"],
         "sparse-landmarks": ["sparse.npz", "--approximation", "landmarks", "--components", "5"],
         "views": ["X.csv", "--views", "views.toml"],

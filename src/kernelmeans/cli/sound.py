@@ -91,8 +91,8 @@ def check_content(content: Any) -> None:
     Raises
     ------
     ValueError
-        If there is NaN or infinity, an array of something else than numbers, or a sparse matrix
-        with an index outside of it.
+        If there is NaN or infinity, an array of something else than numbers, text and bytes, or a
+        sparse matrix with an index outside of it.
     """
     seen: dict[tuple[int, float | None], Any] = {}
     waiting: list[tuple[str, Any]] = [("model", content)]
@@ -115,7 +115,8 @@ def check_content(content: Any) -> None:
 
 
 def _check_array(name: str, array: np.ndarray[Any, Any]) -> None:
-    if array.dtype.kind not in "fiubU":
+    # Digests are plain bytes.
+    if array.dtype.kind not in "fiubUV" or array.dtype.fields:
         raise ValueError(f"{name} holds {array.dtype} values")
     if array.dtype.kind == "f" and not (np.isfinite(array) | (array == _INFINITE.get(name))).all():
         raise ValueError(f"{name} holds NaN or infinity")
