@@ -188,7 +188,8 @@ def test_every_scaling_takes_heat(scaling):
         ({"metric": "manhattan"}, "'metric' parameter .* {'(cosine|euclidean)'"),
         ({"kernel_params": {}}, "only for a callable kernel"),
         ({"approximation": "rff"}, "approximation='rff' does not go with kernel='heat'"),
-        ({"approximation": "rpcholesky"}, "use approximation='auto' or None"),
+        ({"approximation": "rpcholesky"}, "'landmarks', that of anchors, or 'auto'"),
+        ({"n_components": 0.9}, "keep no share of the trace"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):
@@ -204,7 +205,7 @@ def test_bad_items_are_refused():
 
 def test_what_does_not_fit_is_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(HeatKernel, "fit", None)
-    model = KernelPowerKMeans(2, kernel="heat", memory_budget="1MB")
+    model = KernelPowerKMeans(2, kernel="heat", memory_budget="1MB", approximation=None)
     with pytest.raises(MemoryError, match=r"n_samples=20000, .*the graph of kernel='heat'.* MB"):
         model.fit(cloud(20000))
 
