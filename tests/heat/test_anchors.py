@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from data import blobs, cloud
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.heat.anchors import anchor_basis, auto_anchors, shares
+from kernelmeans.heat.anchors import anchor_basis, auto_anchors, auto_near, shares
 from kernelmeans.heat.neighbours import NearestRows
 from kernelmeans.rows import open_rows
 
@@ -163,3 +163,8 @@ def test_any_number_of_anchors(n_components):
 )
 def test_the_number_of_anchors(n, k, expected):
     assert auto_anchors(n, k) == expected
+
+
+@pytest.mark.parametrize(("n_anchors", "expected"), [(10, 5), (300, 6), (1000, 20)])
+def test_rows_are_held_by_one_anchor_of_fifty(n_anchors, expected):
+    assert auto_near(n_anchors) == expected

@@ -14,8 +14,9 @@ from kernelmeans.heat.time import solve_time
 from kernelmeans.lowrank import auto_components
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
 
-#: Anchors near a row that it is held by.
-NEAR = 5
+#: Anchors near a row that it is held by: one of so many, at least so many. Fewer of many anchors
+#: make a sharp graph that leaks along single edges where clusters nearly touch.
+ANCHORS_PER_NEAR, NEAR = 50, 5
 #: Anchors for each cluster, at least.
 ANCHORS_PER_CLUSTER = 10
 #: Rows whose shares are computed at a time.
@@ -28,6 +29,11 @@ def auto_anchors(n_samples: int, n_clusters: int) -> int:
     More would follow the rows more closely, but leak where clusters nearly touch.
     """
     return max(auto_components(n_samples, n_clusters), ANCHORS_PER_CLUSTER * n_clusters)
+
+
+def auto_near(n_anchors: int) -> int:
+    """Anchors that a row has shares in, for ``n_neighbors="auto"``."""
+    return max(NEAR, n_anchors // ANCHORS_PER_NEAR)
 
 
 class AnchorFeatures:

@@ -6,7 +6,7 @@ import scipy.sparse
 from kernelmeans._arrays import beside, to_numpy
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.anchors import NEAR, AnchorFeatures, anchor_basis, draw_anchors
+from kernelmeans.heat.anchors import AnchorFeatures, anchor_basis, auto_near, draw_anchors
 from kernelmeans.heat.basis import Basis, heat_basis
 from kernelmeans.heat.equal import digests
 from kernelmeans.heat.graph import GraphFeatures
@@ -144,7 +144,7 @@ class HeatKernel(Kernel):
             The fitted kernel, whose neighbours are anchors.
         """
         n_neighbors, t = self.parameters["n_neighbors"], self.parameters["t"]
-        near = NEAR if isinstance(n_neighbors, str) else int(n_neighbors)
+        near = auto_near(n_anchors) if isinstance(n_neighbors, str) else int(n_neighbors)
         anchors = draw_anchors(X, sample_weight, self.parameters["metric"], n_anchors, seed)
         self._features, basis, pieces = anchor_basis(X, sample_weight, anchors, near, n_clusters, t)
         warn_of_pieces(pieces, n_clusters, near)
