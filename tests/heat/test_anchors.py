@@ -62,6 +62,7 @@ def test_moons(dtype):
     assert model.approximation_ == "landmarks"
     assert model.approximation_error_ is model.inertia_bounds_ is None
     assert model.n_neighbors_ == 5
+    assert model.kernel_.features(X).dtype == X.dtype
     assert adjusted_rand_score(y, model.labels_) > 0.97
     assert_array_equal(model.predict(X), model.labels_)
     assert_array_equal(model.predict(X[5:1000:7]), model.labels_[5:1000:7])

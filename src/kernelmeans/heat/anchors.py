@@ -57,7 +57,8 @@ class AnchorFeatures:
     def __call__(self, rows: Data) -> Array:
         """Rows of length 1."""
         rows = self.nearest.in_form(rows.astype(self.projection.dtype, copy=False))
-        return unit_rows(shares(rows, self.nearest, self.n_neighbors) @ self.projection)
+        near = shares(rows, self.nearest, self.n_neighbors)
+        return unit_rows(near @ self.projection).astype(rows.dtype, copy=False)
 
 
 def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: int) -> NearestRows:

@@ -15,6 +15,9 @@ from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces
 from kernelmeans.heat.spectrum import pairs_bytes, symmetric_normalised
 from kernelmeans.kernels.kernel import Kernel
 
+#: Clusters that a time is found for, at least: with one state left the kernel would be constant.
+FEWEST_CLUSTERS = 2
+
 
 class HeatKernel(Kernel):
     """How much of a unit of heat, let loose at one row, is found at another after a time.
@@ -97,6 +100,7 @@ class HeatKernel(Kernel):
         self : HeatKernel
             The fitted kernel.
         """
+        n_clusters = max(n_clusters, FEWEST_CLUSTERS)
         counting = slice(None) if sample_weight is None else np.flatnonzero(sample_weight)
         rows = X[counting]
         # In the order of their digests: the graph does not depend on that of the rows.
@@ -143,6 +147,7 @@ class HeatKernel(Kernel):
         self : HeatKernel
             The fitted kernel, whose neighbours are anchors.
         """
+        n_clusters = max(n_clusters, FEWEST_CLUSTERS)
         n_neighbors, t = self.parameters["n_neighbors"], self.parameters["t"]
         near = auto_near(n_anchors) if isinstance(n_neighbors, str) else int(n_neighbors)
         anchors = draw_anchors(X, sample_weight, self.parameters["metric"], n_anchors, seed)
