@@ -12,7 +12,14 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from data import blobs, cloud, needs_data, standardized
-from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans import (
+    MKKM,
+    RKKM,
+    RMKKM,
+    KernelKMeans,
+    KernelPowerKMeans,
+    MultiKernelPowerKMeans,
+)
 from kernelmeans.heat import HeatKernel
 
 SHAPES = {
@@ -176,6 +183,21 @@ def test_every_scaling_takes_heat(scaling):
     kernels = ["heat", "rbf"]
     model = MultiKernelPowerKMeans(2, kernels=kernels, kernel_scaling=scaling, random_state=0)
     assert_array_equal(model.fit(X).predict(X), model.labels_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RKKM(2, kernel="heat", random_state=0),
+        MKKM(2, kernels=["heat", "rbf"], random_state=0),
+        RMKKM(2, kernels=["heat", "rbf"], random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_peers_take_it_too(model):
+    X, y = SHAPES["moons"]
+    assert adjusted_rand_score(y, model.fit(X).labels_) == 1
+    assert_array_equal(model.predict(X), model.labels_)
 
 
 @pytest.mark.parametrize(
