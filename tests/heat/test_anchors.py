@@ -169,3 +169,13 @@ def test_the_number_of_anchors(n, k, expected):
 @pytest.mark.parametrize(("n_anchors", "expected"), [(10, 5), (300, 6), (1000, 20)])
 def test_rows_are_held_by_one_anchor_of_fifty(n_anchors, expected):
     assert auto_near(n_anchors) == expected
+
+
+def test_large_files_of_few_rows_have_a_graph(tmp_path):
+    X, y = blobs(300, k=3, p=500)
+    np.save(tmp_path / "X.npy", X)
+    model = KernelPowerKMeans(3, kernel="heat", memory_budget="4MB", random_state=0)
+    model.fit(open_rows(tmp_path / "X.npy"))
+    assert model.approximation_ == "explicit"
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert_array_equal(model.predict(X), model.labels_)

@@ -141,19 +141,24 @@ def _choose_heat(
             f"n_components={n_components!r}: the anchors of kernel='heat' keep no share of the "
             "trace; give their number, or use n_components='auto'."
         )
-    if approximation is not None:
-        n = X.shape[0]
-        anchors = "landmarks", n_components
-        if approximation == "landmarks":
-            return Choice(anchors[0], "approximation='landmarks'", anchors[1])
-        if isinstance(X, DaskRows):
-            return Choice(anchors[0], "Dask collections have no neighbour graph", anchors[1])
-        if n > GRAPH_ROWS:
-            return Choice(anchors[0], f"n_samples={n} are too many for a fast graph", anchors[1])
-        if (needed := kernel.fit_bytes(X, n_clusters)) > budget:
-            reason = f"the graph would take {readable(needed)} of memory"
-            return Choice(anchors[0], reason, anchors[1])
-    return Choice("explicit", "kernel='heat' is held by the eigenvectors of its graph")
+    reason = _why_anchors(kernel, X, approximation, n_clusters, budget)
+    if reason is None:
+        return Choice("explicit", "kernel='heat' is held by the eigenvectors of its graph")
+    return Choice("landmarks", reason, n_components)
+
+
+def _why_anchors(
+    kernel: HeatKernel, X: Data, approximation: str | None, n_clusters: int, budget: int
+) -> str | None:
+    if approximation != "auto":
+        return None if approximation is None else f"approximation={approximation!r}"
+    if isinstance(X, DaskRows):
+        return "Dask collections have no neighbour graph"
+    if X.shape[0] > GRAPH_ROWS:
+        return f"n_samples={X.shape[0]} are too many for a fast graph"
+    if (needed := kernel.fit_bytes(X, n_clusters)) > budget:
+        return f"the graph would take {readable(needed)} of memory"
+    return None
 
 
 def exact_is_fast(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int = 1) -> bool:

@@ -81,6 +81,8 @@ class HeatKernel(Kernel):
         self, n_neighbors: int | str = "auto", t: float | str = "auto", metric: str = "euclidean"
     ) -> None:
         super().__init__("heat", {"n_neighbors": n_neighbors, "t": t, "metric": metric})
+        # A fit writes numbers into the parameters.
+        self._given = dict(self.parameters)
 
     def fit(self, X: Data, sample_weight: Array | None = None, n_clusters: int = 8) -> "HeatKernel":
         """Learn the graph of training rows, and its features.
@@ -105,16 +107,16 @@ class HeatKernel(Kernel):
         rows = X[counting]
         # In the order of their digests: the graph does not depend on that of the rows.
         known, first = np.unique(digests(rows), return_index=True)
-        nearest = NearestRows(rows[first], self.parameters["metric"])
+        nearest = NearestRows(rows[first], self._given["metric"])
         n_neighbors = self._settled_neighbours(len(first), n_clusters)
         graph = neighbour_graph(nearest, n_neighbors)
         pieces = find_pieces(graph, n_clusters)
-        if self.parameters["n_neighbors"] == "auto" and pieces.n_large > n_clusters:
+        if self._given["n_neighbors"] == "auto" and pieces.n_large > n_clusters:
             n_neighbors = min(2 * n_neighbors, len(first))
             graph = neighbour_graph(nearest, n_neighbors)
             pieces = find_pieces(graph, n_clusters)
         warn_of_pieces(pieces, n_clusters, n_neighbors)
-        basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self.parameters["t"])
+        basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self._given["t"])
         features = basis.features[join(pieces, nearest)].astype(rows.dtype)
         self._features = GraphFeatures(nearest, known, features, n_neighbors)
         return self._fitted(n_neighbors, basis, pieces)
@@ -148,9 +150,9 @@ class HeatKernel(Kernel):
             The fitted kernel, whose neighbours are anchors.
         """
         n_clusters = max(n_clusters, FEWEST_CLUSTERS)
-        n_neighbors, t = self.parameters["n_neighbors"], self.parameters["t"]
+        n_neighbors, t = self._given["n_neighbors"], self._given["t"]
         near = auto_near(n_anchors) if isinstance(n_neighbors, str) else int(n_neighbors)
-        anchors = draw_anchors(X, sample_weight, self.parameters["metric"], n_anchors, seed)
+        anchors = draw_anchors(X, sample_weight, self._given["metric"], n_anchors, seed)
         self._features, basis, pieces = anchor_basis(X, sample_weight, anchors, near, n_clusters, t)
         warn_of_pieces(pieces, n_clusters, near)
         return self._fitted(near, basis, pieces)
@@ -164,14 +166,14 @@ class HeatKernel(Kernel):
         """Bytes that `fit` takes: rows, graph and eigenvectors, and features that are kept."""
         n = X.shape[0]
         rows = X.data.nbytes if scipy.sparse.issparse(X) else n * X.shape[1] * X.dtype.itemsize
-        n_neighbors = self.parameters["n_neighbors"]
+        n_neighbors = self._given["n_neighbors"]
         if isinstance(n_neighbors, str):
             n_neighbors = auto_neighbours(n, n_clusters)
         return int(2 * rows) + pairs_bytes(n, n_neighbors, n_clusters)
 
     def _settled_neighbours(self, n_rows: int, n_clusters: int) -> int:
         """Neighbours of each of the different rows, not more than there are."""
-        wanted = self.parameters["n_neighbors"]
+        wanted = self._given["n_neighbors"]
         if isinstance(wanted, str):
             return min(auto_neighbours(n_rows, n_clusters), n_rows)
         if wanted > n_rows:
