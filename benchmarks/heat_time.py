@@ -36,7 +36,7 @@ class Spectrum(NamedTuple):
 
 def spectrum(kernel: HeatKernel, k: int) -> Spectrum:
     """What the rules look at: the graph of a fitted kernel, ten pairs for each cluster."""
-    graph = neighbour_graph(kernel._nearest, kernel.parameters["n_neighbors"])
+    graph = neighbour_graph(kernel._features.nearest, kernel.parameters["n_neighbors"])
     pieces, S = find_pieces(graph, k), symmetric_normalised(graph)
     values, vectors = [], []
     for piece in range(pieces.n_kept):

@@ -12,7 +12,14 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from data import blobs, cloud, needs_data, standardized
-from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans import (
+    MKKM,
+    RKKM,
+    RMKKM,
+    KernelKMeans,
+    KernelPowerKMeans,
+    MultiKernelPowerKMeans,
+)
 from kernelmeans.heat import HeatKernel
 
 SHAPES = {
@@ -179,6 +186,21 @@ def test_every_scaling_takes_heat(scaling):
 
 
 @pytest.mark.parametrize(
+    "model",
+    [
+        RKKM(2, kernel="heat", random_state=0),
+        MKKM(2, kernels=["heat", "rbf"], random_state=0),
+        RMKKM(2, kernels=["heat", "rbf"], random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_peers_take_it_too(model):
+    X, y = SHAPES["moons"]
+    assert adjusted_rand_score(y, model.fit(X).labels_) == 1
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"n_neighbors": 1}, "'n_neighbors' parameter .* int in the range \\[2, inf\\)"),
@@ -188,7 +210,8 @@ def test_every_scaling_takes_heat(scaling):
         ({"metric": "manhattan"}, "'metric' parameter .* {'(cosine|euclidean)'"),
         ({"kernel_params": {}}, "only for a callable kernel"),
         ({"approximation": "rff"}, "approximation='rff' does not go with kernel='heat'"),
-        ({"approximation": "rpcholesky"}, "use approximation='auto' or None"),
+        ({"approximation": "rpcholesky"}, "'landmarks', that of anchors, or 'auto'"),
+        ({"n_components": 0.9}, "keep no share of the trace"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):
@@ -204,7 +227,7 @@ def test_bad_items_are_refused():
 
 def test_what_does_not_fit_is_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(HeatKernel, "fit", None)
-    model = KernelPowerKMeans(2, kernel="heat", memory_budget="1MB")
+    model = KernelPowerKMeans(2, kernel="heat", memory_budget="1MB", approximation=None)
     with pytest.raises(MemoryError, match=r"n_samples=20000, .*the graph of kernel='heat'.* MB"):
         model.fit(cloud(20000))
 

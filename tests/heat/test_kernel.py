@@ -73,6 +73,12 @@ def test_as_many_states_are_apart_as_clusters(n_clusters):
     assert np.exp(-2 * t * (1 - values)).sum() == pytest.approx(n_clusters, rel=1e-6)
 
 
+def test_a_second_fit_is_like_the_first():
+    kernel = HeatKernel().fit(cloud(40), n_clusters=2)
+    fresh = HeatKernel().fit(cloud(90), n_clusters=7)
+    assert kernel.fit(cloud(90), n_clusters=7).parameters == fresh.parameters
+
+
 def test_rows_have_length_one():
     X = cloud(200)
     new = np.random.default_rng(1).standard_normal((50, 3)) * 3

@@ -34,6 +34,8 @@ TRUSTED_TYPES = (
     "kernelmeans.estimators.single.KernelKMeans",
     "kernelmeans.estimators.single.KernelPowerKMeans",
     "kernelmeans.estimators.views.View",
+    "kernelmeans.heat.anchors.AnchorFeatures",
+    "kernelmeans.heat.graph.GraphFeatures",
     "kernelmeans.heat.kernel.HeatKernel",
     "kernelmeans.heat.neighbours.NearestRows",
     "kernelmeans.kernels.combined.CombinedKernel",

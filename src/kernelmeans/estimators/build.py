@@ -16,9 +16,10 @@ from kernelmeans.engines.cluster import Cluster
 from kernelmeans.estimators.checks import check_memory
 from kernelmeans.estimators.choice import FEWEST_HELD, Choice
 from kernelmeans.estimators.lazy import refuse_dask
-from kernelmeans.heat import HeatKernel
+from kernelmeans.heat import HeatKernel, auto_anchors
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Approximation, Explicit, approximate, draw_rows
+from kernelmeans.lowrank.draw import MOST_BYTES
 from kernelmeans.rows import Rows
 from kernelmeans.rows.lazy import DaskRows
 from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, PartedSpace, Space
@@ -192,25 +193,29 @@ class Builder:
             return CachedGramSpace(kernel, X, self.weight, self.threads, device=self.device)
         if choice.method == "blocked":
             return GramSpace(kernel, X, self.weight, self.threads, budget, self.device)
-        if isinstance(kernel, HeatKernel):
-            self._fit_graph(kernel, X, budget)
         found = Approximation(Explicit(kernel), None)
-        if choice.method != "explicit":
+        if isinstance(kernel, HeatKernel):
+            self._fit_heat(kernel, X, choice, budget)
+            # Anchors stand for another graph than that of all rows, by nobody knows how much.
+            found.features.certified = choice.method == "explicit"
+        elif choice.method != "explicit":
             wish = choice.method, choice.n_components, self.seed, self.n_clusters
             found = approximate(kernel, X, self.weight, *wish)
         return self._features(found, X, budget)
 
-    def _fit_graph(self, kernel: HeatKernel, X: Data, budget: int) -> None:
-        refuse_dask(X, "the graph of kernel='heat'")
-        n = X.shape[0]
-        self._check(
-            kernel.fit_bytes(X, self.n_clusters),
-            budget,
-            f"n_samples={n}, n_clusters={self.n_clusters}: the graph of kernel='heat', with its "
-            "eigenvectors,",
-            "Use fewer rows, clusters or neighbours",
-        )
-        kernel.fit(X[:] if isinstance(X, Rows) else X, self.weight, self.n_clusters)
+    def _fit_heat(self, kernel: HeatKernel, X: Data, choice: Choice, budget: int) -> None:
+        n, k = X.shape[0], self.n_clusters
+        if choice.method == "explicit":
+            refuse_dask(X, "the neighbour graph of kernel='heat'")
+            what = f"n_samples={n}, n_clusters={k}: the graph of kernel='heat', with eigenvectors,"
+            remedies = "Use approximation='landmarks', or fewer rows, clusters or neighbours"
+            self._check(kernel.fit_bytes(X, k), budget, what, remedies)
+            kernel.fit(X[:] if isinstance(X, Rows) else X, self.weight, k)
+            return
+        count = choice.n_components
+        count = auto_anchors(n, k) if isinstance(count, str) else int(count)
+        rows, weight = draw_rows(X, self.weight, min(MOST_BYTES, budget // 8), at_least=2 * count)
+        kernel.fit_anchors(rows, weight, k, count, self.seed)
 
     def _features(self, found: Approximation, X: Data, budget: int) -> FeatureSpace:
         """Features held, if they fit, or else recomputed at each step."""

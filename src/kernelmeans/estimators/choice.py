@@ -29,6 +29,8 @@ VALUE, PASSES = 20, 70
 #: ``approximation="auto"`` takes the exact kernel where that costs no more than this, which is some
 #: seconds on two cores, or where a low rank would not be so many times faster.
 WORK, FASTER = 5e10, 5
+#: Rows up to which ``approximation="auto"`` takes the graph of all rows for a heat kernel.
+GRAPH_ROWS = 50_000
 #: How many times as much a kernel matrix that is there may cost: no rows are left to make it of.
 PRECOMPUTED = 10
 #: Kernel rows that a step holds at least, where it recomputes them.
@@ -94,7 +96,7 @@ def choose(
     """
     exact = "exact" if cache_kernel else "blocked"
     if isinstance(kernel, HeatKernel):
-        return _choose_heat(approximation)
+        return _choose_heat(kernel, X, approximation, n_components, n_clusters, matrix_budget)
     if kernel.has_features:
         return Choice("explicit", f"kernel={kernel.name!r} is an inner product of the rows")
     if approximation is None:
@@ -120,13 +122,43 @@ def choose(
     return Choice(exact, f"n_samples={n} are few enough for the exact kernel to be fast")
 
 
-def _choose_heat(approximation: str | None) -> Choice:
-    if approximation in (None, "auto"):
+def _choose_heat(
+    kernel: HeatKernel,
+    X: Data,
+    approximation: str | None,
+    n_components: int | float | str,
+    n_clusters: int,
+    budget: int,
+) -> Choice:
+    """The graph of all rows, or anchors for more than it can have."""
+    if approximation not in ("auto", "landmarks", None):
+        raise ValueError(
+            f"approximation={approximation!r} does not go with kernel='heat'; use None, the graph "
+            "of all rows, 'landmarks', that of anchors, or 'auto'."
+        )
+    if not isinstance(n_components, str | Integral):
+        raise ValueError(
+            f"n_components={n_components!r}: the anchors of kernel='heat' keep no share of the "
+            "trace; give their number, or use n_components='auto'."
+        )
+    reason = _why_anchors(kernel, X, approximation, n_clusters, budget)
+    if reason is None:
         return Choice("explicit", "kernel='heat' is held by the eigenvectors of its graph")
-    raise ValueError(
-        f"approximation={approximation!r} does not go with kernel='heat', which is held by the "
-        "eigenvectors of its graph; use approximation='auto' or None."
-    )
+    return Choice("landmarks", reason, n_components)
+
+
+def _why_anchors(
+    kernel: HeatKernel, X: Data, approximation: str | None, n_clusters: int, budget: int
+) -> str | None:
+    if approximation != "auto":
+        return None if approximation is None else f"approximation={approximation!r}"
+    if isinstance(X, DaskRows):
+        return "Dask collections have no neighbour graph"
+    if X.shape[0] > GRAPH_ROWS:
+        return f"n_samples={X.shape[0]} are too many for a fast graph"
+    if (needed := kernel.fit_bytes(X, n_clusters)) > budget:
+        return f"the graph would take {readable(needed)} of memory"
+    return None
 
 
 def exact_is_fast(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int = 1) -> bool:

@@ -101,9 +101,9 @@ class WithKernel(OneKernel):
     degree: float
     coef0: float
     kernel_params: Mapping[str, Any] | None
-    n_neighbors: int | str
-    t: float | str
-    metric: str
+    n_neighbors: int | str = "auto"
+    t: float | str = "auto"
+    metric: str = "euclidean"
 
     @property
     def _precomputed(self) -> bool:

@@ -53,7 +53,7 @@ class KernelPowerKMeans(WithKernel, Annealed):
     n_neighbors : "auto" or int, default="auto"
         Neighbours of a row in the graph of the heat kernel, itself included. ``"auto"``:
         1 + log2(n_samples / n_clusters), rounded; twice that where the graph would be in more
-        pieces than clusters.
+        pieces than clusters. Of anchors (``approximation="landmarks"``): one of 50, at least 5.
     t : "auto" or float, default="auto"
         Time of the heat kernel; ``"auto"`` is that at which as many states are apart as there are
         clusters.
@@ -105,11 +105,13 @@ class KernelPowerKMeans(WithKernel, Annealed):
         picks (``"rpcholesky"``, also for precomputed kernels), or random Fourier features
         (``"rff"``, for rbf and laplacian). ``"auto"`` takes the exact kernel where it fits into the
         budget and is fast, up to some 6000 rows in ten clusters and 19 000 of a precomputed kernel,
-        and landmarks or rpcholesky beyond. Linear and cosine kernels need none.
+        and landmarks or rpcholesky beyond. Linear and cosine kernels need none. The heat kernel
+        takes the graph of all rows up to 50 000, and beyond that of ``"landmarks"``, its anchors.
     n_components : "auto", int or float, default="auto"
         Of an approximation: their number, or the share of the trace of the kernel matrix to keep,
         in (0, 1), as far as 5000 components do. ``"auto"`` is 200, three for each cluster,
-        or the root of the number of rows, whichever is more.
+        or the root of the number of rows, whichever is more; of the heat kernel's anchors at
+        least ten for each cluster.
     device : str or None, default=None
         Where to compute: PyTorch's name of a device, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``
         (needs the extra ``gpu``); None for where X is, NumPy on the host, or the device of a

@@ -1,6 +1,7 @@
 """Heat kernels on graphs of nearest neighbours: clusters of any shape."""
 
+from kernelmeans.heat.anchors import auto_anchors
 from kernelmeans.heat.kernel import HeatKernel
 from kernelmeans.heat.neighbours import auto_neighbours
 
-__all__ = ["HeatKernel", "auto_neighbours"]
+__all__ = ["HeatKernel", "auto_anchors", "auto_neighbours"]

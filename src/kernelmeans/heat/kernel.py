@@ -6,12 +6,17 @@ import scipy.sparse
 from kernelmeans._arrays import beside, to_numpy
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.basis import heat_basis, unit_rows
-from kernelmeans.heat.equal import digests, find
+from kernelmeans.heat.anchors import AnchorFeatures, anchor_basis, auto_near, draw_anchors
+from kernelmeans.heat.basis import Basis, heat_basis
+from kernelmeans.heat.equal import digests
+from kernelmeans.heat.graph import GraphFeatures
 from kernelmeans.heat.neighbours import NearestRows, auto_neighbours, neighbour_graph
-from kernelmeans.heat.pieces import find_pieces, join, warn_of_pieces
+from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces
 from kernelmeans.heat.spectrum import pairs_bytes, symmetric_normalised
 from kernelmeans.kernels.kernel import Kernel
+
+#: Clusters that a time is found for, at least: with one state left the kernel would be constant.
+FEWEST_CLUSTERS = 2
 
 
 class HeatKernel(Kernel):
@@ -25,7 +30,8 @@ class HeatKernel(Kernel):
 
     It is a function of the training rows, so it has to be fitted. A new row has the mean of the
     features of its ``n_neighbors`` nearest training rows, scaled to length 1, and one that equals a
-    training row has the features of that.
+    training row has the features of that. For many rows, `fit_anchors` takes the anchor graph of
+    Liu et al. instead: any row has shares in the anchors near it, and features by these.
 
     Parameters
     ----------
@@ -53,6 +59,8 @@ class HeatKernel(Kernel):
 
     Coifman and Lafon (2006), Diffusion maps.
 
+    Liu, He and Chang (2010), Large graph construction for scalable semi-supervised learning.
+
     Examples
     --------
     >>> import numpy as np
@@ -67,11 +75,14 @@ class HeatKernel(Kernel):
 
     eigenvalues: Array
     n_pieces: int
+    _features: GraphFeatures | AnchorFeatures
 
     def __init__(
         self, n_neighbors: int | str = "auto", t: float | str = "auto", metric: str = "euclidean"
     ) -> None:
         super().__init__("heat", {"n_neighbors": n_neighbors, "t": t, "metric": metric})
+        # A fit writes numbers into the parameters.
+        self._given = dict(self.parameters)
 
     def fit(self, X: Data, sample_weight: Array | None = None, n_clusters: int = 8) -> "HeatKernel":
         """Learn the graph of training rows, and its features.
@@ -91,22 +102,62 @@ class HeatKernel(Kernel):
         self : HeatKernel
             The fitted kernel.
         """
+        n_clusters = max(n_clusters, FEWEST_CLUSTERS)
         counting = slice(None) if sample_weight is None else np.flatnonzero(sample_weight)
         rows = X[counting]
         # In the order of their digests: the graph does not depend on that of the rows.
-        self._digests, first = np.unique(digests(rows), return_index=True)
-        self._nearest = NearestRows(rows[first], self.parameters["metric"])
+        known, first = np.unique(digests(rows), return_index=True)
+        nearest = NearestRows(rows[first], self._given["metric"])
         n_neighbors = self._settled_neighbours(len(first), n_clusters)
-        graph = neighbour_graph(self._nearest, n_neighbors)
+        graph = neighbour_graph(nearest, n_neighbors)
         pieces = find_pieces(graph, n_clusters)
-        if self.parameters["n_neighbors"] == "auto" and pieces.n_large > n_clusters:
+        if self._given["n_neighbors"] == "auto" and pieces.n_large > n_clusters:
             n_neighbors = min(2 * n_neighbors, len(first))
-            graph = neighbour_graph(self._nearest, n_neighbors)
+            graph = neighbour_graph(nearest, n_neighbors)
             pieces = find_pieces(graph, n_clusters)
         warn_of_pieces(pieces, n_clusters, n_neighbors)
-        basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self.parameters["t"])
-        source = join(pieces, self._nearest)
-        self._features = np.ascontiguousarray(basis.features[source], dtype=rows.dtype)
+        basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self._given["t"])
+        features = basis.features[join(pieces, nearest)].astype(rows.dtype)
+        self._features = GraphFeatures(nearest, known, features, n_neighbors)
+        return self._fitted(n_neighbors, basis, pieces)
+
+    def fit_anchors(
+        self,
+        X: Data,
+        sample_weight: Array,
+        n_clusters: int,
+        n_anchors: int,
+        seed: int,
+    ) -> "HeatKernel":
+        """Learn anchors of a draw of the training rows, for more rows than a graph can have.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+            The draw, checked.
+        sample_weight : ndarray of shape (n_rows,)
+            What each of its rows stands for.
+        n_clusters : int
+            Clusters looked for.
+        n_anchors : int
+            Anchors.
+        seed : int
+            Of their draw.
+
+        Returns
+        -------
+        self : HeatKernel
+            The fitted kernel, whose neighbours are anchors.
+        """
+        n_clusters = max(n_clusters, FEWEST_CLUSTERS)
+        n_neighbors, t = self._given["n_neighbors"], self._given["t"]
+        near = auto_near(n_anchors) if isinstance(n_neighbors, str) else int(n_neighbors)
+        anchors = draw_anchors(X, sample_weight, self._given["metric"], n_anchors, seed)
+        self._features, basis, pieces = anchor_basis(X, sample_weight, anchors, near, n_clusters, t)
+        warn_of_pieces(pieces, n_clusters, near)
+        return self._fitted(near, basis, pieces)
+
+    def _fitted(self, n_neighbors: int, basis: Basis, pieces: Pieces) -> "HeatKernel":
         self.parameters |= {"n_neighbors": n_neighbors, "t": basis.t}
         self.eigenvalues, self.n_pieces = basis.values, len(pieces.sizes)
         return self
@@ -115,14 +166,14 @@ class HeatKernel(Kernel):
         """Bytes that `fit` takes: rows, graph and eigenvectors, and features that are kept."""
         n = X.shape[0]
         rows = X.data.nbytes if scipy.sparse.issparse(X) else n * X.shape[1] * X.dtype.itemsize
-        n_neighbors = self.parameters["n_neighbors"]
+        n_neighbors = self._given["n_neighbors"]
         if isinstance(n_neighbors, str):
             n_neighbors = auto_neighbours(n, n_clusters)
         return int(2 * rows) + pairs_bytes(n, n_neighbors, n_clusters)
 
     def _settled_neighbours(self, n_rows: int, n_clusters: int) -> int:
         """Neighbours of each of the different rows, not more than there are."""
-        wanted = self.parameters["n_neighbors"]
+        wanted = self._given["n_neighbors"]
         if isinstance(wanted, str):
             return min(auto_neighbours(n_rows, n_clusters), n_rows)
         if wanted > n_rows:
@@ -158,19 +209,7 @@ class HeatKernel(Kernel):
         """
         if not hasattr(self, "_features"):
             raise ValueError("kernel='heat' is a function of training rows: fit it to them first.")
-        rows = to_numpy(X).astype(self._features.dtype, copy=False)
-        rows = self._nearest.in_form(rows)
-        places = find(self._digests, digests(rows))
-        features = self._features[places]
-        new = np.flatnonzero(places < 0)
-        if len(new):
-            _, near = self._nearest.of(rows[new], self.parameters["n_neighbors"])
-            means = self._features[near].mean(axis=1)
-            # Features that cancel each other out have no direction: the nearest row decides.
-            gone = np.einsum("ij,ij->i", means, means) < np.finfo(means.dtype).eps
-            means[gone] = self._features[near[gone, 0]]
-            features[new] = unit_rows(means)
-        found: Array = beside(features, X)
+        found: Array = beside(self._features(to_numpy(X)), X)
         return found
 
     def values(self, X: Data, Y: Data) -> Array:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from kernelmeans._typing import BoolArray, Data, IntArray
+from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.neighbours import NearestRows
 
@@ -22,7 +22,7 @@ class Pieces(NamedTuple):
     ----------
     labels : ndarray of int of shape (n_rows,)
         Piece of each row, the largest first.
-    sizes : ndarray of int of shape (n_pieces,)
+    sizes : ndarray of shape (n_pieces,)
         Rows of each.
     n_large : int
         Pieces that can be clusters, or hold them: the first so many. The others are debris.
@@ -31,7 +31,7 @@ class Pieces(NamedTuple):
     """
 
     labels: IntArray
-    sizes: IntArray
+    sizes: Array | IntArray
     n_large: int
     n_kept: int
 
@@ -42,7 +42,7 @@ class Pieces(NamedTuple):
         return kept
 
 
-def find_pieces(graph: Data, n_clusters: int) -> Pieces:
+def find_pieces(graph: Data, n_clusters: int, mass: Array | None = None) -> Pieces:
     """Connected components, of which debris and more than there are clusters are not kept.
 
     Parameters
@@ -51,6 +51,8 @@ def find_pieces(graph: Data, n_clusters: int) -> Pieces:
         Symmetric.
     n_clusters : int
         Clusters looked for.
+    mass : ndarray of shape (n_rows,), default=None
+        Rows that each node of the graph stands for; one when None.
 
     Returns
     -------
@@ -67,13 +69,13 @@ def find_pieces(graph: Data, n_clusters: int) -> Pieces:
     (array([2, 2, 2]), 2)
     """
     _, found = connected_components(graph, directed=False)
-    sizes = np.bincount(found)
+    sizes = np.bincount(found, weights=mass)
     order = np.argsort(-sizes, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     sizes = sizes[order]
     # Where there are very many pieces, all may be debris.
-    large = int(np.count_nonzero(sizes >= DEBRIS * len(found) / n_clusters))
+    large = int(np.count_nonzero(sizes >= DEBRIS * sizes.sum() / n_clusters))
     large = max(1, large)
     return Pieces(rank[found], sizes, large, min(large, n_clusters))
 
@@ -113,7 +115,7 @@ def warn_of_pieces(pieces: Pieces, n_clusters: int, n_neighbors: int) -> None:
     if pieces.n_large <= n_clusters:
         return
     count = len(pieces.sizes)
-    sizes = ", ".join(map(str, pieces.sizes[:SIZES])) + ", ..." * (count > SIZES)
+    sizes = ", ".join(f"{size:.0f}" for size in pieces.sizes[:SIZES]) + ", ..." * (count > SIZES)
     warn_user(
         f"kernel='heat': the graph of n_neighbors={n_neighbors} neighbours is in {count} pieces "
         f"(of {sizes} rows), more than n_clusters={n_clusters}. The {pieces.n_kept} largest are "

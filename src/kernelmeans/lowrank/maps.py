@@ -72,7 +72,7 @@ class Explicit(FeatureMap):
     Parameters
     ----------
     kernel : Kernel
-        Linear or cosine.
+        Linear, cosine or heat.
     """
 
     def __init__(self, kernel: Kernel) -> None:

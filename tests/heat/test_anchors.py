@@ -1,0 +1,181 @@
+"""Heat kernels by anchors."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from data import blobs, cloud
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans.heat.anchors import anchor_basis, auto_anchors, auto_near, shares
+from kernelmeans.heat.neighbours import NearestRows
+from kernelmeans.rows import open_rows
+
+
+def anchored(k, **parameters):
+    parameters = {"approximation": "landmarks", "random_state": 0, **parameters}
+    return KernelPowerKMeans(k, kernel="heat", **parameters)
+
+
+def test_it_is_heat_in_the_graph_of_shares(rng):
+    """The definition: cosine form of U exp(-2 (1 - s) t) U^T with Z Lambda^-1/2 = U s^1/2 V^T."""
+    X, anchors = cloud(90), NearestRows(cloud(20, seed=1), "euclidean")
+    weight = rng.uniform(0.5, 2, 90)
+    features, basis, _ = anchor_basis(X, weight, anchors, 4, n_clusters=5, t=1.5)
+    Z = shares(X, anchors, 4).toarray()
+    mass = weight @ Z
+    U, roots, _ = np.linalg.svd(np.sqrt(weight)[:, None] * Z / np.sqrt(mass), full_matrices=False)
+    heat = np.exp(-1.5 * (1 - roots**2))
+    U = (U / np.sqrt(weight)[:, None])[:, heat**2 > 1e-2] * heat[heat**2 > 1e-2]
+    H = U @ U.T
+    lengths = np.sqrt(np.diag(H))
+    own = features(X)
+    assert_allclose(own @ own.T, H / lengths[:, None] / lengths, atol=1e-9)
+    assert_allclose(basis.values, (roots**2)[heat**2 > 1e-2], atol=1e-12)
+
+
+def test_shares_do_not_jump():
+    anchors = NearestRows(cloud(30, p=2, seed=1), "euclidean")
+    along = np.linspace(-2, 2, 4001)[:, None] * [1.0, 0.5]
+    Z = shares(along, anchors, 5).toarray()
+    assert_allclose(Z.sum(axis=1), 1)
+    assert (Z >= 0).all()
+    assert abs(np.diff(Z, axis=0)).max() < 0.02
+
+
+@pytest.mark.parametrize("n_neighbors", [3, 4, 9])
+def test_few_anchors(n_neighbors):
+    anchors = NearestRows(np.eye(4), "euclidean")
+    Z = shares(np.vstack([np.eye(4), np.zeros((1, 4))]), anchors, n_neighbors)
+    assert_allclose(Z.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_moons(dtype):
+    X, y = make_moons(3000, noise=0.07, random_state=0)
+    X = X.astype(dtype)
+    model = anchored(2).fit(X)
+    assert model.approximation_ == "landmarks"
+    assert model.approximation_error_ is model.inertia_bounds_ is None
+    assert model.n_neighbors_ == 5
+    assert model.kernel_.features(X).dtype == X.dtype
+    assert adjusted_rand_score(y, model.labels_) > 0.97
+    assert_array_equal(model.predict(X), model.labels_)
+    assert_array_equal(model.predict(X[5:1000:7]), model.labels_[5:1000:7])
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.predict(X + 0.01), model.predict(X + 0.01))
+
+
+def test_auto_takes_anchors_beyond_the_graph(monkeypatch):
+    monkeypatch.setattr("kernelmeans.estimators.choice.GRAPH_ROWS", 500)
+    X, y = blobs(600, k=4)
+    model = KernelPowerKMeans(4, kernel="heat", random_state=0).fit(X)
+    assert model.approximation_ == "landmarks"
+    assert "n_samples=600 are too many for a fast graph" in model.approximation_reason_
+    assert adjusted_rand_score(y, model.labels_) == 1
+    exact = KernelPowerKMeans(4, kernel="heat", approximation=None, random_state=0).fit(X)
+    assert exact.approximation_ == "explicit"
+
+
+def test_auto_takes_anchors_where_the_graph_takes_too_much_memory():
+    X, y = blobs(20_000, k=3)
+    model = KernelPowerKMeans(3, kernel="heat", memory_budget="12MB", random_state=0).fit(X)
+    assert "the graph would take" in model.approximation_reason_
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+
+
+def test_rows_on_disk(tmp_path):
+    X, y = blobs(20_000, k=3)
+    np.save(tmp_path / "X.npy", X)
+    rows = open_rows(tmp_path / "X.npy")
+    model = anchored(3, memory_budget="1.5MB", n_components=50).fit(rows)
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_dask_collections():
+    array = pytest.importorskip("dask.array")
+    X, y = blobs(3000, k=3)
+    model = KernelPowerKMeans(3, kernel="heat", random_state=0)
+    model.fit(array.from_array(X, chunks=(700, 3)))
+    assert model.approximation_ == "landmarks"
+    assert adjusted_rand_score(y, model.labels_.compute()) == 1
+
+
+def test_sparse_rows():
+    y = np.arange(400) % 2
+    X = scipy.sparse.random_array((400, 40), density=0.3, rng=np.random.default_rng(0)).toarray()
+    X[y == 0, :20] = X[y == 1, 20:] = 0
+    rows = scipy.sparse.csr_array(X)
+    model = anchored(2, metric="cosine", n_components=60).fit(rows)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert_array_equal(model.predict(rows), model.labels_)
+
+
+def test_weight_two_is_the_row_twice():
+    X, _ = blobs(300, k=4)
+    weight = 1 + np.arange(300) % 3
+    model = anchored(4, n_components=40).fit(X, sample_weight=weight)
+    copies = anchored(4, n_components=40).fit(np.repeat(X, weight, axis=0))
+    assert adjusted_rand_score(copies.predict(X), model.labels_) == 1
+
+
+def test_more_pieces_than_clusters():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), [600, 500, 200, 100])
+    X = 100 * y[:, None] ** 1.5 + rng.standard_normal((1400, 2))
+    with pytest.warns(UserWarning, match="in 4 pieces"):
+        model = anchored(2, n_components=150).fit(X)
+    assert model.n_pieces_ == 4
+    # What is left out goes to the anchors that are nearest.
+    assert adjusted_rand_score(model.labels_, y > 0) == 1
+
+
+def test_several_kernels():
+    X, y = make_moons(1500, noise=0.06, random_state=0)
+    heat = [{"kernel": "heat", "n_neighbors": n} for n in (4, 6)]
+    model = MultiKernelPowerKMeans(
+        2, kernels=heat, approximation="landmarks", n_components=150, random_state=0
+    ).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.98
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("n_components", [1, 3, 10_000])
+def test_any_number_of_anchors(n_components):
+    X, _ = blobs(200, k=3)
+    model = KernelKMeans(
+        3, kernel="heat", approximation="landmarks", n_components=n_components, random_state=0
+    )
+    if n_components < 3:
+        with pytest.warns(UserWarning, match="distinct clusters"):
+            model.fit(X)
+    else:
+        model.fit(X)
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "expected"), [(10**4, 3, 200), (10**6, 3, 1000), (10**4, 60, 600)]
+)
+def test_the_number_of_anchors(n, k, expected):
+    assert auto_anchors(n, k) == expected
+
+
+@pytest.mark.parametrize(("n_anchors", "expected"), [(10, 5), (300, 6), (1000, 20)])
+def test_rows_are_held_by_one_anchor_of_fifty(n_anchors, expected):
+    assert auto_near(n_anchors) == expected
+
+
+def test_large_files_of_few_rows_have_a_graph(tmp_path):
+    X, y = blobs(300, k=3, p=500)
+    np.save(tmp_path / "X.npy", X)
+    model = KernelPowerKMeans(3, kernel="heat", memory_budget="4MB", random_state=0)
+    model.fit(open_rows(tmp_path / "X.npy"))
+    assert model.approximation_ == "explicit"
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert_array_equal(model.predict(X), model.labels_)
