@@ -127,6 +127,8 @@ def test_signals_leave_no_temporary_file(number):
         "from kernelmeans.cli import atomic\n"
         "from kernelmeans.cli.ended import ended_by_signals\n"
         "from pathlib import Path\n"
+        # Under nohup the parent ignores it, and so would this process.
+        f"signal.signal(signal.{number}, signal.SIG_DFL)\n"
         "def half(file):\n"
         "    file.write(b'half'); file.flush()\n"
         f"    os.kill(os.getpid(), signal.{number}); time.sleep(10)\n"

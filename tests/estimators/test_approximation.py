@@ -60,13 +60,13 @@ methods = pytest.mark.parametrize("method", METHODS)
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-def dense(name, A, B, rows):
-    """The kernel between two matrices, with the parameters that training rows settle."""
+def dense(name, A, B, rows, weight=None):
+    """The kernel between two matrices, with the parameters that weighted training rows settle."""
     if name == "precomputed":
         return oracle.rbf(A, B, 0.2)
     if name == "callable":
         return overlap(A, B)
-    return resolve_kernel(X=rows, random_state=0, **KERNELS[name])(A, B)
+    return resolve_kernel(X=rows, sample_weight=weight, random_state=0, **KERNELS[name])(A, B)
 
 
 def fed(name, rows, training):
@@ -122,7 +122,7 @@ class TestCertificate:
         rows = data.cloud(60, 3, seed)
         weight = np.random.default_rng(seed).choice([0, 0.5, 1, 4], 60) if weighted else np.ones(60)
         weight[:10] = 1
-        K = dense(name, rows, rows, rows)
+        K = dense(name, rows, rows, rows, weight)
         model = make(method, name, k, n_components=components, **given)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", (ConvergenceWarning, UserWarning))
@@ -149,7 +149,7 @@ class TestCertificate:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", (ConvergenceWarning, UserWarning))
             model.fit(rows, sample_weight=weight)
-        gamma = resolve_kernel("rbf", rows[:, :2]).parameters["gamma"]
+        gamma = resolve_kernel("rbf", rows[:, :2], sample_weight=weight).parameters["gamma"]
         Ks = [oracle.rbf(*[rows[:, :2]] * 2, gamma), (rows @ rows.T + 1) ** 2, rows @ rows.T]
         multipliers = model.kernel_weights_ * model.kernel_factors_
         K = np.einsum("l,lij->ij", multipliers, Ks)
@@ -167,7 +167,7 @@ class TestCertificate:
         places = model._predictor.frame.features.landmarks
         if name != "precomputed":
             places = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in places]
-        K = dense(name, X, X, X)
+        K = dense(name, X, X, X, WEIGHT)
         own = np.linalg.inv(K[np.ix_(places, places)])
         left_out = WEIGHT @ np.diagonal(K - K[:, places] @ own @ K[places])
         expected = left_out / (WEIGHT @ np.diagonal(K))
@@ -240,15 +240,16 @@ class TestConsistency:
         """From the kernel of the approximation, as a dense matrix, and what it leaves out."""
         model = make(method, name).fit(fed(name, X, X), sample_weight=WEIGHT)
         features = model._predictor.frame.features
-        K = dense(name, *[np.vstack([X, NEW])] * 2, X)
+        K = dense(name, *[np.vstack([X, NEW])] * 2, X, WEIGHT)
         if method == "rff":
             angles = np.vstack([X, NEW]) @ features.frequencies
             near = np.cos(angles[:, None] - angles).mean(axis=-1)
         else:
             places = features.landmarks
             places = X[places] if name == "precomputed" else places
-            across = dense(name, np.vstack([X, NEW]), places, X)
-            own = np.linalg.pinv(dense(name, places, places, X), hermitian=True, rcond=1e-12)
+            across = dense(name, np.vstack([X, NEW]), places, X, WEIGHT)
+            own = dense(name, places, places, X, WEIGHT)
+            own = np.linalg.pinv(own, hermitian=True, rcond=1e-12)
             near = across @ own @ across.T
         near[np.diag_indices(240)] = 1 if method == "rff" else np.diagonal(K)
         A = np.stack([WEIGHT * (model.labels_ == j) for j in range(4)])
