@@ -1,6 +1,8 @@
 """Nearest rows and their graph."""
 
 import pickle
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -63,3 +65,13 @@ def test_sparse_digests_see_values_and_places_only():
     assert digests(scipy.sparse.csr_array(places, shape=(1, 3)))[0] == own[0]
     places = ([0.5, 0.5], [1, 1], [0, 2])
     assert digests(scipy.sparse.csr_array(places, shape=(1, 3)))[0] == own[0]
+
+
+def test_searches_of_several_threads_leave_filters_of_warnings_alone():
+    nearest = NearestRows(np.random.default_rng(0).normal(size=(500, 2)), "euclidean")
+    rows = np.random.default_rng(1).normal(size=(200, 2))
+    before = list(warnings.filters)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: nearest.of(rows, 5)[1], range(400)))
+    assert warnings.filters == before
+    assert all(np.array_equal(found[0], other) for other in found)

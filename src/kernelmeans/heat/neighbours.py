@@ -2,6 +2,7 @@
 
 import math
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from kernelmeans._typing import Array, Data, IntArray
 
 #: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
 FEWEST, MOST = 2, 25
+
+#: scikit-learn's search sets filters of warnings, which all threads share: one at a time.
+_SEARCHING = Lock()
 
 
 def auto_neighbours(n_samples: int, n_clusters: int) -> int:
@@ -96,12 +100,15 @@ class NearestRows:
 
     def others(self, n_neighbors: int) -> IntArray:
         """Indices (n_rows, n_neighbors) of the rows that are nearest to each, without itself."""
-        found: IntArray = self._search.kneighbors(n_neighbors=n_neighbors, return_distance=False)
+        with _SEARCHING:
+            found: IntArray = self._search.kneighbors(None, n_neighbors, return_distance=False)
         return found
 
     def of(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
         """Distances, on a scale of their own, and indices of the rows nearest to new rows."""
-        found: tuple[Array, IntArray] = self._search.kneighbors(self._placed(X), n_neighbors)
+        placed = self._placed(X)
+        with _SEARCHING:
+            found: tuple[Array, IntArray] = self._search.kneighbors(placed, n_neighbors)
         return found
 
 
