@@ -89,6 +89,7 @@ def write_models() -> list[str]:
         "K": ["K.npy", "--kernel", "precomputed"],
         "sparse": ["sparse.npz"],
         "sparse-heat": ["sparse.npz", "--kernel", "heat"],
+        "heat-anchors": ["X.csv", "--kernel", "heat", "--approximation", "landmarks"],
         "sparse-linear": ["sparse.npz", "--kernel", "linear"],
         "sparse-landmarks": ["sparse.npz", "--approximation", "landmarks", "--components", "5"],
         "views": ["X.csv", "--views", "views.toml"],

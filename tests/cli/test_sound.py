@@ -14,6 +14,7 @@ import skops.io
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import TRUSTED_TYPES, load_model
 from kernelmeans.cli.sound import check_archive, check_content
+from kernelmeans.heat.neighbours import NearestRows
 
 S = scipy.sparse.random_array((60, 3), density=0.7, format="csr", rng=0)
 
@@ -122,6 +123,16 @@ def test_a_sparse_matrix_has_nothing_of_its_own():
     matrix.check_format = print
     with pytest.raises(ValueError, match="X is no ordinary CSR matrix"):
         check_content({"X": matrix})
+
+
+@pytest.mark.parametrize("name", ["_search", "_origin_and_scale", "of", "in_form"])
+def test_nothing_stands_in_place_of_what_a_class_computes(name):
+    """A crafted search tree would read memory out of bounds."""
+    nearest = NearestRows(np.zeros((3, 2)), "euclidean")
+    check_content(nearest)
+    vars(nearest)[name] = 1.0
+    with pytest.raises(ValueError, match=f"has a {name} of its own"):
+        check_content({"nearest": nearest})
 
 
 def test_contents_that_hold_themselves():

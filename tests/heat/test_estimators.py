@@ -244,3 +244,31 @@ def test_digits():
     assert adjusted_rand_score(y, model.labels_) > 0.75
     held = KernelPowerKMeans(10, kernel="heat", random_state=0).fit(X[::2])
     assert adjusted_rand_score(model.labels_[1::2], held.predict(X[1::2])) > 0.8
+
+
+@pytest.mark.parametrize("approximation", [None, "landmarks"])
+@pytest.mark.parametrize("factor", [1e-20, 1e150])
+def test_the_length_of_rows_does_not_matter_to_the_cosine_metric(approximation, factor):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 40)
+    X = np.array([[1.0, 0.0], [0.0, 1.0]])[y] + 0.05 * rng.random((80, 2))
+    X[::2] *= factor
+    model = KernelPowerKMeans(
+        2, kernel="heat", metric="cosine", approximation=approximation, n_components=20,
+        random_state=0,
+    ).fit(X)  # fmt: skip
+    assert adjusted_rand_score(model.labels_, y) == 1
+
+
+def test_new_rows_whose_distances_overflow_are_refused():
+    X = np.random.default_rng(0).random((30, 2))
+    model = KernelPowerKMeans(2, kernel="heat", random_state=0).fit(X)
+    with pytest.raises(ValueError, match="so far from the training rows"):
+        model.predict(np.array([[1e160, 0.0]]))
+
+
+def test_more_neighbours_than_rows_need_no_memory():
+    X = np.random.default_rng(0).random((30, 2))
+    with pytest.warns(UserWarning, match="more than the 30 different rows"):
+        model = KernelPowerKMeans(2, kernel="heat", n_neighbors=10**12, random_state=0).fit(X)
+    assert model.approximation_ == "explicit"

@@ -1,4 +1,4 @@
-"""The command line: ``kernelmeans fit``, ``predict`` and ``demo``."""
+"""The command line: ``kernelmeans fit``, ``predict``, ``demo`` and ``paper``."""
 
 import sys
 

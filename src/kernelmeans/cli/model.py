@@ -176,7 +176,15 @@ def damaged_model_errors(path: Path) -> Iterator[None]:
     """Say that a model is damaged when its parts, each of a trusted type, do not fit together."""
     try:
         yield
-    except (AttributeError, IndexError, KeyError, TypeError, NotFittedError) as error:
+    except (
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        IndexError,
+        KeyError,
+        TypeError,
+        NotFittedError,
+    ) as error:
         raise BadInputError(
             f"{path}: the model is damaged ({type(error).__name__}); fit it again"
         ) from error

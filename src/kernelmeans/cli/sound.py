@@ -1,10 +1,13 @@
 """Whether a model file is sound: its sizes before it is unpacked, its numbers afterwards."""
 
+import inspect
 import io
 import json
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -91,8 +94,8 @@ def check_content(content: Any) -> None:
     Raises
     ------
     ValueError
-        If there is NaN or infinity, an array of something else than numbers, text and bytes, or a
-        sparse matrix with an index outside of it.
+        If there is NaN or infinity, an attribute in place of a method or property, an array of
+        something else than numbers, text and bytes, or a sparse matrix with an index outside of it.
     """
     seen: dict[tuple[int, float | None], Any] = {}
     waiting: list[tuple[str, Any]] = [("model", content)]
@@ -111,7 +114,16 @@ def check_content(content: Any) -> None:
         elif isinstance(value, list | tuple | set | frozenset):
             waiting.extend((name, part) for part in value)
         elif hasattr(value, "__dict__") and not isinstance(value, type):
+            _check_attributes(name, value)
             waiting.extend(vars(value).items())
+
+
+def _check_attributes(name: str, value: Any) -> None:
+    """Refuse attributes that stand in place of what a class computes, a search tree say."""
+    for attribute in vars(value):
+        own = inspect.getattr_static(type(value), attribute, None)
+        if isinstance(own, FunctionType | property | cached_property):
+            raise ValueError(f"{name} has a {attribute} of its own")
 
 
 def _check_array(name: str, array: np.ndarray[Any, Any]) -> None:

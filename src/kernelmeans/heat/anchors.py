@@ -3,7 +3,6 @@
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from sklearn.preprocessing import normalize
 
 from kernelmeans._typing import Array, Data
 from kernelmeans.heat.basis import NEGLIGIBLE, Basis, unit_rows
@@ -11,6 +10,7 @@ from kernelmeans.heat.neighbours import NearestRows
 from kernelmeans.heat.pieces import Pieces, find_pieces
 from kernelmeans.heat.spectrum import pair_count
 from kernelmeans.heat.time import solve_time
+from kernelmeans.kernels.formulas import unit_rows as directions
 from kernelmeans.lowrank import auto_components
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
 
@@ -82,7 +82,7 @@ def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: i
     NearestRows
         The anchors.
     """
-    X = normalize(X) if metric == "cosine" else X
+    X = directions(X) if metric == "cosine" else X
     if scipy.sparse.issparse(X):
         return NearestRows(X[kmeans_plusplus_points(X, count, sample_weight, seed)], metric)
     return NearestRows(kmeans_centroids(X, count, sample_weight, seed), metric)

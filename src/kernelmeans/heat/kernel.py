@@ -169,7 +169,7 @@ class HeatKernel(Kernel):
         n_neighbors = self._given["n_neighbors"]
         if isinstance(n_neighbors, str):
             n_neighbors = auto_neighbours(n, n_clusters)
-        return int(2 * rows) + pairs_bytes(n, n_neighbors, n_clusters)
+        return int(2 * rows) + pairs_bytes(n, min(n_neighbors, n), n_clusters)
 
     def _settled_neighbours(self, n_rows: int, n_clusters: int) -> int:
         """Neighbours of each of the different rows, not more than there are."""

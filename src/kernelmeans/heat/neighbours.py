@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
-from sklearn.preprocessing import normalize
 
 from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.kernels.formulas import unit_rows
 
 #: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
 FEWEST, MOST = 2, 25
@@ -82,7 +82,7 @@ class NearestRows:
 
     def _placed(self, X: Data) -> Data:
         if self.metric == "cosine":
-            return normalize(X)
+            return unit_rows(X)
         if scipy.sparse.issparse(X):
             return X
         origin, scale = self._origin_and_scale
@@ -108,8 +108,13 @@ class NearestRows:
         """Distances, on a scale of their own, and indices of the rows nearest to new rows."""
         placed = self._placed(X)
         with _SEARCHING:
-            found: tuple[Array, IntArray] = self._search.kneighbors(placed, n_neighbors)
-        return found
+            distances, found = self._search.kneighbors(placed, n_neighbors)
+        if not np.isfinite(distances).all():
+            raise ValueError(
+                "X has rows so far from the training rows of kernel='heat' that their distances "
+                "overflow: leave them out, or scale all rows."
+            )
+        return distances, found
 
 
 def neighbour_graph(nearest: NearestRows, n_neighbors: int) -> Data:
