@@ -69,3 +69,15 @@ def test_few_far_rows_cost_the_others_no_digit(far, rng):
     near[::100] = near[:, ::100] = 0
     near[np.ix_(range(0, 700, 100), range(0, 700, 100))] = 1
     np.testing.assert_allclose(GaussianRows(Y, 0.5)(Y), near, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("far", [1e5, 1e7, 1.7e9])
+def test_two_groups_far_from_each_other(far, dtype, rng):
+    """No middle is near to both."""
+    X = np.round(4 * rng.standard_normal((40, 3)))
+    X[20:] += far
+    X = X.astype(dtype)
+    kernel = GaussianRows(X, 0.05)
+    np.testing.assert_allclose(kernel(X), exact(X, X, 0.05), rtol=1e-5, atol=1e-30)
+    np.testing.assert_array_equal(kernel(X[25:27]), kernel(X)[25:27])

@@ -4,15 +4,18 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from kernelmeans._arrays import like, namespace, overwrite, reduce
-from kernelmeans._typing import Array
+from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce
+from kernelmeans._typing import Array, IntArray
 
 #: Exponent of the farthest fixed row from the centre up to which single precision is enough:
 #: values are then wrong by a few roundings, and equal rows less than told from each other.
 LARGEST_EXPONENT = 2
 #: Rows whose middle is that of all.
 MIDDLE_ROWS = 256
+#: Rounding of an exponent from which on it is computed by differences.
+ROUNDING = 1e-6
 #: Exponent beyond which a value counts as zero.
 VANISHING = 80
 
@@ -21,7 +24,8 @@ class GaussianRows:
     """The kernel exp(-gamma ||x - y||^2) of any rows x against fixed rows y.
 
     With rows about the middle of the y, in units of 1 / sqrt(2 gamma), the exponent is the product
-    of (x, 1, -||x||^2 / 2) and (y, -||y||^2 / 2, 1). Arrays of any library.
+    of (x, 1, -||x||^2 / 2) and (y, -||y||^2 / 2, 1). Where both rows are so far from the middle
+    that this loses digits, it is computed by differences (on the host). Arrays of any library.
 
     Parameters
     ----------
@@ -49,6 +53,8 @@ class GaussianRows:
         rows, self._farthest = self._extended(Y, Y.dtype)
         if self._farthest > LARGEST_EXPONENT and Y.dtype != xp.float64:
             rows, self._farthest = self._extended(Y, xp.float64)
+        self._far = self._far_among(rows)
+        self._far_rows = rows[self._far, :-2] if len(self._far) else rows[:0, :-2]
         self._rows = xp.concat((rows[:, :-2], xp.flip(rows[:, -2:], axis=1)), axis=1)
 
     def __call__(self, X: Array) -> Array:
@@ -56,6 +62,10 @@ class GaussianRows:
         xp = namespace(X)
         rows, farthest = self._extended(X, xp.result_type(X.dtype, self._rows.dtype))
         exponents = rows @ xp.asarray(self._rows, dtype=rows.dtype).T
+        far = self._far_among(rows) if len(self._far) else self._far
+        if len(far):
+            squares = cdist(rows[far, :-2], self._far_rows, "sqeuclidean")
+            exponents[np.ix_(far, self._far)] = squares / -2
         # Rounding may leave it above 0, where the rows are equal.
         exponents = overwrite(exponents, xp.minimum, exponents, like(0, exponents))
         values: Array = xp.asarray(exponents, dtype=X.dtype)
@@ -63,6 +73,13 @@ class GaussianRows:
             # Denormal numbers would slow the products that follow up to fortyfold.
             values[values < -VANISHING] = -xp.inf
         return overwrite(values, xp.exp, values)
+
+    @staticmethod
+    def _far_among(rows: Array) -> IntArray:
+        """Extended rows whose squared lengths round by more than is good; none on a device."""
+        if not on_host(rows):
+            return np.empty(0, np.intp)
+        return np.flatnonzero(np.finfo(rows.dtype).eps * -rows[:, -1] > ROUNDING)
 
     def _extended(self, X: Array, dtype: Any) -> tuple[Array, float]:
         """Rows (x, 1, -||x||^2 / 2) about the centre, and the largest ||x||^2 / 2."""
