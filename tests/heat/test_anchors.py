@@ -179,3 +179,19 @@ def test_large_files_of_few_rows_have_a_graph(tmp_path):
     assert model.approximation_ == "explicit"
     assert adjusted_rand_score(y, model.labels_) == 1
     assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_rows_of_weight_zero_are_no_part_of_it():
+    X = cloud(60, 2)
+    far = np.vstack([X, [[1e150, 0.0]]])
+    model = KernelPowerKMeans(
+        3, kernel="heat", approximation="landmarks", n_components=12, random_state=0
+    )
+    alone = model.fit(X).labels_
+    assert_array_equal(model.fit(far, sample_weight=[1.0] * 60 + [0.0]).labels_[:60], alone)
+
+
+def test_rows_whose_distances_overflow_are_refused():
+    model = KernelPowerKMeans(3, kernel="heat", approximation="landmarks", n_components=12)
+    with pytest.raises(ValueError, match="squared distances overflow in float64"):
+        model.fit(1e160 * cloud(60, 2))

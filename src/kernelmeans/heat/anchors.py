@@ -81,8 +81,19 @@ def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: i
     -------
     NearestRows
         The anchors.
+
+    Raises
+    ------
+    ValueError
+        If squared distances of the rows overflow.
     """
     X = directions(X) if metric == "cosine" else X
+    largest = float(abs(X).max())
+    if not largest < np.sqrt(np.finfo(X.dtype).max / X.shape[1]) / 4:
+        raise ValueError(
+            f"X has values of {largest:.3g}, whose squared distances overflow in {X.dtype}: scale "
+            "its columns, or use approximation=None."
+        )
     if scipy.sparse.issparse(X):
         return NearestRows(X[kmeans_plusplus_points(X, count, sample_weight, seed)], metric)
     return NearestRows(kmeans_centroids(X, count, sample_weight, seed), metric)

@@ -149,6 +149,9 @@ class HeatKernel(Kernel):
         self : HeatKernel
             The fitted kernel, whose neighbours are anchors.
         """
+        counting = np.flatnonzero(sample_weight)
+        if len(counting) < len(sample_weight):
+            X, sample_weight = X[counting], sample_weight[counting]
         n_clusters = max(n_clusters, FEWEST_CLUSTERS)
         n_neighbors, t = self._given["n_neighbors"], self._given["t"]
         near = auto_near(n_anchors) if isinstance(n_neighbors, str) else int(n_neighbors)
