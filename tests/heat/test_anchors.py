@@ -191,7 +191,11 @@ def test_rows_of_weight_zero_are_no_part_of_it():
     assert_array_equal(model.fit(far, sample_weight=[1.0] * 60 + [0.0]).labels_[:60], alone)
 
 
-def test_rows_whose_distances_overflow_are_refused():
-    model = KernelPowerKMeans(3, kernel="heat", approximation="landmarks", n_components=12)
-    with pytest.raises(ValueError, match="squared distances overflow in float64"):
-        model.fit(1e160 * cloud(60, 2))
+@pytest.mark.parametrize("scale", [1e-170, 1e-25, 1e160, 1e300])
+def test_the_scale_of_rows_does_not_matter(scale):
+    X, y = blobs(90, 2, 3)
+    model = KernelPowerKMeans(
+        3, kernel="heat", approximation="landmarks", n_components=12, random_state=0
+    )
+    assert adjusted_rand_score(model.fit(scale * X).labels_, y) == 1
+    assert_array_equal(model.predict(scale * X), model.labels_)

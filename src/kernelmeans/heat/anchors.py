@@ -6,7 +6,7 @@ import scipy.sparse
 
 from kernelmeans._typing import Array, Data
 from kernelmeans.heat.basis import NEGLIGIBLE, Basis, unit_rows
-from kernelmeans.heat.neighbours import NearestRows
+from kernelmeans.heat.neighbours import NearestRows, origin_and_scale
 from kernelmeans.heat.pieces import Pieces, find_pieces
 from kernelmeans.heat.spectrum import pair_count
 from kernelmeans.heat.time import solve_time
@@ -81,22 +81,13 @@ def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: i
     -------
     NearestRows
         The anchors.
-
-    Raises
-    ------
-    ValueError
-        If squared distances of the rows overflow.
     """
     X = directions(X) if metric == "cosine" else X
-    largest = float(abs(X).max())
-    if not largest < np.sqrt(np.finfo(X.dtype).max / X.shape[1]) / 4:
-        raise ValueError(
-            f"X has values of {largest:.3g}, whose squared distances overflow in {X.dtype}: scale "
-            "its columns, or use approximation=None."
-        )
     if scipy.sparse.issparse(X):
         return NearestRows(X[kmeans_plusplus_points(X, count, sample_weight, seed)], metric)
-    return NearestRows(kmeans_centroids(X, count, sample_weight, seed), metric)
+    origin, scale = origin_and_scale(X)
+    centroids = kmeans_centroids((X - origin) / scale, count, sample_weight, seed)
+    return NearestRows(origin + scale * centroids, metric)
 
 
 def shares(rows: Data, nearest: NearestRows, n_neighbors: int) -> Data:
@@ -123,7 +114,7 @@ def shares(rows: Data, nearest: NearestRows, n_neighbors: int) -> Data:
     --------
     >>> import numpy as np
     >>> from kernelmeans.heat.anchors import shares
-    >>> from kernelmeans.heat.neighbours import NearestRows
+    >>> from kernelmeans.heat.neighbours import NearestRows, origin_and_scale
     >>> anchors = NearestRows(np.array([[0.0], [1.0], [3.0]]), "euclidean")
     >>> shares(np.array([[0.0]]), anchors, 2).toarray().round(3)
     array([[0.529, 0.471, 0.   ]])

@@ -75,10 +75,7 @@ class NearestRows:
 
     @cached_property
     def _origin_and_scale(self) -> tuple[Any, Any]:
-        """What dense rows are moved and divided by: squares neither lose digits nor overflow."""
-        low, high = self.rows.min(axis=0), self.rows.max(axis=0)
-        scale = (high / 2 - low / 2).max()
-        return low / 2 + high / 2, scale if scale > 0 else scale.dtype.type(1)
+        return origin_and_scale(self.rows)
 
     def _placed(self, X: Data) -> Data:
         if self.metric == "cosine":
@@ -115,6 +112,13 @@ class NearestRows:
                 "overflow: leave them out, or scale all rows."
             )
         return distances, found
+
+
+def origin_and_scale(rows: Array) -> tuple[Any, Any]:
+    """What rows are moved and divided by, that their squares neither lose digits nor overflow."""
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    scale = (high / 2 - low / 2).max()
+    return low / 2 + high / 2, scale if scale > 0 else scale.dtype.type(1)
 
 
 def neighbour_graph(nearest: NearestRows, n_neighbors: int) -> Data:
