@@ -19,6 +19,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
+from heat_sets import discs, spirals
 from kernelmeans import KernelPowerKMeans
 
 #: Name, rows, classes (None: there are none to find) and number of clusters.
@@ -42,26 +43,15 @@ def gallery() -> Iterator[Set]:
     yield "no structure", np.random.RandomState(SEED).rand(n, 2), None, 3
 
 
-def spirals() -> Iterator[Set]:
+def two_spirals() -> Iterator[Set]:
     """Two spirals, of narrow and of wide noise."""
     for noise in (0.3, 0.6):
-        rng = np.random.default_rng(0)
-        n = 1000
-        angle = np.sqrt(rng.uniform(0.05, 1, n)) * 3 * np.pi
-        arm = np.c_[np.cos(angle), np.sin(angle)] * angle[:, None]
-        X = np.concatenate([arm, -arm]) + noise * rng.standard_normal((2 * n, 2))
-        yield f"spirals, noise {noise}", X, np.repeat([0, 1], n), 2
+        yield f"spirals, noise {noise}", *spirals(2000, noise), 2
 
 
-def discs() -> Iterator[Set]:
+def touching_discs() -> Iterator[Set]:
     """Two flat discs that touch."""
-    rng = np.random.default_rng(0)
-    n = 4000
-    angle, radius = rng.uniform(0, 2 * np.pi, n), np.sqrt(rng.uniform(0, 1, n))
-    X = np.c_[radius * np.cos(angle), radius * np.sin(angle)]
-    y = rng.integers(0, 2, n)
-    X[:, 0] += 2 * y
-    yield "touching discs", X, y, 2
+    yield "touching discs", *discs(4000), 2
 
 
 def bananas(most: int) -> Iterator[Set]:
@@ -114,8 +104,8 @@ def main() -> None:
     arguments = parser.parse_args()
     made = {
         "gallery": gallery,
-        "spirals": spirals,
-        "discs": discs,
+        "spirals": two_spirals,
+        "discs": touching_discs,
         "bananas": lambda: bananas(arguments.most),
     }
     warnings.simplefilter("ignore")

@@ -18,7 +18,7 @@ import kernelmeans
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.peers import MKKM, RKKM, RMKKM
 
-BATCHES, FITS = 40, 50
+BATCHES, FITS = 20, 100
 #: Seconds of one fit with its answers, on any machine.
 LONGEST = 20
 #: Where errors may come from: the package, or scikit-learn's checks of input and parameters.
@@ -176,4 +176,4 @@ def test_fits_at_random_are_sound_or_refused(seed):
         warnings.filterwarnings("ignore", category=UserWarning)
         warnings.filterwarnings("ignore", "n_init=", RuntimeWarning)
         fitted = [fit(rng) for _ in range(FITS)]
-    assert sum(fitted) > FITS / 4
+    assert sum(fitted) > FITS / 3

@@ -186,9 +186,9 @@ def check_result(*values: Array | float) -> None:
     """
     if not all(np.isfinite(value).all() for value in values):
         raise ValueError(
-            "X, sample_weight: the fit came to NaN or infinite values, for numbers so large or "
-            "so unlike overflow; scale the columns of X and the weights, use float64, or choose "
-            "another kernel or other parameters."
+            "X, sample_weight: the fit came to NaN or infinite values. Its numbers are too large, "
+            "or of too different size. Scale the columns of X and the weights, use float64, or "
+            "choose another kernel or other parameters."
         )
 
 
