@@ -76,7 +76,7 @@ def find_views(kernels: str | Sequence[Any], X: Any) -> list[View]:
     if isinstance(kernels, str):
         return [View(f"kernels={kernels!r}", {"kernel": kernels}, slice(None))]
     if not len(kernels):
-        raise ValueError("kernels=[] names no kernel; give at least one, or kernels='widths'.")
+        raise ValueError("kernels=[] names no kernel; give at least one, or kernels='neighbors'.")
     return [_view(f"kernels[{i}]", item, X) for i, item in enumerate(kernels)]
 
 
@@ -112,8 +112,8 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
     if named and kernel in FAMILIES:
         takes = FAMILY_PARAMETERS.get(kernel, ())
         if set(parameters) - set(takes):
-            allowed = f"only {', '.join(takes)}" if takes else "no parameters"
-            raise ValueError(f"{name}={item!r}: the family {kernel!r} takes {allowed}.")
+            described = f"only {', '.join(takes)}" if takes else "no parameters"
+            raise ValueError(f"{name}={item!r}: the family {kernel!r} takes {described}.")
     validate_parameter_constraints(
         {key: KERNEL[key] for key in parameters}, parameters, caller_name=name
     )
