@@ -169,7 +169,7 @@ def anchors(seeds: int) -> None:
     print("\nDraws of anchors, equal weights: NMI and processor seconds of one fit")
     print(f"{'':<18}" + "".join(f"{draws:>16}" for draws in DRAWS))
     moons = {f"moons {n}": make_moons(n, noise=0.1, random_state=0) for n in (10**4, 10**5)}
-    tables = {name: load(name) for name in present(["digits", "coil20", "orl"])}
+    tables = {name: load(name) for name in present(["digits", "coil20"])}
     side_by_side = {name: viewed(name)[1:3] for name in filter(here, ["handwritten"])}
     for name, (X, y) in {**moons, **tables, **side_by_side}.items():
         cells = []
