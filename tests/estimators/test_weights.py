@@ -133,7 +133,8 @@ def test_heavy_samples_draw_the_centroids():
 BY_WIDTH = {
     **{gamma: KernelPowerKMeans(gamma=gamma, n_swaps=0) for gamma in ("rms", "median", "scale")},
     **{
-        family: MultiKernelPowerKMeans(kernels=family, n_swaps=0) for family in ("widths", "du2015")
+        family: MultiKernelPowerKMeans(kernels=family, n_swaps=0)
+        for family in ("neighbors", "widths", "du2015")
     },
     "linear": PowerKMeans(n_swaps=0),
     "rff": KernelPowerKMeans(approximation="rff", n_components=50, n_swaps=0, random_state=0),
