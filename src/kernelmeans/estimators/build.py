@@ -207,8 +207,10 @@ class Builder:
         n, k = X.shape[0], self.n_clusters
         if choice.method == "explicit":
             refuse_dask(X, "the neighbour graph of kernel='heat'")
-            what = f"n_samples={n}, n_clusters={k}: the graph of kernel='heat', with eigenvectors,"
-            remedies = "Use approximation='landmarks', or fewer rows, clusters or neighbours"
+            graph = f"the graph of kernel={kernel.name!r}, with eigenvectors,"
+            what = f"n_samples={n}, n_clusters={k}: {graph}"
+            anchors = "approximation='landmarks', or " if kernel.has_anchors else ""
+            remedies = f"Use {anchors}fewer rows, clusters or neighbours"
             self._check(kernel.fit_bytes(X, k), budget, what, remedies)
             kernel.fit(X[:] if isinstance(X, Rows) else X, self.weight, k)
             return

@@ -33,6 +33,11 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def _precomputed(self) -> bool:
         return False
 
+    @property
+    def _pairwise(self) -> bool:
+        """Whether columns of X are training rows: those of a kernel matrix, say, or a graph."""
+        return self._precomputed
+
     def _squared_lengths(self, X: Data, given: Any = None, device: Device = HOST) -> Array:
         """K(x, x) of rows, before any normalisation, in the form that the predictor takes."""
         raise NotImplementedError
@@ -213,8 +218,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def _validated(self, X: Any, reset: bool) -> Data:
         rows = lazy_rows(X)
-        if rows is not None and self._precomputed and not isinstance(rows, DaskRows):
-            # A kernel matrix is needed as a whole, and by its own diagonal.
+        if rows is not None and self._pairwise and not isinstance(rows, DaskRows):
+            # A kernel matrix or a graph is needed as a whole.
             what = f"{rows.source}: a precomputed kernel, which is loaded as a whole,"
             check_memory(rows.nbytes, HOST.budget(self.memory_budget), what, "Give fewer rows")
             X, rows = rows[:], None
@@ -230,7 +235,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.pairwise = self._pairwise
         tags.input_tags.sparse = not self._precomputed
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -1,7 +1,8 @@
 """Heat kernels on graphs of nearest neighbours: clusters of any shape."""
 
 from kernelmeans.heat.anchors import auto_anchors
+from kernelmeans.heat.given import DistancesKernel, GraphKernel
 from kernelmeans.heat.kernel import HeatKernel
 from kernelmeans.heat.neighbours import auto_neighbours
 
-__all__ = ["HeatKernel", "auto_anchors", "auto_neighbours"]
+__all__ = ["DistancesKernel", "GraphKernel", "HeatKernel", "auto_anchors", "auto_neighbours"]
