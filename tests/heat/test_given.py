@@ -339,6 +339,47 @@ class TestGraphs:
         assert_array_equal(model.predict(A), model.labels_)
 
 
+class TestAnndata:
+    """What the guide says to users of scanpy, with the graph where scanpy puts it."""
+
+    @pytest.fixture
+    def adata(self):
+        anndata = pytest.importorskip("anndata", reason="anndata is in the test group")
+        X, y = blobs(150, p=5, k=3)
+        adata = anndata.AnnData(X.astype(np.float32))
+        adata.obs["kind"] = y.astype(str)
+        adata.obsm["X_pca"] = X
+        graph = neighbours(X, 10)
+        adata.obsp["connectivities"] = scipy.sparse.csr_matrix(graph, dtype=np.float32)
+        adata.obsp["distances"] = kneighbors_graph(X, 10, mode="distance")
+        return adata
+
+    def test_as_many_clusters_as_asked_for(self, adata, tmp_path):
+        pandas = pytest.importorskip("pandas", reason="anndata needs it")
+        labels = fitted(adata.obsp["connectivities"], 3).labels_
+        adata.obs["clusters"] = pandas.Categorical(labels.astype(str))
+        assert adjusted_rand_score(adata.obs["kind"], adata.obs["clusters"]) == 1
+        adata.write_h5ad(tmp_path / "cells.h5ad")
+        again = pytest.importorskip("anndata").read_h5ad(tmp_path / "cells.h5ad")
+        assert_array_equal(fitted(again.obsp["connectivities"], 3).labels_, labels)
+        assert_array_equal(again.obs["clusters"].astype(int), labels)
+
+    def test_distances(self, adata):
+        D = adata.obsp["distances"]
+        model = fitted(D, 3, kernel="heat", metric="precomputed")
+        assert adjusted_rand_score(adata.obs["kind"], model.labels_) == 1
+
+    def test_a_part_of_the_cells_and_then_the_others(self, adata):
+        some = np.arange(150) % 3 > 0
+        part, new = adata[some], adata[~some]
+        model = fitted(part.obsp["connectivities"], 3)
+        assert_array_equal(model.predict(part.obsp["connectivities"]), model.labels_)
+        search = NearestNeighbors(n_neighbors=10).fit(part.obsm["X_pca"])
+        found = model.predict(search.kneighbors_graph(new.obsm["X_pca"]))
+        kinds = np.r_[part.obs["kind"], new.obs["kind"]]
+        assert adjusted_rand_score(kinds, np.r_[model.labels_, found]) == 1
+
+
 class TestPieces:
     @pytest.mark.parametrize("loops", [True, False])
     def test_as_many_cliques_as_clusters(self, loops):
@@ -431,6 +472,7 @@ class TestRefusals:
             (np.ones((9, 9)), "must be a sparse matrix .*KNeighborsTransformer"),
             (scipy.sparse.csr_array(np.ones((9, 8))), r"must be square, the distances"),
             (scipy.sparse.csr_array(-np.ones((9, 9))), "metric='precomputed': Negative values"),
+            (scipy.sparse.csr_array((9, 9)), "X holds no distance"),
         ],
     )
     def test_matrices_that_are_no_distances(self, D, message):

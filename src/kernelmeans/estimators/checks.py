@@ -161,7 +161,7 @@ def check_distances(D: Data) -> None:
     Raises
     ------
     ValueError
-        If they are not square, or as `check_edges`.
+        If they are not square and sparse, there are none, or as `check_edges`.
     """
     _check_square(D, "metric='precomputed'", "the distances")
     check_edges(D, "metric='precomputed'")
@@ -170,6 +170,10 @@ def check_distances(D: Data) -> None:
             "metric='precomputed': X must be a sparse matrix of distances to neighbours, got an "
             "array; make one of it by "
             "sklearn.neighbors.KNeighborsTransformer(metric='precomputed').fit_transform(X)."
+        )
+    if not D.nnz:
+        raise ValueError(
+            "metric='precomputed': X holds no distance; store those of each row to its neighbours."
         )
 
 

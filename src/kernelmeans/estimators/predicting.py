@@ -56,8 +56,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_rows, n_features)
-            Rows; for ``kernel="precomputed"`` their kernel values against the training rows,
-            shape (n_rows, n_samples).
+            Rows; for ``kernel="precomputed"``, ``kernel="graph"`` and ``metric="precomputed"``
+            their kernel values with the training rows, edges or distances to them, shape
+            (n_rows, n_samples).
 
         Returns
         -------
@@ -69,7 +70,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         NotFittedError
             If the estimator has not been fitted.
         ValueError
-            If X has the wrong number of features, or it or its kernel NaN or infinite values.
+            If X has the wrong number of features, it or its kernel NaN or infinite values, or a row
+            of a graph no edge.
         """
         check_is_fitted(self)
         given, (X, device) = X, self._received(X, reset=False)

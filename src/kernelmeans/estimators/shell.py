@@ -106,7 +106,9 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
             Rows to cluster, in memory (NumPy's, PyTorch's or CuPy's), on disk
             (`kernelmeans.rows.open_rows`, memory-mapped or Zarr arrays) or on a Dask cluster; the
             kernel matrix, (n_samples, n_samples), for ``kernel="precomputed"``, and L of them,
-            (L, n_samples, n_samples), for ``kernels="precomputed"``. float32 stays float32.
+            (L, n_samples, n_samples), for ``kernels="precomputed"``; edges between all rows for
+            ``kernel="graph"``, and distances for ``metric="precomputed"``, of that shape too.
+            float32 stays float32.
         y : Ignored
             Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
