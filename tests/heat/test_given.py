@@ -100,19 +100,20 @@ class TestKernel:
         assert_allclose(given.eigenvalues, own.eigenvalues, atol=1e-12)
         assert_allclose(given(A, A), own(X, X), atol=1e-12)
 
-    @pytest.mark.parametrize("factor", [1e-310, 1e-3, 1e306])
-    def test_the_unit_of_edges_does_not_matter(self, factor):
-        A = affinities()
+    @pytest.mark.parametrize("largest", [1e-310, 1e-3, 1.7e308])
+    def test_the_unit_of_edges_does_not_matter(self, largest):
+        A = affinities(density=0.5)
         plain = GraphKernel().fit(A, n_clusters=4)
-        scaled = GraphKernel().fit(A * factor, n_clusters=4)
-        assert_allclose(scaled(A * factor, A * factor), plain(A, A), atol=1e-6)
+        other = A / A.max() * largest
+        scaled = GraphKernel().fit(other, n_clusters=4)
+        assert_allclose(scaled(other, other), plain(A, A), atol=1e-6)
 
     def test_new_rows_have_the_weighted_mean_along_their_edges(self):
         A = affinities()
         kernel = GraphKernel().fit(A, n_clusters=4)
         new = np.random.default_rng(1).lognormal(size=(9, 60)) * (affinities(seed=2)[:9] > 0)
         expected = normalize(new @ kernel.features(A))
-        for rows in (new, new * 1e300, scipy.sparse.csr_array(new)):
+        for rows in (new, new / new.max() * 1.7e308, scipy.sparse.csr_array(new)):
             assert_allclose(kernel.features(rows), expected, atol=1e-12)
 
     def test_features_that_cancel_out_are_those_of_the_strongest_edge(self):
@@ -312,7 +313,7 @@ class TestGraphs:
         without = fitted(A[kept][:, kept], 4, **parameters)
         assert_array_equal(without.predict(A[:, kept]), model.labels_)
         assert_array_equal(model.predict(A), model.labels_)
-        assert model.inertia_ == without.inertia_
+        assert model.inertia_ == pytest.approx(without.inertia_, rel=1e-9)
 
     def test_given_starts(self):
         A = neighbours(MOONS, 8)

@@ -91,9 +91,9 @@ class GraphKernel(HeatKernel):
     """The heat kernel of a graph that is given: how alike two of its vertices are.
 
     As `HeatKernel`, but A is X itself: symmetric and not negative, its diagonal a part of it. Rows
-    of X with the same edges are one vertex twice: they have the mean of their features. A new row
-    is given by its edges to the training rows. It has the mean of their features, weighted by the
-    edges and scaled to length 1, and one that equals a row of X has the features of that.
+    of X with the same edges have the same features. A new row is given by its edges to the training
+    rows. It has the mean of their features, weighted by the edges and scaled to length 1, and one
+    that equals a row of X has the features of that.
 
     Pieces of the graph that are debris, or more than there are clusters, are held as one group:
     no edge says where they belong. So are vertices without edges.
@@ -164,7 +164,8 @@ class GraphKernel(HeatKernel):
         known, first, place = np.unique(
             digests(rows, self._holds_distances), return_index=True, return_inverse=True
         )
-        features = alike(with_rest(basis.features, pieces), place).astype(X.dtype)
+        # Those of equal rows differ in what they have in common with no other row, if at all.
+        features = with_rest(basis.features, pieces)[first[place]].astype(X.dtype)
         self._features = EdgeFeatures(counting, known, first, features, n_neighbors)
         self._fitted(basis, pieces, **({} if n_neighbors is None else {"n_neighbors": n_neighbors}))
         if len(counting) < n:
@@ -274,10 +275,3 @@ def between(graph: Data, rows: IntArray | slice, columns: IntArray, keep_zeros: 
     if not keep_zeros:
         found.eliminate_zeros()
     return found
-
-
-def alike(features: Array, place: IntArray) -> Array:
-    """Rows of length 1, the same for all rows of one place: the direction of their mean."""
-    n = len(place)
-    groups = scipy.sparse.csr_array((np.ones(n), (place, np.arange(n))))
-    return unit_rows(groups @ features)[place]
