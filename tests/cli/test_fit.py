@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.neighbors import KNeighborsTransformer
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans
@@ -216,6 +217,35 @@ def test_precomputed_kernel_is_not_scaled(run, folder, blobs):
     np.save("rows.npy", K[::4])
     assert run("predict", "K.model.skops", "rows.npy").exit_code == 0
     np.testing.assert_array_equal(labels("rows.labels.csv"), model.labels_[::4])
+
+
+@pytest.mark.parametrize("kernel", ["graph", "heat"])
+def test_graphs(run, folder, blobs, kernel):
+    X = StandardScaler().fit_transform(blobs.select(FEATURES).to_numpy())
+    search = KNeighborsTransformer(n_neighbors=9).fit(X)
+    D, B = search.transform(X), search.kneighbors_graph(X)
+    graph, new = (B + B.T, B[::4]) if kernel == "graph" else (D, D[::4])
+    metric = "euclidean" if kernel == "graph" else "precomputed"
+    scipy.sparse.save_npz("graph.npz", graph)
+    scipy.sparse.save_npz("rows.npz", new)
+    chosen = ["--kernel", kernel, "--metric", metric, "--memory-budget", "1MB"]
+    result = run("fit", "graph.npz", "-k", 3, *chosen, "--plot")
+    assert result.exit_code == 0, result.output
+    assert "--scale does not apply to a graph" in result.stderr
+    model = KernelPowerKMeans(3, kernel=kernel, metric=metric, random_state=0).fit(graph)
+    np.testing.assert_array_equal(labels("graph.labels.csv"), model.labels_)
+    found = summary("graph")["graph"]
+    assert found["n_neighbors"] == model.n_neighbors_
+    expected = "as given" if kernel == "graph" else f"{model.n_neighbors_} neighbours"
+    assert f"{expected}, {found['pieces']} pieces" in result.stdout
+    assert run("predict", "graph.model.skops", "rows.npz").exit_code == 0
+    np.testing.assert_array_equal(labels("rows.labels.csv"), model.predict(new))
+
+
+def test_a_graph_of_one_direction_is_refused(refused, folder):
+    scipy.sparse.save_npz("graph.npz", scipy.sparse.csr_array(np.triu(np.ones((9, 9)))))
+    message = refused("fit", "graph.npz", "-k", 3, "--kernel", "graph")
+    assert "differ by up to 1" in message
 
 
 def test_sparse_matrix(run, folder, blobs):

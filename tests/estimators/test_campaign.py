@@ -58,6 +58,12 @@ def kernel_matrix(rng, n):
     return K + pick(rng, 0, 0, 1) * np.abs(K).max() * (lambda E: E + E.T)(rng.normal(size=(n, n)))
 
 
+def graph(rng, n):
+    A = rng.lognormal(0, pick(rng, 0, 1, 20), (n, n)) * (rng.random((n, n)) < pick(rng, 0.05, 0.5))
+    A = (A + A.T) * 10.0 ** pick(rng, 0, 0, 0, -300, 250)
+    return pick(rng, np.asarray, scipy.sparse.csr_array)(A)
+
+
 def weights(rng, n):
     return pick(
         rng,
@@ -92,7 +98,7 @@ def annealing(rng):
 
 
 def one_kernel(rng):
-    given = {"kernel": pick(rng, *KERNELS, "precomputed", product)}
+    given = {"kernel": pick(rng, *KERNELS, "graph", "precomputed", product)}
     if isinstance(given["kernel"], str):
         given["gamma"] = pick(rng, "rms", "rms", "median", "scale", 0.5, 1e-300, 1e300)
         given["degree"], given["coef0"] = pick(rng, 2, 3, 2.5, 30), pick(rng, 0, 1, -1)
@@ -151,6 +157,8 @@ def fit(rng):
     X = rows(rng, n, int(rng.integers(1, 5)))
     if getattr(model, "kernel", None) == "precomputed":
         X = kernel_matrix(rng, n)
+    if getattr(model, "kernel", None) == "graph":
+        X = graph(rng, n)
     weight, began = weights(rng, n), time.perf_counter()
     model.set_params(init=start(rng, X, n, k))
     refusal = None

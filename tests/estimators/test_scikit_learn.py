@@ -7,6 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import data
@@ -35,6 +36,7 @@ ESTIMATORS = [
     KernelKMeans(n_clusters=3, approximation="landmarks", n_components=0.9),
     KernelPowerKMeans(n_clusters=3, kernel="heat"),
     KernelPowerKMeans(n_clusters=3, kernel="heat", approximation="landmarks"),
+    KernelPowerKMeans(n_clusters=3, kernel="graph"),
     MultiKernelPowerKMeans(n_clusters=3),
     MultiKernelPowerKMeans(n_clusters=3, kernels=["heat", "rbf"]),
     MultiKernelPowerKMeans(n_clusters=3, approximation="landmarks"),
@@ -53,7 +55,7 @@ def expected_failed_checks(estimator):
 
 
 def takes_a_kernel_matrix(estimator):
-    return estimator.get_params().get("kernel") == "precomputed"
+    return get_tags(estimator).input_tags.pairwise
 
 
 def fed_with_rows(estimator):
@@ -70,6 +72,8 @@ def fed_with_rows(estimator):
 @pytest.mark.filterwarnings("ignore:kernel='precomputed'. k.x, x. of new rows is unknown")
 # One check subtracts its mean from a kernel matrix, which makes it indefinite.
 @pytest.mark.filterwarnings("ignore:kernel=precomputed is not positive semi-definite")
+# Some checks give vertices without edges.
+@pytest.mark.filterwarnings("ignore:kernel='graph'. the graph is in .* pieces")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
 def test_checks_of_scikit_learn(estimator, check):
     # Alone of all checks this one has no kernel matrix for estimators that are tagged pairwise.

@@ -207,7 +207,7 @@ def test_peers_take_it_too(model):
         ({"n_neighbors": "many"}, "'n_neighbors' parameter"),
         ({"t": 0.0}, "'t' parameter .* range \\(0.0, inf\\)"),
         ({"t": np.inf}, "'t' parameter"),
-        ({"metric": "manhattan"}, "'metric' parameter .* {'(cosine|euclidean)'"),
+        ({"metric": "manhattan"}, "'metric' parameter .* {'(cosine|euclidean|precomputed)'"),
         ({"kernel_params": {}}, "only for a callable kernel"),
         ({"approximation": "rff"}, "approximation='rff' does not go with kernel='heat'"),
         ({"approximation": "rpcholesky"}, "'landmarks', that of anchors, or 'auto'"),

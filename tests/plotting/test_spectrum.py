@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.neighbors import kneighbors_graph
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.plotting import draw_spectrum, plot_fit
@@ -58,3 +59,8 @@ def test_a_fit_with_a_graph_shows_it(model, X):
         "",
     ]
     assert figure.axes[0].get_xlabel() == "heat component 1"
+    graph = kneighbors_graph(X, 8, include_self=True)
+    given = KernelPowerKMeans(3, kernel="graph", random_state=0).fit(graph + graph.T)
+    again = plot_fit(given, graph + graph.T, max_points=150)
+    assert len(again.axes) == len(figure.axes)
+    assert again.axes[0].get_xlabel() == "heat component 1"

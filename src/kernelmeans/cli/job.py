@@ -75,6 +75,13 @@ class FitJob:
     soft: bool = False
     views: Path | None = None
 
+    @property
+    def pairwise(self) -> bool:
+        """Whether the columns are the rows again, as those of a kernel matrix or a graph."""
+        given = self.parameters
+        matrix = given.get("kernel") in ("graph", "precomputed")
+        return matrix or given.get("metric") == "precomputed"
+
 
 @dataclass(frozen=True)
 class PredictJob:
@@ -142,10 +149,9 @@ def run_fit(job: FitJob) -> None:
     files = job.outputs.fit_paths(job.source)
     check_writable(files.values(), source=job.source, force=job.outputs.force)
     views = None if job.views is None else read_views(job.views)
-    # A kernel matrix is all that a fit with it holds.
-    whole = job.parameters.get("kernel") == "precomputed"
     budget = _budget(job.parameters["memory_budget"])
-    most = math.inf if whole else _most(budget, job.dtype)
+    # A kernel matrix or a graph is all that a fit with it holds.
+    most = math.inf if job.pairwise else _most(budget, job.dtype)
     table = read_table(job.source, header=job.header, most=most, budget=budget)
     found = None if views is None else _find_views(views, table, job)
     choice = job.choice if found is None else replace(job.choice, columns=found.columns)
@@ -241,8 +247,9 @@ def _find_views(views: Views, table: Table, job: FitJob) -> FoundViews:
 def _scaler(job: FitJob, data: Data) -> StandardScaler | None:
     if not job.scale:
         return None
-    if job.parameters.get("kernel") == "precomputed":
-        job.talk.note("--scale does not apply to a precomputed kernel, which stays as it is")
+    if job.pairwise:
+        what = "graph" if job.parameters["kernel"] != "precomputed" else "precomputed kernel"
+        job.talk.note(f"--scale does not apply to a {what}, which stays as it is")
         return None
     # Centring would fill a sparse matrix; no kernel of ours but the dot products depends on it.
     scaler = StandardScaler(with_mean=not scipy.sparse.issparse(data.X))

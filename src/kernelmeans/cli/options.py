@@ -23,6 +23,7 @@ _KERNELS = (
     "sigmoid",
     "geodesic",
     "heat",
+    "graph",
     "precomputed",
 )
 
@@ -141,14 +142,15 @@ kernel_options = group(
         type=number_or("auto"),
         metavar="auto|NUMBER",
         default="auto",
-        help="Time of heat; auto: as many states are apart as there are clusters.",
+        help="Time of heat and graph; auto: as many states are apart as there are clusters.",
     ),
     option(
         "--metric",
-        type=click.Choice(["euclidean", "cosine"]),
+        type=click.Choice(["euclidean", "cosine", "precomputed"]),
         metavar="NAME",
         default="euclidean",
-        help="What neighbours of heat are near in: euclidean or cosine.",
+        help="What neighbours of heat are near in: euclidean or cosine; precomputed: the file "
+        "holds distances to neighbours.",
     ),
     option(
         "--views",

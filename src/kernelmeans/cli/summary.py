@@ -85,8 +85,13 @@ def _kernel(fitted: Any) -> dict[str, Any]:
         return {"kernels": describe(fitted.kernels, model)}
     if model.n_pieces_ is None:
         return {"gamma": model.gamma_}
-    graph = {"n_neighbors": int(model.n_neighbors_), "t": float(model.t_)}
-    return {"graph": graph | {"pieces": int(model.n_pieces_)}}
+    return {
+        "graph": {
+            "n_neighbors": None if model.n_neighbors_ is None else int(model.n_neighbors_),
+            "t": float(model.t_),
+            "pieces": int(model.n_pieces_),
+        }
+    }
 
 
 def predict_summary(source: Path, labels: Any, n_clusters: int, file: Path) -> dict[str, Any]:
@@ -124,8 +129,9 @@ def as_text(summary: dict[str, Any]) -> str:
         lines["cost"] = _cost(summary)
         lines |= _approximation(summary["approximation"])
         if graph := summary.get("graph"):
+            count = graph["n_neighbors"]
             lines["graph"] = (
-                f"{graph['n_neighbors']} neighbours, {graph['pieces']} "
+                f"{'as given' if count is None else f'{count} neighbours'}, {graph['pieces']} "
                 f"piece{'s' * (graph['pieces'] != 1)}, heat for t = {graph['t']:.3g}"
             )
         lines["power"] = _power(summary)

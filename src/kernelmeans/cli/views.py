@@ -14,7 +14,7 @@ import numpy as np
 from kernelmeans._text import listed, meant
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.estimators.views import FAMILIES, FAMILY_PARAMETERS
-from kernelmeans.kernels import PARAMETERS
+from kernelmeans.kernels import OF_FEATURES, PARAMETERS
 
 #: A name of 50 letters for each of 20 000 columns; parsing takes time.
 _FILE_BYTES = 10**6
@@ -22,7 +22,7 @@ _FILE_BYTES = 10**6
 _DOTS = 1000
 _FILE_KEYS = ("kernel_scaling", "lam", "view")
 _SCALINGS = ("unit-variance", "cosine", "min-max", "none")
-_KERNELS = (*(name for name in PARAMETERS if name != "precomputed"), *FAMILIES)
+_KERNELS = (*OF_FEATURES, *FAMILIES)
 _GAMMAS = ("rms", "median", "scale")
 
 

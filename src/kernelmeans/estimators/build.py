@@ -68,7 +68,7 @@ class Builder:
     approximates: bool = True
     device: Device = HOST
     free: float = math.inf
-    _distinct: dict[tuple[int, str], DistinctRows] = field(default_factory=dict, init=False)
+    _distinct: dict[int, dict[str, DistinctRows]] = field(default_factory=dict, init=False)
 
     def spaces(
         self,
@@ -211,22 +211,18 @@ class Builder:
         n, k = X.shape[0], self.n_clusters
         if choice.method == "explicit":
             refuse_dask(X, "the neighbour graph of kernel='heat'")
-            what = f"n_samples={n}, n_clusters={k}: the graph of kernel='heat', with eigenvectors,"
-            remedies = "Use approximation='landmarks', or fewer rows, clusters or neighbours"
+            graph = f"the graph of kernel={kernel.name!r}, with eigenvectors,"
+            what = f"n_samples={n}, n_clusters={k}: {graph}"
+            anchors = "approximation='landmarks', or " if kernel.has_anchors else ""
+            remedies = f"Use {anchors}fewer rows, clusters or neighbours"
             self._check(kernel.fit_bytes(X, k), budget, what, remedies)
-            kernel.fit(X, self.weight, k, self._distinct_rows(X, kernel.parameters["metric"]))
+            rows = X[:] if isinstance(X, Rows) else X
+            kernel.fit(rows, self.weight, k, self._distinct.setdefault(id(X), {}))
             return
         count = choice.n_components
         count = auto_anchors(n, k) if isinstance(count, str) else int(count)
         rows, weight = draw_rows(X, self.weight, min(MOST_BYTES, budget // 8), at_least=2 * count)
         kernel.fit_anchors(rows, weight, k, count, seed)
-
-    def _distinct_rows(self, X: Data, metric: str) -> DistinctRows:
-        """Those of heat kernels, which are the same for all that see these rows."""
-        if (id(X), metric) not in self._distinct:
-            rows = X[:] if isinstance(X, Rows) else X
-            self._distinct[id(X), metric] = DistinctRows.of(rows, self.weight, metric)
-        return self._distinct[id(X), metric]
 
     def _features(self, found: Approximation, X: Data, budget: int) -> FeatureSpace:
         """Features held, if they fit, or else recomputed at each step."""

@@ -1,6 +1,6 @@
 """Checks of the input, made before any heavy work, and of what comes out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -94,6 +94,18 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
         )
     scale = max(float(np.max(np.abs(np.diagonal(K)))), np.finfo(K.dtype).tiny)
     tolerance = np.sqrt(np.finfo(K.dtype).eps)
+    for rows, difference in _asymmetries(K):
+        if difference > tolerance * scale and difference > tolerance * np.max(np.abs(K[rows])):
+            raise ValueError(
+                f"{name} must be a symmetric kernel matrix, but K[i, j] and "
+                f"K[j, i] differ by up to {difference:.3g}. If rounding is to blame, pass "
+                "(K + K.T) / 2."
+            )
+
+
+def _asymmetries(K: Array) -> Iterator[tuple[slice, float]]:
+    """Rows of a square matrix, and the largest differences of theirs to columns not yet seen."""
+    n = len(K)
     tiles = [slice(start, start + SYMMETRY_ROWS) for start in range(0, n, SYMMETRY_ROWS)]
     for index, rows in enumerate(tiles):
         # Tile by tile, so that both lie in a core's cache.
@@ -101,12 +113,104 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
             float(np.max(np.abs(K[rows, columns] - K[columns, rows].T)))
             for columns in tiles[index:]
         )
-        if difference > tolerance * scale and difference > tolerance * np.max(np.abs(K[rows])):
-            raise ValueError(
-                f"{name} must be a symmetric kernel matrix, but K[i, j] and "
-                f"K[j, i] differ by up to {difference:.3g}. If rounding is to blame, pass "
-                "(K + K.T) / 2."
-            )
+        yield rows, difference
+
+
+def check_graph(A: Data) -> None:
+    """Refuse a training graph that is not square, symmetric and not negative, or has no edge.
+
+    Parameters
+    ----------
+    A : {ndarray, CSR matrix} of shape (n_samples, n_samples)
+        The graph.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or asymmetric beyond rounding.
+    """
+    _check_square(A, "kernel='graph'", "the edges")
+    check_edges(A, "kernel='graph'")
+    largest = float(_entries(A).max(initial=0))
+    if largest == 0:
+        raise ValueError(
+            "kernel='graph': X has no edge, for all of its entries are 0; pass an adjacency or "
+            "affinity matrix, or another kernel with the rows themselves."
+        )
+    if scipy.sparse.issparse(A):
+        difference = float(abs(A - A.T).max())
+    else:
+        difference = max(difference for _, difference in _asymmetries(A))
+    if difference > np.sqrt(np.finfo(A.dtype).eps) * largest:
+        raise ValueError(
+            "kernel='graph': X must be a symmetric matrix of edges, but X[i, j] and X[j, i] differ "
+            f"by up to {difference:.3g}, its largest entry being {largest:.3g}. Pass (X + X.T) / 2 "
+            "if they are neighbours or affinities of different directions; if they are distances "
+            "to neighbours, set kernel='heat' and metric='precomputed'."
+        )
+
+
+def check_distances(D: Data) -> None:
+    """Refuse distances between training rows that are not stored ones to neighbours.
+
+    Parameters
+    ----------
+    D : {ndarray, CSR matrix} of shape (n_samples, n_samples)
+        Distances of each row to some others.
+
+    Raises
+    ------
+    ValueError
+        If they are not square and sparse, there are none, or as `check_edges`.
+    """
+    _check_square(D, "metric='precomputed'", "the distances")
+    check_edges(D, "metric='precomputed'")
+    if not scipy.sparse.issparse(D):
+        raise ValueError(
+            "metric='precomputed': X must be a sparse matrix of distances to neighbours, got an "
+            "array; make one of it by "
+            "sklearn.neighbors.KNeighborsTransformer(metric='precomputed').fit_transform(X)."
+        )
+    if not D.nnz:
+        raise ValueError(
+            "metric='precomputed': X holds no distance; store those of each row to its neighbours."
+        )
+
+
+def check_edges(X: Data, name: str) -> None:
+    """Refuse negative edges or distances, of training rows or others.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_rows, n_samples)
+        The matrix.
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    ValueError
+        If an entry is negative.
+    """
+    least = float(_entries(X).min(initial=0))
+    if least < 0:
+        raise ValueError(
+            f"{name}: Negative values in data, down to {least:.3g}; pass edges or distances, which "
+            "are 0 or more, not a kernel matrix or rows of features."
+        )
+
+
+def _entries(X: Data) -> Array:
+    entries: Array = X.data if scipy.sparse.issparse(X) else X
+    return entries
+
+
+def _check_square(X: Data, name: str, what: str) -> None:
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"{name}: X must be square, {what} between all training rows, got shape {X.shape}. "
+            "For rows of features use kernel='heat' with metric='euclidean'."
+        )
 
 
 def check_memory(

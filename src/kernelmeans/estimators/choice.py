@@ -133,17 +133,23 @@ def _choose_heat(
     """The graph of all rows, or anchors for more than it can have."""
     if approximation not in ("auto", "landmarks", None):
         raise ValueError(
-            f"approximation={approximation!r} does not go with kernel='heat'; use None, the graph "
-            "of all rows, 'landmarks', that of anchors, or 'auto'."
+            f"approximation={approximation!r} does not go with kernel={kernel.name!r}; use None, "
+            "the graph of all rows, 'landmarks', that of anchors, or 'auto'."
         )
     if not isinstance(n_components, str | Integral):
         raise ValueError(
-            f"n_components={n_components!r}: the anchors of kernel='heat' keep no share of the "
-            "trace; give their number, or use n_components='auto'."
+            f"n_components={n_components!r}: the anchors of kernel={kernel.name!r} keep no share "
+            "of the trace; give their number, or use n_components='auto'."
+        )
+    if approximation == "landmarks" and not kernel.has_anchors:
+        raise ValueError(
+            "approximation='landmarks' does not go with a graph that is given, whose rows have no "
+            "coordinates; use None or 'auto'."
         )
     reason = _why_anchors(kernel, X, approximation, n_clusters, budget)
-    if reason is None:
-        return Choice("explicit", "kernel='heat' is held by the eigenvectors of its graph")
+    if reason is None or not kernel.has_anchors:
+        reason = f"kernel={kernel.name!r} is held by the eigenvectors of its graph"
+        return Choice("explicit", reason)
     return Choice("landmarks", reason, n_components)
 
 

@@ -13,11 +13,18 @@ from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.build import Builder
-from kernelmeans.estimators.checks import check_gram
+from kernelmeans.estimators.checks import (
+    check_distances,
+    check_edges,
+    check_gram,
+    check_graph,
+)
 from kernelmeans.estimators.choice import APPROXIMATION, choose
 from kernelmeans.estimators.diagonal import TrainingDiagonal
 from kernelmeans.estimators.shell import KernelClusterer
+from kernelmeans.heat import GraphKernel
 from kernelmeans.kernels import PARAMETERS, Kernel, resolve_kernel
+from kernelmeans.rows import Rows
 from kernelmeans.solver import (
     Schedule,
     automatic_start,
@@ -61,7 +68,7 @@ KERNEL: dict[str, Any] = {
     "kernel_params": [dict, None],
     "n_neighbors": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
     "t": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-    "metric": [StrOptions({"euclidean", "cosine"})],
+    "metric": [StrOptions({"euclidean", "cosine", "precomputed"})],
     "cache_kernel": ["boolean"],
     **APPROXIMATION,
 }
@@ -109,8 +116,38 @@ class WithKernel(OneKernel):
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _check_precomputed(self, X: Array) -> None:
-        check_gram(X)
+    @property
+    def _graph_given(self) -> str | None:
+        """What X holds, in the words of the parameter, where it is a graph."""
+        if not isinstance(self.kernel, str):
+            return None
+        if self.kernel == "heat" and self.metric == "precomputed":
+            return "metric='precomputed'"
+        return "kernel='graph'" if self.kernel == "graph" else None
+
+    @property
+    def _pairwise(self) -> bool:
+        return self._precomputed or self._graph_given is not None
+
+    def _check_pairs(self, X: Data) -> None:
+        if self._precomputed:
+            check_gram(X)
+        elif self.kernel == "graph":
+            check_graph(X)
+        else:
+            check_distances(X)
+
+    def _validated(self, X: Any, reset: bool) -> Data:
+        rows = super()._validated(X, reset)
+        if self._graph_given is not None and not reset and not isinstance(rows, Rows):
+            check_edges(rows, self._graph_given)
+            cast(GraphKernel, self.kernel_).check_connected(rows)
+        return rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self._graph_given is not None
+        return tags
 
     def _remember(self, X: Data) -> None:
         self._training_diagonal = TrainingDiagonal(X) if self._precomputed else None

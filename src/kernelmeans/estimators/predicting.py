@@ -33,6 +33,11 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def _precomputed(self) -> bool:
         return False
 
+    @property
+    def _pairwise(self) -> bool:
+        """Whether columns of X are training rows: those of a kernel matrix, say, or a graph."""
+        return self._precomputed
+
     def _squared_lengths(self, X: Data, given: Any = None, device: Device = HOST) -> Array:
         """K(x, x) of rows, before any normalisation, in the form that the predictor takes."""
         raise NotImplementedError
@@ -51,8 +56,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_rows, n_features)
-            Rows; for ``kernel="precomputed"`` their kernel values against the training rows,
-            shape (n_rows, n_samples).
+            Rows; for ``kernel="precomputed"``, ``kernel="graph"`` and ``metric="precomputed"``
+            their kernel values with the training rows, edges or distances to them, shape
+            (n_rows, n_samples).
 
         Returns
         -------
@@ -64,7 +70,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         NotFittedError
             If the estimator has not been fitted.
         ValueError
-            If X has the wrong number of features, or it or its kernel NaN or infinite values.
+            If X has the wrong number of features, it or its kernel NaN or infinite values, or a row
+            of a graph no edge.
         """
         check_is_fitted(self)
         given, (X, device) = X, self._received(X, reset=False)
@@ -213,8 +220,8 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def _validated(self, X: Any, reset: bool) -> Data:
         rows = lazy_rows(X)
-        if rows is not None and self._precomputed and not isinstance(rows, DaskRows):
-            # A kernel matrix is needed as a whole, and by its own diagonal.
+        if rows is not None and self._pairwise and not isinstance(rows, DaskRows):
+            # A kernel matrix or a graph is needed as a whole.
             what = f"{rows.source}: a precomputed kernel, which is loaded as a whole,"
             check_memory(rows.nbytes, HOST.budget(self.memory_budget), what, "Give fewer rows")
             X, rows = rows[:], None
@@ -230,7 +237,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.pairwise = self._pairwise
         tags.input_tags.sparse = not self._precomputed
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -77,7 +77,8 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         """Whether many rows may be annealed on a draw first: not if the powers are the user's."""
         return False
 
-    def _check_precomputed(self, X: Array) -> None:
+    def _check_pairs(self, X: Data) -> None:
+        """Refuse a matrix of pairs of training rows that is none."""
         raise NotImplementedError
 
     def _remember(self, X: Data) -> None:
@@ -105,7 +106,9 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
             Rows to cluster, in memory (NumPy's, PyTorch's or CuPy's), on disk
             (`kernelmeans.rows.open_rows`, memory-mapped or Zarr arrays) or on a Dask cluster; the
             kernel matrix, (n_samples, n_samples), for ``kernel="precomputed"``, and L of them,
-            (L, n_samples, n_samples), for ``kernels="precomputed"``. float32 stays float32.
+            (L, n_samples, n_samples), for ``kernels="precomputed"``; edges between all rows for
+            ``kernel="graph"``, and distances for ``metric="precomputed"``, of that shape too.
+            float32 stays float32.
         y : Ignored
             Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -131,11 +134,12 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         free = device.memory()[0] if self.memory_budget is None else np.inf
         X = loaded(X, min(budget, HOST.budget(self.memory_budget)))
         weight = check_weights(hosted(sample_weight), X, self.n_clusters)
-        if self._precomputed:
-            refuse_dask(X, "kernel matrices")
-            self._check_precomputed(X)
+        if self._pairwise:
+            refuse_dask(X, "kernel matrices and graphs")
+            self._check_pairs(X)
         kernel = self._resolve_kernel(X, weight, seed)
-        warn_if_far(X, kernel.name)
+        if not self._pairwise:
+            warn_if_far(X, kernel.name)
         starts = Starts(hosted(self.init), self.n_init, self.n_clusters, kernel, X)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.

@@ -37,10 +37,11 @@ class KernelPowerKMeans(WithKernel, Annealed):
         ``"rbf"``, ``"laplacian"``, ``"poly"``, ``"cosine"``, ``"linear"``, ``"sigmoid"`` as
         scikit-learn computes them, ``"geodesic"`` (`kernelmeans.kernels.geodesic_kernel`),
         ``"heat"`` (on the graph of nearest neighbours, for clusters of any shape:
-        `kernelmeans.heat.HeatKernel`), ``"precomputed"`` (X is the kernel matrix), or a callable
-        that takes two matrices of rows and returns the kernel between them (it is called from
-        several threads). A callable, ``"sigmoid"`` or ``"precomputed"`` kernel that is not positive
-        semi-definite brings a warning with the size of the violation.
+        `kernelmeans.heat.HeatKernel`), ``"graph"`` (the same where X is the graph: a symmetric
+        matrix of edges, `kernelmeans.heat.GraphKernel`), ``"precomputed"`` (X is the kernel
+        matrix), or a callable that takes two matrices of rows and returns the kernel between them
+        (it is called from several threads). A callable, ``"sigmoid"`` or ``"precomputed"`` kernel
+        that is not positive semi-definite brings a warning with the size of the violation.
     gamma : {"rms", "median", "scale"} or float, default="rms"
         Width. ``"rms"``: the paper's 1 / (2 sigma^2) for rbf, sigma the root mean square distance
         of two rows; 1 / n_features for laplacian, poly and sigmoid; 0.5 for geodesic.
@@ -55,10 +56,12 @@ class KernelPowerKMeans(WithKernel, Annealed):
         1 + log2(n_samples / n_clusters), rounded; twice that where the graph would be in more
         pieces than clusters. Of anchors (``approximation="landmarks"``): one of 50, at least 5.
     t : "auto" or float, default="auto"
-        Time of the heat kernel; ``"auto"`` is that at which as many states are apart as there are
-        clusters.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        What the heat kernel's neighbours are near in.
+        Time of the heat and graph kernels; ``"auto"`` is that at which as many states are apart as
+        there are clusters.
+    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
+        What the heat kernel's neighbours are near in. ``"precomputed"``: X is a sparse matrix of
+        distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes it. The graph
+        kernel takes neither this nor ``n_neighbors``.
     s0 : "auto" or float, default="auto"
         First power, negative. ``"auto"`` starts just below the critical power, above which
         centroids collapse onto the mean; nearer to 0 where clusters are so clear that samples
@@ -143,12 +146,13 @@ class KernelPowerKMeans(WithKernel, Annealed):
     gamma_ : float or None
         Width used, where the kernel has one.
     n_neighbors_, t_ : int and float, or None
-        Neighbours and time of the heat kernel; None for others.
+        Neighbours of the heat kernel, and time of the heat and graph kernels; None for others.
     eigenvalues_ : ndarray of shape (r,) or None
         Eigenvalues of its graph, one for each feature, in descending order.
     n_pieces_ : int or None
         Connected components of its graph. Where they outnumber the clusters, or hold fewer rows
-        than a twentieth of the mean cluster, they join what is nearest to them.
+        than a twentieth of the mean cluster, they join what is nearest to them; of a graph that is
+        given they are one group, with a warning.
     approximation_, approximation_reason_ : str
         How the kernel was held (``"exact"``, ``"blocked"``: rows recomputed, ``"explicit"``: an
         inner product of the rows, or an approximation), and why.

@@ -9,7 +9,7 @@ from kernelmeans._sklearn import _get_column_indices, validate_parameter_constra
 from kernelmeans._typing import Array, Columns, Data, IntArray
 from kernelmeans.estimators.parameters import KERNEL
 from kernelmeans.heat import neighbour_family
-from kernelmeans.kernels import PARAMETERS, Kernel, du2015_family, resolve_kernel, width_family
+from kernelmeans.kernels import OF_FEATURES, Kernel, du2015_family, resolve_kernel, width_family
 from kernelmeans.rows import Rows
 
 #: What stands for several kernels at once.
@@ -97,7 +97,7 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
         wrong = f"has unknown keys {unknown}" if unknown else "has no key 'kernel'"
         raise ValueError(f"{name}={item!r} {wrong}; the keys are {', '.join(_KEYS)}.")
     kernel = spec["kernel"]
-    allowed = [*(set(PARAMETERS) - {"precomputed"}), *FAMILIES]
+    allowed = [*OF_FEATURES, *FAMILIES]
     named = isinstance(kernel, str)
     if not callable(kernel) and not (named and kernel in allowed):
         given = f"an array of shape {kernel.shape}" if hasattr(kernel, "shape") else repr(kernel)
@@ -117,6 +117,11 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
     validate_parameter_constraints(
         {key: KERNEL[key] for key in parameters}, parameters, caller_name=name
     )
+    if spec.get("metric") == "precomputed":
+        raise ValueError(
+            f"{name}: metric='precomputed' is for X as a whole, not for some of its columns; use "
+            "'euclidean' or 'cosine', or an estimator of one kernel."
+        )
     return spec
 
 

@@ -106,7 +106,7 @@ class WithKernels(KernelClusterer):
             )
         return np.asarray(X.transpose(1, 0, 2))
 
-    def _check_precomputed(self, X: Array) -> None:
+    def _check_pairs(self, X: Array) -> None:
         for index in range(X.shape[1]):
             check_gram(X[:, index], f"kernels='precomputed': X[{index}]")
 

@@ -2,8 +2,17 @@
 
 from kernelmeans.heat.anchors import auto_anchors
 from kernelmeans.heat.family import neighbour_family
+from kernelmeans.heat.given import DistancesKernel, GraphKernel
 from kernelmeans.heat.graph import DistinctRows
 from kernelmeans.heat.kernel import HeatKernel
 from kernelmeans.heat.neighbours import auto_neighbours
 
-__all__ = ["DistinctRows", "HeatKernel", "auto_anchors", "auto_neighbours", "neighbour_family"]
+__all__ = [
+    "DistancesKernel",
+    "DistinctRows",
+    "GraphKernel",
+    "HeatKernel",
+    "auto_anchors",
+    "auto_neighbours",
+    "neighbour_family",
+]

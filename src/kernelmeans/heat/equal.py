@@ -17,13 +17,15 @@ DIGESTED_ROWS = 1024
 Digests = np.ndarray[Any, np.dtype[np.void]]
 
 
-def digests(X: Data) -> Digests:
+def digests(X: Data, zeros_count: bool = False) -> Digests:
     """Bytes for each row that are equal where the values of rows are.
 
     Parameters
     ----------
     X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-        Rows of one dtype. Stored zeros of a CSR matrix, and the order of its entries, do not count.
+        Rows of one dtype. The order of the entries of a CSR matrix does not count.
+    zeros_count : bool, default=False
+        Whether zeros that a CSR matrix stores are others than those that it does not.
 
     Returns
     -------
@@ -38,25 +40,23 @@ def digests(X: Data) -> Digests:
     >>> bool(found[0] == found[1]), bool(found[0] == found[2])
     (True, False)
     """
-    of_block = _sparse_digests if scipy.sparse.issparse(X) else _dense_digests
     starts = range(0, X.shape[0], DIGESTED_ROWS)
     joined = b"".join(
         blake2b(row, digest_size=DIGEST_BYTES).digest()
         for start in starts
-        for row in of_block(X[start : start + DIGESTED_ROWS])
+        for row in _contents(X[start : start + DIGESTED_ROWS], zeros_count)
     )
     return np.frombuffer(joined, dtype=f"V{DIGEST_BYTES}")
 
 
-def _dense_digests(X: Data) -> list[bytes]:
-    # Adding zero makes zeros of -0.0.
-    return [row.tobytes() for row in X + X.dtype.type(0)]
-
-
-def _sparse_digests(X: Data) -> list[bytes]:
+def _contents(X: Data, zeros_count: bool) -> list[bytes]:
+    if not scipy.sparse.issparse(X):
+        # Adding zero makes zeros of -0.0.
+        return [row.tobytes() for row in X + X.dtype.type(0)]
     X = scipy.sparse.csr_array(X, copy=True)
     X.sum_duplicates()
-    X.eliminate_zeros()
+    if not zeros_count:
+        X.eliminate_zeros()
     columns = X.indices.astype(np.int64)
     bounds = zip(X.indptr[:-1], X.indptr[1:], strict=True)
     return [columns[a:b].tobytes() + X.data[a:b].tobytes() for a, b in bounds]

@@ -1,12 +1,14 @@
 """The heat kernel of a graph of nearest neighbours, as a kernel among others."""
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse
 
 from kernelmeans._arrays import beside, to_numpy
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.anchors import AnchorFeatures, anchor_basis, auto_near, draw_anchors
+from kernelmeans.heat.anchors import anchor_basis, auto_near, draw_anchors
 from kernelmeans.heat.basis import Basis, heat_basis
 from kernelmeans.heat.graph import DistinctRows, GraphFeatures
 from kernelmeans.heat.neighbours import auto_neighbours, neighbour_graph
@@ -74,9 +76,11 @@ class HeatKernel(Kernel):
     array([[1., 0.]])
     """
 
+    #: Whether `fit_anchors` can take more rows than a graph.
+    has_anchors = True
     eigenvalues: Array
     n_pieces: int
-    _features: GraphFeatures | AnchorFeatures
+    _features: Callable[[Data], Array]
 
     def __init__(
         self,
@@ -95,7 +99,7 @@ class HeatKernel(Kernel):
         X: Data,
         sample_weight: Array | None = None,
         n_clusters: int = 8,
-        distinct: DistinctRows | None = None,
+        shared: dict[str, DistinctRows] | None = None,
     ) -> "HeatKernel":
         """Learn the graph of training rows, and its features.
 
@@ -108,9 +112,9 @@ class HeatKernel(Kernel):
             rows are equal, is not seen in it.
         n_clusters : int, default=8
             Clusters looked for.
-        distinct : DistinctRows, default=None
-            The different ones of these rows, where other kernels have them too: one search for
-            neighbours is enough for all.
+        shared : dict, default=None
+            The different ones of these rows for each metric, where kernels of the same rows find
+            what another has put there: one search for neighbours is enough for all.
 
         Returns
         -------
@@ -118,21 +122,22 @@ class HeatKernel(Kernel):
             The fitted kernel.
         """
         n_clusters = max(n_clusters, FEWEST_CLUSTERS)
-        if distinct is None:
-            distinct = DistinctRows.of(X, sample_weight, self._given["metric"])
+        metric, shared = self._given["metric"], {} if shared is None else shared
+        if metric not in shared:
+            shared[metric] = DistinctRows.of(X, sample_weight, metric)
+        distinct = shared[metric]
         nearest, n_rows = distinct.nearest, len(distinct.known)
-        n_neighbors = self._settled_neighbours(n_rows, n_clusters)
-        graph = neighbour_graph(nearest, n_neighbors)
-        pieces = find_pieces(graph, n_clusters)
-        if self._given["n_neighbors"] == "auto" and pieces.n_large > n_clusters:
-            n_neighbors = min(2 * n_neighbors, n_rows)
-            graph = neighbour_graph(nearest, n_neighbors)
-            pieces = find_pieces(graph, n_clusters)
+        graph, pieces, n_neighbors = self._not_torn(
+            lambda count: neighbour_graph(nearest, count),
+            self._settled_neighbours(n_rows, n_clusters),
+            n_rows,
+            n_clusters,
+        )
         warn_of_pieces(pieces, n_clusters, n_neighbors)
         basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self._given["t"])
         features = basis.features[join(pieces, nearest)].astype(nearest.rows.dtype)
         self._features = GraphFeatures(distinct, features, n_neighbors)
-        return self._fitted(n_neighbors, basis, pieces)
+        return self._fitted(basis, pieces, n_neighbors=n_neighbors)
 
     def fit_anchors(
         self,
@@ -171,10 +176,22 @@ class HeatKernel(Kernel):
         anchors = draw_anchors(X, sample_weight, self._given["metric"], n_anchors, seed)
         self._features, basis, pieces = anchor_basis(X, sample_weight, anchors, near, n_clusters, t)
         warn_of_pieces(pieces, n_clusters, near)
-        return self._fitted(near, basis, pieces)
+        return self._fitted(basis, pieces, n_neighbors=near)
 
-    def _fitted(self, n_neighbors: int, basis: Basis, pieces: Pieces) -> "HeatKernel":
-        self.parameters |= {"n_neighbors": n_neighbors, "t": basis.t}
+    def _not_torn(
+        self, graph_of: Callable[[int], Data], n_neighbors: int, most: int, n_clusters: int
+    ) -> tuple[Data, Pieces, int]:
+        """The graph of so many neighbours, or of twice as many if that is left to the rule."""
+        graph = graph_of(n_neighbors)
+        pieces = find_pieces(graph, n_clusters)
+        if self._given["n_neighbors"] == "auto" and pieces.n_large > n_clusters:
+            n_neighbors = min(2 * n_neighbors, most)
+            graph = graph_of(n_neighbors)
+            pieces = find_pieces(graph, n_clusters)
+        return graph, pieces, n_neighbors
+
+    def _fitted(self, basis: Basis, pieces: Pieces, **found: int) -> "HeatKernel":
+        self.parameters |= {**found, "t": basis.t}
         self.eigenvalues, self.n_pieces = basis.values, len(pieces.sizes)
         return self
 
@@ -224,7 +241,9 @@ class HeatKernel(Kernel):
             If the kernel has not been fitted.
         """
         if not hasattr(self, "_features"):
-            raise ValueError("kernel='heat' is a function of training rows: fit it to them first.")
+            raise ValueError(
+                f"kernel={self.name!r} is a function of training rows: fit it to them first."
+            )
         found: Array = beside(self._features(to_numpy(X)), X)
         return found
 

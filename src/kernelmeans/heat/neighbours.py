@@ -152,3 +152,55 @@ def neighbour_graph(nearest: NearestRows, n_neighbors: int) -> Data:
         ends = np.arange(0, columns.size + 1, n_neighbors - 1, dtype=np.int32)
         B += scipy.sparse.csr_array((np.ones(columns.size), columns.ravel(), ends), shape=(n, n))
     return ((B + B.T) / 2).tocsr()
+
+
+def nearest_stored(distances: Data, count: int) -> Data:
+    """Ones where the smallest entries of each row are stored.
+
+    Parameters
+    ----------
+    distances : CSR array of shape (n_rows, n_columns)
+        Distances; those that are not stored are no neighbours, and those of 0 the nearest.
+    count : int
+        Neighbours of a row; rows that have fewer keep all.
+
+    Returns
+    -------
+    CSR array of shape (n_rows, n_columns)
+        Of ones.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse
+    >>> from kernelmeans.heat.neighbours import nearest_stored
+    >>> D = scipy.sparse.csr_array(np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 0.0]]))
+    >>> nearest_stored(D, 2).toarray()
+    array([[0., 1., 1.],
+           [0., 1., 0.]])
+    """
+    stored = distances.tocoo()
+    order = np.lexsort((stored.data, stored.row))
+    rank = np.arange(stored.nnz) - distances.indptr[stored.row[order]]
+    kept = order[rank < count]
+    places = stored.row[kept], stored.col[kept]
+    return scipy.sparse.csr_array((np.ones(len(kept), distances.dtype), places), distances.shape)
+
+
+def stored_graph(distances: Data, n_neighbors: int) -> Data:
+    """As `neighbour_graph`, of distances to other rows that are given.
+
+    Parameters
+    ----------
+    distances : CSR array of shape (n_rows, n_rows)
+        Of each row to some others.
+    n_neighbors : int
+        Neighbours of a row, itself included.
+
+    Returns
+    -------
+    CSR array of shape (n_rows, n_rows)
+        (B + B.T) / 2.
+    """
+    B = nearest_stored(distances.astype(np.float64), n_neighbors - 1)
+    B += scipy.sparse.eye_array(B.shape[0], format="csr")
+    return ((B + B.T) / 2).tocsr()

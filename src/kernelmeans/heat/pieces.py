@@ -74,8 +74,10 @@ def find_pieces(graph: Data, n_clusters: int, mass: Array | None = None) -> Piec
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     sizes = sizes[order]
+    # A row on its own is no cluster; a node that stands for others may be one.
+    least = max(DEBRIS * sizes.sum() / n_clusters, 2 if mass is None else 0)
     # Where there are very many pieces, all may be debris.
-    large = int(np.count_nonzero(sizes >= DEBRIS * sizes.sum() / n_clusters))
+    large = int(np.count_nonzero(sizes >= least))
     large = max(1, large)
     return Pieces(rank[found], sizes, large, min(large, n_clusters))
 
@@ -114,11 +116,47 @@ def warn_of_pieces(pieces: Pieces, n_clusters: int, n_neighbors: int) -> None:
     """Say so where the graph has more large pieces than there are clusters."""
     if pieces.n_large <= n_clusters:
         return
-    count = len(pieces.sizes)
-    sizes = ", ".join(f"{size:.0f}" for size in pieces.sizes[:SIZES]) + ", ..." * (count > SIZES)
     warn_user(
-        f"kernel='heat': the graph of n_neighbors={n_neighbors} neighbours is in {count} pieces "
-        f"(of {sizes} rows), more than n_clusters={n_clusters}. The {pieces.n_kept} largest are "
+        f"kernel='heat': the graph of n_neighbors={n_neighbors} neighbours is in "
+        f"{_described(pieces)}, more than n_clusters={n_clusters}. The {pieces.n_kept} largest are "
         "the clusters, and the others join what is nearest to them. Raise n_neighbors, which "
         "connects pieces, or n_clusters."
+    )
+
+
+def _described(pieces: Pieces) -> str:
+    count = len(pieces.sizes)
+    sizes = ", ".join(f"{size:.0f}" for size in pieces.sizes[:SIZES]) + ", ..." * (count > SIZES)
+    return f"{count} pieces (of {sizes} rows)"
+
+
+def with_rest(features: Array, pieces: Pieces) -> Array:
+    """Features with one more column, for all pieces that are not kept: they are one group.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_rows, r)
+        Zeros for rows of these pieces.
+    pieces : Pieces
+        The connected components of a graph whose rows are nowhere but in it.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, r) or (n_rows, r + 1)
+        Rows of length 1.
+    """
+    if pieces.kept.all():
+        return features
+    return np.column_stack([features, ~pieces.kept])
+
+
+def warn_of_rest(pieces: Pieces, kernel: str) -> None:
+    """Say so where pieces of a graph that was given are not kept."""
+    if pieces.kept.all():
+        return
+    warn_user(
+        f"kernel={kernel!r}: the graph is in {_described(pieces)}, of which the {pieces.n_kept} "
+        f"largest are kept apart. No edge says where the {np.count_nonzero(~pieces.kept)} other "
+        "rows belong: they are one group, and go where that costs least. Add edges, leave these "
+        "rows out, or raise n_clusters."
     )

@@ -4,6 +4,7 @@ from kernelmeans.kernels.combined import CombinedKernel
 from kernelmeans.kernels.families import du2015_family, du2015_kernels, width_family
 from kernelmeans.kernels.geodesic import geodesic_kernel
 from kernelmeans.kernels.kernel import (
+    OF_FEATURES,
     PARAMETERS,
     Kernel,
     check_finite,
@@ -14,6 +15,7 @@ from kernelmeans.kernels.kernel import (
 from kernelmeans.kernels.widths import resolve_gamma
 
 __all__ = [
+    "OF_FEATURES",
     "PARAMETERS",
     "CombinedKernel",
     "Kernel",

@@ -29,10 +29,13 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "cosine": (),
     "linear": (),
     "heat": ("n_neighbors", "t", "metric"),
+    "graph": ("t",),
     "precomputed": (),
 }
+#: Kernels of rows of features, and so of some of their columns.
+OF_FEATURES = tuple(name for name in PARAMETERS if name not in ("graph", "precomputed"))
 #: Kernels with K(x, x) = 1 for every x.
-UNIT_DIAGONAL = frozenset({"rbf", "laplacian", "geodesic", "heat"})
+UNIT_DIAGONAL = frozenset({"rbf", "laplacian", "geodesic", "heat", "graph"})
 #: Kernels that accept CSR matrices (a callable has to look after itself).
 SPARSE = frozenset(PARAMETERS) - {"precomputed"}
 
@@ -290,7 +293,9 @@ def resolve_kernel(
     kernel_params : mapping, default=None
         Keyword arguments of a callable kernel.
     n_neighbors, t, metric
-        Of the ``heat`` kernel, which is returned unfitted; see `kernelmeans.heat.HeatKernel`.
+        Of the ``heat`` kernel, which is returned unfitted; see `kernelmeans.heat.HeatKernel`, and
+        `kernelmeans.heat.DistancesKernel` for ``metric="precomputed"``. ``graph`` has ``t`` alone:
+        `kernelmeans.heat.GraphKernel`.
     random_state : int, RandomState or None
         Draws the sample of ``gamma="median"``.
     sample_weight : ndarray of shape (n_samples,), default=None
@@ -304,7 +309,8 @@ def resolve_kernel(
     Raises
     ------
     ValueError
-        If ``kernel_params`` comes with a named kernel, or sparse rows with a kernel that has none.
+        If ``kernel_params`` comes with a named kernel, sparse rows with a kernel that has none, or
+        ``metric="precomputed"`` with another kernel than heat.
 
     Examples
     --------
@@ -313,6 +319,12 @@ def resolve_kernel(
     >>> resolve_kernel("rbf", np.array([[0.0], [2.0]])).parameters
     {'gamma': 0.125}
     """
+    if metric == "precomputed" and not (isinstance(kernel, str) and kernel == "heat"):
+        raise ValueError(
+            f"metric='precomputed', with which X holds distances to neighbours, goes with "
+            f"kernel='heat', got kernel={kernel!r}; a graph of affinities is kernel='graph', and a "
+            "kernel matrix kernel='precomputed', both with metric='euclidean'."
+        )
     if not isinstance(kernel, str):
         return Kernel(kernel, kernel_params or {})
     if kernel_params is not None:
@@ -322,10 +334,14 @@ def resolve_kernel(
         )
     if scipy.sparse.issparse(X) and kernel not in SPARSE:
         raise ValueError(f"X: kernel={kernel!r} needs a dense array; call X.toarray() first.")
-    if kernel == "heat":
-        # It is a kernel itself, and comes later.
-        from kernelmeans.heat import HeatKernel
+    if kernel in ("heat", "graph"):
+        # They are kernels themselves, and come later.
+        from kernelmeans.heat import DistancesKernel, GraphKernel, HeatKernel
 
+        if kernel == "graph":
+            return GraphKernel(t)
+        if metric == "precomputed":
+            return DistancesKernel(n_neighbors, t)
         return HeatKernel(n_neighbors, t, metric)
     given = {"degree": degree, "coef0": coef0}
     if "gamma" in PARAMETERS[kernel]:

@@ -59,7 +59,7 @@ def draw_clusters(
     _write_numbers(ax, clusters, centres)
     sample = f", {len(rows)} of {n} rows" if len(rows) < n else ""
     ax.set_title(f"{len(clusters)} clusters{sample}")
-    what = "heat" if estimator.kernel_.name == "heat" else "kernel principal"
+    what = "heat" if estimator.kernel_.name in ("heat", "graph") else "kernel principal"
     ax.set_xlabel(f"{what} component 1")
     ax.set_ylabel(f"{what} component 2")
     ax.tick_params(labelsize=8)
