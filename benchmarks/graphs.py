@@ -48,11 +48,13 @@ def mixture(X: np.ndarray, k: int) -> np.ndarray:
 
 
 def with_umap(X: np.ndarray, k: int) -> np.ndarray:
+    """HDBSCAN of UMAP's two coordinates, as UMAP's documentation has it."""
     import umap
 
     near = min(30, len(X) - 1)
     made = umap.UMAP(n_neighbors=near, min_dist=0.0, random_state=0).fit_transform(X)
-    return HDBSCAN(min_cluster_size=5).fit_predict(made)
+    # A tenth of the mean class: UMAP's documentation takes some such share on MNIST.
+    return HDBSCAN(min_cluster_size=max(5, len(X) // (10 * k))).fit_predict(made)
 
 
 METHODS: dict[str, Method] = {

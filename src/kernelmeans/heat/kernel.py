@@ -115,7 +115,7 @@ class HeatKernel(Kernel):
             n_neighbors = min(2 * n_neighbors, len(first))
             graph = neighbour_graph(nearest, n_neighbors)
             pieces = find_pieces(graph, n_clusters)
-        warn_of_pieces(pieces, n_clusters, n_neighbors)
+        warn_of_pieces(pieces, n_clusters, n_neighbors, nearest)
         basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self._given["t"])
         features = basis.features[join(pieces, nearest)].astype(rows.dtype)
         self._features = GraphFeatures(nearest, known, features, n_neighbors)
