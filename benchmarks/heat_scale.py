@@ -23,6 +23,8 @@ from kernelmeans.heat.spectrum import pair_count
 from scale import GB, Peak, alone, written
 
 K, P, ANCHORS = 10, 16, 1000
+#: Bytes that do not depend on the rows, and numbers of each row.
+DRAW, NUMBERS = 0.2 * GB, 6
 
 
 def heat(k: int, **parameters: object) -> KernelPowerKMeans:
@@ -91,6 +93,15 @@ def fit_from_disk(file: Path) -> tuple[float, float, int, int]:
     return clock, processors, peak.bytes, model.n_iter_
 
 
+def stated(n: int) -> float:
+    """Bytes that a fit by anchors takes, rows on disk not counted.
+
+    That is a draw of rows with its shares; and for each row its features, a distance and a weight
+    for each cluster, all in float32, and some numbers of eight bytes.
+    """
+    return DRAW + n * (4 * (pair_count(K) + 2 * K) + 8 * NUMBERS)
+
+
 def anchors(most: int) -> None:
     """Ten times as many rows, from disk."""
     print(f"{P} columns float32 from disk, k={K}, {ANCHORS} anchors")
@@ -99,9 +110,7 @@ def anchors(most: int) -> None:
             continue
         with tempfile.TemporaryDirectory() as folder:
             file = written(Path(folder), n, P)
-            # Features and what a step holds for each cluster, in float32; labels.
-            stated = n * (4 * (pair_count(K) + K) + 8) / GB
-            print(f"{n:>9} rows: at most {stated:.2f} GB for features", end=", ", flush=True)
+            print(f"{n:>9} rows: at most {stated(n) / GB:.2f} GB", end=", ", flush=True)
             clock, processors, peak, steps = alone(fit_from_disk, file)
         print(
             f"{clock:.1f} s ({processors:.1f} s of processors), {steps} steps, "
