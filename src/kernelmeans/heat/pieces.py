@@ -131,9 +131,9 @@ class Connection(NamedTuple):
 def find_connection(nearest: NearestRows, n_neighbors: int, n_clusters: int) -> Connection:
     """The smallest ``n_neighbors`` beyond the given one with no more large pieces than clusters.
 
-    One search finds the neighbours of each row in their order. An edge is in the graph from the
-    rank of the nearer of its two ends on, so that the minimum spanning forest of ranks has the
-    pieces of the graph of any number of neighbours.
+    One more search finds the neighbours of each row in their order. An edge is in the graph from
+    the lower of its two ranks on, so that the minimum spanning forest of ranks has the pieces of
+    the graph of any number of neighbours.
 
     Parameters
     ----------
