@@ -133,7 +133,8 @@ def find_connection(nearest: NearestRows, n_neighbors: int, n_clusters: int) -> 
 
     One more search finds the neighbours of each row in their order. An edge is in the graph from
     the lower of its two ranks on, so that the minimum spanning forest of ranks has the pieces of
-    the graph of any number of neighbours.
+    the graph of any number of neighbours. Rows that are equally far may be ranked otherwise there,
+    and the number be one off.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ def find_connection(nearest: NearestRows, n_neighbors: int, n_clusters: int) -> 
     ends = np.arange(0, columns.size + 1, most - 1)
     graph = scipy.sparse.csr_array((ranks, columns.ravel(), ends), shape=(n, n))
     forest = minimum_spanning_tree(graph).tocoo()
-    for number in np.unique(forest.data[forest.data > n_neighbors]):
+    for number in np.unique(np.maximum(forest.data, n_neighbors + 1)):
         there = forest.data <= number
         edges = forest.data[there], (forest.row[there], forest.col[there])
         own = scipy.sparse.csr_array(edges, shape=(n, n))
