@@ -19,6 +19,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
+from graphs import with_umap
 from heat_sets import discs, spirals
 from kernelmeans import KernelPowerKMeans
 
@@ -59,14 +60,6 @@ def bananas(most: int) -> Iterator[Set]:
     for n in (10**3, 10**4, 10**5, 10**6):
         if n <= most:
             yield f"bananas {n}", *make_moons(n, noise=0.1, random_state=0), 2
-
-
-def with_umap(X: np.ndarray, k: int) -> np.ndarray:
-    """HDBSCAN of UMAP's two coordinates, as UMAP's documentation has it."""
-    import umap
-
-    made = umap.UMAP(n_neighbors=30, min_dist=0.0, random_state=0).fit_transform(X)
-    return HDBSCAN(min_cluster_size=max(5, len(X) // 50)).fit_predict(made)
 
 
 METHODS: dict[str, Method] = {

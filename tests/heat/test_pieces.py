@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans.heat import HeatKernel
+from kernelmeans.heat.connection import find_connection
 from kernelmeans.heat.neighbours import NearestRows, neighbour_graph
 from kernelmeans.heat.pieces import find_pieces, join
 
@@ -56,11 +57,55 @@ def test_more_pieces_than_clusters_join_what_is_nearest():
     with pytest.warns(UserWarning, match=r"in 4 pieces \(of 60, 50, 20, 10 rows\)") as caught:
         model = KernelPowerKMeans(2, kernel="heat", n_neighbors=5, random_state=0).fit(X)
     assert "more than n_clusters=2" in str(caught[0].message)
-    assert "Raise n_neighbors" in str(caught[0].message)
+    assert "Raise n_neighbors to 21, the smallest" in str(caught[0].message)
     assert caught[0].filename == __file__
     assert model.n_pieces_ == 4
     # The groups lie on a line, the two small ones behind the second.
     assert adjusted_rand_score(model.labels_, y > 0) == 1
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_smallest_connection_is_that_of_all_graphs(metric, seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(3, 25, size=rng.integers(3, 8))
+    centres = 5 * rng.standard_normal((len(sizes), 3))
+    X = np.repeat(centres, sizes, axis=0) + 0.3 * rng.standard_normal((sizes.sum(), 3))
+    nearest = NearestRows(X, metric)
+    for n_neighbors, k in ((2, 3), (4, 2), (5, 1)):
+        numbers = range(n_neighbors + 1, len(X) + 1)
+        large = [find_pieces(neighbour_graph(nearest, m), k).n_large for m in numbers]
+        expected = next(m for m, count in zip(numbers, large, strict=True) if count <= k)
+        assert find_connection(nearest, n_neighbors, k) == (expected, True)
+
+
+def test_the_number_that_the_message_tells_is_the_remedy():
+    X, _ = groups(60, 50, 20, 10)
+    with pytest.warns(UserWarning, match="to 21, the smallest"):
+        KernelPowerKMeans(2, kernel="heat", n_neighbors=20, random_state=0).fit(X)
+    assert fitted(X, 2, n_neighbors=21).n_pieces_ == 2
+
+
+def test_many_rows_are_told_how_many_do_not_connect_them(monkeypatch):
+    monkeypatch.setattr("kernelmeans.heat.connection.MOST_EDGES", 140 * 8)
+    X, _ = groups(60, 50, 20, 10)
+    model = KernelPowerKMeans(2, kernel="heat", n_neighbors=5, random_state=0)
+    with pytest.warns(UserWarning, match="beyond 8, which do not connect enough of them"):
+        model.fit(X)
+    # Fewer are tried than the graph has.
+    monkeypatch.setattr("kernelmeans.heat.connection.MOST_EDGES", 140 * 4)
+    with pytest.warns(UserWarning, match="beyond 5, which do not connect enough of them"):
+        model.fit(X)
+
+
+def test_single_rows_far_from_all_others_are_tied_to_the_nearest():
+    X = np.r_[np.linspace(0, 1, 30), 2.0 ** np.arange(8, 16)][:, None]
+    graph = neighbour_graph(NearestRows(X, "euclidean"), 3)
+    assert (graph.count_nonzero(axis=1) >= 3).all()
+    model = fitted(X, 2, n_neighbors=3)
+    assert model.n_pieces_ == 1
+    assert_array_equal(model.labels_[30:], model.labels_[29])
     assert_array_equal(model.predict(X), model.labels_)
 
 

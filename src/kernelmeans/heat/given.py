@@ -9,11 +9,12 @@ from sklearn.preprocessing import normalize
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.basis import heat_basis, unit_rows
+from kernelmeans.heat.connection import warn_of_rest
 from kernelmeans.heat.equal import Digests, digests, find
 from kernelmeans.heat.graph import DistinctRows
 from kernelmeans.heat.kernel import FEWEST_CLUSTERS, HeatKernel
 from kernelmeans.heat.neighbours import auto_neighbours, nearest_stored, stored_graph
-from kernelmeans.heat.pieces import Pieces, find_pieces, warn_of_rest, with_rest
+from kernelmeans.heat.pieces import Pieces, find_pieces, with_rest
 from kernelmeans.heat.spectrum import pairs_bytes, symmetric_normalised
 from kernelmeans.kernels.kernel import Kernel
 

@@ -10,9 +10,10 @@ from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.anchors import anchor_basis, auto_near, draw_anchors
 from kernelmeans.heat.basis import Basis, heat_basis
+from kernelmeans.heat.connection import warn_of_pieces
 from kernelmeans.heat.graph import DistinctRows, GraphFeatures
 from kernelmeans.heat.neighbours import auto_neighbours, neighbour_graph
-from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces
+from kernelmeans.heat.pieces import Pieces, find_pieces, join
 from kernelmeans.heat.spectrum import pairs_bytes, symmetric_normalised
 from kernelmeans.kernels.kernel import Kernel
 
@@ -133,7 +134,7 @@ class HeatKernel(Kernel):
             n_rows,
             n_clusters,
         )
-        warn_of_pieces(pieces, n_clusters, n_neighbors)
+        warn_of_pieces(pieces, n_clusters, n_neighbors, nearest)
         basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self._given["t"])
         features = basis.features[join(pieces, nearest)].astype(nearest.rows.dtype)
         self._features = GraphFeatures(distinct, features, n_neighbors)

@@ -6,13 +6,10 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
-from kernelmeans._warnings import warn_user
 from kernelmeans.heat.neighbours import NearestRows
 
 #: Share of the mean cluster below which a piece of the graph is debris and no cluster.
 DEBRIS = 0.05
-#: Sizes of pieces that a message tells.
-SIZES = 8
 
 
 class Pieces(NamedTuple):
@@ -112,24 +109,6 @@ def join(pieces: Pieces, nearest: NearestRows) -> IntArray:
     return source
 
 
-def warn_of_pieces(pieces: Pieces, n_clusters: int, n_neighbors: int) -> None:
-    """Say so where the graph has more large pieces than there are clusters."""
-    if pieces.n_large <= n_clusters:
-        return
-    warn_user(
-        f"kernel='heat': the graph of n_neighbors={n_neighbors} neighbours is in "
-        f"{_described(pieces)}, more than n_clusters={n_clusters}. The {pieces.n_kept} largest are "
-        "the clusters, and the others join what is nearest to them. Raise n_neighbors, which "
-        "connects pieces, or n_clusters."
-    )
-
-
-def _described(pieces: Pieces) -> str:
-    count = len(pieces.sizes)
-    sizes = ", ".join(f"{size:.0f}" for size in pieces.sizes[:SIZES]) + ", ..." * (count > SIZES)
-    return f"{count} pieces (of {sizes} rows)"
-
-
 def with_rest(features: Array, pieces: Pieces) -> Array:
     """Features with one more column, for all pieces that are not kept: they are one group.
 
@@ -148,15 +127,3 @@ def with_rest(features: Array, pieces: Pieces) -> Array:
     if pieces.kept.all():
         return features
     return np.column_stack([features, ~pieces.kept])
-
-
-def warn_of_rest(pieces: Pieces, kernel: str) -> None:
-    """Say so where pieces of a graph that was given are not kept."""
-    if pieces.kept.all():
-        return
-    warn_user(
-        f"kernel={kernel!r}: the graph is in {_described(pieces)}, of which the {pieces.n_kept} "
-        f"largest are kept apart. No edge says where the {np.count_nonzero(~pieces.kept)} other "
-        "rows belong: they are one group, and go where that costs least. Add edges, leave these "
-        "rows out, or raise n_clusters."
-    )
