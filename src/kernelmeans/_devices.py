@@ -30,6 +30,11 @@ class Device(NamedTuple):
         """Whether NumPy computes."""
         return on_host(self.anchor)
 
+    def is_same(self, other: "Device") -> bool:
+        """Whether arrays of both can be in one expression."""
+        alike = type(self.anchor) is type(other.anchor)
+        return alike and bool(self.anchor.device == other.anchor.device)
+
     def put(self, values: Any) -> Any:
         """Values of the host as an array there, in their own precision."""
         return beside(values, self.anchor)

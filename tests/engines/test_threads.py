@@ -194,3 +194,55 @@ def test_a_blas_that_is_loaded_later_is_limited_too(monkeypatch):
     assert late.num_threads == 3
     monkeypatch.undo()
     threads_module._blas_of.cache_clear()
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_fewer_threads_do_where_the_system_refuses_more(most, monkeypatch):
+    start, started, ran = threading.Thread.start, [], []
+
+    def limited(thread):
+        if len(started) == most:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    def work(i):
+        ran.append(threading.current_thread())
+        time.sleep(0.002)
+        return -i
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    with Threads(4) as threads:
+        assert list(threads.map(work, range(20))) == [(i, -i) for i in range(20)]
+    assert len(ran) == 20
+    assert set(ran) == (set(started) if most else {threading.current_thread()})
+
+
+def test_limits_that_count_in_one_thread_only(monkeypatch):
+    """As those of OpenBLAS over OpenMP do."""
+
+    class OfThread(threading.local):
+        filepath, internal_api, threading_layer, num_threads = "own", "openblas", "openmp", 3
+
+        def set_num_threads(self, count):
+            self.num_threads = count
+
+    library, begun, done = OfThread(), threading.Event(), threading.Event()
+    monkeypatch.setattr(threads_module, "_blas", lambda: [library])
+
+    def other():
+        with Threads(2) as threads:
+            begun.set()
+            assert done.wait(10)
+            inside = [found for _, found in threads.map(lambda _: library.num_threads, range(4))]
+            inside.append(library.num_threads)
+        return inside, library.num_threads
+
+    with ThreadPoolExecutor(1) as pool:
+        with Threads(2):
+            waiting = pool.submit(other)
+            assert begun.wait(10)
+            assert library.num_threads == 1
+        assert library.num_threads == 3
+        done.set()
+        assert waiting.result() == ([1] * 5, 3)

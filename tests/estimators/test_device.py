@@ -15,7 +15,7 @@ from backends import BACKENDS, NUMPY
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans._arrays import namespace, to_numpy
 from kernelmeans._devices import Device, device_of
-from kernelmeans.rows import open_rows
+from kernelmeans.rows import Rows, open_rows
 
 pytestmark = pytest.mark.slow
 
@@ -168,6 +168,24 @@ def test_rows_on_disk_go_to_the_device_part_by_part(torch, tmp_path):
     assert_array_equal(model.labels_, expected.labels_)
     assert model.inertia_ == pytest.approx(expected.inertia_, rel=1e-9)
     assert_array_equal(model.predict(rows), model.labels_)
+
+
+@pytest.mark.parametrize("name", ["exact", "multi"])
+def test_a_model_goes_to_the_device_once(name, torch, tmp_path, monkeypatch):
+    estimator, rows = CASES[name]
+    model = clone(estimator).set_params(random_state=0, device="cpu").fit(rows)
+    np.save(tmp_path / "X.npy", np.tile(rows, (3, 1)))
+    monkeypatch.setattr(Rows, "blocks", lambda self: [slice(i, i + N) for i in (0, N, 2 * N)])
+    put, sent = Device.put, []
+    monkeypatch.setattr(Device, "put", lambda self, x: sent.append(id(x)) or put(self, x))
+    coefficients = id(getattr(model._predictor, "members", [model._predictor])[0].coefficients)
+    for answer in (model.predict, model.transform, model.score):
+        counts = []
+        for new in (rows, open_rows(tmp_path / "X.npy")):
+            sent.clear()
+            answer(new)
+            counts.append(sent.count(coefficients))
+        assert counts[0] == counts[1] > 0
 
 
 def test_a_callable_gets_and_returns_arrays_of_the_device(torch):

@@ -276,6 +276,23 @@ def test_pickled_models_hold_numpy_arrays_only():
     np.testing.assert_array_equal(read.labels_, model.labels_)
 
 
+class Growing:
+    """Gives a model another attribute while it is pickled, as a fit in another thread would."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def __reduce__(self):
+        self.model.another_ = 0
+        return int, ()
+
+
+def test_models_can_be_pickled_while_they_are_fitted():
+    model = PowerKMeans(3, random_state=0).fit(X)
+    model.growing_ = Growing(model)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).labels_, model.labels_)
+
+
 def test_hard_steps_that_go_in_circles_end():
     A = np.random.default_rng(0).standard_normal((300, 300))
     for seed in range(5):

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import data
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
+from kernelmeans.peers import MKKM, RKKM, RMKKM
 
 #: Without swap moves, which draw samples by number, steps can be compared one by one.
 ALONE = {"n_swaps": 0}
@@ -151,6 +152,42 @@ def test_an_outlier_without_weight_changes_nothing(name, place):
         for _ in range(2)
     )
     compare(weighted.fit(far, sample_weight=weight), plain.fit(X), slice(60))
+
+
+#: Estimators with the starts and landmarks that they draw.
+DRAWING = {
+    **{
+        f"{kind.__name__}, {init}": kind(init=init)
+        for kind in (KernelPowerKMeans, KernelKMeans, PowerKMeans, RKKM, MKKM, RMKKM)
+        for init in ("k-means++", "random")
+    },
+    "MKKM, random-partition": MKKM(),
+    "several kernels": MultiKernelPowerKMeans(n_swaps=2),
+    "heat": KernelPowerKMeans(kernel="heat"),
+    "heat by anchors": KernelPowerKMeans(kernel="heat", approximation="landmarks", n_components=12),
+    **{
+        name: KernelPowerKMeans(approximation=name, n_components=12)
+        for name in ("landmarks", "rpcholesky", "rff")
+    },
+}
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", DRAWING)
+def test_rows_without_weight_change_no_draw(name, seed):
+    rng = np.random.default_rng(seed)
+    X, weight = data.blobs(50, 3, 4)[0], rng.uniform(0.5, 2, 50)
+    places = np.sort(rng.integers(51, size=20))
+    more = np.insert(X, places, 3 * rng.standard_normal((20, 3)), axis=0)
+    kept = np.insert(np.ones(50, bool), places, False)
+    plain, other = (clone(DRAWING[name]).set_params(n_clusters=6, random_state=seed) for _ in "ab")
+    plain.fit(X, sample_weight=weight)
+    other.fit(more, sample_weight=np.insert(weight, places, 0))
+    np.testing.assert_array_equal(other.labels_[kept], plain.labels_)
+    assert other.inertia_ == pytest.approx(plain.inertia_, rel=1e-9, abs=1e-12)
+    if hasattr(plain, "kernel_weights_"):
+        np.testing.assert_allclose(other.kernel_weights_, plain.kernel_weights_, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 2])

@@ -199,3 +199,15 @@ def test_the_scale_of_rows_does_not_matter(scale):
     )
     assert adjusted_rand_score(model.fit(scale * X).labels_, y) == 1
     assert_array_equal(model.predict(scale * X), model.labels_)
+
+
+@pytest.mark.parametrize("n_components", [2, 30])
+@pytest.mark.parametrize("t", [1e9, 1e300])
+def test_heat_stays_in_its_pieces_however_long(t, n_components):
+    X = np.concatenate([cloud(60), cloud(60, seed=1) + 100])
+    model = anchored(2, t=t, n_components=n_components).fit(X)
+    features = model.kernel_.features(X)
+    assert_allclose((features**2).sum(axis=1), 1)
+    if n_components == 30:
+        assert_allclose(model.kernel_.eigenvalues, 1)
+        assert_array_equal(model.labels_, np.repeat(model.labels_[[0, -1]], 60))

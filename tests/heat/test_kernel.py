@@ -56,6 +56,14 @@ def test_short_times_have_the_leading_pairs():
     assert_allclose(kernel.eigenvalues, spectrum(X, 6)[: pair_count(5)], atol=1e-12)
 
 
+@pytest.mark.parametrize("t", [1e9, 1e300])
+@pytest.mark.parametrize("n", [50, 500])
+def test_heat_stays_in_its_pieces_however_long(n, t):
+    X = np.concatenate([cloud(n), cloud(n, seed=1) + 100])
+    kernel = HeatKernel(12, t).fit(X, n_clusters=2)
+    assert_allclose(kernel(X, X), np.kron(np.eye(2), np.ones((n, n))), atol=1e-12)
+
+
 def test_large_graphs_are_no_other_than_small_ones(monkeypatch):
     X = blobs(300, k=3)[0]
     dense = HeatKernel(8).fit(X, n_clusters=6)

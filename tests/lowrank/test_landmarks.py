@@ -171,3 +171,10 @@ def test_points_of_large_and_small_rows_are_the_same(scale):
     ]
     np.testing.assert_array_equal(found[1], found[0])
     np.testing.assert_array_equal(found[2], found[0])
+
+
+def test_denormal_sparse_rows_are_as_others():
+    X = scipy.sparse.csr_array(np.random.default_rng(0).integers(0, 3, (30, 4)).astype(float))
+    weight = np.ones(30)
+    found = [kmeans_plusplus_points(unit * X, 5, weight, seed=0) for unit in (1, 2.0**-1070)]
+    np.testing.assert_array_equal(found[1], found[0])

@@ -1,7 +1,8 @@
 """The options that commands share, grouped for ``--help``.
 
-The name of an estimator option is the name of the estimator's parameter, so that
-`estimator_parameters` can hand them on; their defaults are the estimator's.
+Options go by the name of the estimator's parameter, so that `estimator_parameters` can hand them
+on; where that is another, it follows the option's (``--seed``, ``random_state``). Their defaults
+are the estimator's.
 """
 
 import os

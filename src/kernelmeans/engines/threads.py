@@ -115,12 +115,34 @@ def available_threads() -> int:
     return _SINGLE_THREADED.threads()
 
 
+class _Pool(ThreadPoolExecutor):
+    """A pool that goes on with the threads that it has where the system refuses it another."""
+
+    def _adjust_thread_count(self) -> None:
+        try:
+            super()._adjust_thread_count()
+        except RuntimeError:
+            if not self._threads:
+                raise
+
+
+def _opened(workers: int) -> _Pool | None:
+    """A pool with one thread at least; None where there can be none, as under `ulimit -v`."""
+    # Where limits count in one thread only, each worker sets its own, and ends with it.
+    pool = _Pool(workers, "", _limit_worker)
+    try:
+        pool.submit(int)
+    except RuntimeError:
+        return None
+    return pool
+
+
 class Threads:
     """Map a function over blocks in a pool of threads, results in the order of the blocks.
 
     BLAS is held at one thread while the pool is open, so that a block's numbers, and with them
     the labels, do not depend on how many threads there are. Before it is opened there is no pool,
-    and functions run where they are called.
+    and functions run where they are called; so they do where the system gives no thread.
 
     Parameters
     ----------
@@ -141,10 +163,7 @@ class Threads:
 
     def __enter__(self) -> "Threads":
         self._own_limits = _SINGLE_THREADED.hold()
-        # Where limits count in one thread only, each worker sets its own, and ends with it.
-        self._pool = (
-            ThreadPoolExecutor(self.workers, "", _limit_worker) if self.workers > 1 else None
-        )
+        self._pool = _opened(self.workers) if self.workers > 1 else None
         return self
 
     def __exit__(

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import validate_data
 
-from kernelmeans._devices import Device
+from kernelmeans._devices import Device, device_of
 from kernelmeans._sklearn import _check_n_features
 from kernelmeans._typing import Data
 from kernelmeans.engines.cluster import packed, unpacked, upright
@@ -130,6 +130,8 @@ def by_blocks(
     for name in filter(_NOT_NEEDED.fullmatch, list(vars(light))):
         delattr(light, name)
     if not isinstance(rows, DaskRows):
+        # Once, and not for each block.
+        light._predictor = light._predictor.on(device_of(light.device, None))
         return np.concatenate([method(light, rows[block]) for block in rows.blocks()])
     # Dask works on several blocks at a time already.
     light._predictor = copy.copy(light._predictor)

@@ -104,7 +104,7 @@ class Starts:
             if self.init == "random":
                 return space.at(random_seeds(space, k, generators))
             if self.init == "random-partition":
-                drawn = [random_partition(space.n_samples, k, rng) for rng in generators]
+                drawn = [random_partition(space.sample_weight, k, rng) for rng in generators]
                 return Centroids.join([from_weights(space, w, threads) for w in drawn])
             few = space.sample
             return few.at(greedy_kmeans_plusplus(few, k, generators, threads))

@@ -183,10 +183,13 @@ def anchor_basis(
     m = len(mass)
     S = W.toarray() * roots[:, None] * roots
     values, V = scipy.linalg.eigh(S, subset_by_index=[max(0, m - pair_count(n_clusters)), m - 1])
-    values, V = np.minimum(values[::-1], 1), V[:, ::-1]
+    values, V = values[::-1], V[:, ::-1]
+    rounding = 8 * m * np.finfo(np.float64).eps
+    # One for each piece: else long times would multiply their rounding until no heat is left.
+    values = np.where(values > 1 - rounding, 1, values)
     time = solve_time(values, n_clusters, pieces.n_kept) if isinstance(t, str) else t
     weights = np.exp(-time * (1 - values))
-    kept = (weights**2 > NEGLIGIBLE) & (values > len(V) * np.finfo(np.float64).eps)
+    kept = (weights**2 > NEGLIGIBLE) & (values > rounding)
     projection = roots[:, None] * V[:, kept] * (weights[kept] / np.sqrt(values[kept]))
     projection = np.ascontiguousarray(projection, dtype=nearest.rows.dtype)
     features = AnchorFeatures(nearest, n_neighbors, projection)

@@ -83,7 +83,10 @@ def leading_pairs(S: Data, rows: IntArray, count: int) -> Pairs:
         # ARPACK promises no order.
         order = np.argsort(values, kind="stable")
         values, vectors = values[order], vectors[:, order]
-    return Pairs(rows, np.minimum(values[::-1], 1), vectors[:, ::-1])
+    values = np.minimum(values[::-1], 1)
+    # Else long times would multiply its rounding until no heat is left.
+    values[0] = 1
+    return Pairs(rows, values, vectors[:, ::-1])
 
 
 def pair_count(n_clusters: int) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce
-from kernelmeans._typing import Array, IntArray
+from kernelmeans._typing import Array, BoolArray
 
 #: Exponent of the farthest fixed row from the centre up to which single precision is enough:
 #: values are then wrong by a few roundings, and equal rows less than told from each other.
@@ -25,7 +25,7 @@ class GaussianRows:
 
     With rows about the middle of the y, in units of 1 / sqrt(2 gamma), the exponent is the product
     of (x, 1, -||x||^2 / 2) and (y, -||y||^2 / 2, 1). Where both rows are so far from the middle
-    that this loses digits, it is computed by differences (on the host). Arrays of any library.
+    that this loses digits, it is computed by differences. Arrays of any library.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class GaussianRows:
         rows, self._farthest = self._extended(Y, Y.dtype)
         if self._farthest > LARGEST_EXPONENT and Y.dtype != xp.float64:
             rows, self._farthest = self._extended(Y, xp.float64)
-        self._far = self._far_among(rows)
-        self._far_rows = rows[self._far, :-2] if len(self._far) else rows[:0, :-2]
+        self._far = _far_from_centre(rows)
+        self._any_far = bool(xp.any(self._far))
         self._rows = xp.concat((rows[:, :-2], xp.flip(rows[:, -2:], axis=1)), axis=1)
 
     def __call__(self, X: Array) -> Array:
@@ -62,10 +62,8 @@ class GaussianRows:
         xp = namespace(X)
         rows, farthest = self._extended(X, xp.result_type(X.dtype, self._rows.dtype))
         exponents = rows @ xp.asarray(self._rows, dtype=rows.dtype).T
-        far = self._far_among(rows) if len(self._far) else self._far
-        if len(far):
-            squares = cdist(rows[far, :-2], self._far_rows, "sqeuclidean")
-            exponents[np.ix_(far, self._far)] = squares / -2
+        if self._any_far:
+            exponents = self._by_differences(exponents, rows)
         # Rounding may leave it above 0, where the rows are equal.
         exponents = overwrite(exponents, xp.minimum, exponents, like(0, exponents))
         values: Array = xp.asarray(exponents, dtype=X.dtype)
@@ -74,12 +72,21 @@ class GaussianRows:
             values[values < -VANISHING] = -xp.inf
         return overwrite(values, xp.exp, values)
 
-    @staticmethod
-    def _far_among(rows: Array) -> IntArray:
-        """Extended rows whose squared lengths round by more than is good; none on a device."""
-        if not on_host(rows):
-            return np.empty(0, np.intp)
-        return np.flatnonzero(np.finfo(rows.dtype).eps * -rows[:, -1] > ROUNDING)
+    def _by_differences(self, exponents: Array, rows: Array) -> Array:
+        """Exponents, of which those between far rows are computed by differences."""
+        xp, far = namespace(rows), _far_from_centre(rows)
+        if not bool(xp.any(far)):
+            return exponents
+        if on_host(rows):
+            squares = cdist(rows[far, :-2], self._rows[self._far, :-2], "sqeuclidean")
+            exponents[np.ix_(far, self._far)] = squares / -2
+            return exponents
+        # The standard writes to no chosen rows and columns: all of them, column by column.
+        squares = xp.zeros_like(exponents)
+        for column in range(rows.shape[1] - 2):
+            squares += (rows[:, column, None] - self._rows[:, column]) ** 2
+        exact: Array = xp.where(far[:, None] & self._far, squares / -2, exponents)
+        return exact
 
     def _extended(self, X: Array, dtype: Any) -> tuple[Array, float]:
         """Rows (x, 1, -||x||^2 / 2) about the centre, and the largest ||x||^2 / 2."""
@@ -91,3 +98,10 @@ class GaussianRows:
             halves = xp.vecdot(near, near)[:, None] / -2
         rows: Array = xp.concat((near, xp.ones_like(halves), halves), axis=1)
         return rows, -float(reduce("min", halves)) if X.shape[0] else 0.0
+
+
+def _far_from_centre(rows: Array) -> BoolArray:
+    """Whether squared lengths of extended rows round by more than is good."""
+    rounding = namespace(rows).finfo(rows.dtype).eps * -rows[:, -1]
+    far: BoolArray = rounding > ROUNDING
+    return far

@@ -113,8 +113,7 @@ def kmeans_plusplus_points(X: Data, count: int, sample_weight: Array, seed: int)
     eligible = rng.permutation(np.flatnonzero(sample_weight > 0))
     eligible = eligible[: max(ROWS_PER_SEED * count, MIN_ROWS)]
     X, weight = X[eligible].astype(np.float64), sample_weight[eligible].astype(np.float64)
-    # Relative to the power of two beside the largest, which is exact, no square or sum overflows.
-    X, weight = (own / np.exp2(np.frexp(abs(own).max())[1]) for own in (X, weight))
+    X, weight = _near_one(X), _near_one(weight)
     squared = row_norms(X, squared=True)
     potential, closest = weight, np.full(len(weight), np.inf)
     chosen: list[int] = []
@@ -129,3 +128,12 @@ def kmeans_plusplus_points(X: Data, count: int, sample_weight: Array, seed: int)
             potential = weight * closest
             chosen.append(i)
     return np.asarray(eligible[chosen])
+
+
+def _near_one(X: Data) -> Data:
+    """Values over the power of two beside the largest: exact, and no square or sum overflows."""
+    exponent = np.frexp(abs(X).max())[1]
+    if not scipy.sparse.issparse(X):
+        return np.ldexp(X, -exponent)
+    # SciPy would multiply by the inverse, which denormal values have not.
+    return scipy.sparse.csr_array((np.ldexp(X.data, -exponent), X.indices, X.indptr), X.shape)

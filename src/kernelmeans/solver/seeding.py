@@ -80,20 +80,23 @@ def random_seeds(space: Space, k: int, generators: Sequence[np.random.RandomStat
     return np.stack([rng.permutation(eligible)[:k] for rng in generators], axis=1)
 
 
-def random_partition(n_samples: int, k: int, rng: np.random.RandomState) -> Array:
-    """Weights (n_samples, k) that put every sample into one cluster at random, none left empty.
+def random_partition(sample_weight: Array, k: int, rng: np.random.RandomState) -> Array:
+    """Weights (n_samples, k) that put samples into one cluster each at random, none left empty.
 
     Parameters
     ----------
-    n_samples : int
-        Samples.
+    sample_weight : ndarray of shape (n_samples,)
+        Decides which samples are put into clusters: those of positive weight.
     k : int
-        Clusters, at most as many.
+        Clusters, at most as many as these.
     rng : RandomState
         Draws the clusters.
     """
-    clusters = rng.permutation(np.concatenate([np.arange(k), rng.randint(k, size=n_samples - k)]))
-    return np.asarray(np.eye(k)[clusters])
+    eligible = np.flatnonzero(sample_weight > 0)
+    others = rng.randint(k, size=len(eligible) - k)
+    weights = np.zeros((len(sample_weight), k))
+    weights[eligible, rng.permutation(np.concatenate([np.arange(k), others]))] = 1
+    return weights
 
 
 def from_weights(space: Space, weights: Array, threads: Threads) -> Centroids:

@@ -106,7 +106,7 @@ class Predictor(ABC):
 
     def on(self, device: Device) -> "Predictor":
         """The same predictor, which compares there; rows and answers stay on the host."""
-        if device.is_host:
+        if device.is_host or device.is_same(self.device):
             return self
         there = copy.copy(self)
         there.device = device
