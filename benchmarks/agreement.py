@@ -29,7 +29,7 @@ def agreement(names: list[str]) -> None:
         shaken = K + 1e-12 * (noise + noise.T)
         cells: list[list[float]] = [[], [], []]
         for seed in range(5):
-            model = KernelPowerKMeans(k, random_state=seed)
+            model = KernelPowerKMeans(k, kernel="rbf", random_state=seed)
             labels = model.fit_predict(X)
             cells[0].append(adjusted_rand_score(labels, model.fit_predict(X.astype("f4"))))
             with threadpool_limits(1):

@@ -19,8 +19,8 @@ sets = pytest.mark.parametrize(
 )
 
 
-def fitted(X, y, **settings):
-    return KernelPowerKMeans(len(np.unique(y)), n_swaps=0, random_state=0, **settings).fit(X)
+def fitted(X, y, kernel="rbf"):
+    return KernelPowerKMeans(len(np.unique(y)), kernel=kernel, n_swaps=0, random_state=0).fit(X)
 
 
 @data.needs_data

@@ -103,7 +103,7 @@ class TestForms:
         starts = [SEEDS.copy(), X[SEEDS], np.random.default_rng(0).uniform(size=(90, 4))]
         for start in starts:
             before = start.copy()
-            KernelPowerKMeans(4, init=start).fit(X, sample_weight=np.arange(1, 91))
+            KernelPowerKMeans(4, kernel="rbf", init=start).fit(X, sample_weight=np.arange(1, 91))
             assert_array_equal(start, before)
 
 
@@ -149,14 +149,16 @@ class TestRestarts:
         rows = data.cloud(100, 3)
         starts = np.random.default_rng(0).integers(0, 100, (6, 8))
         large, small = (
-            KernelPowerKMeans(8, init=starts, memory_budget=budget, random_state=0).fit(rows)
+            KernelPowerKMeans(
+                8, kernel="rbf", init=starts, memory_budget=budget, random_state=0
+            ).fit(rows)
             for budget in ("1GB", 120_000)
         )
         assert_array_equal(small.result_.labels, large.result_.labels)
 
     #: The critical power of these rows is far below the start, so that the seeding is forgotten.
     COLLAPSING = KernelPowerKMeans(
-        8, gamma=0.1, s0=-1.0, eta=1.04, init="random", n_init=12, random_state=0
+        8, kernel="rbf", gamma=0.1, s0=-1.0, eta=1.04, init="random", n_init=12, random_state=0
     )
 
     def test_collapsed_starts_go_different_ways(self):

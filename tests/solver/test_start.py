@@ -111,9 +111,9 @@ def test_the_start_does_not_depend_on_the_seeding_or_the_number_of_restarts():
     X, _ = make_rings(random_state=0)
     rows = np.random.default_rng(0).permutation(len(X))[:30].reshape(3, 10)
     models = [
-        KernelPowerKMeans(10, gamma=0.5, random_state=0),
-        KernelPowerKMeans(10, gamma=0.5, random_state=0, init=rows),
-        KernelPowerKMeans(10, gamma=0.5, random_state=0, init="random", n_init=2),
+        KernelPowerKMeans(10, kernel="rbf", gamma=0.5, random_state=0),
+        KernelPowerKMeans(10, kernel="rbf", gamma=0.5, random_state=0, init=rows),
+        KernelPowerKMeans(10, kernel="rbf", gamma=0.5, random_state=0, init="random", n_init=2),
     ]
     starts = {model.fit(X).power_history_[0] for model in models}
     assert len(starts) == 1
@@ -123,7 +123,9 @@ def test_the_start_does_not_depend_on_the_seeding_or_the_number_of_restarts():
 @pytest.mark.parametrize("seed", range(3))
 def test_random_starts_on_clear_clusters_end_in_them(seed):
     X, y = make_rings(random_state=seed)
-    model = KernelPowerKMeans(10, gamma=0.5, init="random", n_init=20, n_swaps=0, random_state=0)
+    model = KernelPowerKMeans(
+        10, kernel="rbf", gamma=0.5, init="random", n_init=20, n_swaps=0, random_state=0
+    )
     scores = [adjusted_rand_score(y, labels) for labels in model.fit(X).result_.labels]
     assert np.mean(scores) > 0.98
 
