@@ -1,6 +1,7 @@
 """The schedule as the estimators run it."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
 
 X = data.cloud(120, 8)
+GAUSSIAN = partial(KernelPowerKMeans, kernel="rbf")
 CRITICAL = oracle.critical_power(data.rms_kernel(X))
 
 
@@ -20,7 +22,7 @@ def test_the_data_here_have_a_critical_power_below_the_papers_start():
     assert CRITICAL < -1.5
 
 
-@pytest.mark.parametrize("estimator", [KernelPowerKMeans, PowerKMeans])
+@pytest.mark.parametrize("estimator", [GAUSSIAN, KernelPowerKMeans, PowerKMeans])
 @pytest.mark.parametrize("eta", ["auto", 1.04, 1.5])
 @pytest.mark.parametrize("s0", ["auto", -0.2, -1.0, -30.0])
 def test_an_annealed_run_passes_the_critical_power_and_ends_in_hard_steps(estimator, eta, s0):
@@ -107,6 +109,7 @@ class TestConstantPower:
 @pytest.mark.parametrize(
     ("estimator", "cause"),
     [
+        (GAUSSIAN, "still annealed, at the power -.*raise max_iter, or anneal faster"),
         (KernelPowerKMeans, "still annealed, at the power -.*raise max_iter, or anneal faster"),
         (PowerKMeans, "still annealed, at the power -.*raise max_iter, or anneal faster"),
         (KernelKMeans, r"hard steps still changed labels; raise max_iter\."),

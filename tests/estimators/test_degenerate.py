@@ -22,7 +22,7 @@ ESTIMATORS = {
     "poly": KernelPowerKMeans(kernel="poly", random_state=0),
     "hard": KernelKMeans(random_state=0),
     "linear": PowerKMeans(random_state=0),
-    "refined": KernelPowerKMeans(kernel="rbf", random_state=0),
+    "heat": KernelPowerKMeans(random_state=0),
 }
 
 

@@ -111,7 +111,7 @@ class TestAttributes:
     def test_the_width_used(self, gamma):
         expected = resolve_kernel("rbf", X, gamma=gamma, random_state=0).parameters["gamma"]
         assert make("rbf", gamma=gamma).fit(X).gamma_ == pytest.approx(expected)
-        assert make("linear", gamma=gamma).fit(X).gamma_ is None
+        assert make("linear").fit(X).gamma_ is None
 
     def test_parameters_are_not_changed_by_fit(self):
         for model in (make("rbf"), make("callable"), PowerKMeans(3)):

@@ -1,6 +1,7 @@
 """Rows far from zero, numbers that overflow, and what is refused instead of fitted."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -198,7 +199,9 @@ class TestBounds:
         assert model.inertia_ >= cost * (1 - 1e-12)
 
     @pytest.mark.filterwarnings("ignore:The best restart did not converge")
-    @pytest.mark.parametrize("estimator", [PowerKMeans, KernelPowerKMeans])
+    @pytest.mark.parametrize(
+        "estimator", [PowerKMeans, KernelPowerKMeans, partial(KernelPowerKMeans, kernel="rbf")]
+    )
     def test_low_is_not_above_high_where_the_cost_is_nil(self, estimator):
         for seed in range(15):
             rows = data.cloud(6, 2, seed).repeat(2, axis=0)

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.slow
 
 ESTIMATORS = [
     KernelPowerKMeans(n_clusters=3),
+    KernelPowerKMeans(n_clusters=3, kernel="rbf"),
     KernelPowerKMeans(n_clusters=3, kernel="precomputed"),
     KernelKMeans(n_clusters=3),
     KernelKMeans(n_clusters=3, kernel="precomputed"),
@@ -33,8 +34,7 @@ ESTIMATORS = [
     KernelPowerKMeans(n_clusters=3, kernel="precomputed", approximation="rpcholesky"),
     KernelPowerKMeans(n_clusters=3, kernel="rbf", approximation="rff", n_components=50),
     KernelKMeans(n_clusters=3, approximation="landmarks", n_components=0.9),
-    KernelPowerKMeans(n_clusters=3, kernel="heat"),
-    KernelPowerKMeans(n_clusters=3, kernel="heat", approximation="landmarks"),
+    KernelPowerKMeans(n_clusters=3, approximation="landmarks"),
     MultiKernelPowerKMeans(n_clusters=3),
     MultiKernelPowerKMeans(n_clusters=3, kernels=["heat", "rbf"]),
     MultiKernelPowerKMeans(n_clusters=3, approximation="landmarks"),

@@ -1,5 +1,7 @@
 """Where annealing starts."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -132,6 +134,6 @@ def test_random_starts_on_clear_clusters_end_in_them(seed):
 
 def test_a_power_that_stays_is_below_the_critical_one_even_on_clear_clusters():
     X, _ = data.blobs(300, 8, 12, spread=0.05)
-    for estimator in (KernelPowerKMeans, PowerKMeans):
+    for estimator in (partial(KernelPowerKMeans, kernel="rbf"), KernelPowerKMeans, PowerKMeans):
         model = estimator(12, eta=1, random_state=0).fit(X)
         assert model.power_history_[0] <= min(-1, 1.2 * model.critical_power_)

@@ -134,12 +134,12 @@ def _choose_heat(
     if approximation not in ("auto", "landmarks", None):
         raise ValueError(
             f"approximation={approximation!r} does not go with kernel='heat'; use None, the graph "
-            "of all rows, 'landmarks', that of anchors, or 'auto'."
+            "of all rows, 'landmarks', that of anchors, or 'auto', or another kernel as 'rbf'."
         )
     if not isinstance(n_components, str | Integral):
         raise ValueError(
             f"n_components={n_components!r}: the anchors of kernel='heat' keep no share of the "
-            "trace; give their number, or use n_components='auto'."
+            "trace; give their number, use n_components='auto', or another kernel as 'rbf'."
         )
     reason = _why_anchors(kernel, X, approximation, n_clusters, budget)
     if reason is None:

@@ -102,7 +102,7 @@ class HeatKernel(Kernel):
         self : HeatKernel
             The fitted kernel.
         """
-        n_clusters = max(n_clusters, FEWEST_CLUSTERS)
+        wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         counting = slice(None) if sample_weight is None else np.flatnonzero(sample_weight)
         rows = X[counting]
         # In the order of their digests: the graph does not depend on that of the rows.
@@ -115,7 +115,7 @@ class HeatKernel(Kernel):
             n_neighbors = min(2 * n_neighbors, len(first))
             graph = neighbour_graph(nearest, n_neighbors)
             pieces = find_pieces(graph, n_clusters)
-        warn_of_pieces(pieces, n_clusters, n_neighbors)
+        warn_of_pieces(pieces, wanted, n_neighbors)
         basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self._given["t"])
         features = basis.features[join(pieces, nearest)].astype(rows.dtype)
         self._features = GraphFeatures(nearest, known, features, n_neighbors)
@@ -152,12 +152,12 @@ class HeatKernel(Kernel):
         counting = np.flatnonzero(sample_weight)
         if len(counting) < len(sample_weight):
             X, sample_weight = X[counting], sample_weight[counting]
-        n_clusters = max(n_clusters, FEWEST_CLUSTERS)
+        wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         n_neighbors, t = self._given["n_neighbors"], self._given["t"]
         near = auto_near(n_anchors) if isinstance(n_neighbors, str) else int(n_neighbors)
         anchors = draw_anchors(X, sample_weight, self._given["metric"], n_anchors, seed)
         self._features, basis, pieces = anchor_basis(X, sample_weight, anchors, near, n_clusters, t)
-        warn_of_pieces(pieces, n_clusters, near)
+        warn_of_pieces(pieces, wanted, near)
         return self._fitted(near, basis, pieces)
 
     def _fitted(self, n_neighbors: int, basis: Basis, pieces: Pieces) -> "HeatKernel":

@@ -111,8 +111,8 @@ def join(pieces: Pieces, nearest: NearestRows) -> IntArray:
 
 
 def warn_of_pieces(pieces: Pieces, n_clusters: int, n_neighbors: int) -> None:
-    """Say so where the graph has more large pieces than there are clusters."""
-    if pieces.n_large <= n_clusters:
+    """Say so where the graph has more large pieces than clusters; one cluster has all of them."""
+    if n_clusters == 1 or pieces.n_large <= n_clusters:
         return
     count = len(pieces.sizes)
     sizes = ", ".join(f"{size:.0f}" for size in pieces.sizes[:SIZES]) + ", ..." * (count > SIZES)
