@@ -40,6 +40,7 @@ LINEAR = PowerKMeans(3, **SHORT)
 VIEWS = [("rbf", [0, 1]), ("laplacian", slice(1, 4))]
 MODELS = {
     "linear": LINEAR,
+    "heat": KernelPowerKMeans(3, approximation="landmarks", **LOW),
     "landmarks": KernelPowerKMeans(3, kernel="rbf", approximation="landmarks", **LOW),
     "rpcholesky": KernelPowerKMeans(3, kernel="laplacian", approximation="rpcholesky", **LOW),
     "rff": KernelPowerKMeans(3, kernel="rbf", approximation="rff", **LOW),

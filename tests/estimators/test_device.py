@@ -32,6 +32,8 @@ def polynomial(A, B):
 
 #: Estimators with their input.
 CASES = {
+    "heat": (KernelPowerKMeans(4), X),
+    "anchors": (KernelPowerKMeans(4, approximation="landmarks"), X),
     "exact": (KernelPowerKMeans(4, kernel="rbf"), X),
     "swap": (KernelPowerKMeans(5, kernel="rbf", n_swaps=4), X),
     "restarts": (KernelPowerKMeans(4, kernel="rbf", init="random", n_init=4, s0=-1.0, eta=1.1), X),
@@ -84,7 +86,7 @@ def torch():
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [(name, "float64") for name in CASES]
-    + [(name, "float32") for name in ("exact", "blocked", "landmarks", "linear", "stack")],
+    + [(name, "float32") for name in ("heat", "exact", "blocked", "landmarks", "linear", "stack")],
 )
 def test_fits_are_those_of_numpy(name, dtype, backend):
     estimator, rows = CASES[name]
@@ -109,7 +111,9 @@ def test_fits_are_those_of_numpy(name, dtype, backend):
     assert model.score(there, sample_weight=WEIGHT) == pytest.approx(-model.inertia_, rel=rtol)
 
 
-@pytest.mark.parametrize("name", ["exact", "blocked", "landmarks", "rff", "linear", "multi"])
+@pytest.mark.parametrize(
+    "name", ["heat", "exact", "blocked", "landmarks", "rff", "linear", "multi"]
+)
 def test_a_named_device_takes_numpy_and_answers_in_numpy(name, torch):
     estimator, rows = CASES[name]
     expected = clone(estimator).set_params(random_state=0).fit(rows)
