@@ -82,6 +82,26 @@ def take(x: Any, indices: IntArray, axis: int) -> Any:
     return xp.take(x, xp.asarray(indices, device=x.device), axis=axis)
 
 
+def smallest(x: Array) -> tuple[IntArray, Array]:
+    """Place of the smallest value along the first axis, the first of equals, and that value."""
+    least = reduce("min", x, axis=0)
+    if isinstance(x, np.ndarray):
+        # NumPy copies what it looks for places in: better truths of one byte than numbers.
+        return (x == least).argmax(axis=0).astype(np.int32), least
+    xp = namespace(x)
+    return xp.asarray(reduce("argmin", x, axis=0), dtype=xp.int32), least
+
+
+def put_rows(x: Array, indices: IntArray, rows: Array) -> None:
+    """Overwrite some rows of x; the indices are the host's."""
+    if isinstance(x, np.ndarray):
+        x[indices] = rows
+        return
+    # The standard writes to slices alone.
+    for row, index in enumerate(indices.tolist()):
+        x[index, ...] = rows[row, ...]
+
+
 def put_first(x: Array, indices: IntArray, values: Array | float) -> Array:
     """X (k, R, block) with values at ``indices`` (R, block) along its first axis; overwrites x."""
     if isinstance(x, np.ndarray):

@@ -218,6 +218,17 @@ def test_families_are_several_kernels(fit):
     np.testing.assert_allclose(gammas, gammas[2] * 4.0 ** np.array([2, 1, 0, -1, -2]))
 
 
+def test_the_family_of_heat_kernels(fit):
+    fit('[[view]]\nkernel = "neighbors"\nmetric = "cosine"\n')
+    kernels = summary()["kernels"]
+    assert [kernel["name"] for kernel in kernels] == ["neighbors 1", "neighbors 2"]
+    assert {(kernel["kernel"], kernel["metric"]) for kernel in kernels} == {("heat", "cosine")}
+    model = expected([{"kernel": "neighbors", "metric": "cosine"}])
+    np.testing.assert_array_equal(labels(), model.labels_)
+    numbers = [own.parameters["n_neighbors"] for own in model.kernels_]
+    assert [kernel["n_neighbors"] for kernel in kernels] == numbers
+
+
 def test_of_many_kernels_the_text_has_the_heaviest(fit):
     text = fit('lam = 0.2\n[[view]]\nkernel = "widths"\n[[view]]\nkernel = "du2015"\n').stdout
     kernels = summary()["kernels"]
@@ -357,6 +368,7 @@ def test_the_picture_has_the_weights(fit, monkeypatch):
         ("[[view]]\ndegree = 2", ["'rbf' takes only gamma", "leave degree out"]),
         ('[[view]]\nkernel = "linear"\ngamma = 1', ["'linear' takes no parameters"]),
         ('[[view]]\nkernel = "widths"\ngamma = 1', ["'widths' takes no parameters"]),
+        ('[[view]]\nkernel = "neighbors"\nt = 1', ["'neighbors' takes only metric", "leave t out"]),
         ("[[view]]\ncolumns = []", ["view 1", "columns = []", "list of names"]),
         ('[[view]]\ncolumns = "petal*"', ["columns = 'petal*'", "list of names"]),
         ("[[view]]\ncolumns = [1.5]", ["columns = [1.5]", "list of names"]),

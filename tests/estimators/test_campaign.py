@@ -100,7 +100,8 @@ def one_kernel(rng):
 
 
 def several_kernels(rng):
-    kernels = pick(rng, "widths", "du2015", ["rbf", "linear"], ["poly", ("cosine", [0]), "sigmoid"])
+    families = "neighbors", "widths", "du2015"
+    kernels = pick(rng, *families, ["rbf", "linear"], ["poly", ("cosine", [0]), "sigmoid"])
     return {
         "kernels": kernels,
         "kernel_scaling": pick(rng, "unit-variance", "cosine", "min-max", None),

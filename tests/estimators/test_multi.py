@@ -224,7 +224,13 @@ def rows_of(shape, n, p, seed):
 @given(
     shape=st.sampled_from(["cloud", "blobs", "duplicates", "outlier", "tiny"]),
     kernels=st.sampled_from(
-        ["widths", "du2015", ["rbf", "linear"], [("rbf", [0]), ("cosine", slice(1, None)), "poly"]]
+        [
+            "neighbors",
+            "widths",
+            "du2015",
+            ["rbf", "linear"],
+            [("rbf", [0]), ("cosine", slice(1, None)), "poly"],
+        ]
     ),
     lam=st.sampled_from([0, 0.1, 2, np.inf]),
     scaling=st.sampled_from(["unit-variance", "cosine", "min-max", None]),

@@ -45,7 +45,7 @@ class TestFarFromZero:
         assert far.inertia_ == pytest.approx(near.inertia_, rel=1e-5)
         np.testing.assert_array_equal(far.labels_, far.predict(rows + offset))
 
-    @pytest.mark.parametrize("kernels", ["widths", "du2015"])
+    @pytest.mark.parametrize("kernels", ["widths", "du2015", "neighbors"])
     def test_so_are_families(self, kernels):
         family = MultiKernelPowerKMeans(3, kernels=kernels, kernel_scaling=None, random_state=0)
         assert oracle.same_partition(family.fit(X + 1e6).labels_, Y)

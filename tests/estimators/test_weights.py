@@ -144,7 +144,8 @@ BY_WIDTH = {
         for gamma in ("rms", "median", "scale")
     },
     **{
-        family: MultiKernelPowerKMeans(kernels=family, n_swaps=0) for family in ("widths", "du2015")
+        family: MultiKernelPowerKMeans(kernels=family, n_swaps=0)
+        for family in ("neighbors", "widths", "du2015")
     },
     "linear": PowerKMeans(n_swaps=0),
     "rff": KernelPowerKMeans(

@@ -13,7 +13,7 @@ import numpy as np
 
 from kernelmeans._text import listed, meant
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.estimators.views import FAMILIES
+from kernelmeans.estimators.views import FAMILIES, FAMILY_PARAMETERS
 from kernelmeans.kernels import PARAMETERS
 
 #: A name of 50 letters for each of 20 000 columns; parsing takes time.
@@ -256,7 +256,7 @@ def _view(path: Path, number: int, table: Mapping[str, Any]) -> View:
 
 def _kernel_parameters(where: str, kernel: str, table: Mapping[str, Any]) -> dict[str, Any]:
     given = {key: table[key] for key in _PARAMETERS if key in table}
-    takes = PARAMETERS.get(kernel, ())
+    takes = {**PARAMETERS, **FAMILY_PARAMETERS}.get(kernel, ())
     if unknown := [key for key in given if key not in takes]:
         allowed = f"only {' and '.join(takes)}" if takes else "no parameters"
         raise BadInputError(

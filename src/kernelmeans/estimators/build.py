@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import scipy.sparse
 from sklearn.utils import assert_all_finite
@@ -16,7 +16,7 @@ from kernelmeans.engines.cluster import Cluster
 from kernelmeans.estimators.checks import check_memory
 from kernelmeans.estimators.choice import FEWEST_HELD, Choice
 from kernelmeans.estimators.lazy import refuse_dask
-from kernelmeans.heat import HeatKernel, auto_anchors
+from kernelmeans.heat import DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Approximation, Explicit, approximate, draw_rows
 from kernelmeans.rows import Rows
@@ -67,6 +67,7 @@ class Builder:
     approximates: bool = True
     device: Device = HOST
     free: float = math.inf
+    _distinct: dict[tuple[int, str], DistinctRows] = field(default_factory=dict, init=False)
 
     def spaces(
         self,
@@ -109,7 +110,7 @@ class Builder:
             # What one kernel leaves of its share is the next ones'.
             share = budget // sum(made_of_features[index:]) if made_of_features[index] else budget
             try:
-                space = self._space(kernel, placed.get(id(X), X), choice, share)
+                space = self._space(kernel, placed.get(id(X), X), choice, share, index)
             except ValueError as error:
                 if names is None:
                     raise
@@ -187,14 +188,15 @@ class Builder:
         )
         return f"n_samples={n}: {matrices}, with the centroids,", remedies
 
-    def _space(self, kernel: Kernel, X: Data, choice: Choice, budget: int) -> Space:
+    def _space(self, kernel: Kernel, X: Data, choice: Choice, budget: int, index: int) -> Space:
         if choice.method == "exact":
             return CachedGramSpace(kernel, X, self.weight, self.threads, device=self.device)
         if choice.method == "blocked":
             return GramSpace(kernel, X, self.weight, self.threads, budget, self.device)
         found = Approximation(Explicit(kernel), None)
         if isinstance(kernel, HeatKernel):
-            self._fit_heat(kernel, X, choice, budget)
+            # Draws of anchors differ: several of them see more than one.
+            self._fit_heat(kernel, X, choice, budget, self.seed + index)
             # Anchors stand for another graph than that of all rows, by nobody knows how much.
             found.features.certified = choice.method == "explicit"
         elif choice.method != "explicit":
@@ -202,20 +204,29 @@ class Builder:
             found = approximate(kernel, X, self.weight, *wish)
         return self._features(found, X, budget)
 
-    def _fit_heat(self, kernel: HeatKernel, X: Data, choice: Choice, budget: int) -> None:
+    def _fit_heat(
+        self, kernel: HeatKernel, X: Data, choice: Choice, budget: int, seed: int
+    ) -> None:
         n, k = X.shape[0], self.n_clusters
         if choice.method == "explicit":
             refuse_dask(X, "the neighbour graph of kernel='heat'")
             what = f"n_samples={n}, n_clusters={k}: the graph of kernel='heat', with eigenvectors,"
             remedies = "Use approximation='landmarks', or fewer rows, clusters or neighbours"
             self._check(kernel.fit_bytes(X, k), budget, what, remedies)
-            kernel.fit(X[:] if isinstance(X, Rows) else X, self.weight, k)
+            kernel.fit(X, self.weight, k, self._distinct_rows(X, kernel.parameters["metric"]))
             return
         count = choice.n_components
         count = auto_anchors(n, k) if isinstance(count, str) else int(count)
         # As large for any budget: clusters should not depend on it.
         rows, weight = draw_rows(X, self.weight, at_least=2 * count)
-        kernel.fit_anchors(rows, weight, k, count, self.seed)
+        kernel.fit_anchors(rows, weight, k, count, seed)
+
+    def _distinct_rows(self, X: Data, metric: str) -> DistinctRows:
+        """Those of heat kernels, which are the same for all that see these rows."""
+        if (id(X), metric) not in self._distinct:
+            rows = X[:] if isinstance(X, Rows) else X
+            self._distinct[id(X), metric] = DistinctRows.of(rows, self.weight, metric)
+        return self._distinct[id(X), metric]
 
     def _features(self, found: Approximation, X: Data, budget: int) -> FeatureSpace:
         """Features held, if they fit, or else recomputed at each step."""

@@ -29,16 +29,17 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
     ----------
     n_clusters : int, default=8
         Number of clusters k.
-    kernels : {"widths", "du2015", "precomputed"} or list, default="widths"
-        A family: ``"widths"``, five rbf kernels around the root mean square width
-        (`kernelmeans.kernels.width_family`), or ``"du2015"``, twelve kernels
+    kernels : {"neighbors", "widths", "du2015", "precomputed"} or list, default="neighbors"
+        A family: ``"neighbors"``, two heat kernels on graphs of nearest neighbours
+        (`kernelmeans.heat.neighbour_family`), ``"widths"``, five rbf kernels around the root mean
+        square width (`kernelmeans.kernels.width_family`), or ``"du2015"``, twelve kernels
         (`kernelmeans.kernels.du2015_family`). ``"precomputed"``: X is a stack of kernel matrices,
         shape (L, n, n), which cannot be cross-validated. Or a list whose items are a kernel or a
         family by name, a callable of two matrices, ``dict(kernel=, gamma=, degree=, coef0=,
-        kernel_params=, n_neighbors=, t=, metric=)`` as for `KernelPowerKMeans`, or a pair of one of
-        these and columns of X: names, indices, a mask, a slice or a callable, as in scikit-learn's
-        ColumnTransformer. Columns that no item names are ignored; in a table they may hold
-        anything.
+        kernel_params=, n_neighbors=, t=, metric=)`` as for `KernelPowerKMeans` (the family
+        ``"neighbors"`` takes ``metric`` too), or a pair of one of these and columns of X: names,
+        indices, a mask, a slice or a callable, as in scikit-learn's ColumnTransformer. Columns that
+        no item names are ignored; in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default="unit-variance"
         How kernels are put on one scale, lest it decide their weights: divided by the kernel
         variance (the mean squared distance from the mean becomes 1); normalised to K(x, x) = 1;
@@ -63,8 +64,9 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         weights: where these have moved noticeably it is computed again.
     init, n_init, n_swaps, max_iter, tol, memory_budget, cache_kernel, approximation,
     n_components, device, random_state
-        As for `KernelPowerKMeans`; each kernel is approximated by itself. Restarts have kernel
-        weights of their own, and the one with the least cost, penalty included, is kept.
+        As for `KernelPowerKMeans`; each kernel is approximated by itself, several heat kernels of
+        the same rows by different anchors. Restarts have kernel weights of their own, and the one
+        with the least cost, penalty included, is kept.
 
     Attributes
     ----------
@@ -81,7 +83,8 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         Objective of each step, with the penalty lam sum_l a_l log(L a_l) in its absolute unit: the
         paper's and a constant, so that uniform weights cost nothing.
     kernels_ : list of L kernelmeans.kernels.Kernel
-        The kernels with their parameters settled.
+        The kernels with their parameters settled; heat kernels have ``eigenvalues`` and
+        ``n_pieces`` of their graphs too.
     kernel_ : kernelmeans.kernels.CombinedKernel
         The combined kernel as a function of two matrices of rows, constant kernels left out.
     critical_power_ : float
@@ -128,7 +131,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         self,
         n_clusters: int = 8,
         *,
-        kernels: str | Sequence[Any] = "widths",
+        kernels: str | Sequence[Any] = "neighbors",
         kernel_scaling: str | None = "unit-variance",
         lam: float = 2.0,
         s0: str | float = "auto",

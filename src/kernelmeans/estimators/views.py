@@ -8,6 +8,7 @@ import numpy as np
 from kernelmeans._sklearn import _get_column_indices, validate_parameter_constraints
 from kernelmeans._typing import Array, Columns, Data, IntArray
 from kernelmeans.estimators.parameters import KERNEL
+from kernelmeans.heat import neighbour_family
 from kernelmeans.kernels import PARAMETERS, Kernel, du2015_family, resolve_kernel, width_family
 from kernelmeans.rows import Rows
 
@@ -15,7 +16,10 @@ from kernelmeans.rows import Rows
 FAMILIES: Mapping[str, Callable[..., list[Kernel]]] = {
     "widths": width_family,
     "du2015": du2015_family,
+    "neighbors": neighbour_family,
 }
+#: What families take beside the rows.
+FAMILY_PARAMETERS: Mapping[str, tuple[str, ...]] = {"neighbors": ("metric",)}
 _KEYS = ("kernel", "gamma", "degree", "coef0", "kernel_params", "n_neighbors", "t", "metric")
 
 
@@ -41,7 +45,8 @@ class View(NamedTuple):
         name = self.spec["kernel"]
         try:
             if isinstance(name, str) and name in FAMILIES:
-                return FAMILIES[name](X, sample_weight=sample_weight)
+                given = {key: value for key, value in self.spec.items() if key != "kernel"}
+                return FAMILIES[name](X, sample_weight=sample_weight, **given)
             drawn = {"random_state": random_state, "sample_weight": sample_weight}
             return [resolve_kernel(**{**self.spec, "X": X, **drawn})]
         except ValueError as error:
@@ -71,7 +76,7 @@ def find_views(kernels: str | Sequence[Any], X: Any) -> list[View]:
     if isinstance(kernels, str):
         return [View(f"kernels={kernels!r}", {"kernel": kernels}, slice(None))]
     if not len(kernels):
-        raise ValueError("kernels=[] names no kernel; give at least one, or kernels='widths'.")
+        raise ValueError("kernels=[] names no kernel; give at least one, or kernels='neighbors'.")
     return [_view(f"kernels[{i}]", item, X) for i, item in enumerate(kernels)]
 
 
@@ -103,9 +108,12 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
             f"{name}: {given} is no kernel; give a callable of two matrices or one of "
             f"{', '.join(sorted(allowed))}.{hint}"
         )
-    if named and kernel in FAMILIES and len(spec) > 1:
-        raise ValueError(f"{name}={item!r}: the family {kernel!r} takes no parameters.")
     parameters = {key: value for key, value in spec.items() if key != "kernel"}
+    if named and kernel in FAMILIES:
+        takes = FAMILY_PARAMETERS.get(kernel, ())
+        if set(parameters) - set(takes):
+            described = f"only {', '.join(takes)}" if takes else "no parameters"
+            raise ValueError(f"{name}={item!r}: the family {kernel!r} takes {described}.")
     validate_parameter_constraints(
         {key: KERNEL[key] for key in parameters}, parameters, caller_name=name
     )

@@ -1,5 +1,7 @@
 """Heat features of rows by the graph of the training rows themselves."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kernelmeans._typing import Array, Data
@@ -8,26 +10,43 @@ from kernelmeans.heat.equal import Digests, digests, find
 from kernelmeans.heat.neighbours import NearestRows
 
 
+class DistinctRows(NamedTuple):
+    """The different training rows, which graphs are made on.
+
+    Attributes
+    ----------
+    nearest : NearestRows
+        Each of them once, in the order of their digests: graphs do not depend on that of the rows.
+    known : ndarray of shape (n_rows,)
+        The digests.
+    """
+
+    nearest: NearestRows
+    known: Digests
+
+    @classmethod
+    def of(cls, X: Data, sample_weight: Array | None, metric: str) -> "DistinctRows":
+        """Find them among the training rows, those of weight 0 left out."""
+        rows = X if sample_weight is None else X[np.flatnonzero(sample_weight)]
+        known, first = np.unique(digests(rows), return_index=True)
+        return cls(NearestRows(rows[first], metric), known)
+
+
 class GraphFeatures:
     """A row that equals a training row has its features, others the mean of their neighbours'.
 
     Parameters
     ----------
-    nearest : NearestRows
-        The training rows, all different.
-    known : ndarray of shape (n_rows,)
-        Their digests, in ascending order.
+    distinct : DistinctRows
+        The training rows.
     features : ndarray of shape (n_rows, r)
         Their features.
     n_neighbors : int
         Training rows that a new row gets the mean of.
     """
 
-    def __init__(
-        self, nearest: NearestRows, known: Digests, features: Array, n_neighbors: int
-    ) -> None:
-        self.nearest = nearest
-        self.known = known
+    def __init__(self, distinct: DistinctRows, features: Array, n_neighbors: int) -> None:
+        self.nearest, self.known = distinct
         self.features = features
         self.n_neighbors = n_neighbors
 

@@ -8,9 +8,8 @@ from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.anchors import AnchorFeatures, anchor_basis, auto_near, draw_anchors
 from kernelmeans.heat.basis import Basis, heat_basis
-from kernelmeans.heat.equal import digests
-from kernelmeans.heat.graph import GraphFeatures
-from kernelmeans.heat.neighbours import NearestRows, auto_neighbours, neighbour_graph
+from kernelmeans.heat.graph import DistinctRows, GraphFeatures
+from kernelmeans.heat.neighbours import auto_neighbours, neighbour_graph
 from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces
 from kernelmeans.heat.spectrum import pairs_bytes, symmetric_normalised
 from kernelmeans.kernels.kernel import Kernel
@@ -43,6 +42,8 @@ class HeatKernel(Kernel):
         (`kernelmeans.heat.time.solve_time`).
     metric : {"euclidean", "cosine"}, default="euclidean"
         What neighbours are near in.
+    times : int, default=1
+        How many times as many neighbours ``n_neighbors="auto"`` takes in the graph of all rows.
 
     Attributes
     ----------
@@ -78,13 +79,24 @@ class HeatKernel(Kernel):
     _features: GraphFeatures | AnchorFeatures
 
     def __init__(
-        self, n_neighbors: int | str = "auto", t: float | str = "auto", metric: str = "euclidean"
+        self,
+        n_neighbors: int | str = "auto",
+        t: float | str = "auto",
+        metric: str = "euclidean",
+        times: int = 1,
     ) -> None:
         super().__init__("heat", {"n_neighbors": n_neighbors, "t": t, "metric": metric})
+        self.times = times
         # A fit writes numbers into the parameters.
         self._given = dict(self.parameters)
 
-    def fit(self, X: Data, sample_weight: Array | None = None, n_clusters: int = 8) -> "HeatKernel":
+    def fit(
+        self,
+        X: Data,
+        sample_weight: Array | None = None,
+        n_clusters: int = 8,
+        distinct: DistinctRows | None = None,
+    ) -> "HeatKernel":
         """Learn the graph of training rows, and its features.
 
         Parameters
@@ -96,6 +108,9 @@ class HeatKernel(Kernel):
             rows are equal, is not seen in it.
         n_clusters : int, default=8
             Clusters looked for.
+        distinct : DistinctRows, default=None
+            The different ones of these rows, where other kernels have them too: one search for
+            neighbours is enough for all.
 
         Returns
         -------
@@ -103,22 +118,20 @@ class HeatKernel(Kernel):
             The fitted kernel.
         """
         wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
-        counting = slice(None) if sample_weight is None else np.flatnonzero(sample_weight)
-        rows = X[counting]
-        # In the order of their digests: the graph does not depend on that of the rows.
-        known, first = np.unique(digests(rows), return_index=True)
-        nearest = NearestRows(rows[first], self._given["metric"])
-        n_neighbors = self._settled_neighbours(len(first), n_clusters)
+        if distinct is None:
+            distinct = DistinctRows.of(X, sample_weight, self._given["metric"])
+        nearest, n_rows = distinct.nearest, len(distinct.known)
+        n_neighbors = self._settled_neighbours(n_rows, n_clusters)
         graph = neighbour_graph(nearest, n_neighbors)
         pieces = find_pieces(graph, n_clusters)
         if self._given["n_neighbors"] == "auto" and pieces.n_large > n_clusters:
-            n_neighbors = min(2 * n_neighbors, len(first))
+            n_neighbors = min(2 * n_neighbors, n_rows)
             graph = neighbour_graph(nearest, n_neighbors)
             pieces = find_pieces(graph, n_clusters)
         warn_of_pieces(pieces, wanted, n_neighbors)
         basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self._given["t"])
-        features = basis.features[join(pieces, nearest)].astype(rows.dtype)
-        self._features = GraphFeatures(nearest, known, features, n_neighbors)
+        features = basis.features[join(pieces, nearest)].astype(nearest.rows.dtype)
+        self._features = GraphFeatures(distinct, features, n_neighbors)
         return self._fitted(n_neighbors, basis, pieces)
 
     def fit_anchors(
@@ -171,14 +184,14 @@ class HeatKernel(Kernel):
         rows = X.data.nbytes if scipy.sparse.issparse(X) else n * X.shape[1] * X.dtype.itemsize
         n_neighbors = self._given["n_neighbors"]
         if isinstance(n_neighbors, str):
-            n_neighbors = auto_neighbours(n, n_clusters)
+            n_neighbors = self.times * auto_neighbours(n, n_clusters)
         return int(2 * rows) + pairs_bytes(n, min(n_neighbors, n), n_clusters)
 
     def _settled_neighbours(self, n_rows: int, n_clusters: int) -> int:
         """Neighbours of each of the different rows, not more than there are."""
         wanted = self._given["n_neighbors"]
         if isinstance(wanted, str):
-            return min(auto_neighbours(n_rows, n_clusters), n_rows)
+            return min(self.times * auto_neighbours(n_rows, n_clusters), n_rows)
         if wanted > n_rows:
             warn_user(
                 f"n_neighbors={wanted} is more than the {n_rows} different rows: each of them "

@@ -66,6 +66,9 @@ class NearestRows:
     array([[1, 0]])
     """
 
+    #: What the widest search so far has found.
+    _others: IntArray | None = None
+
     def __init__(self, rows: Data, metric: str) -> None:
         self.rows = rows
         self.metric = metric
@@ -96,10 +99,16 @@ class NearestRows:
         return X.toarray() if scipy.sparse.issparse(X) else scipy.sparse.csr_array(X)
 
     def others(self, n_neighbors: int) -> IntArray:
-        """Indices (n_rows, n_neighbors) of the rows that are nearest to each, without itself."""
-        with _SEARCHING:
-            found: IntArray = self._search.kneighbors(None, n_neighbors, return_distance=False)
-        return found
+        """Indices (n_rows, n_neighbors) of the rows that are nearest to each, without itself.
+
+        They are kept: fewer of them need no second search.
+        """
+        if self._others is None or self._others.shape[1] < n_neighbors:
+            with _SEARCHING:
+                found = self._search.kneighbors(None, n_neighbors, return_distance=False)
+            # Short indices: products with a graph of them are the faster.
+            self._others = found.astype(np.int32)
+        return self._others[:, :n_neighbors]
 
     def of(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
         """Distances, on a scale of their own, and indices of the rows nearest to new rows."""
@@ -139,8 +148,7 @@ def neighbour_graph(nearest: NearestRows, n_neighbors: int) -> Data:
     n = nearest.rows.shape[0]
     B = scipy.sparse.eye_array(n, format="csr")
     if n_neighbors > 1:
-        # Short indices: products with the graph are the faster.
-        columns = nearest.others(n_neighbors - 1).astype(np.int32)
+        columns = nearest.others(n_neighbors - 1)
         ends = np.arange(0, columns.size + 1, n_neighbors - 1, dtype=np.int32)
         B += scipy.sparse.csr_array((np.ones(columns.size), columns.ravel(), ends), shape=(n, n))
     return ((B + B.T) / 2).tocsr()

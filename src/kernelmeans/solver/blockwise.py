@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernelmeans._arrays import double, namespace, put_first, reduce, to_numpy
+from kernelmeans._arrays import double, put_first, reduce, smallest, to_numpy
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.solver.power import hard_weights
@@ -102,7 +102,5 @@ def assign(space: Space, centroids: Centroids, threads: Threads) -> Assignment:
 
 def _nearest(space: Space, block: slice, centroids: Centroids) -> tuple[IntArray, Array, Array]:
     d = space.distances(centroids, block)
-    xp = namespace(d)
-    labels = xp.asarray(reduce("argmin", d, axis=0), dtype=xp.int32)
-    nearest = reduce("min", d, axis=0)
+    labels, nearest = smallest(d)
     return labels, nearest, reduce("min", put_first(d, labels, np.inf), axis=0)

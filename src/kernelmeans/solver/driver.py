@@ -127,7 +127,9 @@ def solve(
             mass = report.mass
             exchanges = find_exchanges(space, centroids, mass, objective, ended, threads)
             finished[exchanges.restarts] = False
-        finished = finished | hopeless
+        # Nobody asks for the labels of a run above the bar.
+        lost = hopeless | (finished & (objective > schedule.bar))
+        finished = finished | lost
         factor = np.where(hard | (step == 0), 1.0, schedule.relaxation)
         means = hard & (loss.slope is SQUARES.slope)
         centroids = _moved(space, centroids, report, factor, schedule.refills, means, threads)
@@ -141,9 +143,9 @@ def solve(
         judged = step > 0 or schedule.loss is SQUARES
         before, fingerprint = objective if judged else before, report.fingerprint
         if finished.any():
-            # One after the other: copies of all would need room.
-            for r in np.flatnonzero(finished):
-                record.finish(active[[r]], centroids.take(np.array([r])), converged=True)
+            kept = finished & ~lost
+            if kept.any():
+                record.finish(active[kept], centroids.take(kept), converged=True)
             going = ~finished
             centroids.keep(going)
             exchanges = exchanges.kept(going)

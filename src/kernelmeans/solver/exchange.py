@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernelmeans._arrays import double, like, namespace, put_first, reduce
+from kernelmeans._arrays import double, like, namespace, put_first, smallest
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.spaces import Centroids, Space
@@ -110,18 +110,16 @@ def _best_exchange(
     d = double(space.distances(centroids, block))
     xp = namespace(d)
     v, m = double(space.device_weight[block]), like(mass[..., None], d)
-    own = xp.asarray(reduce("argmin", d, axis=0), dtype=xp.int32)
+    own, nearest = smallest(d)
     # A sample that is a cluster of its own saves nothing by leaving it, and one of weight 0 never.
-    others = m - v
-    alone = others <= 1e-9 * m
-    saved = xp.where(alone, 0.0, v * m / xp.where(alone, 1.0, others)) * d
+    own_mass = xp.take_along_axis(m, xp.asarray(own[None, ...], dtype=xp.int64), axis=0)[0, ...]
+    others = own_mass - v
+    alone = others <= 1e-9 * own_mass
+    saved = xp.where(alone, 0.0, v * own_mass / xp.where(alone, 1.0, others)) * nearest
     # Without weight on either side it is nothing for nothing.
     both = m + v
-    other = put_first(v * m / xp.where(both > 0, both, 1.0) * d, own, np.inf)
-    best = xp.asarray(reduce("argmin", other, axis=0), dtype=xp.int32)
-    nearest = put_first(xp.full_like(d, np.inf), own, 0.0)
-    saving = reduce("sum", xp.where(nearest == 0, saved, 0.0), axis=0)
-    return own, best, saving - reduce("min", other, axis=0)
+    best, paid = smallest(put_first(v * m / xp.where(both > 0, both, 1.0) * d, own, np.inf))
+    return own, best, saved - paid
 
 
 def _disjoint(own: IntArray, other: IntArray, gain: Array, certain: Array) -> list[tuple[int, int]]:

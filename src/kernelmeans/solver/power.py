@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernelmeans._arrays import like, namespace, overwrite, put_first, reduce, take
+from kernelmeans._arrays import like, namespace, overwrite, put_first, reduce, smallest, take
 from kernelmeans._typing import Array, IntArray
 
 #: Weights relative to the nearest centroid's below which they count as zero. Left alone they
@@ -132,8 +132,7 @@ def hard_weights(distances: Array, sample_weight: Array, loss: Loss = SQUARES) -
         Weights that are zero but for the nearest centroid, costs and certainty 1.
     """
     xp = namespace(distances)
-    labels = xp.asarray(reduce("argmin", distances, axis=0), dtype=xp.int32)
-    nearest = reduce("min", distances, axis=0)
+    labels, nearest = smallest(distances)
     weights = put_first(xp.zeros_like(distances), labels, sample_weight * loss.slope(nearest))
     return Weights(weights, loss.value(nearest), xp.ones_like(nearest), labels)
 

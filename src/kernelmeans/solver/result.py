@@ -112,7 +112,7 @@ class Record:
         self._threads = threads
         self._loss = loss
         self._histories: list[list[tuple[float, float, Array]]] = [[] for _ in range(n_restarts)]
-        self._labels = np.empty((n_restarts, space.n_samples), np.int32)
+        self._labels = np.zeros((n_restarts, space.n_samples), np.int32)
         self._inertia = np.full(n_restarts, np.inf)
         self._cost = np.full(n_restarts, np.inf)
         self._converged = np.zeros(n_restarts, bool)

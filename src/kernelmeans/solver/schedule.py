@@ -66,7 +66,8 @@ class Schedule:
     exchanges : bool
         Whether hard steps that have come to an end go on by exchanges of single samples.
     bar : float
-        The objective that a hard run has to come below; it ends as soon as it hardly can.
+        The objective that a hard run has to come below; it ends as soon as it hardly can, without
+        labels and at infinite cost.
     """
 
     s0: float

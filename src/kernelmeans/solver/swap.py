@@ -125,7 +125,7 @@ class _Search:
         self.try_all([self.centroids.copy()], self.exchanging)
         tried = failures = 0
         while tried < most and failures < patience and not self.stopped and self.can_move():
-            size = min(BATCH, most - tried)
+            size = min(BATCH, most - tried, patience - failures)
             moves = self.moves(failures, rng.uniform(size=size), batch)
             gain = self.try_all(moves, replace(self.exchanging, bar=self.cost))
             tried += size

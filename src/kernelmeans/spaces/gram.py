@@ -1,13 +1,23 @@
 """Spaces known through their kernel matrix only: cached, or recomputed row by row."""
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from kernelmeans._arrays import beside, double, like, namespace, on_host, picked, take, to_numpy
+from kernelmeans._arrays import (
+    beside,
+    double,
+    like,
+    namespace,
+    on_host,
+    picked,
+    put_rows,
+    take,
+    to_numpy,
+)
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
@@ -15,11 +25,14 @@ from kernelmeans.kernels import Kernel, check_finite, check_range, lengths_of
 from kernelmeans.spaces.base import SERIAL, Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import LARGEST_BLOCK, ROW_BUDGET, Embedding, Predictor, portions
-from kernelmeans.spaces.shares import Change, Mixture, Move, Trace
+from kernelmeans.spaces.shares import Changes, Mixture, Move, Trace
 
 #: On a device: bytes of kernel rows that are computed together to fill a cached matrix, most bytes
 #: of rows that are held at a time, and how many arrays of that size it takes to compute them.
 DEVICE_FILL_BYTES, DEVICE_ROW_BUDGET, DEVICE_COPIES = 2**28, 2**33, 4
+#: Values of held kernel rows that are added up together where samples change clusters: starting
+#: the work on fewer takes longer than the work.
+VALUES_AT_ONCE = 2**22
 
 
 class Origin:
@@ -253,31 +266,47 @@ class GramSpace(Space):
             return [self._changed(mixture, mixture.changes, old)]
         return [Move(vectors, list(self._column_blocks(k * restarts)), multiply)]
 
-    def _changed(self, mixture: Mixture, changes: Sequence[Change], old: Centroids) -> Move:
+    def _changed(self, mixture: Mixture, changes: Changes, old: Centroids) -> Move:
         """Centroids moved by the kernel rows of the samples that change clusters alone."""
         vectors, coefficients = old.vectors[0], mixture.coefficients
         assert coefficients is not None
+        k, restarts, n = vectors.shape
         xp = namespace(vectors)
-        rest = like(mixture.rest, vectors)
-        restarts = [slice(r, r + 1) for r in range(len(changes))]
+        flat, flat_coefficients = (xp.reshape(x, (-1, n)) for x in (vectors, coefficients))
+        rest = like(mixture.rest.reshape(-1, 1), vectors)
+        places = changes.clusters * restarts + changes.restarts
+        unchanged = old.norms[0].ravel().copy()
+        unchanged[places] = 0
 
-        def multiply(restart: slice) -> tuple[Array, Array]:
-            r = restart.start
-            samples, clusters, added = changes[r]
-            moved = take(vectors[:, r, :], clusters, axis=0)
-            moved *= take(rest[:, r, :], clusters, axis=0)
-            for start in range(0, len(samples), self._rows_held):
-                some = slice(start, min(start + self._rows_held, len(samples)))
-                moved += added[:, some] @ self.rows(samples[some])
-            for index, cluster in enumerate(clusters.tolist()):
-                vectors[cluster, r, :] = moved[index, :]
-            norms = np.zeros(mixture.rest.shape[:2])
-            norms[:, r] = old.norms[0, :, r]
-            own = take(coefficients[:, r, :], clusters, axis=0)
-            norms[clusters, r] = to_numpy(xp.vecdot(own, moved))
+        def multiply(part: slice) -> tuple[Array, Array]:
+            own = places[part]
+            moved = take(flat, own, axis=0)
+            moved *= take(rest, own, axis=0)
+            moved += self._weighted_rows(changes.coefficients[part])
+            put_rows(flat, own, moved)
+            norms = np.zeros(k * restarts) if part.start else unchanged
+            norms[own] = to_numpy(xp.vecdot(take(flat_coefficients, own, axis=0), moved))
+            norms = norms.reshape(k, restarts)
             return norms, norms
 
-        return Move(vectors, restarts, multiply)
+        return Move(vectors, changes.parts(self._work_at_once), multiply)
+
+    @property
+    def _work_at_once(self) -> int:
+        """Changes of samples that are worked on together; more only within a restart."""
+        # Kernel rows are computed for one restart at a time.
+        return 1
+
+    def _weighted_rows(self, coefficients: Any) -> Array:
+        """Combinations of kernel rows by a sparse matrix of shape (c, n_samples)."""
+        samples = np.unique(coefficients.indices)
+        dense = like(coefficients[:, samples].toarray(), self.device_weight)
+        shape, xp = (dense.shape[0], self.n_samples), namespace(dense)
+        total: Array = xp.zeros(shape, dtype=dense.dtype, device=dense.device)
+        for start in range(0, len(samples), self._rows_held):
+            some = slice(start, min(start + self._rows_held, len(samples)))
+            total += dense[:, some] @ self.rows(samples[some])
+        return total
 
     def at(self, indices: IntArray) -> Centroids:
         (coefficients,) = self.empty_sum(*indices.shape)
@@ -388,6 +417,16 @@ class CachedGramSpace(GramSpace):
 
     def _column_blocks(self, width: int) -> Iterator[slice]:
         return self.blocks(width)
+
+    @property
+    def _work_at_once(self) -> int:
+        return 1 + VALUES_AT_ONCE // self.n_samples
+
+    def _weighted_rows(self, coefficients: Any) -> Array:
+        if not on_host(self._matrix):
+            return super()._weighted_rows(coefficients)
+        combined: Array = coefficients @ self._matrix
+        return combined
 
     def embedded(self, block: slice) -> tuple[Array, Array]:
         # Computed as predictors do: the same function, the same blocks, and a copy, because some

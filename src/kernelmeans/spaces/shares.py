@@ -2,9 +2,11 @@
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 
 from kernelmeans._arrays import like, namespace, take, to_numpy
 from kernelmeans._typing import Array, IntArray
@@ -47,22 +49,27 @@ class Trace(NamedTuple):
     left_out: float
 
 
-class Change(NamedTuple):
-    """What a hard step changes in one restart's centroids.
+class Changes(NamedTuple):
+    """What a hard step changes in the centroids of all restarts.
 
     Attributes
     ----------
-    samples : ndarray of shape (m,)
-        Samples that join or leave a cluster.
-    clusters : ndarray of shape (c,)
-        Those clusters.
-    coefficients : array of shape (c, m)
-        What the samples add to the centroids, of either sign.
+    restarts, clusters : ndarray of shape (c,)
+        The centroids that samples join or leave, in the order of their restarts.
+    coefficients : csr_array of shape (c, n_samples)
+        What the samples add to them, of either sign.
     """
 
-    samples: IntArray
+    restarts: IntArray
     clusters: IntArray
-    coefficients: Array
+    coefficients: Any
+
+    def parts(self, work: int) -> list[slice]:
+        """Centroids of whole restarts, one restart after the other, so much work or a bit more."""
+        starts = np.flatnonzero(np.diff(self.restarts, prepend=-1))
+        first = np.unique(self.coefficients.indptr[starts] // work, return_index=True)[1]
+        edges = [0, *starts[first[1:]].tolist(), len(self.restarts)]
+        return [slice(*pair) for pair in pairwise(edges)]
 
 
 class Mixture(NamedTuple):
@@ -76,14 +83,14 @@ class Mixture(NamedTuple):
         What is left of the old centroids: 0 in a plain step.
     coefficients : ndarray of shape (k, R, n_samples) or None
         Those of the new centroids, where the space keeps them.
-    changes : sequence of Change or None
-        The increments of each restart, where few samples have any; they count instead of those.
+    changes : Changes or None
+        The increments where few samples have any; they count instead of those.
     """
 
     increments: tuple[Array, ...]
     rest: Array
     coefficients: Array | None
-    changes: Sequence[Change] | None = None
+    changes: Changes | None = None
 
     def apply(self, increments: Array, vectors: Array) -> None:
         """Move vectors (k, R, m), in place; what they hold counts for ``rest`` only."""
@@ -129,7 +136,7 @@ def side_by_side(
 
 def few_changes(
     total: Array, mass: Array, old: Centroids | None, sample_weight: Array
-) -> list[Change] | None:
+) -> Changes | None:
     """What a hard step changes in each restart; None where little is to be gained by it.
 
     A centroid that is the mean of its samples becomes the mean of others when those that join or
@@ -148,26 +155,27 @@ def few_changes(
 
     Returns
     -------
-    list of Change or None
-        One for each restart; None also where a centroid is no mean of samples, or was none.
+    Changes or None
+        None also where a centroid is no mean of samples, or was none.
     """
     if old is None or old.mass is None or np.isnan(mass + old.mass).any():
         return None
     assert old.coefficients is not None
+    k, restarts, n_samples = total.shape
     xp = namespace(total)
-    was, now = old.coefficients != 0, total != 0
-    joined, left = now & ~was, was & ~now
-    moved = to_numpy(xp.any(joined | left, axis=0))
-    if moved.sum() > MOST_CHANGED * moved.size:
+    now = xp.permute_dims(total != 0, (1, 0, 2))
+    changed = xp.reshape(now != xp.permute_dims(old.coefficients != 0, (1, 0, 2)), (-1,))
+    # Who goes to another cluster leaves one and joins one.
+    if xp.count_nonzero(changed) > 2 * MOST_CHANGED * restarts * n_samples:
         return None
-    changes = []
-    for r, own in enumerate(moved):
-        samples = np.flatnonzero(own)
-        signs = take(joined[:, r, :], samples, axis=1), take(left[:, r, :], samples, axis=1)
-        clusters = np.flatnonzero(to_numpy(xp.any(signs[0] | signs[1], axis=1)))
-        added, removed = (
-            xp.astype(take(sign, clusters, axis=0), total.dtype, copy=False) for sign in signs
-        )
-        weight = like(sample_weight[samples] / mass[clusters, r, None], total)
-        changes.append(Change(samples, clusters, (added - removed) * weight))
-    return changes
+    where = to_numpy(xp.nonzero(changed)[0])
+    joins = to_numpy(take(xp.reshape(now, (-1,)), where, axis=0))
+    centroids, samples = np.divmod(where, n_samples)
+    own_restart, own_cluster = np.divmod(centroids, k)
+    values = sample_weight[samples] / mass[own_cluster, own_restart] * np.where(joins, 1, -1)
+    firsts = np.flatnonzero(np.diff(centroids, prepend=-1))
+    rows = scipy.sparse.csr_array(
+        (values.astype(sample_weight.dtype), samples, np.append(firsts, len(where))),
+        shape=(len(firsts), n_samples),
+    )
+    return Changes(own_restart[firsts], own_cluster[firsts], rows)
