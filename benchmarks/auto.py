@@ -120,7 +120,7 @@ def exact_steps(X: np.ndarray, gamma: float, labels: np.ndarray, steps: int) -> 
 
 
 def fitted(X: np.ndarray, seed: int, k: int = K, **parameters: object) -> Fit:
-    model = KernelPowerKMeans(k, random_state=seed, **parameters)
+    model = KernelPowerKMeans(k, kernel="rbf", random_state=seed, **parameters)
     start = time.process_time()
     model.fit(X)
     seconds = time.process_time() - start

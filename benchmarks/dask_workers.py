@@ -56,7 +56,7 @@ def busy(client: Client) -> float:
 
 def fitted(arguments: argparse.Namespace, X: da.Array) -> tuple[KernelPowerKMeans, float]:
     low_rank = {"approximation": "landmarks", "n_components": arguments.components}
-    model = KernelPowerKMeans(K, **low_rank, random_state=0)
+    model = KernelPowerKMeans(K, kernel="rbf", **low_rank, random_state=0)
     start = time.perf_counter()
     model.fit(X)
     return model, time.perf_counter() - start

@@ -29,7 +29,7 @@ def low_rank(names: list[str], share: float) -> None:
         problem = standardised(name)
         X, K, k = problem.X, problem.K, problem.k
         starts = [np.random.RandomState(i).permutation(len(X))[:k] for i in range(STARTS)]
-        model = KernelPowerKMeans(k, init=np.array(starts), random_state=0)
+        model = KernelPowerKMeans(k, kernel="rbf", init=np.array(starts), random_state=0)
         exact = model.fit(X).result_.labels
         exact_cost = np.mean([kernel_cost(K, labels) for labels in exact])
         cells = ""

@@ -54,7 +54,12 @@ def gamma_of(X: np.ndarray) -> float:
 
 METHODS: dict[str, Callable[[float], Any]] = {
     "kernelmeans": lambda gamma: KernelPowerKMeans(
-        K, gamma=gamma, approximation="landmarks", n_components=LANDMARKS, random_state=0
+        K,
+        kernel="rbf",
+        gamma=gamma,
+        approximation="landmarks",
+        n_components=LANDMARKS,
+        random_state=0,
     ),
     "Nystroem+KMeans": lambda gamma: make_pipeline(
         Nystroem(gamma=gamma, n_components=LANDMARKS, random_state=0),
@@ -234,6 +239,7 @@ def fit_from_disk(file: Path, n_landmarks: int, budget: str) -> tuple[float, flo
     X = np.load(file, mmap_mode="r")
     model = KernelPowerKMeans(
         K,
+        kernel="rbf",
         approximation="landmarks",
         n_components=n_landmarks,
         memory_budget=budget,
@@ -270,7 +276,7 @@ def disk_over_memory(n: int, p: int, n_landmarks: int, budget: str) -> float:
         X = np.load(file, mmap_mode="r")
         held = np.array(X)
         model = KernelPowerKMeans(
-            K, approximation="landmarks", n_components=n_landmarks, random_state=0
+            K, kernel="rbf", approximation="landmarks", n_components=n_landmarks, random_state=0
         ).set_params(memory_budget=budget)
         return paired(lambda: model.fit(X), lambda: model.fit(held), 3)
 
@@ -315,7 +321,7 @@ def refusal() -> None:
     """What a kernel matrix of a million rows is answered with."""
     start = time.perf_counter()
     try:
-        KernelPowerKMeans(K, approximation=None).fit(blobs(1_000_000, P))
+        KernelPowerKMeans(K, kernel="rbf", approximation=None).fit(blobs(1_000_000, P))
     except MemoryError as error:
         print(f"approximation=None, 1 000 000 rows, after {time.perf_counter() - start:.2f} s:")
         print(f"  {error}")

@@ -188,7 +188,7 @@ def against_tslearn(X: np.ndarray, gamma: float, K: np.ndarray, target: str) -> 
     except ImportError:
         print("tslearn is not installed: its rows are left out")
         return
-    ours = KernelPowerKMeans(10, gamma=gamma, n_init=20, random_state=0)
+    ours = KernelPowerKMeans(10, kernel="rbf", gamma=gamma, n_init=20, random_state=0)
     theirs = TslearnKernelKMeans(
         10, kernel="rbf", n_init=20, kernel_params={"gamma": gamma}, random_state=0
     )
@@ -206,7 +206,7 @@ def digits() -> None:
     K = rbf_kernel(X, gamma=gamma)
     against_tslearn(X.astype(np.float32), gamma, K, "<= 0.125")
     against_tslearn(X, gamma, K, "<= 0.20")
-    ours = KernelPowerKMeans(10, random_state=0)
+    ours = KernelPowerKMeans(10, kernel="rbf", random_state=0)
     spectral = SpectralClustering(10, affinity="rbf", gamma=gamma, random_state=0)
     name = "digits, one default fit / SpectralClustering(rbf)"
     report(name, paired(lambda: ours.fit(X), lambda: spectral.fit(X), 5), "<= 1")

@@ -34,7 +34,7 @@ def main() -> None:
     chunks = ((CHUNK,) * N_CHUNKS, (2,))
     X = da.map_blocks(ring_and_blobs, chunks=chunks, dtype=np.float32, meta=np.empty((0, 0), "f4"))
     model = KernelPowerKMeans(
-        K, gamma=0.5, approximation="landmarks", n_components=200, random_state=0
+        K, kernel="rbf", gamma=0.5, approximation="landmarks", n_components=200, random_state=0
     )
     try:
         from sklearn.callback import ProgressBar

@@ -34,7 +34,7 @@ def main() -> None:
     panels = figure.subplots(1, 2)
     models = (
         KernelKMeans(10, gamma=0.5, init=starts),
-        KernelPowerKMeans(10, gamma=0.5, init=starts, n_swaps=0, random_state=0),
+        KernelPowerKMeans(10, kernel="rbf", gamma=0.5, init=starts, n_swaps=0, random_state=0),
     )
     for ax, model in zip(panels, models, strict=True):
         result = model.fit(X).result_

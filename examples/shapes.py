@@ -32,7 +32,7 @@ def methods() -> dict[str, ClusterMixin]:
     return {
         "k-means": KMeans(2, random_state=0),
         "spectral clustering": SpectralClustering(2, affinity="nearest_neighbors", random_state=0),
-        "KernelPowerKMeans": KernelPowerKMeans(2, kernel="heat", random_state=0),
+        "KernelPowerKMeans": KernelPowerKMeans(2, random_state=0),
     }
 
 

@@ -89,16 +89,17 @@ def write_models() -> list[str]:
     kernels = ["rbf", "laplacian", "poly", "cosine", "linear", "sigmoid", "heat"]
     low_rank = ["landmarks", "rpcholesky", "rff"]
     kinds = {kernel: ["X.csv", "--kernel", kernel] for kernel in kernels}
-    kinds |= {name: ["X.csv", "--approximation", name, "--components", "5"] for name in low_rank}
+    gaussian = ["--kernel", "rbf", "--components", "5", "--approximation"]
+    kinds |= {name: ["X.csv", *gaussian, name] for name in low_rank}
     kinds |= {
         "K": ["K.npy", "--kernel", "precomputed"],
-        "sparse": ["sparse.npz"],
+        "sparse": ["sparse.npz", "--kernel", "rbf"],
         "sparse-heat": ["sparse.npz", "--kernel", "heat"],
         "graph": ["graph.npz", "--kernel", "graph"],
         "distances": ["distances.npz", "--kernel", "heat", "--metric", "precomputed"],
         "heat-anchors": ["X.csv", "--kernel", "heat", "--approximation", "landmarks"],
         "sparse-linear": ["sparse.npz", "--kernel", "linear"],
-        "sparse-landmarks": ["sparse.npz", "--approximation", "landmarks", "--components", "5"],
+        "sparse-landmarks": ["sparse.npz", *gaussian, "landmarks"],
         "views": ["X.csv", "--views", "views.toml"],
     }
     for name, arguments in kinds.items():

@@ -9,7 +9,7 @@ import pytest
 def test_demo_does_the_main_job_on_digits(run):
     result = run("demo", "-o", "out")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("kernelmeans fit out/digits.csv -k 10 --kernel heat")
+    assert result.stdout.startswith("kernelmeans fit out/digits.csv -k 10 --no-scale")
     assert sorted(path.name for path in Path("out").iterdir()) == [
         "digits.csv",
         "digits.labels.csv",

@@ -54,7 +54,7 @@ def test_summary_tells_what_happened(fit, blobs):
     assert found["critical_power"] == pytest.approx(model.critical_power_)
     assert found["start_power"] == pytest.approx(model.power_history_[0])
     assert found["steps"] == model.n_iter_
-    assert found["gamma"] == pytest.approx(model.gamma_)
+    assert found["graph"]["n_neighbors"] == model.n_neighbors_
     assert found["seconds"] > 0
     assert found["agreement"] == {"column": "kind", "nmi": 1.0, "ari": 1.0}
 
@@ -65,7 +65,7 @@ def test_compares_with_plain_kernel_k_means_from_the_same_start(run, seed):
     """On noise, where every start ends elsewhere and swap moves always help."""
     X = np.random.default_rng(0).normal(size=(150, 4))
     np.save("data.npy", X)
-    start = {"init": "random", "n_init": 1, "gamma": 0.7}
+    start = {"kernel": "rbf", "gamma": 0.7, "init": "random", "n_init": 1}
     options = [f"--{name.replace('_', '-')}={value}" for name, value in start.items()]
     run("fit", "data.npy", "-k", 6, "--no-scale", *options, "--seed", seed, "--n-swaps", "auto")
     plain = KernelKMeans(6, **start, random_state=seed).fit(X)
@@ -85,7 +85,8 @@ def test_never_writes_worse_labels_than_it_has_computed(run):
         centres, sizes = rng.uniform(-10, 10, (6, 1)), rng.dirichlet(np.full(6, 0.6))
         X = centres[rng.choice(6, 90, p=sizes)] + rng.standard_normal((90, 1))
         np.save("data.npy", X)
-        result = run("fit", "data.npy", "-k", 6, "--no-scale", "--n-swaps", 0, "--force")
+        alone = ["--kernel", "rbf", "--no-scale", "--n-swaps", 0, "--force"]
+        result = run("fit", "data.npy", "-k", 6, *alone)
         found, labels = summary(), np.loadtxt("data.labels.csv", delimiter=",", skiprows=1)[:, -1]
         costs = {"plain": found["plain"]["cost"], "annealed": found["annealed_cost"]}
         assert found["cost"] == costs[found["written"]]
@@ -96,7 +97,8 @@ def test_never_writes_worse_labels_than_it_has_computed(run):
         again = np.loadtxt("again.csv", delimiter=",", skiprows=1)[:, -1]
         np.testing.assert_array_equal(labels, again)
         model = KernelKMeans if found["written"] == "plain" else KernelPowerKMeans
-        np.testing.assert_array_equal(labels, model(6, n_swaps=0, random_state=0).fit(X).labels_)
+        again = model(6, kernel="rbf", n_swaps=0, random_state=0).fit(X).labels_
+        np.testing.assert_array_equal(labels, again)
         won.add(found["written"])
     assert won == {"plain", "annealed"}
 
@@ -183,21 +185,35 @@ def test_weight_column(fit, blobs):
     w = rng.integers(1, 3, size=60)
     blobs.with_columns(w=pl.Series(w)).write_csv("data.csv")
     twice = blobs[np.repeat(np.arange(60), w)]
-    result = fit("--weight-column", "w", "--gamma", 0.3)
+    result = fit("--weight-column", "w", "--kernel", "rbf", "--gamma", 0.3)
     assert result.exit_code == 0, result.output
     Z = StandardScaler().fit_transform(twice.select(FEATURES).to_numpy())
-    model = KernelPowerKMeans(3, gamma=0.3, random_state=0).fit(Z)
+    model = KernelPowerKMeans(3, kernel="rbf", gamma=0.3, random_state=0).fit(Z)
     assert summary()["features"] == 3
     assert summary()["cost"] == pytest.approx(model.inertia_)
 
 
 def test_heat_says_what_graph_it_took(fit, blobs):
-    assert fit("--kernel", "heat", "--n-neighbors", 7).exit_code == 0
+    assert fit("--n-neighbors", 7).exit_code == 0
     Z = StandardScaler().fit_transform(blobs.select(FEATURES).to_numpy())
-    model = KernelPowerKMeans(3, kernel="heat", n_neighbors=7, random_state=0).fit(Z)
+    model = KernelPowerKMeans(3, n_neighbors=7, random_state=0).fit(Z)
     graph = {"n_neighbors": 7, "t": pytest.approx(model.t_), "pieces": model.n_pieces_}
     assert summary()["graph"] == graph
     assert "gamma" not in summary()
+
+
+def test_other_kernels_say_what_width_they_took(fit, blobs):
+    assert fit("--kernel", "rbf").exit_code == 0
+    Z = StandardScaler().fit_transform(blobs.select(FEATURES).to_numpy())
+    model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(Z)
+    assert summary()["gamma"] == pytest.approx(model.gamma_)
+    assert "graph" not in summary()
+
+
+def test_a_width_without_a_kernel_that_has_one_is_a_line_on_stderr(fit):
+    result = fit("--gamma", 0.3)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count("Warning: gamma=0.3 has no effect with kernel='heat'") == 1
 
 
 def test_negative_weights_are_refused(refused, data, blobs):

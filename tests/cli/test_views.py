@@ -134,7 +134,7 @@ def test_summary_has_the_kernels(fit, example):
     np.testing.assert_allclose(weights, example.kernel_weights_)
     np.testing.assert_allclose([k["factor"] for k in kernels], example.kernel_factors_)
     Z = StandardScaler().fit_transform(X)[:, :2]
-    median = KernelPowerKMeans(3, gamma="median", random_state=0).fit(Z).gamma_
+    median = KernelPowerKMeans(3, kernel="rbf", gamma="median", random_state=0).fit(Z).gamma_
     assert kernels[0]["gamma"] == pytest.approx(median)
     assert {name: kernels[1][name] for name in ("gamma", "degree", "coef0")} == {
         "gamma": 0.3,

@@ -1,6 +1,7 @@
 """The schedule as the estimators run it."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
 
 X = data.cloud(120, 8)
+GAUSSIAN = partial(KernelPowerKMeans, kernel="rbf")
 CRITICAL = oracle.critical_power(data.rms_kernel(X))
 
 
@@ -20,7 +22,7 @@ def test_the_data_here_have_a_critical_power_below_the_papers_start():
     assert CRITICAL < -1.5
 
 
-@pytest.mark.parametrize("estimator", [KernelPowerKMeans, PowerKMeans])
+@pytest.mark.parametrize("estimator", [GAUSSIAN, KernelPowerKMeans, PowerKMeans])
 @pytest.mark.parametrize("eta", ["auto", 1.04, 1.5])
 @pytest.mark.parametrize("s0", ["auto", -0.2, -1.0, -30.0])
 def test_an_annealed_run_passes_the_critical_power_and_ends_in_hard_steps(estimator, eta, s0):
@@ -37,7 +39,7 @@ def test_an_annealed_run_passes_the_critical_power_and_ends_in_hard_steps(estima
 
 
 def test_an_automatic_start_lies_about_the_critical_power():
-    model = KernelPowerKMeans(4, n_swaps=0, random_state=0).fit(X)
+    model = KernelPowerKMeans(4, kernel="rbf", n_swaps=0, random_state=0).fit(X)
     assert model.critical_power_ == pytest.approx(CRITICAL, rel=2e-3)
     assert 1.21 * CRITICAL < model.power_history_[0] < 0.39 * CRITICAL
 
@@ -51,7 +53,7 @@ def test_an_automatic_start_is_never_above_minus_one():
 
 def test_the_papers_settings():
     model = KernelPowerKMeans(
-        4, s0=-1.0, eta=1.04, anneal_every=5, init="random", n_init=3, random_state=0
+        4, kernel="rbf", s0=-1.0, eta=1.04, anneal_every=5, init="random", n_init=3, random_state=0
     ).fit(X)
     finite = model.power_history_[np.isfinite(model.power_history_)]
     expected = -(1.04 ** (np.arange(len(finite)) // 5))
@@ -60,7 +62,7 @@ def test_the_papers_settings():
 
 def test_plain_steps_are_those_of_the_equations_to_the_end():
     seeds = np.array([3, 30, 60, 90])
-    model = KernelPowerKMeans(4, n_swaps=0, eta=1.1, init=seeds).fit(X)
+    model = KernelPowerKMeans(4, kernel="rbf", n_swaps=0, eta=1.1, init=seeds).fit(X)
     K = data.rms_kernel(X)
     A, history = oracle.run(K, oracle.at_samples(seeds, len(X)), model.power_history_)
     np.testing.assert_allclose(model.objective_history_, history, rtol=1e-6)
@@ -88,14 +90,18 @@ class TestConstantPower:
     def test_warns_where_the_centroids_collapse(self, s0):
         message = rf"s0={s0} with eta=1 stays above the critical power -\d.*Use s0='auto'"
         with pytest.warns(UserWarning, match=message):
-            KernelPowerKMeans(4, n_swaps=0, s0=s0, eta=1, max_iter=400, random_state=0).fit(X)
+            KernelPowerKMeans(
+                4, kernel="rbf", n_swaps=0, s0=s0, eta=1, max_iter=400, random_state=0
+            ).fit(X)
 
     def test_is_silent_below_the_critical_power(self):
-        model = KernelPowerKMeans(4, n_swaps=0, s0=1.3 * CRITICAL, eta=1, random_state=0).fit(X)
+        model = KernelPowerKMeans(
+            4, kernel="rbf", n_swaps=0, s0=1.3 * CRITICAL, eta=1, random_state=0
+        ).fit(X)
         assert len(np.unique(model.labels_)) == 4
 
     def test_automatic_start(self):
-        model = KernelPowerKMeans(4, n_swaps=0, eta=1, random_state=0).fit(X)
+        model = KernelPowerKMeans(4, kernel="rbf", n_swaps=0, eta=1, random_state=0).fit(X)
         assert (model.power_history_ == model.power_history_[0]).all()
         assert model.power_history_[0] < model.critical_power_
 
@@ -103,6 +109,7 @@ class TestConstantPower:
 @pytest.mark.parametrize(
     ("estimator", "cause"),
     [
+        (GAUSSIAN, "still annealed, at the power -.*raise max_iter, or anneal faster"),
         (KernelPowerKMeans, "still annealed, at the power -.*raise max_iter, or anneal faster"),
         (PowerKMeans, "still annealed, at the power -.*raise max_iter, or anneal faster"),
         (KernelKMeans, r"hard steps still changed labels; raise max_iter\."),
@@ -121,7 +128,7 @@ def test_over_relaxed_steps_save_steps_at_the_same_cost():
     costs, steps = np.empty((2, 8)), np.empty((2, 8))
     for i, eta in enumerate(["auto", 1.04]):
         for j, Z in enumerate(rows):
-            model = KernelPowerKMeans(5, n_swaps=0, eta=eta, random_state=0).fit(Z)
+            model = KernelPowerKMeans(5, kernel="rbf", n_swaps=0, eta=eta, random_state=0).fit(Z)
             costs[i, j], steps[i, j] = model.inertia_, model.n_iter_
     assert steps[0].mean() < 0.85 * steps[1].mean()
     assert costs[0].mean() < 1.005 * costs[1].mean()
@@ -137,9 +144,12 @@ def test_annealing_solves_the_motivating_example_that_hard_steps_do_not():
 
     common = {"n_clusters": 10, "gamma": 0.5, "init": starts}
     assert mean_ari(KernelKMeans(**common)) < 0.8
-    assert mean_ari(KernelPowerKMeans(n_swaps=0, **common)) > 0.9
+    assert mean_ari(KernelPowerKMeans(kernel="rbf", n_swaps=0, **common)) > 0.9
     assert (
-        mean_ari(KernelPowerKMeans(s0=-1.0, eta=1.04, anneal_every=5, n_swaps=0, **common)) > 0.98
+        mean_ari(
+            KernelPowerKMeans(kernel="rbf", s0=-1.0, eta=1.04, anneal_every=5, n_swaps=0, **common)
+        )
+        > 0.98
     )
 
 
@@ -150,8 +160,8 @@ def test_the_papers_nmi_on_seeds():
     starts = np.stack([rng.choice(len(Z), 3, replace=False) for _ in range(20)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = KernelPowerKMeans(3, n_swaps=0, s0=-1.0, eta=1.04, anneal_every=5, init=starts).fit(
-            Z
-        )
+        model = KernelPowerKMeans(
+            3, kernel="rbf", n_swaps=0, s0=-1.0, eta=1.04, anneal_every=5, init=starts
+        ).fit(Z)
     mean = np.mean([nmi(y, labels) for labels in model.result_.labels])
     assert mean == pytest.approx(0.750, abs=0.003)

@@ -181,8 +181,8 @@ class TestCertificate:
 
     def test_exact_fits_have_no_error(self):
         for model in (
-            KernelPowerKMeans(4, random_state=0).fit(X),
-            KernelPowerKMeans(4, cache_kernel=False, random_state=0).fit(X),
+            KernelPowerKMeans(4, kernel="rbf", random_state=0).fit(X),
+            KernelPowerKMeans(4, kernel="rbf", cache_kernel=False, random_state=0).fit(X),
             KernelPowerKMeans(4, kernel="linear", approximation="landmarks", random_state=0).fit(X),
             MultiKernelPowerKMeans(4, kernels=MIX, random_state=0).fit(X),
         ):
@@ -558,7 +558,7 @@ class TestDefault:
     def test_it_needs_no_parameter(self):
         """Sixty thousand rows, whose kernel matrix would take 29 GB."""
         rows, y = data.blobs(60_000, 16, 6)
-        model = KernelPowerKMeans(6, random_state=0).fit(rows)
+        model = KernelPowerKMeans(6, kernel="rbf", random_state=0).fit(rows)
         assert model.approximation_ == "landmarks"
         low, high = model.inertia_bounds_
         assert 0 < low < high
@@ -567,7 +567,7 @@ class TestDefault:
     def test_clusters_cost_what_exact_ones_do(self):
         rows = data.blobs(7000, 10, 20, spread=2.0)[0]
         low_rank, exact = (
-            KernelPowerKMeans(10, approximation=way, random_state=0).fit(rows)
+            KernelPowerKMeans(10, kernel="rbf", approximation=way, random_state=0).fit(rows)
             for way in ("auto", None)
         )
         assert low_rank.approximation_ == "landmarks"
@@ -589,7 +589,7 @@ class TestRowsOnDisk:
         return np.load(tmp_path / "wide.npy", mmap_mode="r")
 
     def model(self, **given):
-        return KernelPowerKMeans(3, random_state=0, **given)
+        return KernelPowerKMeans(3, kernel="rbf", random_state=0, **given)
 
     @pytest.mark.parametrize("approximation", ["auto", None])
     def test_they_are_loaded_for_it(self, mapped, approximation):
@@ -748,14 +748,14 @@ class TestMemory:
             r"\([48]0\d{11} bytes\).*Set approximation='auto' \(low rank\)"
         )
         with pytest.raises(MemoryError, match=message):
-            KernelPowerKMeans(4, approximation=None).fit(rows)
+            KernelPowerKMeans(4, kernel="rbf", approximation=None).fit(rows)
         assert time.perf_counter() - start < 2
 
     @pytest.mark.slow
     def test_many_samples_need_no_matrix(self):
         rows, y = data.blobs(100_000, 3, 4)
         model = KernelPowerKMeans(
-            4, n_components=30, eta=2.0, memory_budget="20MB", random_state=0
+            4, kernel="rbf", n_components=30, eta=2.0, memory_budget="20MB", random_state=0
         ).fit(rows.astype(np.float32))
         assert model.approximation_ == "landmarks"
         assert adjusted_rand_score(y, model.labels_) > 0.999

@@ -140,7 +140,7 @@ class TestParameters:
 
     def test_parameters_of_a_callable_for_a_named_kernel(self):
         model = KernelPowerKMeans(3, kernel_params={"gamma": 1})
-        refused(model, X, r"kernel_params=.* is only for a callable kernel, got kernel='rbf'")
+        refused(model, X, r"kernel_params=.* is only for a callable kernel, got kernel='heat'")
 
     @pytest.mark.parametrize("kernel", ["poly", "sigmoid"])
     def test_a_median_width_of_no_distance(self, kernel):

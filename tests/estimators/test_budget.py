@@ -42,14 +42,14 @@ def test_a_kernel_matrix_that_does_not_fit_is_refused_at_once(estimator, kernel,
 
 def test_most_of_all_memory_is_the_default_budget():
     with pytest.raises(MemoryError, match="cache_kernel=False"):
-        KernelPowerKMeans(3, approximation=None).fit(np.ones((10**7, 1), np.float32))
+        KernelPowerKMeans(3, kernel="rbf", approximation=None).fit(np.ones((10**7, 1), np.float32))
 
 
 class TestFreeMemory:
     """What is free at the moment decides on no plan, but what it does not hold is refused."""
 
     X = data.cloud(3000, 2)
-    EXACT = KernelPowerKMeans(3, approximation=None, eta=3.0, random_state=0)
+    EXACT = KernelPowerKMeans(3, kernel="rbf", approximation=None, eta=3.0, random_state=0)
     LOW_RANK = clone(EXACT).set_params(approximation="landmarks", n_components=3000)
 
     @pytest.fixture
@@ -104,7 +104,7 @@ def test_parallel_searches_choose_what_serial_ones_do():
     """Each fit of a search in parallel plans as if it were alone."""
     X = data.blobs(600, 4, 4, spread=1.5)[0]
     models = {"gamma": [0.02, 0.1, 0.5], "approximation": ["auto", "landmarks"]}
-    model = KernelPowerKMeans(4, n_components=20, eta=1.5, random_state=0)
+    model = KernelPowerKMeans(4, kernel="rbf", n_components=20, eta=1.5, random_state=0)
     one, two = (GridSearchCV(model, models, cv=3, n_jobs=jobs).fit(X) for jobs in (1, 2))
     for split in range(3):
         name = f"split{split}_test_score"
@@ -124,9 +124,9 @@ def test_the_copy_of_a_precomputed_matrix_counts():
 def test_recomputed_rows_need_room_for_the_centroids():
     # With this many clusters the centroids outweigh the kernel matrix.
     with pytest.raises(MemoryError, match=r"n_clusters=300: a step .* fewer rows or clusters"):
-        KernelPowerKMeans(300, approximation=None, cache_kernel=False, memory_budget="1MB").fit(
-            data.cloud(1000)
-        )
+        KernelPowerKMeans(
+            300, kernel="rbf", approximation=None, cache_kernel=False, memory_budget="1MB"
+        ).fit(data.cloud(1000))
 
 
 @pytest.mark.parametrize("kernel", ["linear", "cosine"])
@@ -164,7 +164,9 @@ def peak_bytes(model, X):
 def test_recomputed_rows_stay_far_below_the_matrix():
     n = 3000
     X = data.cloud(n, 2)
-    model = KernelPowerKMeans(3, cache_kernel=False, memory_budget="4MB", eta=3.0, random_state=0)
+    model = KernelPowerKMeans(
+        3, kernel="rbf", cache_kernel=False, memory_budget="4MB", eta=3.0, random_state=0
+    )
     # The matrix would take 72 MB. Beside the rows: centroids, and rows of data in the predictor.
     assert peak_bytes(model, X) < 12e6
 
@@ -186,7 +188,13 @@ def test_many_restarts_stay_within_the_budget():
     n = 500
     X = data.cloud(n, 3)
     model = KernelPowerKMeans(
-        10, init="random", n_init=200, eta=2.0, memory_budget=4 * n * n * 8, random_state=0
+        10,
+        kernel="rbf",
+        init="random",
+        n_init=200,
+        eta=2.0,
+        memory_budget=4 * n * n * 8,
+        random_state=0,
     )
     # 200 restarts at once would take 48 MB; the budget is 8 MB.
     assert peak_bytes(model, X) < 2 * 4 * n * n * 8

@@ -40,9 +40,10 @@ LINEAR = PowerKMeans(3, **SHORT)
 VIEWS = [("rbf", [0, 1]), ("laplacian", slice(1, 4))]
 MODELS = {
     "linear": LINEAR,
-    "landmarks": KernelPowerKMeans(3, approximation="landmarks", **LOW),
+    "heat": KernelPowerKMeans(3, approximation="landmarks", **LOW),
+    "landmarks": KernelPowerKMeans(3, kernel="rbf", approximation="landmarks", **LOW),
     "rpcholesky": KernelPowerKMeans(3, kernel="laplacian", approximation="rpcholesky", **LOW),
-    "rff": KernelPowerKMeans(3, approximation="rff", **LOW),
+    "rff": KernelPowerKMeans(3, kernel="rbf", approximation="rff", **LOW),
     "several": MultiKernelPowerKMeans(3, kernels=VIEWS, approximation="landmarks", **LOW),
 }
 models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
@@ -271,7 +272,11 @@ def exact(estimator, **given):
 @pytest.mark.parametrize(
     ("model", "array", "message"),
     [
-        (exact(KernelPowerKMeans), lazy(), "kernel matrices cannot be had of Dask.*approximation="),
+        (
+            exact(KernelPowerKMeans, kernel="rbf"),
+            lazy(),
+            "kernel matrices cannot be had of Dask.*approximation=",
+        ),
         (exact(KernelKMeans, cache_kernel=False), lazy(), "kernel matrices cannot be had of Dask"),
         (KernelPowerKMeans(3, kernel="precomputed"), lazy(), "kernel matrices cannot be had"),
         (exact(MultiKernelPowerKMeans, kernels=VIEWS), lazy(), "kernel matrices cannot be had"),
@@ -287,7 +292,9 @@ def test_what_cannot_be_done_is_refused(model, array, message):
 
 
 def test_collections_have_landmarks_by_default():
-    model = KernelPowerKMeans(3, n_components=20, n_swaps=0, random_state=0).fit(lazy())
+    model = KernelPowerKMeans(3, kernel="rbf", n_components=20, n_swaps=0, random_state=0).fit(
+        lazy()
+    )
     assert model.approximation_ == "landmarks"
     assert model.approximation_reason_ == "Dask collections have no kernel matrix"
 

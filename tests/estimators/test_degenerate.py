@@ -12,15 +12,17 @@ import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
 
 ESTIMATORS = {
-    "annealed": KernelPowerKMeans(random_state=0),
-    "recomputed": KernelPowerKMeans(cache_kernel=False, random_state=0),
-    "paper": KernelPowerKMeans(s0=-1.0, eta=1.04, init="random", n_init=3, random_state=0),
+    "annealed": KernelPowerKMeans(kernel="rbf", random_state=0),
+    "recomputed": KernelPowerKMeans(kernel="rbf", cache_kernel=False, random_state=0),
+    "paper": KernelPowerKMeans(
+        kernel="rbf", s0=-1.0, eta=1.04, init="random", n_init=3, random_state=0
+    ),
     "laplacian": KernelPowerKMeans(kernel="laplacian", random_state=0),
     "cosine": KernelPowerKMeans(kernel="cosine", random_state=0),
     "poly": KernelPowerKMeans(kernel="poly", random_state=0),
     "hard": KernelKMeans(random_state=0),
     "linear": PowerKMeans(random_state=0),
-    "refined": KernelPowerKMeans(random_state=0),
+    "heat": KernelPowerKMeans(random_state=0),
 }
 
 
@@ -149,7 +151,10 @@ def test_tiny_and_huge_data(estimator, scale):
 def test_tiny_and_huge_data_in_single_precision(scale):
     X, y = data.blobs(60, 2, 3)
     X = (scale * X).astype(np.float32)
-    for model in (KernelPowerKMeans(3, random_state=0), PowerKMeans(3, random_state=0)):
+    for model in (
+        KernelPowerKMeans(3, kernel="rbf", random_state=0),
+        PowerKMeans(3, random_state=0),
+    ):
         model.fit(X)
         assert_sound(model, X)
         assert oracle.same_partition(model.labels_, y)
@@ -206,6 +211,6 @@ def test_weight_on_as_many_samples_as_clusters(estimator):
 def test_duplicate_rows_among_the_seeds_of_random_starts(dtype):
     values, y = data.blobs(6, 2, 3, spread=0.01)
     X = np.repeat(values, 20, axis=0).astype(dtype)
-    model = KernelPowerKMeans(3, init="random", n_init=20, random_state=0).fit(X)
+    model = KernelPowerKMeans(3, kernel="rbf", init="random", n_init=20, random_state=0).fit(X)
     assert oracle.same_partition(model.labels_, np.repeat(y, 20))
     assert np.isfinite(model.result_.inertia).all()

@@ -32,24 +32,34 @@ def polynomial(A, B):
 
 #: Estimators with their input.
 CASES = {
-    "exact": (KernelPowerKMeans(4), X),
-    "swap": (KernelPowerKMeans(5, n_swaps=4), X),
-    "restarts": (KernelPowerKMeans(4, init="random", n_init=4, s0=-1.0, eta=1.1), X),
-    "blocked": (KernelPowerKMeans(5, cache_kernel=False), X),
-    "landmarks": (KernelPowerKMeans(4, approximation="landmarks", n_components=30), X),
-    "parts": (
-        KernelPowerKMeans(4, approximation="landmarks", n_components=30, memory_budget="120KB"),
+    "heat": (KernelPowerKMeans(4), X),
+    "anchors": (KernelPowerKMeans(4, approximation="landmarks"), X),
+    "exact": (KernelPowerKMeans(4, kernel="rbf"), X),
+    "swap": (KernelPowerKMeans(5, kernel="rbf", n_swaps=4), X),
+    "restarts": (KernelPowerKMeans(4, kernel="rbf", init="random", n_init=4, s0=-1.0, eta=1.1), X),
+    "blocked": (KernelPowerKMeans(5, kernel="rbf", cache_kernel=False), X),
+    "landmarks": (
+        KernelPowerKMeans(4, kernel="rbf", approximation="landmarks", n_components=30),
         X,
     ),
-    "rpcholesky": (KernelPowerKMeans(4, approximation="rpcholesky", n_components=30), X),
-    "rff": (KernelPowerKMeans(4, approximation="rff", n_components=40), X),
+    "parts": (
+        KernelPowerKMeans(
+            4, kernel="rbf", approximation="landmarks", n_components=30, memory_budget="120KB"
+        ),
+        X,
+    ),
+    "rpcholesky": (
+        KernelPowerKMeans(4, kernel="rbf", approximation="rpcholesky", n_components=30),
+        X,
+    ),
+    "rff": (KernelPowerKMeans(4, kernel="rbf", approximation="rff", n_components=40), X),
     "precomputed": (KernelPowerKMeans(4, kernel="precomputed"), K),
     "precomputed, blocked": (
         KernelPowerKMeans(4, kernel="precomputed", cache_kernel=False),
         K,
     ),
     "callable": (KernelPowerKMeans(3, kernel=polynomial), X),
-    "coordinates": (KernelPowerKMeans(3, init=X[:3] + 0.1), X),
+    "coordinates": (KernelPowerKMeans(3, kernel="rbf", init=X[:3] + 0.1), X),
     "hard": (KernelKMeans(4, kernel="laplacian"), X),
     "linear": (PowerKMeans(4), X),
     "multi": (MultiKernelPowerKMeans(3), X),
@@ -76,7 +86,7 @@ def torch():
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [(name, "float64") for name in CASES]
-    + [(name, "float32") for name in ("exact", "blocked", "landmarks", "linear", "stack")],
+    + [(name, "float32") for name in ("heat", "exact", "blocked", "landmarks", "linear", "stack")],
 )
 def test_fits_are_those_of_numpy(name, dtype, backend):
     estimator, rows = CASES[name]
@@ -101,7 +111,9 @@ def test_fits_are_those_of_numpy(name, dtype, backend):
     assert model.score(there, sample_weight=WEIGHT) == pytest.approx(-model.inertia_, rel=rtol)
 
 
-@pytest.mark.parametrize("name", ["exact", "blocked", "landmarks", "rff", "linear", "multi"])
+@pytest.mark.parametrize(
+    "name", ["heat", "exact", "blocked", "landmarks", "rff", "linear", "multi"]
+)
 def test_a_named_device_takes_numpy_and_answers_in_numpy(name, torch):
     estimator, rows = CASES[name]
     expected = clone(estimator).set_params(random_state=0).fit(rows)
@@ -117,13 +129,13 @@ def test_a_device_is_what_computes(torch, monkeypatch):
     asked = []
     put = Device.put
     monkeypatch.setattr(Device, "put", lambda self, x: asked.append(self) or put(self, x))
-    KernelPowerKMeans(3, device="cpu", random_state=0).fit(X)
+    KernelPowerKMeans(3, kernel="rbf", device="cpu", random_state=0).fit(X)
     assert any(not device.is_host for device in asked)
 
 
 def test_the_model_needs_no_device(backend):
     there = backend.array(X)
-    model = KernelPowerKMeans(4, random_state=0).fit(there)
+    model = KernelPowerKMeans(4, kernel="rbf", random_state=0).fit(there)
     labels = to_numpy(model.labels_)
     # A pickle of the predictor holds NumPy arrays only.
     again = pickle.loads(pickle.dumps(model._predictor))
@@ -136,14 +148,14 @@ def test_the_rows_are_left_alone_and_may_change_afterwards(backend):
     model = KernelPowerKMeans(4, kernel="precomputed", random_state=0).fit(there)
     assert_array_equal(to_numpy(there), K)
     rows = backend.array(X)
-    model = KernelPowerKMeans(4, random_state=0).fit(rows)
+    model = KernelPowerKMeans(4, kernel="rbf", random_state=0).fit(rows)
     before = to_numpy(model.predict(rows))
     rows[...] = rows * 0
     assert_array_equal(model.predict(X), before)
 
 
 def test_weights_and_starts_may_be_on_a_device(backend):
-    estimator = KernelPowerKMeans(3, init=np.array([0, 5, 9]), random_state=0)
+    estimator = KernelPowerKMeans(3, kernel="rbf", init=np.array([0, 5, 9]), random_state=0)
     expected = clone(estimator).fit(X, sample_weight=WEIGHT)
     estimator.set_params(init=backend.array(np.array([0, 5, 9])))
     model = estimator.fit(backend.array(X), sample_weight=backend.array(WEIGHT))
@@ -160,7 +172,12 @@ def test_rows_on_disk_go_to_the_device_part_by_part(torch, tmp_path):
     wide = np.tile(X, (4, 1)) + np.random.default_rng(0).normal(size=(4 * N, 4))
     np.save(tmp_path / "X.npy", wide)
     estimator = KernelPowerKMeans(
-        4, approximation="landmarks", n_components=20, memory_budget="80KB", random_state=0
+        4,
+        kernel="rbf",
+        approximation="landmarks",
+        n_components=20,
+        memory_budget="80KB",
+        random_state=0,
     )
     rows = open_rows(tmp_path / "X.npy")
     expected = clone(estimator).fit(rows)
@@ -207,7 +224,7 @@ def test_a_callable_gets_and_returns_arrays_of_the_device(torch):
 @pytest.mark.parametrize("name", ["cuda:99", "gpu", "meta"])
 def test_devices_that_are_not_there(name, torch):
     with pytest.raises(ValueError, match=rf"device='{name}' cannot be used .*Allowed.*'cpu'"):
-        KernelPowerKMeans(3, device=name).fit(X)
+        KernelPowerKMeans(3, kernel="rbf", device=name).fit(X)
 
 
 def test_a_named_device_without_pytorch(monkeypatch):
@@ -229,7 +246,7 @@ def test_dask_collections_stay_with_their_workers(torch):
 
 def test_a_device_too_small_for_the_kernel_matrix(torch, monkeypatch):
     monkeypatch.setattr(Device, "memory", lambda self: (100_000, 100_000))
-    model = KernelPowerKMeans(3, approximation=None, device="cpu")
+    model = KernelPowerKMeans(3, kernel="rbf", approximation=None, device="cpu")
     with pytest.raises(MemoryError, match="cache_kernel=False"):
         model.fit(X)
     model.set_params(approximation="auto", n_components=10)

@@ -111,7 +111,7 @@ class TestAttributes:
     def test_the_width_used(self, gamma):
         expected = resolve_kernel("rbf", X, gamma=gamma, random_state=0).parameters["gamma"]
         assert make("rbf", gamma=gamma).fit(X).gamma_ == pytest.approx(expected)
-        assert make("linear", gamma=gamma).fit(X).gamma_ is None
+        assert make("linear").fit(X).gamma_ is None
 
     def test_parameters_are_not_changed_by_fit(self):
         for model in (make("rbf"), make("callable"), PowerKMeans(3)):
@@ -381,14 +381,14 @@ class TestInvariance:
 @pytest.mark.parametrize("seed", range(6))
 def test_of_restarts_of_equal_cost_one_is_the_best_throughout(seed):
     rows, _ = make_blobs(300, 4, centers=3, random_state=0)
-    model = KernelPowerKMeans(3, init="random", random_state=seed).fit(rows)
+    model = KernelPowerKMeans(3, kernel="rbf", init="random", random_state=seed).fit(rows)
     assert_array_equal(model.labels_, model.result_.labels[model.result_.best])
     assert model.n_iter_ == model.result_.n_iter[model.result_.best]
 
 
 def test_a_model_does_not_change_with_the_array_it_was_fitted_to():
     rows = np.array(X)
-    model = KernelPowerKMeans(3, random_state=0).fit(rows)
+    model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(rows)
     before = model.predict(X)
     rows[:] = 0
     assert_array_equal(model.predict(X), before)

@@ -336,7 +336,7 @@ class TestOneKernel:
     @pytest.mark.parametrize("copies", [1, 2, 5])
     @pytest.mark.parametrize("lam", [0, 0.1, 2.0, np.inf])
     def test_copies_of_one_kernel_give_what_it_gives(self, copies, lam):
-        single = KernelPowerKMeans(4, **self.GIVEN).fit(X, sample_weight=WEIGHT)
+        single = KernelPowerKMeans(4, kernel="rbf", **self.GIVEN).fit(X, sample_weight=WEIGHT)
         kernels = [{"kernel": "rbf", "gamma": 0.3}] * copies
         multi = MultiKernelPowerKMeans(
             4, kernels=kernels, lam=lam, init=SEEDS, random_state=0, **self.SCHEDULE
@@ -368,7 +368,7 @@ class TestOneKernel:
     @pytest.mark.parametrize("init", ["k-means++", "random"])
     def test_it_draws_the_same_starts_too(self, init):
         given = {"init": init, "n_init": 3, "random_state": 5, **self.SCHEDULE}
-        single = KernelPowerKMeans(4, gamma=0.3, **given).fit(X)
+        single = KernelPowerKMeans(4, kernel="rbf", gamma=0.3, **given).fit(X)
         multi = MultiKernelPowerKMeans(4, kernels=[{"kernel": "rbf", "gamma": 0.3}], **given).fit(X)
         assert_array_equal(multi.result_.labels, single.result_.labels)
 

@@ -1,6 +1,7 @@
 """Rows far from zero, numbers that overflow, and what is refused instead of fitted."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -37,7 +38,8 @@ class TestFarFromZero:
         # On a grid that the offset does not coarsen.
         rows = np.round(X * 2**20) / 2**20
         near, far = (
-            KernelPowerKMeans(3, random_state=0, **given).fit(rows + shift) for shift in (0, offset)
+            KernelPowerKMeans(3, **{"kernel": "rbf", **given}, random_state=0).fit(rows + shift)
+            for shift in (0, offset)
         )
         assert oracle.same_partition(far.labels_, Y)
         assert far.inertia_ == pytest.approx(near.inertia_, rel=1e-5)
@@ -53,7 +55,10 @@ class TestFarFromZero:
     def test_sparse_rows_that_lose_their_digits_bring_a_warning(self, dtype):
         offset = 1e4 if dtype == "float32" else 1e9
         rows = scipy.sparse.csr_array((X + offset).astype(dtype))
-        for model in (PowerKMeans(3, random_state=0), KernelPowerKMeans(3, random_state=0)):
+        for model in (
+            PowerKMeans(3, random_state=0),
+            KernelPowerKMeans(3, kernel="rbf", random_state=0),
+        ):
             with pytest.warns(UserWarning, match=r"sparse.* far from zero .*toarray"):
                 model.fit(rows)
 
@@ -79,9 +84,11 @@ class TestOverflow:
     @pytest.mark.parametrize("gamma", ["rms", "median", "scale"])
     def test_so_are_those_that_have_no_width(self, gamma):
         with pytest.raises(ValueError, match=r"overflow; scale its columns|NaN or infinite"):
-            KernelPowerKMeans(2, gamma=gamma).fit(1e200 * data.cloud(20, 2))
+            KernelPowerKMeans(2, kernel="rbf", gamma=gamma).fit(1e200 * data.cloud(20, 2))
 
-    @pytest.mark.parametrize("model", [KernelPowerKMeans(2), PowerKMeans(2), RKKM(2), RMKKM(2)])
+    @pytest.mark.parametrize(
+        "model", [KernelPowerKMeans(2, kernel="rbf"), PowerKMeans(2), RKKM(2), RMKKM(2)]
+    )
     @pytest.mark.parametrize("unit", [1e200, 1e308, 1e-200])
     def test_weights_whose_squares_overflow_are_refused(self, model, unit):
         with pytest.raises(ValueError, match=r"sample_weight: the sum of all weights .* divide"):
@@ -138,7 +145,7 @@ class TestOverflow:
                 model.predict(rows)
 
     def test_a_row_infinitely_far_away_in_the_data_is_near_to_something_by_a_gaussian(self):
-        model = KernelPowerKMeans(2, random_state=0).fit(X)
+        model = KernelPowerKMeans(2, kernel="rbf", random_state=0).fit(X)
         assert np.isfinite(model.transform([[1e300, 0.0]])).all()
 
     def test_a_fit_that_fails_leaves_the_model_as_it_was(self):
@@ -192,7 +199,9 @@ class TestBounds:
         assert model.inertia_ >= cost * (1 - 1e-12)
 
     @pytest.mark.filterwarnings("ignore:The best restart did not converge")
-    @pytest.mark.parametrize("estimator", [PowerKMeans, KernelPowerKMeans])
+    @pytest.mark.parametrize(
+        "estimator", [PowerKMeans, KernelPowerKMeans, partial(KernelPowerKMeans, kernel="rbf")]
+    )
     def test_low_is_not_above_high_where_the_cost_is_nil(self, estimator):
         for seed in range(15):
             rows = data.cloud(6, 2, seed).repeat(2, axis=0)
@@ -212,7 +221,7 @@ def test_powers_next_to_zero_take_heavy_weights():
 
 class TestDiagonal:
     def test_it_is_refused_where_it_would_be_passed_over(self):
-        model = KernelPowerKMeans(3, random_state=0).fit(X)
+        model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X)
         for answer in (model.transform, model.score):
             with pytest.raises(ValueError, match="diagonal: only a precomputed kernel"):
                 answer(X, diagonal=np.ones(90))
@@ -268,7 +277,7 @@ class TestRowsElsewhere:
 
 def test_pickled_models_hold_numpy_arrays_only():
     torch = pytest.importorskip("torch")
-    model = KernelPowerKMeans(3, random_state=0).fit(torch.asarray(X))
+    model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(torch.asarray(X))
     assert isinstance(model.labels_, torch.Tensor)
     read = pickle.loads(pickle.dumps(model))
     for name in ("labels_", "weights_"):

@@ -25,17 +25,17 @@ pytestmark = pytest.mark.slow
 
 ESTIMATORS = [
     KernelPowerKMeans(n_clusters=3),
+    KernelPowerKMeans(n_clusters=3, kernel="rbf"),
     KernelPowerKMeans(n_clusters=3, kernel="precomputed"),
     KernelKMeans(n_clusters=3),
     KernelKMeans(n_clusters=3, kernel="precomputed"),
     PowerKMeans(n_clusters=3),
-    KernelPowerKMeans(n_clusters=3, approximation="landmarks", n_components=10),
-    KernelPowerKMeans(n_clusters=3, approximation="rpcholesky"),
+    KernelPowerKMeans(n_clusters=3, kernel="rbf", approximation="landmarks", n_components=10),
+    KernelPowerKMeans(n_clusters=3, kernel="rbf", approximation="rpcholesky"),
     KernelPowerKMeans(n_clusters=3, kernel="precomputed", approximation="rpcholesky"),
-    KernelPowerKMeans(n_clusters=3, approximation="rff", n_components=50),
+    KernelPowerKMeans(n_clusters=3, kernel="rbf", approximation="rff", n_components=50),
     KernelKMeans(n_clusters=3, approximation="landmarks", n_components=0.9),
-    KernelPowerKMeans(n_clusters=3, kernel="heat"),
-    KernelPowerKMeans(n_clusters=3, kernel="heat", approximation="landmarks"),
+    KernelPowerKMeans(n_clusters=3, approximation="landmarks"),
     KernelPowerKMeans(n_clusters=3, kernel="graph"),
     MultiKernelPowerKMeans(n_clusters=3),
     MultiKernelPowerKMeans(n_clusters=3, kernels=["heat", "rbf"]),
@@ -138,12 +138,14 @@ class TestComposition:
             KernelPowerKMeans(4, kernel="precomputed", random_state=0), K, cv=3
         )
         gamma = -np.log(K[0, 1]) / ((self.X[0] - self.X[1]) ** 2).sum()
-        by_rows = cross_val_score(KernelPowerKMeans(4, gamma=gamma, random_state=0), self.X, cv=3)
+        by_rows = cross_val_score(
+            KernelPowerKMeans(4, kernel="rbf", gamma=gamma, random_state=0), self.X, cv=3
+        )
         np.testing.assert_allclose(by_matrix, by_rows, rtol=1e-6)
 
     def test_grid_search(self):
         search = GridSearchCV(
-            KernelPowerKMeans(4, random_state=0),
+            KernelPowerKMeans(4, kernel="rbf", random_state=0),
             {"gamma": [0.01, 10.0], "s0": ["auto", -5.0]},
             scoring=lambda model, X, y: adjusted_rand_score(y, model.predict(X)),
             cv=3,

@@ -9,7 +9,7 @@ import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
 
 ESTIMATORS = {
-    "annealed": lambda **given: KernelPowerKMeans(6, gamma=0.3, **given),
+    "annealed": lambda **given: KernelPowerKMeans(6, kernel="rbf", gamma=0.3, **given),
     "hard": lambda **given: KernelKMeans(6, gamma=0.3, **given),
     "linear": lambda **given: PowerKMeans(6, **given),
 }
@@ -44,7 +44,7 @@ def test_more_moves_never_cost_more():
 @pytest.mark.slow
 def test_one_default_run_is_as_good_as_twenty_hard_ones_on_digits():
     X = load_digits().data
-    model = KernelPowerKMeans(10, random_state=0).fit(X)
+    model = KernelPowerKMeans(10, kernel="rbf", random_state=0).fit(X)
     hard = KernelKMeans(10, n_init=20, random_state=0).fit(X)
     assert model.inertia_ <= 1.001 * hard.inertia_
 
@@ -52,7 +52,7 @@ def test_one_default_run_is_as_good_as_twenty_hard_ones_on_digits():
 @pytest.mark.parametrize("seed", range(5))
 def test_one_default_run_is_never_above_plain_kernel_k_means_from_its_start(seed):
     X, _ = data.blobs(150, 2, 7)
-    model = KernelPowerKMeans(7, random_state=seed).fit(X)
+    model = KernelPowerKMeans(7, kernel="rbf", random_state=seed).fit(X)
     plain = KernelKMeans(7, random_state=seed).fit(X)
     assert model.inertia_ <= plain.inertia_ * (1 + 1e-12)
 
@@ -60,7 +60,7 @@ def test_one_default_run_is_never_above_plain_kernel_k_means_from_its_start(seed
 def test_a_partition_of_the_default_cannot_be_improved_by_any_single_sample():
     X = data.cloud(60, 3)
     K = oracle.rbf(X, X, 0.3)
-    model = KernelPowerKMeans(6, gamma=0.3, random_state=0).fit(X)
+    model = KernelPowerKMeans(6, kernel="rbf", gamma=0.3, random_state=0).fit(X)
     for sample in range(60):
         for cluster in range(6):
             labels = model.labels_.copy()
@@ -81,7 +81,7 @@ def test_at_a_constant_power_nothing_is_swapped_unless_asked():
 def test_what_memory_holds_does_not_change_what_is_found():
     X = data.cloud(200, 2)
     few, many = (
-        KernelPowerKMeans(5, memory_budget=budget, random_state=0).fit(X)
+        KernelPowerKMeans(5, kernel="rbf", memory_budget=budget, random_state=0).fit(X)
         for budget in (480_000, "1GB")
     )
     np.testing.assert_array_equal(few.labels_, many.labels_)

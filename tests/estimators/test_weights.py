@@ -14,15 +14,23 @@ from kernelmeans.peers import MKKM, RKKM, RMKKM
 #: Without swap moves, which draw samples by number, steps can be compared one by one.
 ALONE = {"n_swaps": 0}
 ESTIMATORS = {
-    "annealed": lambda k, **given: KernelPowerKMeans(k, gamma=0.3, **{**ALONE, **given}),
+    "annealed": lambda k, **given: KernelPowerKMeans(
+        k, kernel="rbf", gamma=0.3, **{**ALONE, **given}
+    ),
     "precomputed": lambda k, **given: KernelPowerKMeans(
         k, kernel="precomputed", **{**ALONE, **given}
     ),
-    "paper": lambda k, **given: KernelPowerKMeans(k, gamma=0.3, eta=1.04, **{**ALONE, **given}),
-    "constant": lambda k, **given: KernelPowerKMeans(k, gamma=0.3, eta=1, tol=1e-4, **given),
+    "paper": lambda k, **given: KernelPowerKMeans(
+        k, kernel="rbf", gamma=0.3, eta=1.04, **{**ALONE, **given}
+    ),
+    "constant": lambda k, **given: KernelPowerKMeans(
+        k, kernel="rbf", gamma=0.3, eta=1, tol=1e-4, **given
+    ),
     "hard": lambda k, **given: KernelKMeans(k, gamma=0.3, **given),
     "linear": lambda k, **given: PowerKMeans(k, **{**ALONE, **given}),
-    "swaps": lambda k, **given: KernelPowerKMeans(k, gamma=0.3, random_state=0, **given),
+    "swaps": lambda k, **given: KernelPowerKMeans(
+        k, kernel="rbf", gamma=0.3, random_state=0, **given
+    ),
     "linear, swaps": lambda k, **given: PowerKMeans(k, random_state=0, **given),
 }
 estimators = pytest.mark.parametrize("name", ESTIMATORS)
@@ -117,7 +125,7 @@ def test_equal_weights_are_no_weights(name):
 def test_weights_count_in_the_score():
     X = data.cloud(80, 3)
     weight = np.random.default_rng(0).uniform(0.1, 3, 80)
-    model = KernelPowerKMeans(4, random_state=0).fit(X, sample_weight=weight)
+    model = KernelPowerKMeans(4, kernel="rbf", random_state=0).fit(X, sample_weight=weight)
     assert model.inertia_ == -model.score(X, sample_weight=weight)
     nearest = model.transform(X).min(axis=1) ** 2
     assert model.inertia_ == pytest.approx(weight @ nearest)
@@ -132,13 +140,18 @@ def test_heavy_samples_draw_the_centroids():
 
 #: Estimators whose kernels follow the rows.
 BY_WIDTH = {
-    **{gamma: KernelPowerKMeans(gamma=gamma, n_swaps=0) for gamma in ("rms", "median", "scale")},
+    **{
+        gamma: KernelPowerKMeans(kernel="rbf", gamma=gamma, n_swaps=0)
+        for gamma in ("rms", "median", "scale")
+    },
     **{
         family: MultiKernelPowerKMeans(kernels=family, n_swaps=0)
         for family in ("neighbors", "widths", "du2015")
     },
     "linear": PowerKMeans(n_swaps=0),
-    "rff": KernelPowerKMeans(approximation="rff", n_components=50, n_swaps=0, random_state=0),
+    "rff": KernelPowerKMeans(
+        kernel="rbf", approximation="rff", n_components=50, n_swaps=0, random_state=0
+    ),
 }
 
 

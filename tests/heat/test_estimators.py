@@ -98,7 +98,7 @@ def test_fitted_attributes():
 
 
 def test_other_kernels_have_none_of_them():
-    model = KernelPowerKMeans(2, random_state=0).fit(cloud())
+    model = KernelPowerKMeans(2, kernel="rbf", random_state=0).fit(cloud())
     found = model.n_neighbors_, model.t_, model.eigenvalues_, model.n_pieces_
     assert found == (None, None, None, None)
 

@@ -152,6 +152,13 @@ def test_one_cluster():
     assert model.inertia_ == pytest.approx(30, rel=1e-3)
 
 
+def test_one_cluster_has_all_pieces_without_a_word():
+    X, _ = groups(30, 30, 30, 30)
+    model = KernelPowerKMeans(1, random_state=0).fit(X)
+    assert model.n_pieces_ == 4
+    assert_array_equal(model.labels_, 0)
+
+
 @pytest.mark.parametrize("estimator", [KernelPowerKMeans, KernelKMeans])
 def test_as_many_clusters_as_rows(estimator):
     X, _ = groups(2, 2, 2)

@@ -327,7 +327,8 @@ class TestSimilarities:
     def test_the_unit_of_the_kernels_changes_no_label(self, name):
         K = matrices()
         if name == "RKKM":
-            models = [make(name, kernel="precomputed", init=SEEDS).fit(u * K[0]) for u in (1, 1e6)]
+            model = make(name, kernel="precomputed", gamma="rms", init=SEEDS)
+            models = [clone(model).fit(u * K[0]) for u in (1, 1e6)]
         else:
             models = [make(name, kernels="precomputed", init=SEEDS).fit(u * K) for u in (1, 1e6)]
         assert_array_equal(models[0].labels_, models[1].labels_)

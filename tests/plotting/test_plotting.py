@@ -20,7 +20,7 @@ def rows() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def model(X: np.ndarray) -> KernelPowerKMeans:
-    return KernelPowerKMeans(5, random_state=0).fit(X)
+    return KernelPowerKMeans(5, kernel="rbf", random_state=0).fit(X)
 
 
 def scatter(model, X, **settings):
@@ -122,7 +122,7 @@ def test_a_data_frame_is_drawn_as_its_numbers(model, X):
 
 def test_sparse_rows(X):
     data = scipy.sparse.csr_array(np.maximum(X, 0))
-    model = KernelPowerKMeans(3, random_state=0).fit(data)
+    model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(data)
     assert len(plot_fit(model, data).axes) == 3
 
 

@@ -110,7 +110,7 @@ def test_names_do_not_overlap(n_kernels):
 
 def test_only_several_kernels_get_a_panel(model):
     assert len(plot_fit(model, X).axes) == 4
-    assert len(plot_fit(KernelPowerKMeans(3, random_state=0).fit(X), X).axes) == 3
+    assert len(plot_fit(KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X), X).axes) == 3
 
 
 def coordinates(model, data):

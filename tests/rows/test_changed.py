@@ -105,7 +105,12 @@ class Spoilt(Dataset):
 def test_nan_that_turns_up_after_the_first_pass():
     # The budget keeps the rows on disk: they have 160 kB.
     model = KernelPowerKMeans(
-        3, approximation="landmarks", n_components=5, memory_budget="600 KB", random_state=0
+        3,
+        kernel="rbf",
+        approximation="landmarks",
+        n_components=5,
+        memory_budget="600 KB",
+        random_state=0,
     )
     spoilt = Spoilt(X, chunks=(500, 4))
     with pytest.raises(ValueError, match="Input X contains NaN or infinity in"):

@@ -70,7 +70,7 @@ def test_a_restart_is_the_same_alone_and_among_others(X, seed):
     "model",
     [
         PowerKMeans(K),
-        KernelPowerKMeans(K, approximation="landmarks", n_components=40),
+        KernelPowerKMeans(K, kernel="rbf", approximation="landmarks", n_components=40),
         MultiKernelPowerKMeans(K, kernels=["rbf", "linear"], approximation="landmarks"),
     ],
     ids=["linear", "landmarks", "several"],

@@ -1,5 +1,7 @@
 """Where annealing starts."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -111,9 +113,9 @@ def test_the_start_does_not_depend_on_the_seeding_or_the_number_of_restarts():
     X, _ = make_rings(random_state=0)
     rows = np.random.default_rng(0).permutation(len(X))[:30].reshape(3, 10)
     models = [
-        KernelPowerKMeans(10, gamma=0.5, random_state=0),
-        KernelPowerKMeans(10, gamma=0.5, random_state=0, init=rows),
-        KernelPowerKMeans(10, gamma=0.5, random_state=0, init="random", n_init=2),
+        KernelPowerKMeans(10, kernel="rbf", gamma=0.5, random_state=0),
+        KernelPowerKMeans(10, kernel="rbf", gamma=0.5, random_state=0, init=rows),
+        KernelPowerKMeans(10, kernel="rbf", gamma=0.5, random_state=0, init="random", n_init=2),
     ]
     starts = {model.fit(X).power_history_[0] for model in models}
     assert len(starts) == 1
@@ -123,13 +125,15 @@ def test_the_start_does_not_depend_on_the_seeding_or_the_number_of_restarts():
 @pytest.mark.parametrize("seed", range(3))
 def test_random_starts_on_clear_clusters_end_in_them(seed):
     X, y = make_rings(random_state=seed)
-    model = KernelPowerKMeans(10, gamma=0.5, init="random", n_init=20, n_swaps=0, random_state=0)
+    model = KernelPowerKMeans(
+        10, kernel="rbf", gamma=0.5, init="random", n_init=20, n_swaps=0, random_state=0
+    )
     scores = [adjusted_rand_score(y, labels) for labels in model.fit(X).result_.labels]
     assert np.mean(scores) > 0.98
 
 
 def test_a_power_that_stays_is_below_the_critical_one_even_on_clear_clusters():
     X, _ = data.blobs(300, 8, 12, spread=0.05)
-    for estimator in (KernelPowerKMeans, PowerKMeans):
+    for estimator in (partial(KernelPowerKMeans, kernel="rbf"), KernelPowerKMeans, PowerKMeans):
         model = estimator(12, eta=1, random_state=0).fit(X)
         assert model.power_history_[0] <= min(-1, 1.2 * model.critical_power_)

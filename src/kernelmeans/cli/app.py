@@ -143,8 +143,8 @@ def predict(
 def demo(ctx: click.Context, output_dir: Path, force: bool, as_json: bool, quiet: bool) -> None:
     """Cluster the 1797 handwritten digits that come with scikit-learn.
 
-    Writes digits.csv and then does what "kernelmeans fit digits.csv -k 10 --kernel heat
-    --no-scale --label-column digit --plot" does.
+    Writes digits.csv and then does what "kernelmeans fit digits.csv -k 10 --no-scale
+    --label-column digit --plot" does.
     """
     require("polars", "rich", "skops")
 
@@ -152,7 +152,7 @@ def demo(ctx: click.Context, output_dir: Path, force: bool, as_json: bool, quiet
 
     source = output_dir / "digits.csv"
     write_digits(source, force=force)
-    arguments = [str(source), "-k", "10", "--kernel", "heat", "--no-scale", "--label-column", LABEL]
+    arguments = [str(source), "-k", "10", "--no-scale", "--label-column", LABEL]
     if installed("matplotlib"):
         arguments.append("--plot")
     if not (quiet or as_json):

@@ -16,6 +16,7 @@ from click.core import ParameterSource
 from kernelmeans.cli.grouped import count_or_share, group, number_or, option
 
 _KERNELS = (
+    "heat",
     "rbf",
     "laplacian",
     "poly",
@@ -23,7 +24,6 @@ _KERNELS = (
     "linear",
     "sigmoid",
     "geodesic",
-    "heat",
     "graph",
     "precomputed",
 )
@@ -118,16 +118,16 @@ kernel_options = group(
     option(
         "--kernel",
         type=click.Choice(_KERNELS),
-        default="rbf",
+        default="heat",
         metavar="NAME",
-        help=f"One of {', '.join(_KERNELS)}.",
+        help=f"One of {', '.join(_KERNELS)}. Heat finds clusters of any shape, rbf round ones.",
     ),
     option(
         "--gamma",
         type=number_or("rms", "median", "scale"),
         metavar="RULE|NUMBER",
         default="rms",
-        help="Kernel width: rms, median, scale or a number.",
+        help="Width of kernels that have one: rms, median, scale or a number.",
     ),
     option("--degree", type=float, default=3, help="Degree of poly."),
     option("--coef0", type=float, default=1.0, help="Constant of poly and sigmoid."),
@@ -170,7 +170,8 @@ kernel_options = group(
         metavar="NAME",
         default="auto",
         help="Features in place of the kernel matrix: landmarks, rpcholesky or rff; none: the "
-        "exact kernel; auto: the exact kernel of a few thousand rows, landmarks of more.",
+        "exact kernel; auto: the exact kernel of a few thousand rows (heat: the graph of 50 000), "
+        "landmarks of more.",
     ),
     option(
         "--components",

@@ -224,7 +224,8 @@ def _power(summary: dict[str, Any]) -> str:
     steps = f"{summary['steps']} steps"
     if not math.isfinite(summary["start_power"]):
         return f"{steps}, all of them hard"
+    critical = round(summary["critical_power"], 6)  # Clear clusters have 0, but for rounding.
     return (
-        f"from {summary['start_power']:.3g} (critical power {summary['critical_power']:.3g}), "
+        f"from {summary['start_power']:.3g} (critical power {critical:.3g}), "
         f"{steps} with those of swap moves"
     )

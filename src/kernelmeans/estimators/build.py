@@ -19,7 +19,6 @@ from kernelmeans.estimators.lazy import refuse_dask
 from kernelmeans.heat import DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Approximation, Explicit, approximate, draw_rows
-from kernelmeans.lowrank.draw import MOST_BYTES
 from kernelmeans.rows import Rows
 from kernelmeans.rows.lazy import DaskRows
 from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, PartedSpace, Space
@@ -221,7 +220,8 @@ class Builder:
             return
         count = choice.n_components
         count = auto_anchors(n, k) if isinstance(count, str) else int(count)
-        rows, weight = draw_rows(X, self.weight, min(MOST_BYTES, budget // 8), at_least=2 * count)
+        # As large for any budget: clusters should not depend on it.
+        rows, weight = draw_rows(X, self.weight, at_least=2 * count)
         kernel.fit_anchors(rows, weight, k, count, seed)
 
     def _features(self, found: Approximation, X: Data, budget: int) -> FeatureSpace:

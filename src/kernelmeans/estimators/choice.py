@@ -134,12 +134,13 @@ def _choose_heat(
     if approximation not in ("auto", "landmarks", None):
         raise ValueError(
             f"approximation={approximation!r} does not go with kernel={kernel.name!r}; use None, "
-            "the graph of all rows, 'landmarks', that of anchors, or 'auto'."
+            "the graph of all rows, 'landmarks', that of anchors, or 'auto', or another kernel as "
+            "'rbf'."
         )
     if not isinstance(n_components, str | Integral):
         raise ValueError(
             f"n_components={n_components!r}: the anchors of kernel={kernel.name!r} keep no share "
-            "of the trace; give their number, or use n_components='auto'."
+            "of the trace; give their number, use n_components='auto', or another kernel as 'rbf'."
         )
     if approximation == "landmarks" and not kernel.has_anchors:
         raise ValueError(

@@ -33,19 +33,20 @@ class KernelPowerKMeans(WithKernel, Annealed):
     ----------
     n_clusters : int, default=8
         Number of clusters k.
-    kernel : str or callable, default="rbf"
-        ``"rbf"``, ``"laplacian"``, ``"poly"``, ``"cosine"``, ``"linear"``, ``"sigmoid"`` as
-        scikit-learn computes them, ``"geodesic"`` (`kernelmeans.kernels.geodesic_kernel`),
+    kernel : str or callable, default="heat"
         ``"heat"`` (on the graph of nearest neighbours, for clusters of any shape:
         `kernelmeans.heat.HeatKernel`), ``"graph"`` (the same where X is the graph: a symmetric
-        matrix of edges, `kernelmeans.heat.GraphKernel`), ``"precomputed"`` (X is the kernel
-        matrix), or a callable that takes two matrices of rows and returns the kernel between them
-        (it is called from several threads). A callable, ``"sigmoid"`` or ``"precomputed"`` kernel
-        that is not positive semi-definite brings a warning with the size of the violation.
+        matrix of edges, `kernelmeans.heat.GraphKernel`), ``"rbf"`` (the paper's Gaussian),
+        ``"laplacian"``, ``"poly"``, ``"cosine"``, ``"linear"``, ``"sigmoid"`` as scikit-learn
+        computes them, ``"geodesic"`` (`kernelmeans.kernels.geodesic_kernel`), ``"precomputed"`` (X
+        is the kernel matrix), or a callable that takes two matrices of rows and returns the kernel
+        between them (it is called from several threads). A callable, ``"sigmoid"`` or
+        ``"precomputed"`` kernel that is not positive semi-definite brings a warning with the size
+        of the violation. Parameters that the kernel does not have bring a warning too.
     gamma : {"rms", "median", "scale"} or float, default="rms"
-        Width. ``"rms"``: the paper's 1 / (2 sigma^2) for rbf, sigma the root mean square distance
-        of two rows; 1 / n_features for laplacian, poly and sigmoid; 0.5 for geodesic.
-        ``"median"``: sigma the median distance of a seeded sample. ``"scale"``:
+        Width, where the kernel has one. ``"rms"``: the paper's 1 / (2 sigma^2) for rbf, sigma the
+        root mean square distance of two rows; 1 / n_features for laplacian, poly and sigmoid; 0.5
+        for geodesic. ``"median"``: sigma the median distance of a seeded sample. ``"scale"``:
         1 / (n_features * X.var()). Rows count by their weights.
     degree, coef0 : float, default=3 and 1
         Of the poly and sigmoid kernels.
@@ -158,7 +159,7 @@ class KernelPowerKMeans(WithKernel, Annealed):
         inner product of the rows, or an approximation), and why.
     approximation_error_ : float or None
         Share of the trace of the kernel matrix that the approximation leaves out; 0 for an exact
-        kernel, None for random features and where a kernel is seen to be indefinite.
+        kernel, None for random features, for anchors and where a kernel is seen to be indefinite.
     inertia_bounds_ : tuple of float or None
         The kernel k-means cost of ``labels_`` under the exact kernel, about the means of the
         clusters, lies between them; ``inertia_`` twice for an exact kernel, None as above.
@@ -171,7 +172,7 @@ class KernelPowerKMeans(WithKernel, Annealed):
 
     See Also
     --------
-    KernelKMeans : The same without annealing.
+    KernelKMeans : The same without annealing; its default kernel is ``"rbf"``.
     PowerKMeans : The same in the space of the data.
 
     Notes
@@ -208,7 +209,7 @@ class KernelPowerKMeans(WithKernel, Annealed):
         self,
         n_clusters: int = 8,
         *,
-        kernel: str | Callable[..., Any] = "rbf",
+        kernel: str | Callable[..., Any] = "heat",
         gamma: str | float = "rms",
         degree: float = 3,
         coef0: float = 1,
@@ -266,7 +267,10 @@ class KernelKMeans(WithKernel):
     ----------
     n_clusters : int, default=8
         Number of clusters k.
-    kernel, gamma, degree, coef0, kernel_params, n_neighbors, t, metric
+    kernel : str or callable, default="rbf"
+        As for `KernelPowerKMeans`, whose default is ``"heat"``: costs compare where the kernels
+        are the same.
+    gamma, degree, coef0, kernel_params, n_neighbors, t, metric
         As for `KernelPowerKMeans`.
     init, n_init
         As for `KernelPowerKMeans`.

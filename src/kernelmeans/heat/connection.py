@@ -84,7 +84,9 @@ def find_connection(nearest: NearestRows, n_neighbors: int, n_clusters: int) -> 
 def warn_of_pieces(
     pieces: Pieces, n_clusters: int, n_neighbors: int, nearest: NearestRows | None = None
 ) -> None:
-    """Say so where the graph has more large pieces than there are clusters, and what to do.
+    """Say so where the graph has more large pieces than clusters, and what to do.
+
+    One cluster has all of them.
 
     Parameters
     ----------
@@ -97,7 +99,7 @@ def warn_of_pieces(
     nearest : NearestRows, default=None
         Its rows, among which the number of neighbours that connects them is looked for.
     """
-    if pieces.n_large <= n_clusters:
+    if n_clusters == 1 or pieces.n_large <= n_clusters:
         return
     remedy = "Raise n_neighbors, which connects pieces, or n_clusters."
     if nearest is not None:

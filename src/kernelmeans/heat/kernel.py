@@ -122,7 +122,7 @@ class HeatKernel(Kernel):
         self : HeatKernel
             The fitted kernel.
         """
-        n_clusters = max(n_clusters, FEWEST_CLUSTERS)
+        wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         metric, shared = self._given["metric"], {} if shared is None else shared
         if metric not in shared:
             shared[metric] = DistinctRows.of(X, sample_weight, metric)
@@ -134,7 +134,7 @@ class HeatKernel(Kernel):
             n_rows,
             n_clusters,
         )
-        warn_of_pieces(pieces, n_clusters, n_neighbors, nearest)
+        warn_of_pieces(pieces, wanted, n_neighbors, nearest)
         basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self._given["t"])
         features = basis.features[join(pieces, nearest)].astype(nearest.rows.dtype)
         self._features = GraphFeatures(distinct, features, n_neighbors)
@@ -171,12 +171,12 @@ class HeatKernel(Kernel):
         counting = np.flatnonzero(sample_weight)
         if len(counting) < len(sample_weight):
             X, sample_weight = X[counting], sample_weight[counting]
-        n_clusters = max(n_clusters, FEWEST_CLUSTERS)
+        wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         n_neighbors, t = self._given["n_neighbors"], self._given["t"]
         near = auto_near(n_anchors) if isinstance(n_neighbors, str) else int(n_neighbors)
         anchors = draw_anchors(X, sample_weight, self._given["metric"], n_anchors, seed)
         self._features, basis, pieces = anchor_basis(X, sample_weight, anchors, near, n_clusters, t)
-        warn_of_pieces(pieces, n_clusters, near)
+        warn_of_pieces(pieces, wanted, near)
         return self._fitted(basis, pieces, n_neighbors=near)
 
     def _not_torn(

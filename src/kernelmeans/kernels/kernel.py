@@ -1,5 +1,6 @@
 """Kernel functions with their parameters settled."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.utils.extmath import row_norms
 from kernelmeans._arrays import like, namespace, on_host, picked, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data
+from kernelmeans._warnings import warn_user
 from kernelmeans.kernels.formulas import FORMULAS, largest_entries, unit_rows
 from kernelmeans.kernels.gaussian import GaussianRows
 from kernelmeans.kernels.geodesic import geodesic_kernel
@@ -280,6 +282,8 @@ def resolve_kernel(
 ) -> Kernel:
     """Settle a kernel's parameters from the data.
 
+    A parameter that the kernel does not take brings a warning, unless it is at its default.
+
     Parameters
     ----------
     kernel : str or callable
@@ -325,6 +329,8 @@ def resolve_kernel(
             f"kernel='heat', got kernel={kernel!r}; a graph of affinities is kernel='graph', and a "
             "kernel matrix kernel='precomputed', both with metric='euclidean'."
         )
+    given = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    _warn_of_ignored(kernel, given | {"n_neighbors": n_neighbors, "t": t, "metric": metric})
     if not isinstance(kernel, str):
         return Kernel(kernel, kernel_params or {})
     if kernel_params is not None:
@@ -343,10 +349,26 @@ def resolve_kernel(
         if metric == "precomputed":
             return DistancesKernel(n_neighbors, t)
         return HeatKernel(n_neighbors, t, metric)
-    given = {"degree": degree, "coef0": coef0}
     if "gamma" in PARAMETERS[kernel]:
         given["gamma"] = resolve_gamma(gamma, kernel, X, random_state, sample_weight)
     return Kernel(kernel, {name: given[name] for name in PARAMETERS[kernel]})
+
+
+def _warn_of_ignored(kernel: str | Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Name the parameters that were given, and that the kernel does not take."""
+    defaults = inspect.signature(resolve_kernel).parameters
+    takes = PARAMETERS[kernel] if isinstance(kernel, str) else ()
+    for name, value in given.items():
+        if name in takes or value == defaults[name].default:
+            continue
+        others = [repr(own) for own, parameters in PARAMETERS.items() if name in parameters]
+        remedy = f"choose one that has it ({', '.join(others)})"
+        if callable(kernel):
+            remedy = "write it into kernel_params"
+        warn_user(
+            f"{name}={value!r} has no effect with kernel={Kernel(kernel, {}).name!r}: {remedy}, "
+            f"or leave {name} out."
+        )
 
 
 def check_finite(kernel: Kernel, *values: Array) -> None:

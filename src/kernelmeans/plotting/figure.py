@@ -49,7 +49,7 @@ def plot_fit(
     >>> X = load_iris().data
     >>> figure = plot_fit(KernelPowerKMeans(3, random_state=0).fit(X), X)
     >>> len(figure.get_axes())
-    3
+    5
     """
     weighs_kernels = hasattr(estimator, "kernel_weights_")
     has_graph = getattr(estimator, "eigenvalues_", None) is not None

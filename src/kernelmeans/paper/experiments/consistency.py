@@ -199,7 +199,7 @@ def _fitted(truth: Population, counts: Array, power: float | None) -> Any:
         common |= {"s0": power, "eta": 1.0, "tol": 1e-12}
     model: Any
     if len(truth.matrices) == 1:
-        model = KernelPowerKMeans(K_CLUSTERS, gamma=GAMMAS[0], **common)
+        model = KernelPowerKMeans(K_CLUSTERS, kernel="rbf", gamma=GAMMAS[0], **common)
     else:
         kernels = [{"kernel": "rbf", "gamma": gamma} for gamma in GAMMAS]
         model = MultiKernelPowerKMeans(
