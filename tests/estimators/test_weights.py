@@ -179,7 +179,7 @@ DRAWING = {
     "heat": KernelPowerKMeans(kernel="heat"),
     "heat by anchors": KernelPowerKMeans(kernel="heat", approximation="landmarks", n_components=12),
     **{
-        name: KernelPowerKMeans(approximation=name, n_components=12)
+        name: KernelPowerKMeans(kernel="rbf", approximation=name, n_components=12)
         for name in ("landmarks", "rpcholesky", "rff")
     },
 }
