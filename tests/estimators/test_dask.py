@@ -278,7 +278,7 @@ def exact(estimator, **given):
             "kernel matrices cannot be had of Dask.*approximation=",
         ),
         (exact(KernelKMeans, cache_kernel=False), lazy(), "kernel matrices cannot be had of Dask"),
-        (KernelPowerKMeans(3, kernel="precomputed"), lazy(), "kernel matrices cannot be had"),
+        (KernelPowerKMeans(3, kernel="precomputed"), lazy(), "kernel matrices and graphs cannot"),
         (exact(MultiKernelPowerKMeans, kernels=VIEWS), lazy(), "kernel matrices cannot be had"),
         (clone(MODELS["several"]).set_params(kernel_scaling="min-max"), lazy(), "'min-max' looks"),
         (LINEAR, lazy().map_blocks(scipy.sparse.csr_array), "arrays of NumPy arrays, got csr"),

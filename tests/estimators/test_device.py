@@ -62,7 +62,7 @@ CASES = {
     "coordinates": (KernelPowerKMeans(3, kernel="rbf", init=X[:3] + 0.1), X),
     "hard": (KernelKMeans(4, kernel="laplacian"), X),
     "linear": (PowerKMeans(4), X),
-    "multi": (MultiKernelPowerKMeans(3), X),
+    "multi": (MultiKernelPowerKMeans(3, kernels="widths"), X),
     "views": (
         MultiKernelPowerKMeans(3, kernels=VIEWS, kernel_scaling="cosine", cache_kernel=False),
         X,

@@ -166,7 +166,7 @@ def few_changes(
     now = xp.permute_dims(total != 0, (1, 0, 2))
     changed = xp.reshape(now != xp.permute_dims(old.coefficients != 0, (1, 0, 2)), (-1,))
     # Who goes to another cluster leaves one and joins one.
-    if xp.count_nonzero(changed) > 2 * MOST_CHANGED * restarts * n_samples:
+    if int(xp.count_nonzero(changed)) > 2 * MOST_CHANGED * restarts * n_samples:
         return None
     where = to_numpy(xp.nonzero(changed)[0])
     joins = to_numpy(take(xp.reshape(now, (-1,)), where, axis=0))
