@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import kernelmeans
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
-from kernelmeans.peers import MKKM, RKKM, RMKKM
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
 
 BATCHES, FITS = 20, 100
 #: Seconds of one fit with its answers, on any machine.

@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import data
 import oracle
-from kernelmeans import MKKM, RMKKM, MultiKernelPowerKMeans
+from kernelmeans import MultiKernelPowerKMeans
+from kernelmeans.baselines import MKKM, RMKKM
 from kernelmeans.engines import Threads
 
 X = data.cloud(60, 4)

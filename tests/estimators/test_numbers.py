@@ -10,7 +10,7 @@ import scipy.sparse
 import data
 import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
-from kernelmeans.peers import MKKM, RKKM, RMKKM
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
 
 X, Y = data.blobs(90, 2, 3)
 

@@ -18,7 +18,8 @@ from sklearn.preprocessing import StandardScaler
 
 import data
 import oracle
-from kernelmeans import MKKM, RMKKM, MultiKernelPowerKMeans
+from kernelmeans import MultiKernelPowerKMeans
+from kernelmeans.baselines import MKKM, RMKKM
 
 X, Y = data.blobs(90, 5, 3, spread=1.5)
 SEEDS = np.array([2, 31, 47])
@@ -394,7 +395,7 @@ class TestComposition:
 
     @pytest.mark.parametrize("estimator", [MKKM, RMKKM])
     @libraries
-    def test_peers_take_the_same_views(self, library, estimator):
+    def test_baselines_take_the_same_views(self, library, estimator):
         Ks = np.stack([oracle.rbf(X[:, own], X[:, own], 0.05) for own in ([0, 2], [4, 3, 1])])
         given = {"init": SEEDS, "random_state": 0}
         expected = estimator(3, kernels="precomputed", **given).fit(Ks)

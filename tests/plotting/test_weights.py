@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.peers import RMKKM
+from kernelmeans.baselines import RMKKM
 from kernelmeans.plotting import draw_clusters, draw_kernel_weights, plot_fit
 
 X = make_blobs(80, n_features=4, centers=3, random_state=1)[0]

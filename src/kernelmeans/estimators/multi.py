@@ -98,7 +98,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
     See Also
     --------
     KernelPowerKMeans : The same for one kernel.
-    MKKM, RMKKM : Other ways to weigh kernels, to compare with.
+    kernelmeans.baselines : Other ways to weigh kernels, to compare with.
 
     References
     ----------

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
-from kernelmeans import MKKM, RKKM, RMKKM, KernelKMeans, MultiKernelPowerKMeans
+from kernelmeans import KernelKMeans, MultiKernelPowerKMeans
 from kernelmeans._typing import Array, IntArray
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
 from kernelmeans.kernels import du2015_kernels
 from kernelmeans.paper import printed
 from kernelmeans.paper.grid import Experiment, Outcome, Results, Scale
