@@ -140,7 +140,7 @@ def estimator(rng, k):
 def assert_sound(model, X, weight):
     assert np.isfinite(model.inertia_)
     assert np.isfinite(model.objective_history_).all()
-    assert model.weights_ is None or np.isfinite(model.weights_).all()
+    assert model.memberships_ is None or np.isfinite(model.memberships_).all()
     np.testing.assert_array_equal(model.labels_, model.predict(X))
     assert model.labels_.min() >= 0
     assert model.labels_.max() < model.n_clusters

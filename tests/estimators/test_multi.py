@@ -176,7 +176,7 @@ class TestSteps:
         factors = unit_factors(Ks) if scaling else np.ones(2)
         self.compare(model, X, Ks, self.SCHEDULES["annealed"][1], lam, factors, 1.0)
 
-    def test_the_last_soft_weights_are_those_of_the_final_centroids(self):
+    def test_the_last_memberships_are_those_of_the_final_centroids(self):
         Ks = matrices("rbf, linear")
         factors = unit_factors(Ks)
         model = make("rbf, linear", init=SEEDS, s0=S0, eta=1.0, max_iter=5, tol=0)
@@ -186,7 +186,7 @@ class TestSteps:
         D = oracle.multi_distances(Ks, A, a * factors)
         for i in (0, 40, 79):
             w = oracle.power_weights(D[i], S0)
-            assert_allclose(model.weights_[i], w / w.sum(), rtol=1e-5, atol=1e-9)
+            assert_allclose(model.memberships_[i], w / w.sum(), rtol=1e-5, atol=1e-9)
 
     @mixes
     @pytest.mark.parametrize("v", [None, WEIGHT], ids=["equal", "weighted"])
@@ -605,7 +605,7 @@ class TestFitted:
         assert model.kernel_weights_history_.shape == (model.n_iter_, 4)
         assert model.objective_history_.shape == model.power_history_.shape == (model.n_iter_,)
         assert model.n_features_in_ == 3
-        assert_allclose(model.weights_.sum(axis=1), 1, rtol=1e-12)
+        assert_allclose(model.memberships_.sum(axis=1), 1, rtol=1e-12)
         assert_array_equal(model.kernel_weights_history_[0], np.full(4, 0.25))
 
     @pytest.mark.parametrize("mix", ["four", "linear"])
@@ -613,7 +613,7 @@ class TestFitted:
     def test_single_precision_stays_single(self, mix, scaling):
         double = make(mix, init=SEEDS, kernel_scaling=scaling).fit(X)
         model = make(mix, init=SEEDS, kernel_scaling=scaling).fit(X.astype(np.float32))
-        assert model.weights_.dtype == np.float32
+        assert model.memberships_.dtype == np.float32
         assert model.transform(NEW).dtype == np.float32
         assert_array_equal(model.predict(NEW), model.predict(NEW.astype(np.float32)))
         assert_allclose(model.kernel_factors_, double.kernel_factors_, rtol=1e-4)

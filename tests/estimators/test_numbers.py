@@ -280,7 +280,7 @@ def test_pickled_models_hold_numpy_arrays_only():
     model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(torch.asarray(X))
     assert isinstance(model.labels_, torch.Tensor)
     read = pickle.loads(pickle.dumps(model))
-    for name in ("labels_", "weights_"):
+    for name in ("labels_", "memberships_"):
         assert type(getattr(read, name)) is np.ndarray
     np.testing.assert_array_equal(read.labels_, model.labels_)
 

@@ -91,7 +91,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         Critical power of the kernels combined with equal weights.
     approximation_, approximation_reason_ : list of L str
         How each kernel was held, and why.
-    labels_, power_history_, n_iter_, weights_, approximation_error_, inertia_bounds_, result_,
+    labels_, power_history_, n_iter_, memberships_, approximation_error_, inertia_bounds_, result_,
     n_features_in_, feature_names_in_
         As for `KernelPowerKMeans`.
 
