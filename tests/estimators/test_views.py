@@ -378,11 +378,11 @@ class TestComposition:
         views = [("rbf", slice(i, min(i + 20, 82))) for i in range(0, 100, 20)]
         search = GridSearchCV(
             MultiKernelPowerKMeans(5, kernels=views, random_state=0),
-            {"lam": [0.0, 2.0], "kernel_scaling": ["unit-variance", "cosine"]},
+            {"entropy_weight": [0.0, 2.0], "kernel_scaling": ["unit-variance", "cosine"]},
             scoring=lambda model, X, y: adjusted_rand_score(y, model.predict(X)),
             cv=3,
         ).fit(rows, y)
-        assert search.best_params_["lam"] == 2.0
+        assert search.best_params_["entropy_weight"] == 2.0
         assert search.cv_results_["mean_test_score"].min() < 0.1 < search.best_score_
 
     @libraries

@@ -74,7 +74,7 @@ METHODS: Mapping[str, Callable[[Array, int, Common], Iterable[IntArray]]] = {
     f"MKPK{PAPERS}": lambda K, k, common: _mkpk(
         K, k, common, init="random", kernel_scaling="min-max", **PAPER_SCHEDULE
     ),
-    "MKPK, uniform weights": lambda K, k, common: _mkpk(K, k, common, lam=np.inf),
+    "MKPK, uniform weights": lambda K, k, common: _mkpk(K, k, common, entropy_weight=np.inf),
     "Kernel k-means": _kernel_kmeans,
     "Spectral": _spectral,
     "MKKM": lambda K, k, common: _together(MKKM, K, k, common),
