@@ -56,7 +56,7 @@ IMAGES = {
 #: Sets of the table of scales and weights of the entropy.
 WEIGHED = ("yale", "seeds", "glioma", "varied")
 SCALINGS = ("unit-variance", None)
-LAMS = (0.1, 0.5, 2.0, np.inf)
+STRENGTHS = (0.1, 0.5, 2.0, np.inf)
 #: Draws of anchors that are taken together.
 DRAWS = (1, 3, 5, 10)
 
@@ -153,15 +153,15 @@ def viewed(name: str) -> tuple[str, Any, Any, list[Any]]:
 
 def weights(seeds: int) -> None:
     """Learned weights of graphs of many and few neighbours, and of a Gaussian."""
-    print("\nNeighbors and one rbf: NMI and weights by scaling and lam; graphs of most neighbours "
-          "first, the rbf kernel last")  # fmt: skip
+    print("\nNeighbors and one rbf: NMI and weights by scaling and entropy_weight; graphs of most "
+          "neighbours first, the rbf kernel last")  # fmt: skip
     for name in present(list(WEIGHED)):
         for scaling in SCALINGS:
-            for lam in LAMS:
-                given = {"kernel_scaling": scaling, "lam": lam}
+            for strength in STRENGTHS:
+                given = {"kernel_scaling": scaling, "entropy_weight": strength}
                 nmi, found, _ = fits(["neighbors", "rbf"], *load(name), seeds, **given)
                 shares = " ".join(f"{weight:.2f}" for weight in found)
-                print(f"{name:<10}{scaling!s:<15}lam={lam:<6g}{nmi:.3f}  {shares}", flush=True)
+                print(f"{name:<10}{scaling!s:<15}{strength:<6g}{nmi:.3f}  {shares}", flush=True)
 
 
 def anchors(seeds: int) -> None:
@@ -174,7 +174,7 @@ def anchors(seeds: int) -> None:
     for name, (X, y) in {**moons, **tables, **side_by_side}.items():
         cells = []
         for draws in DRAWS:
-            given = {"approximation": "landmarks", "lam": np.inf}
+            given = {"approximation": "landmarks", "entropy_weight": np.inf}
             nmi, _, seconds = fits(["heat"] * draws, X, y, seeds, **given)
             cells.append(f"{f'{nmi:.3f} {seconds:.2f}':>16}")
         print(f"{name:<18}" + "".join(cells), flush=True)

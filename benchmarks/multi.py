@@ -42,7 +42,7 @@ SCHEDULES = {
 #: Moves of whole fits, one for each of as many seeds as there are starts.
 MOVES = {"annealed": 0, "default": "auto"}
 SCALINGS = ("unit-variance", "cosine", "min-max", None)
-LAMS = (0.1, 0.3, 1.0, 2.0, 5.0, np.inf)
+STRENGTHS = (0.1, 0.3, 1.0, 2.0, 5.0, np.inf)
 
 
 def nmi(y: np.ndarray, labelings: Iterable[np.ndarray]) -> np.ndarray:
@@ -100,18 +100,18 @@ def fits() -> None:
 
 def scalings() -> None:
     """How kernels are put on one scale, and the weight of the entropy: mean NMI of 20 starts."""
-    print("\nNMI (arithmetic) of MKPK by scaling and lam, mean of 20 starts; in brackets the "
-          "largest kernel weight")  # fmt: skip
-    print(f"{'':<24}" + "".join(f"{f'lam={lam:g}':>16}" for lam in LAMS))
+    print("\nNMI (arithmetic) of MKPK by scaling and entropy_weight, mean of 20 starts; in "
+          "brackets the largest kernel weight")  # fmt: skip
+    print(f"{'':<24}" + "".join(f"{f'{strength:g}':>16}" for strength in STRENGTHS))
     for name in SETS:
         X, y = prepared(name)
         K, k = du2015_kernels(X), len(np.unique(y))
         for scaling in SCALINGS:
             cells = []
-            for lam in LAMS:
+            for strength in STRENGTHS:
                 model = MultiKernelPowerKMeans(
-                    k, kernels="precomputed", kernel_scaling=scaling, lam=lam, n_init=STARTS,
-                    n_swaps=0, random_state=0,
+                    k, kernels="precomputed", kernel_scaling=scaling, entropy_weight=strength,
+                    n_init=STARTS, n_swaps=0, random_state=0,
                 ).fit(K)  # fmt: skip
                 value = nmi(y, model.result_.labels)[0]
                 cells.append(f"{f'{value:.3f} ({model.kernel_weights_.max():.2f})':>16}")
@@ -135,8 +135,9 @@ def text() -> None:
             for index, view in enumerate(views)
         }
         rows["side by side"] = (KernelPowerKMeans(k, kernel="cosine", **common), X)
-        for title, lam in (("uniform weights", np.inf), ("MKPK, default", 2.0)):
-            rows[title] = (MultiKernelPowerKMeans(k, kernels=kernels, lam=lam, **common), X)
+        for title, strength in (("uniform weights", np.inf), ("MKPK, default", 2.0)):
+            model = MultiKernelPowerKMeans(k, kernels=kernels, entropy_weight=strength, **common)
+            rows[title] = (model, X)
         for title, (model, rows_of_view) in rows.items():
             arithmetic, maximum = nmi(y, model.fit(rows_of_view).result_.labels)
             weights = getattr(model, "kernel_weights_", np.array([]))
@@ -146,15 +147,15 @@ def text() -> None:
 
 def trivial() -> None:
     """Four noisy views that tell of the classes, and one of two columns that does not."""
-    print("\nFour noisy views of five classes and a trivial one, mean of 10 made sets: NMI and, in "
-          "brackets, weight of the trivial view")  # fmt: skip
-    print(f"{'noise':<8}" + "".join(f"{f'lam={lam:g}':>16}" for lam in LAMS))
+    print("\nFour noisy views of five classes and a trivial one, mean of 10 made sets: NMI by "
+          "entropy_weight and, in brackets, weight of the trivial view")  # fmt: skip
+    print(f"{'noise':<8}" + "".join(f"{f'{strength:g}':>16}" for strength in STRENGTHS))
     for noise in (1.5, 2.5, 3.5):
-        cells = np.array([[made(noise, seed, lam) for lam in LAMS] for seed in range(10)])
+        cells = np.array([[made(noise, seed, each) for each in STRENGTHS] for seed in range(10)])
         print(f"{noise:<8}" + "".join(f"{f'{v:.3f} ({w:.2f})':>16}" for v, w in cells.mean(axis=0)))
 
 
-def made(noise: float, seed: int, lam: float) -> tuple[float, float]:
+def made(noise: float, seed: int, strength: float) -> tuple[float, float]:
     """NMI of one run on a made set, and the weight of its trivial view."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 5, 300)
@@ -165,7 +166,7 @@ def made(noise: float, seed: int, lam: float) -> tuple[float, float]:
     views.append(groups[:, None] + 0.05 * rng.standard_normal((300, 2)))
     kernels = [("rbf", slice(20 * view, 20 * view + 20)) for view in range(4)]
     kernels.append(("rbf", slice(80, 82)))
-    model = MultiKernelPowerKMeans(5, kernels=kernels, lam=lam, random_state=0)
+    model = MultiKernelPowerKMeans(5, kernels=kernels, entropy_weight=strength, random_state=0)
     labels = model.fit_predict(np.hstack(views))
     return normalized_mutual_info_score(y, labels), model.kernel_weights_[-1]
 

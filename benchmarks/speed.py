@@ -146,7 +146,7 @@ def several_kernels(n_steps: int = 25) -> None:
             CachedGramSpace(Kernel("rbf", {"gamma": gamma}), X, np.ones(n, "f4"), threads)
             for gamma in np.geomspace(0.005, 0.1, n_kernels)
         ]
-    rule = EntropyRule(lam=n * 0.5)
+    rule = EntropyRule(entropy_weight=n * 0.5)
     product = ProductSpace(members, [slice(None)] * n_kernels, rule)
     A = rng.random((k * restarts, n), dtype=np.float32)
     matrices = [member.rows(slice(0, n)) for member in members]

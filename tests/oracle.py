@@ -136,7 +136,7 @@ def entropy_weights(costs, strength):
     return weights / weights.sum()
 
 
-def multi_run(Ks, A, powers, lam, factors, v=None, relaxation=1.0):
+def multi_run(Ks, A, powers, entropy_weight, factors, v=None, relaxation=1.0):
     """Steps of multi-kernel power k-means: centroids, then kernel weights.
 
     Returns the centroids and kernel weights at the end, and the objective, penalty included, and
@@ -144,9 +144,8 @@ def multi_run(Ks, A, powers, lam, factors, v=None, relaxation=1.0):
     """
     v = np.ones(len(Ks[0])) if v is None else v
     factors = np.asarray(factors, float)
-    strength = (
-        lam * v.sum() * np.mean([f * variance(K, v) for f, K in zip(factors, Ks, strict=True)])
-    )
+    unit = v.sum() * np.mean([f * variance(K, v) for f, K in zip(factors, Ks, strict=True)])
+    strength = entropy_weight * unit
     a = np.full(len(Ks), 1 / len(Ks))
     objectives, weights = [], []
     for number, s in enumerate(powers):

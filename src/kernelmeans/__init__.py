@@ -10,34 +10,21 @@ if TYPE_CHECKING:
         MultiKernelPowerKMeans,
         PowerKMeans,
     )
-    from kernelmeans.peers import MKKM, RKKM, RMKKM
 
 __version__ = "0.1.0"
-_HOMES = {
-    "KernelKMeans": "estimators",
-    "KernelPowerKMeans": "estimators",
-    "MultiKernelPowerKMeans": "estimators",
-    "PowerKMeans": "estimators",
-    "MKKM": "peers",
-    "RKKM": "peers",
-    "RMKKM": "peers",
-}
 __all__ = [
     "KernelKMeans",
     "KernelPowerKMeans",
     "MultiKernelPowerKMeans",
     "PowerKMeans",
-    "MKKM",
-    "RKKM",
-    "RMKKM",
     "__version__",
 ]
 
 
 def __getattr__(name: str) -> Any:
     # Importing scikit-learn takes a second, which `kernelmeans --help` should not.
-    if name in _HOMES:
-        return getattr(import_module(f"kernelmeans.{_HOMES[name]}"), name)
+    if name in __all__:
+        return getattr(import_module("kernelmeans.estimators"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

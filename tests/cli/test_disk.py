@@ -216,7 +216,7 @@ def test_all_options_go_with_a_table_on_disk(run, blobs, dtype):
     assert pl.read_csv("data.labels.csv").columns == [
         "row",
         "label",
-        *(f"weight_{j}" for j in range(3)),
+        *(f"membership_{j}" for j in range(3)),
     ]
     model = load_model(Path("data.model.skops"))
     assert model.dtype == dtype

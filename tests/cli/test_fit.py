@@ -125,13 +125,13 @@ def test_quiet_prints_nothing(fit):
     assert Path("data.labels.csv").exists()
 
 
-def test_soft_weights(fit):
+def test_soft_memberships(fit):
     fit("--soft")
     written = pl.read_csv("data.labels.csv")
-    weights = written.select(pl.selectors.starts_with("weight_")).to_numpy()
-    assert weights.shape == (60, 3)
-    np.testing.assert_allclose(weights.sum(axis=1), 1)
-    np.testing.assert_array_equal(weights.argmax(axis=1), written["label"])
+    memberships = written.select(pl.selectors.starts_with("membership_")).to_numpy()
+    assert memberships.shape == (60, 3)
+    np.testing.assert_allclose(memberships.sum(axis=1), 1)
+    np.testing.assert_array_equal(memberships.argmax(axis=1), written["label"])
 
 
 def test_same_seed_same_files(fit):

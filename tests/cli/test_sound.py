@@ -106,7 +106,7 @@ def test_content_that_no_model_has(value):
 
 
 def test_infinities_that_models_have():
-    check_content({"lam": np.inf, "power_history_": np.array([-3.0, -np.inf])})
+    check_content({"entropy_weight": np.inf, "power_history_": np.array([-3.0, -np.inf])})
     with pytest.raises(ValueError, match="power_history_ holds"):
         check_content({"power_history_": np.array([np.inf])})
 

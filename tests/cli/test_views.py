@@ -25,7 +25,7 @@ X, SPECIES = load_iris(return_X_y=True)
 NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 EXAMPLE = """
 kernel_scaling = "cosine"
-lam = 0.5
+entropy_weight = 0.5
 
 [[view]]
 name = "sepal"
@@ -97,7 +97,7 @@ def example() -> MultiKernelPowerKMeans:
         ({"kernel": "poly", "degree": 2, "gamma": 0.3, "coef0": 1.5}, [0, 3]),
         "linear",
     ]
-    return expected(kernels, kernel_scaling="cosine", lam=0.5)
+    return expected(kernels, kernel_scaling="cosine", entropy_weight=0.5)
 
 
 def test_views_may_be_graphs(fit):
@@ -107,9 +107,9 @@ def test_views_may_be_graphs(fit):
     assert [kernel["kernel"] for kernel in summary()["kernels"]] == ["heat", "rbf"]
 
 
-def test_an_infinite_lam_can_be_read_in_the_summary(fit):
-    fit('lam = inf\n[[view]]\nkernel = "widths"\n')
-    assert summary()["parameters"]["lam"] == "inf"
+def test_an_infinite_entropy_weight_can_be_read_in_the_summary(fit):
+    fit('entropy_weight = inf\n[[view]]\nkernel = "widths"\n')
+    assert summary()["parameters"]["entropy_weight"] == "inf"
     np.testing.assert_allclose([kernel["weight"] for kernel in summary()["kernels"]], 0.2)
 
 
@@ -119,7 +119,7 @@ def test_writes_what_the_estimator_finds(fit, example):
     found = summary()
     assert found["cost"] == pytest.approx(example.inertia_)
     assert found["critical_power"] == pytest.approx(example.critical_power_)
-    assert found["parameters"]["lam"] == 0.5
+    assert found["parameters"]["entropy_weight"] == 0.5
     assert "plain" not in found
     assert "gamma" not in found
 
@@ -230,7 +230,8 @@ def test_the_family_of_heat_kernels(fit):
 
 
 def test_of_many_kernels_the_text_has_the_heaviest(fit):
-    text = fit('lam = 0.2\n[[view]]\nkernel = "widths"\n[[view]]\nkernel = "du2015"\n').stdout
+    views = '[[view]]\nkernel = "widths"\n[[view]]\nkernel = "du2015"\n'
+    text = fit(f"entropy_weight = 0.2\n{views}").stdout
     kernels = summary()["kernels"]
     heaviest = sorted(kernels, key=lambda kernel: -kernel["weight"])
     for kernel in kernels:
@@ -269,8 +270,8 @@ def test_a_constant_kernel_is_named_with_weight_0(fit, flowers):
     [('"none"', None), ('"min-max"', "min-max"), ('"unit-variance"', "unit-variance")],
 )
 def test_kernel_scaling(fit, text, estimator):
-    fit(f'kernel_scaling = {text}\nlam = inf\n[[view]]\n[[view]]\nkernel = "poly"\n')
-    model = expected(["rbf", "poly"], kernel_scaling=estimator, lam=np.inf)
+    fit(f'kernel_scaling = {text}\nentropy_weight = inf\n[[view]]\n[[view]]\nkernel = "poly"\n')
+    model = expected(["rbf", "poly"], kernel_scaling=estimator, entropy_weight=np.inf)
     assert summary()["cost"] == pytest.approx(model.inertia_)
     np.testing.assert_allclose([k["weight"] for k in summary()["kernels"]], 0.5)
 
@@ -334,11 +335,11 @@ def test_the_picture_has_the_weights(fit, monkeypatch):
         ("view = [1]", ["no view", "[[view]]"]),
         ("[[view]", ["cannot be read as TOML", "line 1"]),
         (b"\xff\xfe", ["cannot be read as TOML", "utf-8"]),
-        ("lamb = 1\n[[view]]", ["unknown key 'lamb'", "kernel_scaling, lam, view"]),
-        ("lam = -1\n[[view]]", ["lam = -1", "0 or more"]),
-        ("lam = nan\n[[view]]", ["lam = nan", "0 or more"]),
-        ("lam = true\n[[view]]", ["lam = True", "0 or more"]),
-        ('lam = "2"\n[[view]]', ["lam = '2'", "0 or more"]),
+        ("entropy = 1\n[[view]]", ["unknown key 'entropy'", "entropy_weight, view"]),
+        ("entropy_weight = -1\n[[view]]", ["entropy_weight = -1", "0 or more"]),
+        ("entropy_weight = nan\n[[view]]", ["entropy_weight = nan", "0 or more"]),
+        ("entropy_weight = true\n[[view]]", ["entropy_weight = True", "0 or more"]),
+        ('entropy_weight = "2"\n[[view]]', ["entropy_weight = '2'", "0 or more"]),
         ('kernel_scaling = "max"\n[[view]]', ["'max'", "unit-variance, cosine, min-max, none"]),
         ("kernel_scaling = 1\n[[view]]", ["kernel_scaling = 1", "cosine"]),
         (

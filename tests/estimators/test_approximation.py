@@ -139,13 +139,13 @@ class TestCertificate:
         method=st.sampled_from(["landmarks", "rpcholesky"]),
         components=st.one_of(st.integers(1, 40), st.sampled_from([0.5, 0.95])),
         seed=st.integers(0, 10**6),
-        lam=st.sampled_from([0.3, 2.0, np.inf]),
+        strength=st.sampled_from([0.3, 2.0, np.inf]),
         given=st.sampled_from([{}, {"max_iter": 3}, {"eta": 1, "max_iter": 20}]),
     )
-    def test_of_several_kernels_too(self, method, components, seed, lam, given):
+    def test_of_several_kernels_too(self, method, components, seed, strength, given):
         rows = data.cloud(60, 3, seed)
         weight = np.random.default_rng(seed).uniform(0.2, 2, 60)
-        model = make_multi(method, 3, n_components=components, lam=lam, **given)
+        model = make_multi(method, 3, n_components=components, entropy_weight=strength, **given)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", (ConvergenceWarning, UserWarning))
             model.fit(rows, sample_weight=weight)
@@ -275,7 +275,7 @@ class TestConsistency:
         kernels = ["rbf", "laplacian", ("linear", [0, 1])] if method == "rff" else MIX
         # Rows of very different lengths: what is not normalised is seen.
         rows = (X * np.linspace(0.1, 3, 200)[:, None]).astype(dtype)
-        model = make_multi(method, kernels=kernels, kernel_scaling=scaling, lam=20.0)
+        model = make_multi(method, kernels=kernels, kernel_scaling=scaling, entropy_weight=20.0)
         model.fit(rows, sample_weight=WEIGHT)
         self.assert_consistent(model, rows, WEIGHT.astype(dtype))
         assert model.kernel_weights_.min() > 0.05
@@ -400,7 +400,8 @@ class TestAllRowsAsLandmarks:
 
     @pytest.mark.parametrize("scaling", ["unit-variance", "cosine", "min-max"])
     def test_of_several_kernels(self, scaling):
-        given = {"init": np.array([2, 60, 110, 170]), "kernel_scaling": scaling, "lam": 20.0}
+        init = np.array([2, 60, 110, 170])
+        given = {"init": init, "kernel_scaling": scaling, "entropy_weight": 20.0}
         exact = make_multi(None, **given).fit(X)
         model = make_multi("landmarks", n_components=200, **given).fit(X)
         assert_array_equal(model.labels_, exact.labels_)

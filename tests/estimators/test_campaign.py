@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import kernelmeans
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
-from kernelmeans.peers import MKKM, RKKM, RMKKM
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
 
 BATCHES, FITS = 20, 100
 #: Seconds of one fit with its answers, on any machine.
@@ -140,7 +140,7 @@ def estimator(rng, k):
 def assert_sound(model, X, weight):
     assert np.isfinite(model.inertia_)
     assert np.isfinite(model.objective_history_).all()
-    assert model.weights_ is None or np.isfinite(model.weights_).all()
+    assert model.memberships_ is None or np.isfinite(model.memberships_).all()
     np.testing.assert_array_equal(model.labels_, model.predict(X))
     assert model.labels_.min() >= 0
     assert model.labels_.max() < model.n_clusters

@@ -42,8 +42,8 @@ def assert_sound(model, X):
     assert model.inertia_ >= 0
     assert np.isfinite(model.objective_history_).all()
     assert np.isfinite(model.transform(X)).all()
-    assert np.isfinite(model.weights_).all()
-    np.testing.assert_allclose(model.weights_.sum(axis=1), 1, rtol=1e-5)
+    assert np.isfinite(model.memberships_).all()
+    np.testing.assert_allclose(model.memberships_.sum(axis=1), 1, rtol=1e-5)
     np.testing.assert_array_equal(model.labels_, model.predict(X))
     assert model.labels_.min() >= 0
     assert model.labels_.max() < model.n_clusters
@@ -98,7 +98,7 @@ def test_one_cluster(estimator, dtype):
     model = estimator.set_params(n_clusters=1).fit(X)
     assert_sound(model, X)
     assert (model.labels_ == 0).all()
-    assert (model.weights_ == 1).all()
+    assert (model.memberships_ == 1).all()
     K = np.array(model.kernel_(X, X), float)
     expected = oracle.hard_cost(K, model.labels_)
     assert model.inertia_ == pytest.approx(expected, rel=float(1e3 * np.finfo(dtype).eps))

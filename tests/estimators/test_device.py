@@ -100,7 +100,7 @@ def test_fits_are_those_of_numpy(name, dtype, backend):
     assert_allclose(model.objective_history_[0], expected.objective_history_[0], rtol=rtol)
 
     labels, distances = model.predict(there), model.transform(there)
-    for answer in (model.labels_, model.weights_, labels, distances):
+    for answer in (model.labels_, model.memberships_, labels, distances):
         assert namespace(answer) is namespace(there)
         assert answer.device == there.device
     assert_array_equal(to_numpy(labels), expected.labels_)
@@ -118,7 +118,7 @@ def test_a_named_device_takes_numpy_and_answers_in_numpy(name, torch):
     estimator, rows = CASES[name]
     expected = clone(estimator).set_params(random_state=0).fit(rows)
     model = clone(estimator).set_params(random_state=0, device="cpu").fit(rows)
-    for answer in (model.labels_, model.weights_, model.predict(rows), model.transform(rows)):
+    for answer in (model.labels_, model.memberships_, model.predict(rows), model.transform(rows)):
         assert type(answer) is np.ndarray
     assert_array_equal(model.labels_, expected.labels_)
     assert_array_equal(model.predict(rows), model.labels_)

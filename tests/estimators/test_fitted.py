@@ -72,8 +72,8 @@ class TestAttributes:
         assert isinstance(model.critical_power_, float)
         assert isinstance(model.gamma_, float)
         assert model.objective_history_.shape == model.power_history_.shape == (model.n_iter_,)
-        assert model.weights_.shape == (150, K_CLUSTERS)
-        assert model.weights_.dtype == dtype
+        assert model.memberships_.shape == (150, K_CLUSTERS)
+        assert model.memberships_.dtype == dtype
         assert model.n_features_in_ == 4
         result = model.result_
         assert result.labels.shape == (3, 150)
@@ -88,23 +88,23 @@ class TestAttributes:
         assert model.cluster_centers_.dtype == np.float32
 
     @kernels
-    def test_soft_weights_are_those_of_the_final_centroids(self, name):
+    def test_memberships_are_those_of_the_final_centroids(self, name):
         model = make(name).fit(X)
-        np.testing.assert_allclose(model.weights_.sum(axis=1), 1, rtol=1e-12)
+        np.testing.assert_allclose(model.memberships_.sum(axis=1), 1, rtol=1e-12)
         power = model.power_history_[np.isfinite(model.power_history_)][-1]
         d = naive_distances(model, name, X) ** 2
         for i in (0, 77, 149):
             w = oracle.power_weights(d[i], power)
-            np.testing.assert_allclose(model.weights_[i], w / w.sum(), rtol=1e-4, atol=1e-9)
+            np.testing.assert_allclose(model.memberships_[i], w / w.sum(), rtol=1e-4, atol=1e-9)
 
-    def test_hard_weights_are_the_labels(self):
+    def test_hard_memberships_are_the_labels(self):
         model = make("rbf", KernelKMeans).fit(X)
-        assert_array_equal(model.weights_, np.eye(K_CLUSTERS)[model.labels_])
+        assert_array_equal(model.memberships_, np.eye(K_CLUSTERS)[model.labels_])
         assert np.isneginf(model.power_history_).all()
 
-    def test_weights_are_left_out_where_memory_is_short(self):
+    def test_memberships_are_left_out_where_memory_is_short(self):
         small = make("linear", memory_budget=X.nbytes).fit(X)
-        assert small.weights_ is None
+        assert small.memberships_ is None
         assert_array_equal(small.labels_, make("linear").fit(X).labels_)
 
     @pytest.mark.parametrize("gamma", ["rms", "median", "scale", 0.7])

@@ -108,12 +108,12 @@ class TestSteps:
         "over-relaxed": ({"eta": "auto"}, None, 1.8),
     }
 
-    def compare(self, model, rows, Ks, powers, lam, factors, relaxation, v=None):
+    def compare(self, model, rows, Ks, powers, strength, factors, relaxation, v=None):
         with pytest.warns(ConvergenceWarning, match="did not converge within max_iter=5"):
             model.fit(rows, sample_weight=v)
         powers = model.power_history_ if powers is None else powers
         A, a, objectives, weights = oracle.multi_run(
-            Ks, oracle.at_samples(SEEDS, 80), powers, lam, factors, v, relaxation
+            Ks, oracle.at_samples(SEEDS, 80), powers, strength, factors, v, relaxation
         )
         assert model.critical_power_ > S0
         assert_allclose(model.kernel_factors_, factors, rtol=1e-9)
@@ -131,7 +131,7 @@ class TestSteps:
     @pytest.mark.parametrize("v", [None, WEIGHT], ids=["equal", "weighted"])
     def test_are_those_of_the_equations(self, mix, schedule, v):
         given, powers, relaxation = self.SCHEDULES[schedule]
-        model = make(mix, init=SEEDS, s0=S0, max_iter=5, tol=0, lam=0.3, **given)
+        model = make(mix, init=SEEDS, s0=S0, max_iter=5, tol=0, entropy_weight=0.3, **given)
         Ks = matrices(mix)
         weights = self.compare(model, X, Ks, powers, 0.3, unit_factors(Ks, v), relaxation, v)
         assert np.ptp(weights[-1]) > 0.01
@@ -142,8 +142,9 @@ class TestSteps:
         given, powers, relaxation = self.SCHEDULES[schedule]
         Ks = matrices("four")
         model = make(
-            "rbf", kernels="precomputed", init=SEEDS, s0=S0, max_iter=5, tol=0, lam=1.0, **given
-        )
+            "rbf", kernels="precomputed", init=SEEDS, s0=S0, max_iter=5, tol=0, entropy_weight=1.0,
+            **given,
+        )  # fmt: skip
         self.compare(model, Ks, Ks, powers, 1.0, unit_factors(Ks, v), relaxation, v)
 
     @mixes
@@ -165,18 +166,18 @@ class TestSteps:
         assert growth.max() > 1.01 > growth.min()
         assert_allclose(powers, S0 * np.cumprod([1, *growth[:-1]]), rtol=1e-6)
 
-    @pytest.mark.parametrize("lam", [0, 0.05, 0.7, 5.0, np.inf])
+    @pytest.mark.parametrize("strength", [0, 0.05, 0.7, 5.0, np.inf])
     @pytest.mark.parametrize("scaling", ["unit-variance", None])
-    def test_at_any_strength_of_the_entropy(self, lam, scaling):
+    def test_at_any_strength_of_the_entropy(self, strength, scaling):
         Ks = matrices("rbf, linear")
         model = make(
-            "rbf, linear", init=SEEDS, s0=S0, eta=1.04, max_iter=5, lam=lam,
+            "rbf, linear", init=SEEDS, s0=S0, eta=1.04, max_iter=5, entropy_weight=strength,
             kernel_scaling=scaling,
         )  # fmt: skip
         factors = unit_factors(Ks) if scaling else np.ones(2)
-        self.compare(model, X, Ks, self.SCHEDULES["annealed"][1], lam, factors, 1.0)
+        self.compare(model, X, Ks, self.SCHEDULES["annealed"][1], strength, factors, 1.0)
 
-    def test_the_last_soft_weights_are_those_of_the_final_centroids(self):
+    def test_the_last_memberships_are_those_of_the_final_centroids(self):
         Ks = matrices("rbf, linear")
         factors = unit_factors(Ks)
         model = make("rbf, linear", init=SEEDS, s0=S0, eta=1.0, max_iter=5, tol=0)
@@ -186,7 +187,7 @@ class TestSteps:
         D = oracle.multi_distances(Ks, A, a * factors)
         for i in (0, 40, 79):
             w = oracle.power_weights(D[i], S0)
-            assert_allclose(model.weights_[i], w / w.sum(), rtol=1e-5, atol=1e-9)
+            assert_allclose(model.memberships_[i], w / w.sum(), rtol=1e-5, atol=1e-9)
 
     @mixes
     @pytest.mark.parametrize("v", [None, WEIGHT], ids=["equal", "weighted"])
@@ -232,7 +233,7 @@ def rows_of(shape, n, p, seed):
             [("rbf", [0]), ("cosine", slice(1, None)), "poly"],
         ]
     ),
-    lam=st.sampled_from([0, 0.1, 2, np.inf]),
+    strength=st.sampled_from([0, 0.1, 2, np.inf]),
     scaling=st.sampled_from(["unit-variance", "cosine", "min-max", None]),
     dtype=st.sampled_from(["float64", "float32"]),
     s0=st.sampled_from(["auto", -1.0, -6.0]),
@@ -244,12 +245,13 @@ def rows_of(shape, n, p, seed):
     seed=st.integers(0, 10**6),
 )
 def test_no_step_raises_the_objective(
-    shape, kernels, lam, scaling, dtype, s0, eta, weighted, n, p, k, seed
+    shape, kernels, strength, scaling, dtype, s0, eta, weighted, n, p, k, seed
 ):
     rows = rows_of(shape, n, p, seed).astype(dtype)
     v = np.random.default_rng(seed).uniform(0.1, 4, n) if weighted else None
     model = MultiKernelPowerKMeans(
-        k, kernels=kernels, lam=lam, kernel_scaling=scaling, s0=s0, eta=eta, init="random",
+        k, kernels=kernels, entropy_weight=strength, kernel_scaling=scaling, s0=s0, eta=eta,
+        init="random",
         n_init=2, max_iter=200, random_state=seed,
     )  # fmt: skip
     with warnings.catch_warnings():
@@ -334,12 +336,12 @@ class TestOneKernel:
     GIVEN: ClassVar = {"gamma": 0.3, "init": SEEDS, "random_state": 0, **SCHEDULE}
 
     @pytest.mark.parametrize("copies", [1, 2, 5])
-    @pytest.mark.parametrize("lam", [0, 0.1, 2.0, np.inf])
-    def test_copies_of_one_kernel_give_what_it_gives(self, copies, lam):
+    @pytest.mark.parametrize("strength", [0, 0.1, 2.0, np.inf])
+    def test_copies_of_one_kernel_give_what_it_gives(self, copies, strength):
         single = KernelPowerKMeans(4, kernel="rbf", **self.GIVEN).fit(X, sample_weight=WEIGHT)
         kernels = [{"kernel": "rbf", "gamma": 0.3}] * copies
         multi = MultiKernelPowerKMeans(
-            4, kernels=kernels, lam=lam, init=SEEDS, random_state=0, **self.SCHEDULE
+            4, kernels=kernels, entropy_weight=strength, init=SEEDS, random_state=0, **self.SCHEDULE
         ).fit(X, sample_weight=WEIGHT)
         assert_array_equal(multi.labels_, single.labels_)
         # In the end kernel weights are asked once more whether they follow the labels.
@@ -398,7 +400,7 @@ class TestKernelWeights:
         assert weights[1] == weights.min()
 
     def test_without_entropy_one_kernel_is_left(self):
-        model = make("four", lam=0).fit(X)
+        model = make("four", entropy_weight=0).fit(X)
         assert sorted(model.kernel_weights_.tolist()) == [0, 0, 0, 1]
         # The one it is costs no more than any other with these clusters.
         costs = [oracle.hard_cost(K, model.labels_) for K in matrices("four")]
@@ -406,13 +408,14 @@ class TestKernelWeights:
         assert scaled[model.kernel_weights_.argmax()] == scaled.min()
 
     def test_infinite_entropy_keeps_weights_uniform(self):
-        model = make("four", lam=np.inf, n_swaps=0).fit(X)
+        model = make("four", entropy_weight=np.inf, n_swaps=0).fit(X)
         assert_array_equal(model.kernel_weights_history_, np.full((model.n_iter_, 4), 0.25))
         assert_array_equal(model.kernel_weights_, np.full(4, 0.25))
 
     def test_more_entropy_brings_weights_nearer_to_uniform(self):
         spreads = [
-            np.ptp(make("four", lam=lam).fit(X).kernel_weights_) for lam in (0.5, 2, 20, 1e4)
+            np.ptp(make("four", entropy_weight=strength).fit(X).kernel_weights_)
+            for strength in (0.5, 2, 20, 1e4)
         ]
         assert spreads == sorted(spreads, reverse=True)
         assert 0 < spreads[-1] < 1e-4 < spreads[0]
@@ -421,7 +424,7 @@ class TestKernelWeights:
     @pytest.mark.parametrize("given", [{}, {"eta": 1.04}], ids=["default", "numeric eta"])
     @pytest.mark.parametrize("v", [None, WEIGHT], ids=["equal", "weighted"])
     def test_in_the_end_they_are_the_best_ones_for_the_labels(self, mix, given, v):
-        model = make(mix, init=SEEDS, lam=0.3, **given).fit(X, sample_weight=v)
+        model = make(mix, init=SEEDS, entropy_weight=0.3, **given).fit(X, sample_weight=v)
         Ks = matrices(mix)
         costs = np.array([oracle.hard_cost(K, model.labels_, v) for K in Ks])
         strength = 0.3 * (80 if v is None else v.sum())  # at unit variance
@@ -445,7 +448,8 @@ class TestKernelWeights:
 
     def test_the_unit_of_a_kernel_matters_where_it_is_not(self):
         Ks = matrices("rbf")
-        given = {"kernels": "precomputed", "kernel_scaling": None, "lam": 0.5, "init": SEEDS}
+        given = {"kernel_scaling": None, "entropy_weight": 0.5, "init": SEEDS}
+        given["kernels"] = "precomputed"
         one = make("rbf", **given).fit(Ks)
         other = make("rbf", **given).fit(Ks * np.array([1, 1000])[:, None, None])
         # The expensive kernel is left to the other.
@@ -522,16 +526,16 @@ class TestScaling:
 
 @pytest.mark.slow
 def test_the_default_does_not_fall_for_a_trivial_view():
-    assert MultiKernelPowerKMeans().lam == 2.0
+    assert MultiKernelPowerKMeans().entropy_weight == 2.0
     columns = [*(slice(i, i + 20) for i in range(0, 80, 20)), slice(80, 82)]
     found = {}
-    for name, lam in {"default": 2.0, "uniform": np.inf, "greedy": 0.05}.items():
+    for name, strength in {"default": 2.0, "uniform": np.inf, "greedy": 0.05}.items():
         scores = []
         # So many sets that the mean's standard error is below the bound.
         for seed in range(12):
             rows, y = data.views_with_a_trap(seed)
             model = MultiKernelPowerKMeans(
-                5, kernels=[("rbf", c) for c in columns], lam=lam, random_state=0
+                5, kernels=[("rbf", c) for c in columns], entropy_weight=strength, random_state=0
             ).fit(rows)
             scores.append(normalized_mutual_info_score(y, model.labels_))
         found[name] = np.mean(scores)
@@ -605,7 +609,7 @@ class TestFitted:
         assert model.kernel_weights_history_.shape == (model.n_iter_, 4)
         assert model.objective_history_.shape == model.power_history_.shape == (model.n_iter_,)
         assert model.n_features_in_ == 3
-        assert_allclose(model.weights_.sum(axis=1), 1, rtol=1e-12)
+        assert_allclose(model.memberships_.sum(axis=1), 1, rtol=1e-12)
         assert_array_equal(model.kernel_weights_history_[0], np.full(4, 0.25))
 
     @pytest.mark.parametrize("mix", ["four", "linear"])
@@ -613,7 +617,7 @@ class TestFitted:
     def test_single_precision_stays_single(self, mix, scaling):
         double = make(mix, init=SEEDS, kernel_scaling=scaling).fit(X)
         model = make(mix, init=SEEDS, kernel_scaling=scaling).fit(X.astype(np.float32))
-        assert model.weights_.dtype == np.float32
+        assert model.memberships_.dtype == np.float32
         assert model.transform(NEW).dtype == np.float32
         assert_array_equal(model.predict(NEW), model.predict(NEW.astype(np.float32)))
         assert_allclose(model.kernel_factors_, double.kernel_factors_, rtol=1e-4)
@@ -667,7 +671,7 @@ class TestFitted:
         assert len(pickle.dumps(model)) < 0.5 * 600 * 600 * 8
 
     def test_clones_are_not_fitted(self):
-        model = make("four", n_init=2, n_swaps="auto", lam=0.5).fit(X)
+        model = make("four", n_init=2, n_swaps="auto", entropy_weight=0.5).fit(X)
         other = clone(model)
         with pytest.raises(NotFittedError):
             other.predict(X)
@@ -726,9 +730,9 @@ class TestSampleWeights:
 
 
 class TestRestarts:
-    @pytest.mark.parametrize("lam", [0.1, 2.0])
-    def test_each_has_weights_of_its_own_and_the_cheapest_is_kept(self, lam):
-        model = make("four", 6, init="random", n_init=6, lam=lam).fit(X)
+    @pytest.mark.parametrize("strength", [0.1, 2.0])
+    def test_each_has_weights_of_its_own_and_the_cheapest_is_kept(self, strength):
+        model = make("four", 6, init="random", n_init=6, entropy_weight=strength).fit(X)
         result = model.result_
         assert result.kernel_weights.shape == (6, 4)
         assert_allclose(result.kernel_weights.sum(axis=1), 1, rtol=1e-12)
@@ -738,7 +742,7 @@ class TestRestarts:
         assert_array_equal(model.kernel_weights_, result.kernel_weights[result.best])
         Ks = matrices("four")
         strength = (
-            lam
+            strength
             * 80
             * np.mean(
                 [f * oracle.variance(K) for f, K in zip(model.kernel_factors_, Ks, strict=True)]
@@ -759,7 +763,7 @@ class TestRestarts:
             views = [("rbf", [0, 1]), ("rbf", [2, 3])]
             # Fast enough to leave them apart.
             model = MultiKernelPowerKMeans(
-                3, kernels=views, lam=0.3, s0=-4.0, eta=1.5, init="random", n_init=8,
+                3, kernels=views, entropy_weight=0.3, s0=-4.0, eta=1.5, init="random", n_init=8,
                 random_state=seed,
             ).fit(rows)  # fmt: skip
             result = model.result_

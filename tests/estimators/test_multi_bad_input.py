@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import data
 import oracle
-from kernelmeans import MKKM, RMKKM, MultiKernelPowerKMeans
+from kernelmeans import MultiKernelPowerKMeans
+from kernelmeans.baselines import MKKM, RMKKM
 from kernelmeans.engines import Threads
 
 X = data.cloud(60, 4)
@@ -123,7 +124,8 @@ class TestRefused:
 
     @pytest.mark.parametrize(
         ("name", "value"),
-        [("lam", -0.1), ("lam", np.nan), ("lam", "auto"), ("s0", 0.0), ("eta", 0.5),
+        [("entropy_weight", -0.1), ("entropy_weight", np.nan), ("entropy_weight", "auto"),
+         ("s0", 0.0), ("eta", 0.5),
          ("n_swaps", -1)],
     )  # fmt: skip
     def test_parameters_of_annealing_out_of_range(self, name, value):
@@ -222,13 +224,14 @@ class TestConstantViews:
         assert_array_equal(model.predict(self.ROWS.astype(dtype)), model.labels_)
         assert model.inertia_ == pytest.approx(without.inertia_, rel=1e-6)
 
-    @pytest.mark.parametrize("lam", [0, np.inf])
-    def test_the_other_weights_sum_to_one(self, lam):
+    @pytest.mark.parametrize("strength", [0, np.inf])
+    def test_the_other_weights_sum_to_one(self, strength):
+        model = MultiKernelPowerKMeans(3, kernels=self.VIEWS, entropy_weight=strength)
         with pytest.warns(UserWarning, match=r"Constant on these data: kernels\[1\]"):
-            model = MultiKernelPowerKMeans(3, kernels=self.VIEWS, lam=lam).fit(self.ROWS)
-        assert model.kernel_weights_.sum() == 1
-        expected = [0.5, 0, 0.5] if lam else [model.kernel_weights_[0], 0, model.kernel_weights_[2]]
-        assert_array_equal(model.kernel_weights_, expected)
+            model.fit(self.ROWS)
+        found = model.kernel_weights_
+        assert found.sum() == 1
+        assert_array_equal(found, [0.5, 0, 0.5] if strength else [found[0], 0, found[2]])
 
     def test_all_restarts_list_a_weight_for_every_kernel(self):
         with pytest.warns(UserWarning, match=r"Constant on these data: kernels\[1\]"):
@@ -257,11 +260,11 @@ class TestConstantViews:
         assert any("Constant on these data: X[1]" in message for message in messages)
         assert not any("semi-definite" in message for message in messages)
 
-    @pytest.mark.parametrize("lam", [0, 2.0, np.inf])
+    @pytest.mark.parametrize("strength", [0, 2.0, np.inf])
     @pytest.mark.parametrize("scaling", ["unit-variance", "cosine", "min-max", None])
     @pytest.mark.parametrize("estimator", ESTIMATORS)
-    def test_all_of_them(self, estimator, scaling, lam):
-        given = {"lam": lam} if estimator is MultiKernelPowerKMeans else {}
+    def test_all_of_them(self, estimator, scaling, strength):
+        given = {"entropy_weight": strength} if estimator is MultiKernelPowerKMeans else {}
         views = [("rbf", [0, 1]), ("linear", [2, 3])]
         model = estimator(3, kernels=views, kernel_scaling=scaling, random_state=0, **given)
         rows = np.full((30, 4), 2.5)
@@ -335,11 +338,13 @@ class TestKernelsThatAreNone:
 class TestDullData:
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
     @pytest.mark.parametrize("n_swaps", [0, "auto"])
-    @pytest.mark.parametrize("lam", [0, 2.0])
-    def test_fewer_distinct_rows_than_clusters(self, n_swaps, lam):
+    @pytest.mark.parametrize("strength", [0, 2.0])
+    def test_fewer_distinct_rows_than_clusters(self, n_swaps, strength):
         rows = np.repeat(data.cloud(3, 4), 20, axis=0)
         views = [("rbf", [0, 1]), ("linear", [2, 3])]
-        model = MultiKernelPowerKMeans(5, kernels=views, lam=lam, n_swaps=n_swaps, random_state=0)
+        model = MultiKernelPowerKMeans(
+            5, kernels=views, entropy_weight=strength, n_swaps=n_swaps, random_state=0
+        )
         model.fit(rows)
         assert oracle.same_partition(model.labels_, np.repeat(np.arange(3), 20))
         assert model.inertia_ == pytest.approx(0, abs=1e-9)

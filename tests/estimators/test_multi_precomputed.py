@@ -11,7 +11,8 @@ from sklearn.utils import get_tags
 
 import data
 import oracle
-from kernelmeans import MKKM, RMKKM, MultiKernelPowerKMeans
+from kernelmeans import MultiKernelPowerKMeans
+from kernelmeans.baselines import MKKM, RMKKM
 
 pytestmark = pytest.mark.slow
 

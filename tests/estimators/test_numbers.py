@@ -10,7 +10,7 @@ import scipy.sparse
 import data
 import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
-from kernelmeans.peers import MKKM, RKKM, RMKKM
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
 
 X, Y = data.blobs(90, 2, 3)
 
@@ -280,7 +280,7 @@ def test_pickled_models_hold_numpy_arrays_only():
     model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(torch.asarray(X))
     assert isinstance(model.labels_, torch.Tensor)
     read = pickle.loads(pickle.dumps(model))
-    for name in ("labels_", "weights_"):
+    for name in ("labels_", "memberships_"):
         assert type(getattr(read, name)) is np.ndarray
     np.testing.assert_array_equal(read.labels_, model.labels_)
 

@@ -11,15 +11,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import data
-from kernelmeans import (
-    MKKM,
-    RKKM,
-    RMKKM,
-    KernelKMeans,
-    KernelPowerKMeans,
-    MultiKernelPowerKMeans,
-    PowerKMeans,
-)
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,8 @@ from sklearn.preprocessing import StandardScaler
 
 import data
 import oracle
-from kernelmeans import MKKM, RMKKM, MultiKernelPowerKMeans
+from kernelmeans import MultiKernelPowerKMeans
+from kernelmeans.baselines import MKKM, RMKKM
 
 X, Y = data.blobs(90, 5, 3, spread=1.5)
 SEEDS = np.array([2, 31, 47])
@@ -377,11 +378,11 @@ class TestComposition:
         views = [("rbf", slice(i, min(i + 20, 82))) for i in range(0, 100, 20)]
         search = GridSearchCV(
             MultiKernelPowerKMeans(5, kernels=views, random_state=0),
-            {"lam": [0.0, 2.0], "kernel_scaling": ["unit-variance", "cosine"]},
+            {"entropy_weight": [0.0, 2.0], "kernel_scaling": ["unit-variance", "cosine"]},
             scoring=lambda model, X, y: adjusted_rand_score(y, model.predict(X)),
             cv=3,
         ).fit(rows, y)
-        assert search.best_params_["lam"] == 2.0
+        assert search.best_params_["entropy_weight"] == 2.0
         assert search.cv_results_["mean_test_score"].min() < 0.1 < search.best_score_
 
     @libraries
@@ -394,7 +395,7 @@ class TestComposition:
 
     @pytest.mark.parametrize("estimator", [MKKM, RMKKM])
     @libraries
-    def test_peers_take_the_same_views(self, library, estimator):
+    def test_baselines_take_the_same_views(self, library, estimator):
         Ks = np.stack([oracle.rbf(X[:, own], X[:, own], 0.05) for own in ([0, 2], [4, 3, 1])])
         given = {"init": SEEDS, "random_state": 0}
         expected = estimator(3, kernels="precomputed", **given).fit(Ks)

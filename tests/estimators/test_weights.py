@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import data
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
-from kernelmeans.peers import MKKM, RKKM, RMKKM
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
 
 #: Without swap moves, which draw samples by number, steps can be compared one by one.
 ALONE = {"n_swaps": 0}

@@ -12,14 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from data import blobs, cloud, needs_data, standardized
-from kernelmeans import (
-    MKKM,
-    RKKM,
-    RMKKM,
-    KernelKMeans,
-    KernelPowerKMeans,
-    MultiKernelPowerKMeans,
-)
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
 from kernelmeans.heat import HeatKernel
 
 SHAPES = {
@@ -194,7 +188,7 @@ def test_every_scaling_takes_heat(scaling):
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_peers_take_it_too(model):
+def test_baselines_take_it_too(model):
     X, y = SHAPES["moons"]
     assert adjusted_rand_score(y, model.fit(X).labels_) == 1
     assert_array_equal(model.predict(X), model.labels_)

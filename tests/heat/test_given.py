@@ -17,7 +17,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import get_tags
 
 from data import blobs, cloud, needs_data, standardized
-from kernelmeans import RKKM, KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans.baselines import RKKM
 from kernelmeans.heat import DistancesKernel, GraphKernel, HeatKernel
 
 MOONS, SIDES = make_moons(400, noise=0.05, random_state=0)

@@ -329,7 +329,7 @@ def test_population_minimiser_is_that_of_a_naive_search(kernels, monkeypatch):
     found = {}
     for labels in product(range(3), repeat=5):
         costs = [partition_cost(K, truth.shares, np.array(labels)) for K in truth.matrices]
-        found[labels] = best_weights(np.array(costs), consistency.LAM * scale)
+        found[labels] = best_weights(np.array(costs), consistency.ENTROPY_WEIGHT * scale)
     best = min(found, key=lambda labels: found[labels][0])
     members = truth.coefficients > 0
     same = np.equal.outer(np.array(best), np.array(best))
@@ -359,14 +359,14 @@ def partition_cost(K, shares, labels):
     return total
 
 
-def best_weights(costs, lam):
-    """Least of sum a c + lam sum a log(L a) over the simplex, numerically."""
+def best_weights(costs, strength):
+    """Least of sum a c + lambda sum a log(L a) over the simplex, numerically."""
     L = len(costs)
     if L == 1:
         return costs[0], np.ones(1)
 
     def value(a):
-        return a @ costs + lam * (a * np.log(np.maximum(L * a, 1e-300))).sum()
+        return a @ costs + strength * (a * np.log(np.maximum(L * a, 1e-300))).sum()
 
     found = minimize(
         value,

@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.peers import RMKKM
+from kernelmeans.baselines import RMKKM
 from kernelmeans.plotting import draw_clusters, draw_kernel_weights, plot_fit
 
 X = make_blobs(80, n_features=4, centers=3, random_state=1)[0]
@@ -18,7 +18,7 @@ X = make_blobs(80, n_features=4, centers=3, random_state=1)[0]
 @pytest.fixture(scope="module")
 def model() -> MultiKernelPowerKMeans:
     kernels = [("rbf", [0, 1]), "linear", ({"kernel": "poly", "degree": 2}, [0, 3])]
-    return MultiKernelPowerKMeans(3, kernels=kernels, lam=0.5, random_state=0).fit(X)
+    return MultiKernelPowerKMeans(3, kernels=kernels, entropy_weight=0.5, random_state=0).fit(X)
 
 
 def panel(estimator, names=None):
@@ -78,7 +78,7 @@ def test_a_constant_kernel_has_a_name_and_no_length():
 
 def test_of_very_many_kernels_the_heaviest_are_drawn():
     kernels = ["widths", "du2015", ("widths", [0]), ("du2015", [1, 3])]
-    model = MultiKernelPowerKMeans(3, kernels=kernels, lam=0.2, random_state=0).fit(X)
+    model = MultiKernelPowerKMeans(3, kernels=kernels, entropy_weight=0.2, random_state=0).fit(X)
     names = [f"a kernel with a very long name {index}" for index in range(34)]
     ax = panel(model, names)
     heaviest = np.sort(np.argsort(-model.kernel_weights_, kind="stable")[:24])

@@ -151,9 +151,9 @@ class TestKernelWeights:
         centroids = self.step(space, coefficients, threads)
         d = self.member_distances(coefficients)
         costs = np.einsum("krn,lkrn->rl", coefficients, d)
-        space.rule = EntropyRule(lam=float(costs.std()))
+        space.rule = EntropyRule(entropy_weight=float(costs.std()))
         adapted = space.adapt(centroids, np.array([True, False]))
-        raw = np.exp(-costs[0] / space.rule.lam)
+        raw = np.exp(-costs[0] / space.rule.entropy_weight)
         assert_allclose(adapted.kernel_weights, [raw / raw.sum(), [1 / 3] * 3])
 
     def test_are_those_of_new_centroids_in_a_reweighted_space(self, space, threads):

@@ -164,13 +164,13 @@ def run_fit(job: FitJob) -> None:
     with estimator_errors():
         fitted = fit(job, data) if found is None else fit_views(job, data, found)
     summary = fit_summary(job.source, data, job.choice, fitted, files)
-    weights = fitted.model.weights_ if job.soft else None
-    if job.soft and weights is None:
-        job.talk.note("the soft weights would not fit into memory and are left out")
+    memberships = fitted.model.memberships_ if job.soft else None
+    if job.soft and memberships is None:
+        job.talk.note("the memberships would not fit into memory and are left out")
     # The machine that predicts may have no such device.
     fitted.model.set_params(device=None)
     writers = {
-        files["labels"]: labels_writer(fitted.model.labels_, weights),
+        files["labels"]: labels_writer(fitted.model.labels_, memberships),
         files["model"]: Model(fitted.pipeline, data.columns, job.dtype).write,
         files["summary"]: json_writer(summary),
     }

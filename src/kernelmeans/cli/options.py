@@ -262,7 +262,7 @@ model_file_options = group(
         metavar="FILE",
         help="Draw them into this file, .png, .svg or .pdf.",
     ),
-    option("--soft", is_flag=True, help="Add the soft weights to the labels file."),
+    option("--soft", is_flag=True, help="Add the memberships to the labels file."),
 )
 
 talk_options = group(

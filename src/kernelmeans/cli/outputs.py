@@ -61,11 +61,11 @@ class OutputChoice:
         return folder / (source.stem + ending)
 
 
-def labels_writer(labels: Any, weights: Any = None) -> Writer:
-    """Write one line per row: its number, its cluster and, if given, its soft weights."""
+def labels_writer(labels: Any, memberships: Any = None) -> Writer:
+    """Write one line per row: its number, its cluster and, if given, its memberships."""
     columns = {"row": np.arange(len(labels)), "label": np.asarray(labels)}
-    if weights is not None:
-        columns |= {f"weight_{j}": weights[:, j] for j in range(weights.shape[1])}
+    if memberships is not None:
+        columns |= {f"membership_{j}": column for j, column in enumerate(memberships.T)}
     return pl.DataFrame(columns).write_csv
 
 

@@ -19,7 +19,7 @@ from kernelmeans.cli.archive import array_header, check_sparse, opened, refuse_b
 _SCHEMA_BYTES = 64 * 2**20
 _SCHEMA = "schema.json"
 #: All that may be infinite in a model: hard steps have the power -inf, and a penalty may be inf.
-_INFINITE = {"power_history": -math.inf, "power_history_": -math.inf, "lam": math.inf}
+_INFINITE = {"power_history": -math.inf, "power_history_": -math.inf, "entropy_weight": math.inf}
 
 
 def check_archive(path: Path, most: float) -> None:

@@ -20,7 +20,7 @@ from kernelmeans.kernels import OF_FEATURES, PARAMETERS
 _FILE_BYTES = 10**6
 #: Dots before a line's equals sign, for which parsing takes time as their square.
 _DOTS = 1000
-_FILE_KEYS = ("kernel_scaling", "lam", "view")
+_FILE_KEYS = ("kernel_scaling", "entropy_weight", "view")
 _SCALINGS = ("unit-variance", "cosine", "min-max", "none")
 _KERNELS = (*OF_FEATURES, *FAMILIES)
 _GAMMAS = ("rms", "median", "scale")
@@ -231,11 +231,13 @@ def _shared(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     if "kernel_scaling" in content:
         scaling = _one_of(str(path), "kernel_scaling", content["kernel_scaling"], _SCALINGS)
         parameters["kernel_scaling"] = None if scaling == "none" else scaling
-    if "lam" in content:
-        lam = content["lam"]
-        if lam != math.inf and not (_is_finite(lam) and lam >= 0):
-            raise BadInputError(f"{path}: lam = {lam!r} must be a number, 0 or more, or inf")
-        parameters["lam"] = float(lam)
+    if "entropy_weight" in content:
+        weight = content["entropy_weight"]
+        if weight != math.inf and not (_is_finite(weight) and weight >= 0):
+            raise BadInputError(
+                f"{path}: entropy_weight = {weight!r} must be a number, 0 or more, or inf"
+            )
+        parameters["entropy_weight"] = float(weight)
     return parameters
 
 

@@ -21,7 +21,7 @@ from kernelmeans.rows.lazy import DaskRows, is_dask
 LOADED_SHARE = 0.25
 #: What a copy of a fitted estimator that only predicts can do without: callbacks, whatever they are
 #: called, would have to be known to the workers.
-_NOT_NEEDED = re.compile("init|result_|labels_|weights_|feature_names_in_|.*callback.*")
+_NOT_NEEDED = re.compile("init|result_|labels_|memberships_|feature_names_in_|.*callback.*")
 
 
 def lazy_rows(X: Any) -> Rows | None:

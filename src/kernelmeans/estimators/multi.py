@@ -45,10 +45,11 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         variance (the mean squared distance from the mean becomes 1); normalised to K(x, x) = 1;
         that and then stretched to values between 0 and 1, as the paper does; or not at all. It is
         learned in fit and applied in predict.
-    lam : float, default=2.0
-        Weight of the entropy, relative to the sum of the sample weights times the mean kernel
-        variance. 0 leaves one kernel, infinity gives all the same weight. Values of .1 to .5 single
-        out the better kernels, but also fall for one whose few columns are easy to explain.
+    entropy_weight : float, default=2.0
+        The paper's lambda: weight of the entropy of the kernel weights, relative to the sum of the
+        sample weights times the mean kernel variance. 0 leaves one kernel, infinity gives all the
+        same weight. Values of 0.1 to 0.5 single out the better kernels, but also fall for one whose
+        few columns are easy to explain.
     s0 : "auto" or float, default="auto"
         First power, negative. ``"auto"`` starts just below the critical power of the combined
         kernel, and at most at -1; but where ``init`` names a seeding, it begins with two steps at
@@ -80,8 +81,9 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         Weighted sum of squared distances to the nearest centroid, each the sum over kernels of
         ``kernel_weights_ * kernel_factors_`` times its own; without the penalty.
     objective_history_ : ndarray of shape (n_steps,)
-        Objective of each step, with the penalty lam sum_l a_l log(L a_l) in its absolute unit: the
-        paper's and a constant, so that uniform weights cost nothing.
+        Objective of each step, with the penalty lambda sum_l a_l log(L a_l), lambda being
+        ``entropy_weight`` in its absolute unit: the paper's penalty and a constant, so that uniform
+        weights cost nothing.
     kernels_ : list of L kernelmeans.kernels.Kernel
         The kernels with their parameters settled; heat kernels have ``eigenvalues`` and
         ``n_pieces`` of their graphs too.
@@ -91,14 +93,14 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         Critical power of the kernels combined with equal weights.
     approximation_, approximation_reason_ : list of L str
         How each kernel was held, and why.
-    labels_, power_history_, n_iter_, weights_, approximation_error_, inertia_bounds_, result_,
+    labels_, power_history_, n_iter_, memberships_, approximation_error_, inertia_bounds_, result_,
     n_features_in_, feature_names_in_
         As for `KernelPowerKMeans`.
 
     See Also
     --------
     KernelPowerKMeans : The same for one kernel.
-    MKKM, RMKKM : Other ways to weigh kernels, to compare with.
+    kernelmeans.baselines : Other ways to weigh kernels, to compare with.
 
     References
     ----------
@@ -123,7 +125,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         **KERNELS,
         **DEVICE,
         **APPROXIMATION,
-        "lam": [Interval(Real, 0, np.inf, closed="both")],
+        "entropy_weight": [Interval(Real, 0, np.inf, closed="both")],
         **ANNEALING,
     }
 
@@ -133,7 +135,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         *,
         kernels: str | Sequence[Any] = "neighbors",
         kernel_scaling: str | None = "unit-variance",
-        lam: float = 2.0,
+        entropy_weight: float = 2.0,
         s0: str | float = "auto",
         eta: str | float = "auto",
         anneal_every: int = 1,
@@ -152,7 +154,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         self.n_clusters = n_clusters
         self.kernels = kernels
         self.kernel_scaling = kernel_scaling
-        self.lam = lam
+        self.entropy_weight = entropy_weight
         self.s0 = s0
         self.eta = eta
         self.anneal_every = anneal_every
@@ -190,4 +192,4 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
 
     def _weight_rule(self, scale: float) -> WeightRule:
         # A scale of 0 (constant data) must not make infinity a NaN.
-        return EntropyRule(self.lam * scale if scale > 0 else self.lam)
+        return EntropyRule(self.entropy_weight * scale if scale > 0 else self.entropy_weight)

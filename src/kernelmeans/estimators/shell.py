@@ -40,12 +40,12 @@ from kernelmeans.spaces import Predictor, Space
 
 #: Most bytes of restarts that run together: more gain no time.
 BATCH_BYTES = 2**30
-#: Share of the memory budget that the soft weights may take to be kept.
-WEIGHTS_SHARE = 0.25
+#: Share of the memory budget that the memberships may take to be kept.
+MEMBERSHIPS_SHARE = 0.25
 
 
 #: What is in the input's own library.
-_ANSWERS = ("labels_", "weights_")
+_ANSWERS = ("labels_", "memberships_")
 
 
 class KernelClusterer(CallbackSupportMixin, Predicting):
@@ -59,7 +59,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
     cache_kernel: bool
     random_state: Any
     labels_: Any
-    weights_: Any
+    memberships_: Any
     inertia_: float
 
     def _resolve_kernel(self, X: Data, weight: Array, seed: int) -> Any:
@@ -168,7 +168,8 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         self._set_fitted(X, weight, floor, schedule, result, budget, predictor, device, held)
         best = result.kernel_weights[result.best]
         check_result(self.inertia_, self.objective_history_, predictor.norms, best)
-        self.labels_, self.weights_ = answer(self.labels_, given), answer(self.weights_, given)
+        self.labels_ = answer(self.labels_, given)
+        self.memberships_ = answer(self.memberships_, given)
         self._warn(result, schedule)
         reporter.end()
         return self
@@ -269,8 +270,8 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         device: Device,
         held: Space | None,
     ) -> None:
-        """Labels, cost and soft weights of the training rows."""
-        self.weights_ = None
+        """Labels, cost and memberships of the training rows."""
+        self.memberships_ = None
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
         if isinstance(X, Rows):
             kind = np.dtype([("label", np.int32), ("nearest", weight.dtype)])
@@ -283,7 +284,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
             self.labels_ = labels
             self.inertia_ = total_cost(found["nearest"], weight)
             return
-        fits = X.shape[0] * self.n_clusters * X.dtype.itemsize <= WEIGHTS_SHARE * budget
+        fits = X.shape[0] * self.n_clusters * X.dtype.itemsize <= MEMBERSHIPS_SHARE * budget
         if held is None:
             diagonal = self._training_squared_lengths(X, device)
             comparison = self._predictor.on(device).compare(X, diagonal, keep_distances=fits)
@@ -295,7 +296,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         if comparison.distances is not None:
             finite = self.power_history_[np.isfinite(self.power_history_)]
             power = float(finite[-1]) if len(finite) else -np.inf
-            self.weights_ = shares(comparison.distances, power, floor).T
+            self.memberships_ = shares(comparison.distances, power, floor).T
 
     def _warn(self, result: Result, schedule: Schedule) -> None:
         if not result.converged[result.best]:

@@ -139,9 +139,9 @@ class KernelPowerKMeans(WithKernel, Annealed):
         Steps of the best restart, those of all its swap moves included.
     critical_power_ : float
         Power above which centroids at the mean stay there.
-    weights_ : ndarray of shape (n_samples, n_clusters) or None
-        Soft weights of the final centroids at the last finite power; rows sum to 1. None where
-        they would take more than a quarter of the memory budget.
+    memberships_ : ndarray of shape (n_samples, n_clusters) or None
+        Share of each centroid in each training row, at the last finite power; rows sum to 1. None
+        where they would take more than a quarter of the memory budget.
     kernel_ : kernelmeans.kernels.Kernel
         The kernel with its parameters settled, a function of two matrices of rows.
     gamma_ : float or None
@@ -283,10 +283,10 @@ class KernelKMeans(WithKernel):
 
     Attributes
     ----------
-    labels_, inertia_, objective_history_, power_history_, n_iter_, weights_, kernel_, gamma_,
+    labels_, inertia_, objective_history_, power_history_, n_iter_, memberships_, kernel_, gamma_,
     n_neighbors_, t_, eigenvalues_, n_pieces_, approximation_, approximation_reason_,
     approximation_error_, inertia_bounds_, result_
-        As for `KernelPowerKMeans`; the powers are all -inf and the weights 0 or 1.
+        As for `KernelPowerKMeans`; the powers are all -inf and the memberships 0 or 1.
 
     References
     ----------
@@ -370,7 +370,7 @@ class PowerKMeans(OneKernel, Annealed):
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centroids.
-    labels_, inertia_, objective_history_, power_history_, n_iter_, critical_power_, weights_,
+    labels_, inertia_, objective_history_, power_history_, n_iter_, critical_power_, memberships_,
     result_
         As for `KernelPowerKMeans`.
 

@@ -30,18 +30,17 @@ class WeightRule(ABC):
 class EntropyRule(WeightRule):
     """Weights on the simplex, held together by their entropy (method of the paper).
 
-    Minimises sum_l a_l c_l + lam sum_l a_l log(L a_l). The paper has no factor L, which adds a
+    Minimises sum_l a_l c_l + lambda sum_l a_l log(L a_l). The paper has no factor L, which adds a
     constant: with it the penalty is nil for uniform weights and positive for all others.
 
     Parameters
     ----------
-    lam : float
-        Weight of the entropy, in units of the costs; 0 for the one best kernel, infinity for
-        uniform weights.
+    entropy_weight : float
+        The lambda, in units of the costs; 0 for the one best kernel, infinity for uniform weights.
     """
 
-    def __init__(self, lam: float) -> None:
-        self.lam = lam
+    def __init__(self, entropy_weight: float) -> None:
+        self.entropy_weight = entropy_weight
 
     def start(self, n_kernels: int) -> Array:
         return np.full(n_kernels, 1 / n_kernels)
@@ -49,12 +48,12 @@ class EntropyRule(WeightRule):
     def update(self, costs: Array) -> Array:
         excess = costs - costs.min(axis=1, keepdims=True)
         best = (excess == 0).astype(float)
-        with np.errstate(over="ignore"):  # a tiny lam is as good as none
-            weights = np.exp(-excess / self.lam) if self.lam > 0 else best
+        with np.errstate(over="ignore"):  # a tiny weight is as good as none
+            weights = np.exp(-excess / self.entropy_weight) if self.entropy_weight > 0 else best
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def penalty(self, weights: Array) -> Array:
-        if self.lam in (0, np.inf):
+        if self.entropy_weight in (0, np.inf):
             return np.zeros(len(weights))
         logs = np.log(np.where(weights > 0, weights * weights.shape[1], 1))
-        return self.lam * np.asarray((weights * logs).sum(axis=1))
+        return self.entropy_weight * np.asarray((weights * logs).sum(axis=1))

@@ -25,7 +25,7 @@ from kernelmeans.solver.power import power_weights
 ATOMS, K_CLUSTERS = 9, 3
 #: Widths of the kernels; the first alone for one kernel.
 GAMMAS = (0.5, 0.1, 2.0)
-LAM = 2.0
+ENTROPY_WEIGHT = 2.0
 #: Condition A2 with room to spare: smaller samples than these will do to see it.
 LEAST_MARGIN = 0.03
 SIZES = (30, 100, 300, 1000, 3000, 10000, 30000, 100000)
@@ -129,16 +129,16 @@ def draw_population(kernels: int, seed: int) -> Population:
     matrices = np.stack([Kernel("rbf", {"gamma": g})(points, points) for g in GAMMAS[:kernels]])
     everything = np.zeros(ATOMS, int)
     spread = costs(matrices, group_means(everything, shares, 1), everything, shares).mean()
-    lam = LAM * float(spread)
+    strength = ENTROPY_WEIGHT * float(spread)
     found = []
     for labels in partitions(ATOMS, K_CLUSTERS):
         coefficients = group_means(np.array(labels), shares, K_CLUSTERS)
         cost = costs(matrices, coefficients, np.array(labels), shares)
-        objective = -lam * np.log(np.mean(np.exp(-cost / lam)))
+        objective = -strength * np.log(np.mean(np.exp(-cost / strength)))
         found.append((float(objective), labels, cost))
     found.sort(key=lambda entry: entry[0])
     (least, labels, cost), (second, _, _) = found[:2]
-    weights = np.exp(-(cost - cost.min()) / lam)
+    weights = np.exp(-(cost - cost.min()) / strength)
     return Population(
         points,
         shares,
@@ -202,9 +202,8 @@ def _fitted(truth: Population, counts: Array, power: float | None) -> Any:
         model = KernelPowerKMeans(K_CLUSTERS, kernel="rbf", gamma=GAMMAS[0], **common)
     else:
         kernels = [{"kernel": "rbf", "gamma": gamma} for gamma in GAMMAS]
-        model = MultiKernelPowerKMeans(
-            K_CLUSTERS, kernels=kernels, kernel_scaling=None, lam=LAM, **common
-        )
+        common |= {"kernel_scaling": None, "entropy_weight": ENTROPY_WEIGHT}
+        model = MultiKernelPowerKMeans(K_CLUSTERS, kernels=kernels, **common)
     return model.fit(truth.points, sample_weight=counts)
 
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
-from kernelmeans import MKKM, RKKM, RMKKM, KernelKMeans, MultiKernelPowerKMeans
+from kernelmeans import KernelKMeans, MultiKernelPowerKMeans
 from kernelmeans._typing import Array, IntArray
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
 from kernelmeans.kernels import du2015_kernels
 from kernelmeans.paper import printed
 from kernelmeans.paper.grid import Experiment, Outcome, Results, Scale
@@ -73,7 +74,7 @@ METHODS: Mapping[str, Callable[[Array, int, Common], Iterable[IntArray]]] = {
     f"MKPK{PAPERS}": lambda K, k, common: _mkpk(
         K, k, common, init="random", kernel_scaling="min-max", **PAPER_SCHEDULE
     ),
-    "MKPK, uniform weights": lambda K, k, common: _mkpk(K, k, common, lam=np.inf),
+    "MKPK, uniform weights": lambda K, k, common: _mkpk(K, k, common, entropy_weight=np.inf),
     "Kernel k-means": _kernel_kmeans,
     "Spectral": _spectral,
     "MKKM": lambda K, k, common: _together(MKKM, K, k, common),

@@ -52,7 +52,7 @@ class RKKM(WithKernel, Alternating):
 
     Examples
     --------
-    >>> from kernelmeans import RKKM
+    >>> from kernelmeans.baselines import RKKM
     >>> model = RKKM(2, random_state=0).fit([[0.0], [0.1], [5.0], [5.1]])
     >>> bool(model.labels_[0] == model.labels_[1] != model.labels_[2])
     True

@@ -5,9 +5,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 from kernelmeans._sklearn import Interval
+from kernelmeans.baselines.rules import PowerSumRule
 from kernelmeans.estimators.parameters import ALTERNATING, Alternating
 from kernelmeans.estimators.with_kernels import KERNELS, WithKernels
-from kernelmeans.peers.rules import PowerSumRule
 from kernelmeans.solver.power import LENGTHS
 from kernelmeans.spaces import WeightRule
 
@@ -66,7 +66,7 @@ class RMKKM(WithKernels, Alternating):
 
     Examples
     --------
-    >>> from kernelmeans import RMKKM
+    >>> from kernelmeans.baselines import RMKKM
     >>> from sklearn.datasets import load_iris
     >>> model = RMKKM(3, random_state=0).fit(load_iris().data)
     >>> float((model.kernel_weights_**0.4).sum().round(6))

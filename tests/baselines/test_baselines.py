@@ -14,7 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import data
 import oracle
-from kernelmeans import MKKM, RKKM, RMKKM, KernelKMeans
+from kernelmeans import KernelKMeans
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
 
 X = data.cloud(90, 3)
 NEW = data.cloud(25, 3, seed=1)

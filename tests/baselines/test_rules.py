@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kernelmeans.peers.rules import PowerSumRule, SquaredRule
+from kernelmeans.baselines.rules import PowerSumRule, SquaredRule
 from kernelmeans.spaces import EntropyRule
 
 #: Older versions of SciPy's minimiser step over their bounds on the way, and say so.
@@ -73,20 +73,20 @@ def test_weights_whose_powers_sum_to_one(costs, g):
     assert found == pytest.approx(1, rel=1e-5)
 
 
-@given(costs=costs_of_kernels, lam=st.floats(0.5, 100))
-def test_weights_held_together_by_their_entropy(costs, lam):
-    rule = EntropyRule(lam)
+@given(costs=costs_of_kernels, strength=st.floats(0.5, 100))
+def test_weights_held_together_by_their_entropy(costs, strength):
+    rule = EntropyRule(strength)
     (a,) = rule.update(costs[None])
     assert a.sum() == pytest.approx(1)
-    assert_allclose(a, np.exp(-costs / lam) / np.exp(-costs / lam).sum(), rtol=1e-9)
+    assert_allclose(a, np.exp(-costs / strength) / np.exp(-costs / strength).sum(), rtol=1e-9)
 
     def value(x):
         x = np.maximum(x, 1e-12)
-        return x @ costs + lam * x @ np.log(len(x) * x)
+        return x @ costs + strength * x @ np.log(len(x) * x)
 
     (penalty,) = rule.penalty(a[None])
     assert linear(a, costs) + penalty == pytest.approx(value(a), rel=1e-9)
-    assert penalty >= -1e-12 * lam
+    assert penalty >= -1e-12 * strength
     found = least(lambda x: value(x) / value(a), lambda x: x.sum() - 1, len(costs))
     assert found == pytest.approx(1, rel=1e-5)
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from kernelmeans._sklearn import StrOptions
+from kernelmeans.baselines.rules import SquaredRule
 from kernelmeans.estimators.parameters import ALTERNATING, Alternating
 from kernelmeans.estimators.with_kernels import KERNELS, WithKernels
-from kernelmeans.peers.rules import SquaredRule
 from kernelmeans.spaces import WeightRule
 
 
@@ -55,7 +55,7 @@ default="random-partition"
 
     Examples
     --------
-    >>> from kernelmeans import MKKM
+    >>> from kernelmeans.baselines import MKKM
     >>> from sklearn.datasets import load_iris
     >>> model = MKKM(3, random_state=0).fit(load_iris().data)
     >>> float(model.kernel_weights_.sum().round(6))

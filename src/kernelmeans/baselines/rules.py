@@ -1,4 +1,4 @@
-"""Rules by which the peers weigh kernels."""
+"""Rules by which the baselines weigh kernels."""
 
 import numpy as np
 
