@@ -30,6 +30,7 @@ entropy_weight = 0.5
 [[view]]
 name = "sepal"
 columns = ["sepal*"]
+kernel = "rbf"
 gamma = "median"
 
 [[view]]
@@ -101,7 +102,7 @@ def example() -> MultiKernelPowerKMeans:
 
 
 def test_views_may_be_graphs(fit):
-    fit('[[view]]\nkernel = "heat"\nn_neighbors = 6\n[[view]]\ncolumns = ["sepal*"]\n')
+    fit('[[view]]\nn_neighbors = 6\n[[view]]\ncolumns = ["sepal*"]\nkernel = "rbf"\n')
     kernels = [({"kernel": "heat", "n_neighbors": 6}, [0, 1, 2, 3]), ("rbf", [0, 1])]
     assert summary()["cost"] == pytest.approx(expected(kernels).inertia_)
     assert [kernel["kernel"] for kernel in summary()["kernels"]] == ["heat", "rbf"]
@@ -158,7 +159,7 @@ def test_options_apply_beside_views(fit):
     arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     fit('[[view]]\ncolumns=["petal*"]\n[[view]]', "--seed", 7, *arguments)
     Z = StandardScaler().fit_transform(X)
-    kernels = [("rbf", [2, 3]), "rbf"]
+    kernels = [("heat", [2, 3]), "heat"]
     model = MultiKernelPowerKMeans(3, kernels=kernels, random_state=7, **options).fit(Z)
     np.testing.assert_array_equal(labels(), model.labels_)
     found = summary()["parameters"]
@@ -168,7 +169,7 @@ def test_options_apply_beside_views(fit):
 def test_no_scale_leaves_the_columns_alone(fit):
     fit("[[view]]", "--no-scale", "--dtype", "float32")
     single = X.astype(np.float32)
-    model = MultiKernelPowerKMeans(3, kernels=["rbf"], random_state=0).fit(single)
+    model = MultiKernelPowerKMeans(3, kernels=["heat"], random_state=0).fit(single)
     np.testing.assert_array_equal(labels(), model.labels_)
     assert summary()["cost"] == pytest.approx(model.inertia_, rel=1e-5)
 
@@ -187,7 +188,7 @@ def test_columns_of_no_view_are_ignored_and_said(fit, run, flowers):
     result = fit('[[view]]\ncolumns = ["petal_width", "sepal_length"]\n')
     note = "columns in no view of views.toml are ignored: 'sepal_width', 'petal_length', 'note'"
     assert note in result.stderr
-    model = expected(["rbf"], X[:, [0, 3]])
+    model = expected(["heat"], X[:, [0, 3]])
     np.testing.assert_array_equal(labels(), model.labels_)
     assert load_model(Path("iris.model.skops")).columns == ["sepal_length", "petal_width"]
     frame.drop("sepal_width", "note").write_csv("new.csv")
@@ -249,13 +250,14 @@ def test_long_names_are_cut(fit):
 
 def test_views_of_one_kernel_are_numbered(fit):
     fit('[[view]]\n[[view]]\nkernel="linear"\n[[view]]\ncolumns=["petal*"]\n')
-    assert [kernel["name"] for kernel in summary()["kernels"]] == ["rbf 1", "linear", "rbf 3"]
+    assert [kernel["name"] for kernel in summary()["kernels"]] == ["heat 1", "linear", "heat 3"]
 
 
 def test_a_constant_kernel_is_named_with_weight_0(fit, flowers):
     pl.read_parquet(flowers).with_columns(flat=pl.lit(2.0)).write_parquet(flowers)
-    only = '[[view]]\nname = "flat"\ncolumns = ["flat"]\n'
-    result = fit(f'{only}[[view]]\ncolumns=["petal*"]\n[[view]]\ncolumns=["sepal_length"]\n')
+    rbf = '[[view]]\nkernel = "rbf"\n'
+    only = '[[view]]\nname = "flat"\ncolumns = ["flat"]\nkernel = "rbf"\n'
+    result = fit(f'{only}{rbf}columns=["petal*"]\n{rbf}columns=["sepal_length"]\n')
     assert re.search(r"flat +0\.0 %  rbf, constant", result.stdout)
     kernels = summary()["kernels"]
     assert [kernel["name"] for kernel in kernels] == ["flat", "rbf 2", "rbf 3"]
@@ -271,7 +273,7 @@ def test_a_constant_kernel_is_named_with_weight_0(fit, flowers):
 )
 def test_kernel_scaling(fit, text, estimator):
     fit(f'kernel_scaling = {text}\nentropy_weight = inf\n[[view]]\n[[view]]\nkernel = "poly"\n')
-    model = expected(["rbf", "poly"], kernel_scaling=estimator, entropy_weight=np.inf)
+    model = expected(["heat", "poly"], kernel_scaling=estimator, entropy_weight=np.inf)
     assert summary()["cost"] == pytest.approx(model.inertia_)
     np.testing.assert_allclose([k["weight"] for k in summary()["kernels"]], 0.5)
 
@@ -280,7 +282,7 @@ def test_files_without_names_have_indices(run, folder):
     np.save("X.npy", X)
     Path("views.toml").write_text('[[view]]\ncolumns = [0, "1"]\n[[view]]\ncolumns = ["[23]"]\n')
     assert run("fit", "X.npy", "-k", 3, "--views", "views.toml").exit_code == 0
-    model = expected([("rbf", [0, 1]), ("rbf", [2, 3])])
+    model = expected([("heat", [0, 1]), ("heat", [2, 3])])
     np.testing.assert_array_equal(labels("X.labels.csv"), model.labels_)
 
 
@@ -356,17 +358,18 @@ def test_the_picture_has_the_weights(fit, monkeypatch):
         ('[[view]]\nname = "a"\nkernel = "magic"', ["view 1 ('a')", "'magic'", "rbf", "du2015"]),
         ('[[view]]\nkernel = "precomputed"', ["view 1", "'precomputed'", "one of rbf"]),
         ('[[view]]\nkernel = ["rbf"]', ["view 1", "kernel = ['rbf']", "one of rbf"]),
-        ('[[view]]\ngamma = "wide"', ["gamma = 'wide'", "rms, median, scale"]),
-        ("[[view]]\ngamma = 0", ["gamma = 0", "above 0"]),
-        ("[[view]]\ngamma = inf", ["gamma = inf", "above 0"]),
-        ("[[view]]\ngamma = true", ["gamma = True", "above 0"]),
+        ('[[view]]\nkernel = "rbf"\ngamma = "wide"', ["gamma = 'wide'", "rms, median, scale"]),
+        ('[[view]]\nkernel = "rbf"\ngamma = 0', ["gamma = 0", "above 0"]),
+        ('[[view]]\nkernel = "rbf"\ngamma = inf', ["gamma = inf", "above 0"]),
+        ('[[view]]\nkernel = "rbf"\ngamma = true', ["gamma = True", "above 0"]),
         ('[[view]]\nkernel = "poly"\ndegree = -1', ["degree = -1", "0 or more"]),
         ('[[view]]\nkernel = "poly"\ncoef0 = "1"', ["coef0 = '1'", "a number"]),
         ('[[view]]\nkernel = "heat"\nn_neighbors = 1', ["n_neighbors = 1", "2 or more, or auto"]),
         ('[[view]]\nkernel = "heat"\nn_neighbors = nan', ["n_neighbors = nan", "2 or more"]),
         ('[[view]]\nkernel = "heat"\nt = 0', ["t = 0", "above 0, or auto"]),
         ('[[view]]\nkernel = "heat"\nmetric = "l1"', ["metric = 'l1'", "euclidean or cosine"]),
-        ("[[view]]\ndegree = 2", ["'rbf' takes only gamma", "leave degree out"]),
+        ('[[view]]\nkernel = "rbf"\ndegree = 2', ["'rbf' takes only gamma", "leave degree out"]),
+        ("[[view]]\ngamma = 1", ["'heat' takes only n_neighbors", "leave gamma out"]),
         ('[[view]]\nkernel = "linear"\ngamma = 1', ["'linear' takes no parameters"]),
         ('[[view]]\nkernel = "widths"\ngamma = 1', ["'widths' takes no parameters"]),
         ('[[view]]\nkernel = "neighbors"\nt = 1', ["'neighbors' takes only metric", "leave t out"]),

@@ -36,6 +36,7 @@ ESTIMATORS = [
     MKKM(n_clusters=3),
     RMKKM(n_clusters=3),
     RKKM(n_clusters=3),
+    RKKM(n_clusters=3, kernel="heat"),
     RKKM(n_clusters=3, kernel="precomputed"),
 ]
 SEEDING = "the seeding draws other samples from repeated rows than from weighted ones, as in KMeans"

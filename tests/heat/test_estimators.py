@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from data import blobs, cloud, needs_data, standardized
@@ -192,6 +193,22 @@ def test_baselines_take_it_too(model):
     X, y = SHAPES["moons"]
     assert adjusted_rand_score(y, model.fit(X).labels_) == 1
     assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_a_baseline_takes_its_parameters():
+    X, y = SHAPES["moons"]
+    lifted = np.column_stack([X, np.full(len(X), 3.0)])  # their directions tell moons apart
+    given = {"kernel": "heat", "n_neighbors": 8, "metric": "cosine"}
+    model = RKKM(2, random_state=0, **given).fit(lifted)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert_array_equal(model.predict(lifted), model.labels_)
+    model.set_params(t=20.0).fit(lifted)
+    same = KernelKMeans(2, t=20.0, **given).fit(lifted)
+    assert model.kernel_.parameters == same.kernel_.parameters
+    assert (model.n_neighbors_, model.t_) == (8, 20)
+    D = NearestNeighbors(n_neighbors=8).fit(X).kneighbors_graph(X, mode="distance")
+    model = RKKM(2, kernel="heat", metric="precomputed", random_state=0).fit(D)
+    assert adjusted_rand_score(y, model.labels_) == 1
 
 
 @pytest.mark.parametrize(

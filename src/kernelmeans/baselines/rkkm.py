@@ -23,7 +23,9 @@ class RKKM(WithKernel, Alternating):
     ----------
     n_clusters : int, default=8
         Number of clusters k.
-    kernel, gamma, degree, coef0, kernel_params
+    kernel : str or callable, default="rbf"
+        As for `KernelPowerKMeans`, whose default is ``"heat"``.
+    gamma, degree, coef0, kernel_params, n_neighbors, t, metric
         As for `KernelPowerKMeans`.
     init : {"k-means++", "random"}, array-like or callable, default="random"
         As for `KernelPowerKMeans`; published with random samples.
@@ -38,7 +40,7 @@ class RKKM(WithKernel, Alternating):
 
     Attributes
     ----------
-    labels_, n_iter_, kernel_, gamma_, result_
+    labels_, n_iter_, kernel_, gamma_, n_neighbors_, t_, eigenvalues_, n_pieces_, result_
         As for `KernelPowerKMeans`.
     objective_history_ : ndarray of shape (n_iter,)
         The objective with which each turn began.
@@ -70,6 +72,9 @@ class RKKM(WithKernel, Alternating):
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
+        n_neighbors: int | str = "auto",
+        t: float | str = "auto",
+        metric: str = "euclidean",
         init: Any = "random",
         n_init: int | str = "auto",
         max_iter: int = 100,
@@ -84,6 +89,9 @@ class RKKM(WithKernel, Alternating):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.n_neighbors = n_neighbors
+        self.t = t
+        self.metric = metric
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter

@@ -247,7 +247,7 @@ def _view(path: Path, number: int, table: Mapping[str, Any]) -> View:
     if name is not None and not (isinstance(name, str) and name.strip()):
         raise BadInputError(f"{where}: name = {name!r} must be text that is not empty")
     _check_keys(where, table, _VIEW_KEYS)
-    kernel = _one_of(where, "kernel", table.get("kernel", "rbf"), _KERNELS)
+    kernel = _one_of(where, "kernel", table.get("kernel", "heat"), _KERNELS)
     return View(
         where,
         kernel if name is None else " ".join(name.split()),
