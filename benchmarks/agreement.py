@@ -23,7 +23,7 @@ SEEDS = 5
 
 def agreement(names: list[str]) -> None:
     """Lowest agreement of fits that should be the same, for each set."""
-    print("Defaults, 5 seeds: lowest ARI between two fits that differ in rounding only")
+    print("kernel='rbf', 5 seeds: lowest ARI between two fits that differ in rounding only")
     print(f"{'':<20}{'float32/64':>12}{'1/2 threads':>13}{'K + 1e-12':>12}")
     for name in names:
         problem = standardised(name)

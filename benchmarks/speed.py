@@ -208,7 +208,7 @@ def digits() -> None:
     against_tslearn(X, gamma, K, "<= 0.20")
     ours = KernelPowerKMeans(10, kernel="rbf", random_state=0)
     spectral = SpectralClustering(10, affinity="rbf", gamma=gamma, random_state=0)
-    name = "digits, one default fit / SpectralClustering(rbf)"
+    name = "digits, one fit of kernel='rbf' / SpectralClustering(rbf)"
     report(name, paired(lambda: ours.fit(X), lambda: spectral.fit(X), 5), "<= 1")
 
 

@@ -7,8 +7,9 @@ same versions of it and of NumPy as this process. The chunks of rows are the pie
 tens of megabytes each, at least as many as there are threads, and small enough that a chunk with
 its features fits into half of a worker's memory. ``persist()`` keeps them on the workers; without
 it they are made again by each pass that needs rows, and an array that began in this process is
-sent out again each time. What needs all pairs of rows is refused: a kernel other than the linear
-one takes ``approximation="landmarks"``, ``"rpcholesky"`` or ``"rff"``.
+sent out again each time. What needs all pairs of rows is refused, as ``approximation=None`` with a
+kernel that is neither linear nor cosine. ``approximation="auto"`` takes landmarks by itself: for the
+heat kernel these are anchors, however few the rows.
 """
 
 import dask.array as da

@@ -254,6 +254,8 @@ def test_graphs(run, folder, blobs, kernel):
     assert found["n_neighbors"] == model.n_neighbors_
     expected = "as given" if kernel == "graph" else f"{model.n_neighbors_} neighbours"
     assert f"{expected}, {found['pieces']} pieces" in result.stdout
+    assert re.search(r"^rows +60 in 3 clusters$", result.stdout, re.M)
+    assert "features" not in summary("graph")
     assert run("predict", "graph.model.skops", "rows.npz").exit_code == 0
     np.testing.assert_array_equal(labels("rows.labels.csv"), model.predict(new))
 

@@ -1,5 +1,6 @@
 """Options under headings in ``--help``, and options that take a number or a name."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -32,20 +33,30 @@ class GroupedCommand(click.Command):
 
 
 def number_or(
-    *names: str, number: Callable[[str | float], float] = float
+    *names: str,
+    number: Callable[[str | float], float] = float,
+    least: float | None = None,
+    above: float | None = None,
 ) -> Callable[[str | float], str | float]:
-    """Return an option type that takes a number or one of a few names."""
+    """Return an option type that takes a number, of some size, or one of a few names."""
 
     def convert(value: str | float) -> str | float:
         if value in names:
             return value
         try:
-            return number(value)
+            found = number(value)
         except ValueError:
             kind = "a whole number" if number is int else "a number"
             raise click.BadParameter(
                 f"{value!r} is neither {kind} nor one of: {', '.join(names)}"
             ) from None
+        if least is not None and not least <= found:
+            raise click.BadParameter(f"{value!r} must be {least} or more, or {' or '.join(names)}")
+        if above is not None and not above < found < math.inf:
+            raise click.BadParameter(
+                f"{value!r} must be above {above} and finite, or {' or '.join(names)}"
+            )
+        return found
 
     return convert
 

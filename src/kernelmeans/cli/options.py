@@ -133,17 +133,18 @@ kernel_options = group(
     option("--coef0", type=float, default=1.0, help="Constant of poly and sigmoid."),
     option(
         "--n-neighbors",
-        type=number_or("auto", number=int),
+        type=number_or("auto", number=int, least=2),
         metavar="auto|NUMBER",
         default="auto",
         help="Neighbours of a row in the graph of heat, itself included.",
     ),
     option(
         "--t",
-        type=number_or("auto"),
+        type=number_or("auto", above=0),
         metavar="auto|NUMBER",
         default="auto",
-        help="Time of heat and graph; auto: as many states are apart as there are clusters.",
+        help="Time of heat and graph; auto: when as many groups of rows as there are clusters have "
+        "not yet exchanged their heat.",
     ),
     option(
         "--metric",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.utils import get_tags
 
 import kernelmeans
 from kernelmeans._text import shortened
@@ -29,7 +30,8 @@ def fit_summary(
         "kernelmeans": kernelmeans.__version__,
         "input": str(source),
         "rows": int(data.X.shape[0]),
-        "features": int(data.X.shape[1]),
+        # Columns of a kernel matrix or a graph are rows again.
+        **({} if get_tags(model).input_tags.pairwise else {"features": int(data.X.shape[1])}),
         "clusters": int(model.n_clusters),
         "sizes": sizes(model.labels_, model.n_clusters),
         "cost": float(model.inertia_),
