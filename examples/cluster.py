@@ -8,8 +8,8 @@ tens of megabytes each, at least as many as there are threads, and small enough 
 its features fits into half of a worker's memory. ``persist()`` keeps them on the workers; without
 it they are made again by each pass that needs rows, and an array that began in this process is
 sent out again each time. What needs all pairs of rows is refused, as ``approximation=None`` with a
-kernel that is neither linear nor cosine. ``approximation="auto"`` takes landmarks by itself: for the
-heat kernel these are anchors, however few the rows.
+kernel that is neither linear nor cosine. ``approximation="auto"`` takes landmarks by itself; the
+heat kernel has anchors then, however few the rows.
 """
 
 import dask.array as da

@@ -143,8 +143,8 @@ kernel_options = group(
         type=number_or("auto", above=0),
         metavar="auto|NUMBER",
         default="auto",
-        help="Time of heat and graph; auto: when as many groups of rows as there are clusters have "
-        "not yet exchanged their heat.",
+        help="Time of heat and graph; auto: until heat has mixed within as many groups of rows as "
+        "there are clusters.",
     ),
     option(
         "--metric",

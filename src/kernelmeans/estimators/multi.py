@@ -79,7 +79,9 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         By which ``kernel_scaling`` multiplies squared distances.
     inertia_ : float
         Weighted sum of squared distances to the nearest centroid, each the sum over kernels of
-        ``kernel_weights_ * kernel_factors_`` times its own; without the penalty.
+        ``kernel_weights_ * kernel_factors_`` times its own; without the penalty. Costs compare
+        under the same kernels and weights only; those of heat kernels depend on ``n_clusters``, as
+        for `KernelPowerKMeans`.
     objective_history_ : ndarray of shape (n_steps,)
         Objective of each step, with the penalty lambda sum_l a_l log(L a_l), lambda being
         ``entropy_weight`` in its absolute unit: the paper's penalty and a constant, so that uniform

@@ -137,7 +137,9 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         Returns
         -------
         score : float
-            Minus the cost; on the training data, with the weights of the fit, ``-inertia_``.
+            Minus the cost; on the training data, with the weights of the fit, ``-inertia_``. It
+            compares fits of one kernel. With ``n_neighbors="auto"`` or ``t="auto"`` the heat kernel
+            depends on ``n_clusters``, and a search over that cannot go by this score.
 
         Raises
         ------

@@ -57,8 +57,8 @@ class KernelPowerKMeans(WithKernel, Annealed):
         1 + log2(n_samples / n_clusters), rounded; twice that where the graph would be in more
         pieces than clusters. Of anchors (``approximation="landmarks"``): one of 50, at least 5.
     t : "auto" or float, default="auto"
-        Time of the heat and graph kernels; ``"auto"`` is that at which as many states are apart as
-        there are clusters.
+        Time of the heat and graph kernels; ``"auto"`` is that at which heat has mixed within as
+        many groups of rows as there are clusters, and has hardly flowed between them.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         What the heat kernel's neighbours are near in. ``"precomputed"``: X is a sparse matrix of
         distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes it. The graph
@@ -131,7 +131,9 @@ class KernelPowerKMeans(WithKernel, Annealed):
         Cluster of each training row; equal to ``predict(X)``.
     inertia_ : float
         Weighted sum of squared distances, in feature space, to the nearest centroid; equal to
-        ``-score(X, sample_weight=sample_weight)``.
+        ``-score(X, sample_weight=sample_weight)``. Costs compare under one kernel only. With
+        ``n_neighbors="auto"`` or ``t="auto"`` each ``n_clusters`` has a heat kernel of its own: to
+        compare numbers of clusters, give numbers for both, or look at ``eigenvalues_``.
     objective_history_, power_history_ : ndarray
         Objective and power of each step, from the centroids with which it began; the power is
         -inf in hard steps. Each batch of swap moves that lowered the cost adds it.
