@@ -74,3 +74,17 @@ def test_nothing_is_moved_where_every_cost_is_nil(threads):
 def test_one_cluster_cannot_be_swapped(threads):
     before, result = mended(make_space(data.cloud(40), "features", threads), [[0]], threads)
     assert result.inertia[0] == before[0]
+
+
+def test_an_automatic_search_ends_when_it_is_long(threads, monkeypatch):
+    X = data.cloud(400, 2)
+    space = make_space(X, "gram", threads)
+    seeds = np.arange(40)[:, None]
+    steps = {}
+    for limit in (2**14, 2**21):
+        monkeypatch.setattr("kernelmeans.solver.swap.LONG", limit)
+        steps[limit] = int(mended(space, seeds, threads, moves="auto")[1].n_iter[0])
+    rivals = int(mended(space, seeds, threads, moves=0)[1].n_iter[0])
+    assert steps[2**14] == rivals < steps[2**21]
+    # A batch may take somewhat longer than it is thought to.
+    assert steps[2**21] < rivals + 2 * 2**21 / (40 * 400)

@@ -87,9 +87,10 @@ class KernelPowerKMeans(WithKernel, Annealed):
         Moves of single centroids that are tried at the end, to lower the cost of the best restart;
         0 for none. First a few runs of plain kernel k-means from k-means++ seeds are tried beside
         it, and single samples are exchanged between clusters. ``"auto"`` stops when 8 moves and two
-        for each cluster in a row have gained less than 0.01 %, and goes on for longer where that is
-        quick. It tries none at a constant power, and only on subsamples where these have been
-        annealed first.
+        for each cluster in a row have gained less than 0.01 %, goes on for longer where that is
+        quick, and ends after some seconds in any case: with a hundred clusters more moves would
+        lower the cost. It tries none at a constant power, and only on subsamples where these have
+        been annealed first.
     max_iter : int, default=1000
         Most steps of a restart.
     tol : float, default=1e-6

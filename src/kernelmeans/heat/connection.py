@@ -12,8 +12,8 @@ from kernelmeans.heat.pieces import Pieces, find_pieces
 
 #: Sizes of pieces that a message tells.
 SIZES = 8
-#: Edges among which the fewest neighbours that connect pieces are looked for: some 80 MB.
-MOST_EDGES = 2**21
+#: Edges among which the fewest neighbours that connect pieces are looked for: some 40 MB.
+MOST_EDGES = 2**20
 
 
 class Connection(NamedTuple):

@@ -202,7 +202,8 @@ class HeatKernel(Kernel):
         rows = X.data.nbytes if scipy.sparse.issparse(X) else n * X.shape[1] * X.dtype.itemsize
         n_neighbors = self._given["n_neighbors"]
         if isinstance(n_neighbors, str):
-            n_neighbors = self.times * auto_neighbours(n, n_clusters)
+            # Twice as many where the graph would be torn.
+            n_neighbors = 2 * self.times * auto_neighbours(n, n_clusters)
         return int(2 * rows) + pairs_bytes(n, min(n_neighbors, n), n_clusters)
 
     def _settled_neighbours(self, n_rows: int, n_clusters: int) -> int:

@@ -26,10 +26,11 @@ WORTHWHILE = 1e-4
 SEARCHED, SEARCHED_PER_CLUSTER = 8192, 500
 #: Hard runs from k-means++ seeds that are tried before the first move.
 RIVALS = 8
-
-
 #: Distances of samples to centroids, over moves, below which a search is quick: it may take longer.
 QUICK = 2**20
+#: Distances, over steps, after which a search of ``n_swaps="auto"`` ends, some five seconds, and
+#: steps that a move takes: with a hundred clusters moves would go on to pay a little for minutes.
+LONG, STEPS_OF_A_MOVE = 2**27, 16
 
 
 def automatic_swaps(n_clusters: int, n_samples: int) -> tuple[int, int]:
@@ -67,7 +68,7 @@ def swap_moves(
         Finished restarts, with the best one's centroids. Its best restart is replaced by what
         the moves lead to; each gain adds its cost to the history.
     n_swaps : int or "auto"
-        Moves to try. ``"auto"`` stops when they no longer pay.
+        Moves to try. ``"auto"`` stops when they no longer pay, or the search becomes a long one.
     max_iter : int
         Most hard steps of a move.
     seed : int
@@ -110,6 +111,7 @@ class _Search:
         self.stopped = False
         self.rounding = float(cost_rounding(self.space, self.centroids)[0])
         self.gains: list[float] = []
+        self.steps = 0
         self._assigned: Assignment | None = None
 
     def run(self, n_swaps: int | str, seed: int, batch: int) -> None:
@@ -126,6 +128,10 @@ class _Search:
         tried = failures = 0
         while tried < most and failures < patience and not self.stopped and self.can_move():
             size = min(BATCH, most - tried, patience - failures)
+            if n_swaps == "auto":
+                size = min(size, self.affordable_moves)
+                if size < 1:
+                    break
             moves = self.moves(failures, rng.uniform(size=size), batch)
             gain = self.try_all(moves, replace(self.exchanging, bar=self.cost))
             tried += size
@@ -152,6 +158,12 @@ class _Search:
         """What there is to beat."""
         return float(self.result.cost[self.best])
 
+    @property
+    def affordable_moves(self) -> int:
+        """How many moves may still be tried before the search is a long one."""
+        steps = LONG // (self.centroids.shape[0] * self.space.n_samples) - self.steps
+        return steps // STEPS_OF_A_MOVE
+
     def try_all(self, parts: Iterable[Centroids], schedule: Schedule) -> float:
         """Hard runs from all of these; by what fraction the best of them lowers the cost."""
         result, best = self.result, self.best
@@ -161,6 +173,7 @@ class _Search:
             seeds = [0] * centroids.shape[1]
             trial = solve(self.space, centroids, schedule, self.threads, seeds, self._heard)
             result.n_iter[best] += trial.n_iter.sum()
+            self.steps += int(trial.n_iter.sum())
             cheapest = float(trial.cost.min())
             # A gain below rounding may be the same partition again.
             if cheapest < least - self.rounding:
