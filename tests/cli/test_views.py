@@ -369,7 +369,7 @@ def test_the_picture_has_the_weights(fit, monkeypatch):
         ('[[view]]\nkernel = "heat"\nt = 0', ["t = 0", "above 0, or auto"]),
         ('[[view]]\nkernel = "heat"\nmetric = "l1"', ["metric = 'l1'", "euclidean or cosine"]),
         ('[[view]]\nkernel = "rbf"\ndegree = 2', ["'rbf' takes only gamma", "leave degree out"]),
-        ("[[view]]\ngamma = 1", ["'heat' takes only n_neighbors", "leave gamma out"]),
+        ("[[view]]\ngamma = 1", ["'heat' takes only n_neighbors, t, metric;", "leave gamma out"]),
         ('[[view]]\nkernel = "linear"\ngamma = 1', ["'linear' takes no parameters"]),
         ('[[view]]\nkernel = "widths"\ngamma = 1', ["'widths' takes no parameters"]),
         ('[[view]]\nkernel = "neighbors"\nt = 1', ["'neighbors' takes only metric", "leave t out"]),

@@ -260,7 +260,7 @@ def _kernel_parameters(where: str, kernel: str, table: Mapping[str, Any]) -> dic
     given = {key: table[key] for key in _PARAMETERS if key in table}
     takes = {**PARAMETERS, **FAMILY_PARAMETERS}.get(kernel, ())
     if unknown := [key for key in given if key not in takes]:
-        allowed = f"only {' and '.join(takes)}" if takes else "no parameters"
+        allowed = f"only {', '.join(takes)}" if takes else "no parameters"
         raise BadInputError(
             f"{where}: kernel {kernel!r} takes {allowed}; leave {' and '.join(unknown)} out"
         )
