@@ -121,7 +121,7 @@ def solve(
         was_hard = hard
         by_labels = hard & schedule.ends_with_labels
         finished = np.where(by_labels, fixed | circles, schedule.settled(before, objective))
-        hopeless = hard & schedule.hopeless(step, before, objective)
+        hopeless = hard & ~exchanged & schedule.hopeless(step, before, objective)
         if schedule.exchanges:
             ended = finished & hard & ~hopeless & ~circles
             mass = report.mass
