@@ -499,6 +499,17 @@ class TestRefusals:
         with pytest.raises(ValueError, match=r"7 features, but .* expecting 60 features"):
             model.predict(A[:, :7])
 
+    @pytest.mark.parametrize(("first", "later"), [("heat", "graph"), ("graph", "heat")])
+    def test_new_rows_are_checked_for_the_kernel_of_the_fit(self, first, later):
+        A = affinities()
+        model = fitted(A, 3, kernel=first).set_params(kernel=later)
+        assert_array_equal(model.predict(A), model.labels_)
+        if first == "graph":
+            with pytest.raises(ValueError, match="no edge to a training row"):
+                model.predict(np.zeros((1, 60)))
+        else:
+            model.predict(-A[:5])
+
     def test_rows_of_no_weight_without_edges_to_others(self):
         A, _ = cliques(10, 10, 5)
         with pytest.raises(ValueError, match=r"X: 5 of 25 rows .* rows 20, 21, 22, 23, 24\."):

@@ -125,6 +125,8 @@ class GraphKernel(HeatKernel):
     """
 
     has_anchors = False
+    #: What messages call it, by the parameter that asks for it.
+    called = "kernel='graph'"
     _features: EdgeFeatures
 
     def __init__(self, t: float | str = "auto") -> None:
@@ -248,6 +250,7 @@ class DistancesKernel(GraphKernel):
     2
     """
 
+    called = "metric='precomputed'"
     _holds_distances = True
 
     def __init__(self, n_neighbors: int | str = "auto", t: float | str = "auto") -> None:
