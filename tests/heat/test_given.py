@@ -316,6 +316,21 @@ class TestGraphs:
         assert_array_equal(model.predict(A), model.labels_)
         assert model.inertia_ == pytest.approx(without.inertia_, rel=1e-9)
 
+    @pytest.mark.parametrize("distances", [False, True])
+    def test_rows_without_weight_and_without_edges_do_not_matter(self, distances):
+        A = scipy.sparse.csr_array(cliques(10, 10, 5)[0])
+        parameters = {"kernel": "heat", "metric": "precomputed"} if distances else {}
+        with_edges = np.arange(25) < 20
+        weight = with_edges.astype(float)
+        model = fitted(A, 2, sample_weight=weight, **parameters)
+        without = fitted(A[:20, :20], 2, **parameters)
+        assert_array_equal(model.labels_[:20], without.labels_)
+        assert model.inertia_ == pytest.approx(without.inertia_, abs=1e-9)
+        assert set(model.labels_[20:]) <= {0, 1}
+        assert_array_equal(model.predict(A[with_edges]), model.labels_[with_edges])
+        with pytest.raises(ValueError, match=r"X: 5 of 25 rows .* rows 20, 21, 22, 23, 24\."):
+            model.predict(A)
+
     def test_given_starts(self):
         A = neighbours(MOONS, 8)
         for init in (A[[0, 1]].toarray(), np.array([0, 1]), np.eye(2)[SIDES] + 0.1):
@@ -509,11 +524,6 @@ class TestRefusals:
                 model.predict(np.zeros((1, 60)))
         else:
             model.predict(-A[:5])
-
-    def test_rows_of_no_weight_without_edges_to_others(self):
-        A, _ = cliques(10, 10, 5)
-        with pytest.raises(ValueError, match=r"X: 5 of 25 rows .* rows 20, 21, 22, 23, 24\."):
-            fitted(A, 2, sample_weight=np.repeat([1.0, 0.0], [20, 5]))
 
     @pytest.mark.parametrize("approximation", ["landmarks", "rff", "rpcholesky"])
     def test_approximations(self, approximation):

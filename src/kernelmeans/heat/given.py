@@ -148,7 +148,8 @@ class GraphKernel(HeatKernel):
             The graph, checked.
         sample_weight : ndarray of shape (n_samples,), default=None
             Rows of weight 0 are no part of the graph, nor are the edges to them; how large other
-            weights are is not seen in it.
+            weights are is not seen in it. Those without an edge to a row of positive weight have
+            zeros for features, and `check_connected` refuses them as new rows.
         n_clusters : int, default=8
             Clusters looked for.
         shared : dict, default=None
@@ -158,11 +159,6 @@ class GraphKernel(HeatKernel):
         -------
         self : GraphKernel
             The fitted kernel.
-
-        Raises
-        ------
-        ValueError
-            If a row of weight 0 has no edge to one of positive weight.
         """
         n_clusters = max(n_clusters, FEWEST_CLUSTERS)
         n = X.shape[0]
@@ -178,8 +174,6 @@ class GraphKernel(HeatKernel):
         features = with_rest(basis.features, pieces)[first[place]].astype(X.dtype)
         self._features = EdgeFeatures(counting, known, first, features, n_neighbors)
         self._fitted(basis, pieces, **({} if n_neighbors is None else {"n_neighbors": n_neighbors}))
-        if len(counting) < n:
-            self.check_connected(X)
         return self
 
     def check_connected(self, X: Data) -> None:
