@@ -180,8 +180,14 @@ class TestDistances:
         D = KNeighborsTransformer(n_neighbors=30).fit_transform(X)
         given, own = DistancesKernel().fit(D, n_clusters=3), HeatKernel().fit(X, n_clusters=3)
         assert given.parameters["n_neighbors"] == own.parameters["n_neighbors"] == 8
+
+    def test_fewer_stored_than_the_rule_takes_bring_a_warning(self):
+        X, _ = blobs(300, k=3, spread=1.0)
         few = KNeighborsTransformer(n_neighbors=4).fit_transform(X)
-        assert DistancesKernel().fit(few, n_clusters=3).parameters["n_neighbors"] == 5
+        message = "n_neighbors='auto', which is 8 .* which is 5, .*n_neighbors=30"
+        with pytest.warns(UserWarning, match=message):
+            kernel = DistancesKernel().fit(few, n_clusters=3)
+        assert kernel.parameters["n_neighbors"] == 5
 
     def test_more_neighbours_than_stored_bring_a_warning(self):
         D = KNeighborsTransformer(n_neighbors=4).fit_transform(cloud(50))
@@ -328,7 +334,7 @@ class TestGraphs:
         assert model.inertia_ == pytest.approx(without.inertia_, abs=1e-9)
         assert set(model.labels_[20:]) <= {0, 1}
         assert_array_equal(model.predict(A[with_edges]), model.labels_[with_edges])
-        with pytest.raises(ValueError, match=r"X: 5 of 25 rows .* rows 20, 21, 22, 23, 24\."):
+        with pytest.raises(ValueError, match=r"rows 20, 21, 22, 23, 24 \(5 of 25\)"):
             model.predict(A)
 
     def test_given_starts(self):
@@ -432,7 +438,7 @@ class TestPieces:
     def test_debris_does_not_count_as_a_cluster(self):
         A, clique = cliques(200, 200, 3, 2)
         A[:200, 200:400] = A[200:400, :200] = 1e-3
-        with pytest.warns(UserWarning, match="the 1 largest .* the 5 other rows"):
+        with pytest.warns(UserWarning, match="the largest is .* 400 of the 405 rows.* the 5 other rows"):
             model = KernelPowerKMeans(2, kernel="graph", random_state=0).fit(A)
         assert adjusted_rand_score(model.labels_[:400], clique[:400]) == 1
         assert len({*model.labels_[400:]}) == 1
@@ -448,6 +454,36 @@ class TestPieces:
         with pytest.warns(UserWarning, match="the 3 other rows"):
             apart = KernelPowerKMeans(3, kernel="graph", random_state=0).fit(A)
         assert adjusted_rand_score(apart.labels_, np.r_[clique, 2, 2, 2]) == 1
+
+    def test_a_row_without_edges_is_named_as_one(self):
+        A = np.pad(cliques(30, 30)[0], (0, 1))
+        for k in (2, 5):
+            with pytest.warns(UserWarning, match="the other row belongs") as caught:
+                KernelPowerKMeans(k, kernel="graph", random_state=0).fit(A)
+            # It is alone at any number of clusters.
+            assert "raise n_clusters" not in str(caught[0].message)
+            assert "Add edges or leave this row out." in str(caught[0].message)
+
+    def test_more_clusters_are_a_remedy_where_they_keep_pieces(self):
+        A, _ = cliques(30, 30, 30)
+        with pytest.warns(UserWarning, match="or raise n_clusters"):
+            KernelPowerKMeans(2, kernel="graph", random_state=0).fit(A)
+        fitted(A, 3)
+
+    @pytest.mark.parametrize(("n_clusters", "warnings_"), [(2, 1), (3, 2)])
+    def test_where_nearly_all_is_debris_the_share_is_told(self, n_clusters, warnings_):
+        with pytest.warns(UserWarning, match="the largest is kept apart, with 1 of the 10 rows") as c:
+            KernelPowerKMeans(n_clusters, kernel="graph", random_state=0).fit(np.eye(10))
+        assert len(c) == warnings_
+        assert "duplicate" not in str(c[-1].message)
+
+    @pytest.mark.parametrize("distances", [False, True])
+    def test_one_cluster_has_all_pieces_without_a_word(self, distances):
+        A = scipy.sparse.csr_array(cliques(9, 9, 9)[0])
+        parameters = {"kernel": "heat", "metric": "precomputed"} if distances else {}
+        model = fitted(A, 1, **parameters)
+        assert model.n_pieces_ == 3
+        assert_array_equal(model.labels_, 0)
 
     def test_one_cluster_and_one_row(self):
         A, _ = cliques(5, 5)
@@ -507,7 +543,7 @@ class TestRefusals:
         new = A.copy()
         new[[4, 17]] = 0
         for method in (model.predict, model.transform, model.score):
-            with pytest.raises(ValueError, match=r"X: 2 of 60 rows have no edge .* rows 4, 17\."):
+            with pytest.raises(ValueError, match=r"X: each row .* rows 4, 17 \(2 of 60\)\."):
                 method(scipy.sparse.csr_array(new))
         with pytest.raises(ValueError, match="Negative values in data, down to -1"):
             model.predict(-np.ones((2, 60)))
@@ -520,14 +556,14 @@ class TestRefusals:
         model = fitted(A, 3, kernel=first).set_params(kernel=later)
         assert_array_equal(model.predict(A), model.labels_)
         if first == "graph":
-            with pytest.raises(ValueError, match="no edge to a training row"):
+            with pytest.raises(ValueError, match=r"Without one: row 0 \(1 of 1\)\."):
                 model.predict(np.zeros((1, 60)))
         else:
             model.predict(-A[:5])
 
     @pytest.mark.parametrize("approximation", ["landmarks", "rff", "rpcholesky"])
     def test_approximations(self, approximation):
-        with pytest.raises(ValueError, match=f"'{approximation}' does not go with"):
+        with pytest.raises(ValueError, match=f"'{approximation}' does not go with a graph .* use None or"):
             KernelPowerKMeans(2, kernel="graph", approximation=approximation).fit(affinities())
 
     def test_what_does_not_fit(self, monkeypatch):
@@ -541,5 +577,5 @@ class TestRefusals:
 
     @pytest.mark.parametrize("item", ["graph", {"kernel": "heat", "metric": "precomputed"}])
     def test_they_are_no_kernels_of_columns(self, item):
-        with pytest.raises(ValueError, match=r"kernels\[0\]: ('graph' is no kernel|metric=)"):
+        with pytest.raises(ValueError, match=r"kernels\[0\]: (kernel='graph'|metric='precomputed') is for X as a whole"):
             MultiKernelPowerKMeans(2, kernels=[item]).fit(affinities())
