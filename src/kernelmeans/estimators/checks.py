@@ -169,8 +169,8 @@ def check_distances(D: Data) -> None:
     if not scipy.sparse.issparse(D):
         raise ValueError(
             "metric='precomputed': X must be a sparse matrix of distances to neighbours, got an "
-            "array; make one of it by sklearn.neighbors.KNeighborsTransformer(metric='precomputed', "
-            f"n_neighbors={min(AMPLE, D.shape[0] - 1)}).fit_transform(X)."
+            "array; make one of it by sklearn.neighbors.KNeighborsTransformer("
+            f"metric='precomputed', n_neighbors={min(AMPLE, D.shape[0] - 1)}).fit_transform(X)."
         )
     if not D.nnz:
         raise ValueError(

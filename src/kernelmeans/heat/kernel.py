@@ -184,7 +184,8 @@ class HeatKernel(Kernel):
         near = auto_near(n_anchors) if isinstance(n_neighbors, str) else int(n_neighbors)
         anchors = draw_anchors(X, sample_weight, self._given["metric"], n_anchors, seed)
         self._features, basis, pieces = anchor_basis(X, sample_weight, anchors, near, n_clusters, t)
-        warn_of_pieces(pieces, wanted, f"{self.called}: the graph of anchors", near, family=self.family)
+        graph = f"{self.called}: the graph of anchors"
+        warn_of_pieces(pieces, wanted, graph, near, family=self.family)
         return self._fitted(basis, pieces, n_neighbors=near)
 
     def _not_torn(
