@@ -525,7 +525,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("D", "message"),
         [
-            (np.ones((9, 9)), "must be a sparse matrix .*KNeighborsTransformer"),
+            (np.ones((9, 9)), "must be a sparse matrix .*KNeighborsTransformer.* n_neighbors=8"),
             (scipy.sparse.csr_array(np.ones((9, 8))), r"must be square, the distances"),
             (scipy.sparse.csr_array(-np.ones((9, 9))), "metric='precomputed': Negative values"),
             (scipy.sparse.csr_array((9, 9)), "X holds no distance"),
