@@ -32,6 +32,18 @@ def bounded(text: str, most: int = 2000) -> str:
     return " ".join(text.split())
 
 
+def counted(count: int, one: str) -> str:
+    """Return a number of things, whose plural ends in s.
+
+    Examples
+    --------
+    >>> from kernelmeans._text import counted
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{count} {one}{'s' * (count != 1)}"
+
+
 def listed(names: Sequence[str], most: int = 10) -> str:
     """Return the first names, quoted, and how many more there are.
 

@@ -78,7 +78,8 @@ def test_parameters_that_a_kernel_does_not_have_bring_a_warning(kernel, name):
 
 
 def test_a_width_beside_the_default_kernel_changes_nothing_and_says_so():
-    with pytest.warns(UserWarning, match=r"gamma=0\.5 has no effect with kernel='heat'.*'rbf'"):
+    message = r"gamma=0\.5 has no effect with kernel='heat': choose a kernel .*'rbf'"
+    with pytest.warns(UserWarning, match=message):
         model = KernelPowerKMeans(3, gamma=0.5, random_state=0).fit(X)
     default = KernelPowerKMeans(3, random_state=0).fit(X)
     assert_array_equal(model.labels_, default.labels_)

@@ -124,3 +124,18 @@ def test_each_kernel_draws_its_own_anchors(kernels):
     assert not np.array_equal(anchors(model.set_params(random_state=1).fit(CIRCLES))[0], first)
     assert adjusted_rand_score(RINGS, model.labels_) > 0.95
     assert_array_equal(model.predict(CIRCLES), model.labels_)
+
+
+@pytest.mark.parametrize("approximation", [None, "landmarks"])
+def test_the_remedy_for_pieces_is_one_that_a_family_has(approximation):
+    X = np.repeat(100.0 * np.arange(8), 40)[:, None] + cloud(320, 2)
+    with pytest.warns(UserWarning, match="in 8 pieces") as caught:
+        multi(approximation=approximation, n_components=80).fit(X)
+    for warning in caught:
+        message = str(warning.message)
+        assert message.startswith("kernels='neighbors', kernel='heat': the graph")
+        assert ("the graph of anchors with" in message) == (approximation is not None)
+        assert "Instead of the family 'neighbors' give dict(kernel='heat', n_neighbors=" in message
+        assert "Raise n_neighbors" not in message
+    with pytest.warns(UserWarning, match=r"kernels\[0\], kernel='heat': .* Raise n_neighbors"):
+        multi(["heat"], approximation=approximation, n_components=80).fit(X)

@@ -180,8 +180,14 @@ class TestDistances:
         D = KNeighborsTransformer(n_neighbors=30).fit_transform(X)
         given, own = DistancesKernel().fit(D, n_clusters=3), HeatKernel().fit(X, n_clusters=3)
         assert given.parameters["n_neighbors"] == own.parameters["n_neighbors"] == 8
+
+    def test_fewer_stored_than_the_rule_takes_bring_a_warning(self):
+        X, _ = blobs(300, k=3, spread=1.0)
         few = KNeighborsTransformer(n_neighbors=4).fit_transform(X)
-        assert DistancesKernel().fit(few, n_clusters=3).parameters["n_neighbors"] == 5
+        message = "n_neighbors='auto', which is 8 .* which is 5, .*n_neighbors=30"
+        with pytest.warns(UserWarning, match=message):
+            kernel = DistancesKernel().fit(few, n_clusters=3)
+        assert kernel.parameters["n_neighbors"] == 5
 
     def test_more_neighbours_than_stored_bring_a_warning(self):
         D = KNeighborsTransformer(n_neighbors=4).fit_transform(cloud(50))
@@ -316,6 +322,21 @@ class TestGraphs:
         assert_array_equal(model.predict(A), model.labels_)
         assert model.inertia_ == pytest.approx(without.inertia_, rel=1e-9)
 
+    @pytest.mark.parametrize("distances", [False, True])
+    def test_rows_without_weight_and_without_edges_do_not_matter(self, distances):
+        A = scipy.sparse.csr_array(cliques(10, 10, 5)[0])
+        parameters = {"kernel": "heat", "metric": "precomputed"} if distances else {}
+        with_edges = np.arange(25) < 20
+        weight = with_edges.astype(float)
+        model = fitted(A, 2, sample_weight=weight, **parameters)
+        without = fitted(A[:20, :20], 2, **parameters)
+        assert_array_equal(model.labels_[:20], without.labels_)
+        assert model.inertia_ == pytest.approx(without.inertia_, abs=1e-9)
+        assert set(model.labels_[20:]) <= {0, 1}
+        assert_array_equal(model.predict(A[with_edges]), model.labels_[with_edges])
+        with pytest.raises(ValueError, match=r"rows 20, 21, 22, 23, 24 \(5 of 25\)"):
+            model.predict(A)
+
     def test_given_starts(self):
         A = neighbours(MOONS, 8)
         for init in (A[[0, 1]].toarray(), np.array([0, 1]), np.eye(2)[SIDES] + 0.1):
@@ -417,7 +438,9 @@ class TestPieces:
     def test_debris_does_not_count_as_a_cluster(self):
         A, clique = cliques(200, 200, 3, 2)
         A[:200, 200:400] = A[200:400, :200] = 1e-3
-        with pytest.warns(UserWarning, match="the 1 largest .* the 5 other rows"):
+        with pytest.warns(
+            UserWarning, match="the largest is .* 400 of the 405 .* the 5 other rows"
+        ):
             model = KernelPowerKMeans(2, kernel="graph", random_state=0).fit(A)
         assert adjusted_rand_score(model.labels_[:400], clique[:400]) == 1
         assert len({*model.labels_[400:]}) == 1
@@ -433,6 +456,37 @@ class TestPieces:
         with pytest.warns(UserWarning, match="the 3 other rows"):
             apart = KernelPowerKMeans(3, kernel="graph", random_state=0).fit(A)
         assert adjusted_rand_score(apart.labels_, np.r_[clique, 2, 2, 2]) == 1
+
+    def test_a_row_without_edges_is_named_as_one(self):
+        A = np.pad(affinities(), (0, 1))
+        for k in (2, 5):
+            with pytest.warns(UserWarning, match="the other row belongs") as caught:
+                KernelPowerKMeans(k, kernel="graph", random_state=0).fit(A)
+            # It is alone at any number of clusters.
+            assert "raise n_clusters" not in str(caught[0].message)
+            assert "Add edges or leave this row out." in str(caught[0].message)
+
+    def test_more_clusters_are_a_remedy_where_they_keep_pieces(self):
+        A, _ = cliques(30, 30, 30)
+        with pytest.warns(UserWarning, match="or raise n_clusters"):
+            KernelPowerKMeans(2, kernel="graph", random_state=0).fit(A)
+        fitted(A, 3)
+
+    def test_where_nearly_all_is_debris_the_share_is_told(self):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            KernelPowerKMeans(3, kernel="graph", random_state=0).fit(np.eye(10))
+        pieces, few = (str(warning.message) for warning in caught)
+        assert "of which the largest is kept apart, with 1 of the 10 rows." in pieces
+        assert "Possibly due to rows that are alike in X." in few
+
+    @pytest.mark.parametrize("distances", [False, True])
+    def test_one_cluster_has_all_pieces_without_a_word(self, distances):
+        A = scipy.sparse.csr_array(cliques(9, 9, 9)[0])
+        parameters = {"kernel": "heat", "metric": "precomputed"} if distances else {}
+        model = fitted(A, 1, **parameters)
+        assert model.n_pieces_ == 3
+        assert_array_equal(model.labels_, 0)
 
     def test_one_cluster_and_one_row(self):
         A, _ = cliques(5, 5)
@@ -471,7 +525,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("D", "message"),
         [
-            (np.ones((9, 9)), "must be a sparse matrix .*KNeighborsTransformer"),
+            (np.ones((9, 9)), "must be a sparse matrix .*KNeighborsTransformer.* n_neighbors=8"),
             (scipy.sparse.csr_array(np.ones((9, 8))), r"must be square, the distances"),
             (scipy.sparse.csr_array(-np.ones((9, 9))), "metric='precomputed': Negative values"),
             (scipy.sparse.csr_array((9, 9)), "X holds no distance"),
@@ -492,21 +546,28 @@ class TestRefusals:
         new = A.copy()
         new[[4, 17]] = 0
         for method in (model.predict, model.transform, model.score):
-            with pytest.raises(ValueError, match=r"X: 2 of 60 rows have no edge .* rows 4, 17\."):
+            with pytest.raises(ValueError, match=r"X: each row .* rows 4, 17 \(2 of 60\)\."):
                 method(scipy.sparse.csr_array(new))
         with pytest.raises(ValueError, match="Negative values in data, down to -1"):
             model.predict(-np.ones((2, 60)))
         with pytest.raises(ValueError, match=r"7 features, but .* expecting 60 features"):
             model.predict(A[:, :7])
 
-    def test_rows_of_no_weight_without_edges_to_others(self):
-        A, _ = cliques(10, 10, 5)
-        with pytest.raises(ValueError, match=r"X: 5 of 25 rows .* rows 20, 21, 22, 23, 24\."):
-            fitted(A, 2, sample_weight=np.repeat([1.0, 0.0], [20, 5]))
+    @pytest.mark.parametrize(("first", "later"), [("heat", "graph"), ("graph", "heat")])
+    def test_new_rows_are_checked_for_the_kernel_of_the_fit(self, first, later):
+        A = affinities()
+        model = fitted(A, 3, kernel=first).set_params(kernel=later)
+        assert_array_equal(model.predict(A), model.labels_)
+        if first == "graph":
+            with pytest.raises(ValueError, match=r"Without one: row 0 \(1 of 1\)\."):
+                model.predict(np.zeros((1, 60)))
+        else:
+            model.predict(-A[:5])
 
     @pytest.mark.parametrize("approximation", ["landmarks", "rff", "rpcholesky"])
     def test_approximations(self, approximation):
-        with pytest.raises(ValueError, match=f"'{approximation}' does not go with"):
+        message = f"'{approximation}' does not go with a graph .* use None or"
+        with pytest.raises(ValueError, match=message):
             KernelPowerKMeans(2, kernel="graph", approximation=approximation).fit(affinities())
 
     def test_what_does_not_fit(self, monkeypatch):
@@ -520,5 +581,5 @@ class TestRefusals:
 
     @pytest.mark.parametrize("item", ["graph", {"kernel": "heat", "metric": "precomputed"}])
     def test_they_are_no_kernels_of_columns(self, item):
-        with pytest.raises(ValueError, match=r"kernels\[0\]: ('graph' is no kernel|metric=)"):
+        with pytest.raises(ValueError, match=r"kernels\[0\]: \w+='\w+' is for X as a whole"):
             MultiKernelPowerKMeans(2, kernels=[item]).fit(affinities())

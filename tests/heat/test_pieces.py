@@ -91,11 +91,11 @@ def test_many_rows_are_told_how_many_do_not_connect_them(monkeypatch):
     monkeypatch.setattr("kernelmeans.heat.connection.MOST_EDGES", 140 * 8)
     X, _ = groups(60, 50, 20, 10)
     model = KernelPowerKMeans(2, kernel="heat", n_neighbors=5, random_state=0)
-    with pytest.warns(UserWarning, match="beyond 8, which do not connect enough of them"):
+    with pytest.warns(UserWarning, match="Even n_neighbors=8 leaves more pieces than clusters"):
         model.fit(X)
     # Fewer are tried than the graph has.
     monkeypatch.setattr("kernelmeans.heat.connection.MOST_EDGES", 140 * 4)
-    with pytest.warns(UserWarning, match="beyond 5, which do not connect enough of them"):
+    with pytest.warns(UserWarning, match="Even n_neighbors=5 leaves more pieces than clusters"):
         model.fit(X)
 
 
@@ -167,10 +167,12 @@ def test_as_many_clusters_as_rows(estimator):
     assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_not_more_neighbours_than_rows():
+@pytest.mark.parametrize("n_neighbors", [8, 10])
+def test_fewer_neighbours_than_rows(n_neighbors):
     X, _ = groups(4, 4)
-    with pytest.warns(UserWarning, match="n_neighbors=10 is more than the 8 different rows"):
-        model = KernelPowerKMeans(2, kernel="heat", n_neighbors=10, random_state=0).fit(X)
+    message = f"n_neighbors={n_neighbors} is no less than the number of different rows, 8"
+    with pytest.warns(UserWarning, match=message):
+        model = KernelPowerKMeans(2, n_neighbors=n_neighbors, random_state=0).fit(X)
     assert model.n_neighbors_ == 8
     assert_array_equal(model.predict(X), model.labels_)
 

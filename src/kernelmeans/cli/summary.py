@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.utils import get_tags
 
 import kernelmeans
-from kernelmeans._text import shortened
+from kernelmeans._text import counted, shortened
 from kernelmeans.cli.choice import ColumnChoice, Data
 from kernelmeans.cli.views import describe
 
@@ -133,8 +133,8 @@ def as_text(summary: dict[str, Any]) -> str:
         if graph := summary.get("graph"):
             count = graph["n_neighbors"]
             lines["graph"] = (
-                f"{'as given' if count is None else f'{count} neighbours'}, {graph['pieces']} "
-                f"piece{'s' * (graph['pieces'] != 1)}, heat for t = {graph['t']:.3g}"
+                f"{'as given' if count is None else counted(count, 'neighbour')}, "
+                f"{counted(graph['pieces'], 'piece')}, heat for t = {graph['t']:.3g}"
             )
         lines["power"] = _power(summary)
         lines["time"] = _time(summary)

@@ -130,7 +130,8 @@ class Builder:
             if choice.method in ("exact", "blocked") and not kernel.precomputed
         }
         for X in held.values():
-            refuse_dask(X, "kernel matrices")
+            estimator = "an estimator with approximation='landmarks', 'rpcholesky' or 'rff'"
+            refuse_dask(X, "kernel matrices", f"use a linear or cosine kernel, or {estimator}")
         elsewhere = not self.device.is_host
         return [X for X in held.values() if isinstance(X, Rows) or (elsewhere and on_host(X))]
 
@@ -209,7 +210,8 @@ class Builder:
     ) -> None:
         n, k = X.shape[0], self.n_clusters
         if choice.method == "explicit":
-            refuse_dask(X, "the neighbour graph of kernel='heat'")
+            remedy = "use an estimator with approximation='auto' or 'landmarks'"
+            refuse_dask(X, "the neighbour graph of kernel='heat'", remedy)
             graph = f"the graph of kernel={kernel.name!r}, with eigenvectors,"
             what = f"n_samples={n}, n_clusters={k}: {graph}"
             anchors = "approximation='landmarks', or " if kernel.has_anchors else ""

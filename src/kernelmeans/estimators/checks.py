@@ -10,6 +10,7 @@ import scipy.sparse
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
+from kernelmeans.heat.neighbours import AMPLE
 from kernelmeans.kernels.widths import column_moments
 from kernelmeans.memory import readable
 
@@ -168,8 +169,8 @@ def check_distances(D: Data) -> None:
     if not scipy.sparse.issparse(D):
         raise ValueError(
             "metric='precomputed': X must be a sparse matrix of distances to neighbours, got an "
-            "array; make one of it by "
-            "sklearn.neighbors.KNeighborsTransformer(metric='precomputed').fit_transform(X)."
+            "array; make one of it by sklearn.neighbors.KNeighborsTransformer("
+            f"metric='precomputed', n_neighbors={min(AMPLE, D.shape[0] - 1)}).fit_transform(X)."
         )
     if not D.nnz:
         raise ValueError(

@@ -131,6 +131,11 @@ def _choose_heat(
     budget: int,
 ) -> Choice:
     """The graph of all rows, or anchors for more than it can have."""
+    if not kernel.has_anchors and approximation not in ("auto", None):
+        raise ValueError(
+            f"approximation={approximation!r} does not go with a graph that is given, whose rows "
+            "have no coordinates; use None or 'auto'."
+        )
     if approximation not in ("auto", "landmarks", None):
         raise ValueError(
             f"approximation={approximation!r} does not go with kernel={kernel.name!r}; use None, "
@@ -141,11 +146,6 @@ def _choose_heat(
         raise ValueError(
             f"n_components={n_components!r}: the anchors of kernel={kernel.name!r} keep no share "
             "of the trace; give their number, use n_components='auto', or another kernel as 'rbf'."
-        )
-    if approximation == "landmarks" and not kernel.has_anchors:
-        raise ValueError(
-            "approximation='landmarks' does not go with a graph that is given, whose rows have no "
-            "coordinates; use None or 'auto'."
         )
     reason = _why_anchors(kernel, X, approximation, n_clusters, budget)
     if reason is None or not kernel.has_anchors:

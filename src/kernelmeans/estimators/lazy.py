@@ -65,8 +65,17 @@ def loaded(X: Data, budget: int) -> Data:
     return X[:] if small and not isinstance(X, DaskRows) else X
 
 
-def refuse_dask(X: Data, what: str) -> None:
+def refuse_dask(X: Data, what: str, remedy: str) -> None:
     """Refuse collections of Dask for what needs all rows at once.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix, Rows}
+        Training rows.
+    what : str
+        What needs them.
+    remedy : str
+        What to do.
 
     Raises
     ------
@@ -74,10 +83,7 @@ def refuse_dask(X: Data, what: str) -> None:
         If X is one.
     """
     if isinstance(X, DaskRows):
-        raise ValueError(
-            f"X: {what} cannot be had of Dask collections; use a linear or cosine kernel, or an "
-            "estimator with approximation='landmarks', 'rpcholesky' or 'rff'."
-        )
+        raise ValueError(f"X: {what} cannot be had of Dask collections; {remedy}.")
 
 
 def refuse_elsewhere(X: Data, device: Device) -> None:

@@ -117,17 +117,15 @@ class WithKernel(OneKernel):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     @property
-    def _graph_given(self) -> str | None:
-        """What X holds, in the words of the parameter, where it is a graph."""
+    def _graph_given(self) -> bool:
+        """Whether X is to hold a graph."""
         if not isinstance(self.kernel, str):
-            return None
-        if self.kernel == "heat" and self.metric == "precomputed":
-            return "metric='precomputed'"
-        return "kernel='graph'" if self.kernel == "graph" else None
+            return False
+        return self.kernel == "graph" or (self.kernel == "heat" and self.metric == "precomputed")
 
     @property
     def _pairwise(self) -> bool:
-        return self._precomputed or self._graph_given is not None
+        return self._precomputed or self._graph_given
 
     def _check_pairs(self, X: Data) -> None:
         if self._precomputed:
@@ -139,14 +137,16 @@ class WithKernel(OneKernel):
 
     def _validated(self, X: Any, reset: bool) -> Data:
         rows = super()._validated(X, reset)
-        if self._graph_given is not None and not reset and not isinstance(rows, Rows):
-            check_edges(rows, self._graph_given)
-            cast(GraphKernel, self.kernel_).check_connected(rows)
+        # Parameters may have been set since the fit.
+        kernel = None if reset else self.kernel_
+        if isinstance(kernel, GraphKernel) and not isinstance(rows, Rows):
+            check_edges(rows, kernel.called)
+            kernel.check_connected(rows)
         return rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = self._graph_given is not None
+        tags.input_tags.positive_only = self._graph_given
         return tags
 
     def _remember(self, X: Data) -> None:

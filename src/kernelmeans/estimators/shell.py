@@ -135,7 +135,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         X = loaded(X, min(budget, HOST.budget(self.memory_budget)))
         weight = check_weights(hosted(sample_weight), X, self.n_clusters)
         if self._pairwise:
-            refuse_dask(X, "kernel matrices and graphs")
+            refuse_dask(X, "kernel matrices and graphs", "pass X.compute()")
             self._check_pairs(X)
         kernel = self._resolve_kernel(X, weight, seed)
         if not self._pairwise:
@@ -308,8 +308,9 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
             )
         found = len(np.unique(result.labels[result.best]))
         if found < self.n_clusters:
+            alike = "rows that are alike" if self._pairwise else "duplicate points"
             warn_user(
                 f"Number of distinct clusters ({found}) found smaller than n_clusters "
-                f"({self.n_clusters}). Possibly due to duplicate points in X.",
+                f"({self.n_clusters}). Possibly due to {alike} in X.",
                 ConvergenceWarning,
             )

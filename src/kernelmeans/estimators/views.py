@@ -8,7 +8,7 @@ import numpy as np
 from kernelmeans._sklearn import _get_column_indices, validate_parameter_constraints
 from kernelmeans._typing import Array, Columns, Data, IntArray
 from kernelmeans.estimators.parameters import KERNEL
-from kernelmeans.heat import neighbour_family
+from kernelmeans.heat import HeatKernel, neighbour_family
 from kernelmeans.kernels import OF_FEATURES, Kernel, du2015_family, resolve_kernel, width_family
 from kernelmeans.rows import Rows
 
@@ -46,11 +46,16 @@ class View(NamedTuple):
         try:
             if isinstance(name, str) and name in FAMILIES:
                 given = {key: value for key, value in self.spec.items() if key != "kernel"}
-                return FAMILIES[name](X, sample_weight=sample_weight, **given)
-            drawn = {"random_state": random_state, "sample_weight": sample_weight}
-            return [resolve_kernel(**{**self.spec, "X": X, **drawn})]
+                found = FAMILIES[name](X, sample_weight=sample_weight, **given)
+            else:
+                drawn = {"random_state": random_state, "sample_weight": sample_weight}
+                found = [resolve_kernel(**{**self.spec, "X": X, **drawn})]
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from error
+        for own in found:
+            if isinstance(own, HeatKernel):
+                own.called = f"{self.name}, {own.called}"
+        return found
 
 
 def find_views(kernels: str | Sequence[Any], X: Any) -> list[View]:
@@ -102,6 +107,11 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
     if not callable(kernel) and not (named and kernel in allowed):
         given = f"an array of shape {kernel.shape}" if hasattr(kernel, "shape") else repr(kernel)
         hint = ""
+        if named and kernel == "graph":
+            raise ValueError(
+                f"{name}: kernel='graph' is for X as a whole, not for some of its columns; use "
+                "kernel='heat', or an estimator of one kernel."
+            )
         if not named or kernel == "precomputed":
             hint = " For kernel matrices pass kernels='precomputed' and X of shape (L, n, n)."
         raise ValueError(

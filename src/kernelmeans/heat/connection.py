@@ -82,7 +82,12 @@ def find_connection(nearest: NearestRows, n_neighbors: int, n_clusters: int) -> 
 
 
 def warn_of_pieces(
-    pieces: Pieces, n_clusters: int, n_neighbors: int, nearest: NearestRows | None = None
+    pieces: Pieces,
+    n_clusters: int,
+    graph: str,
+    n_neighbors: int,
+    nearest: NearestRows | None = None,
+    family: str | None = None,
 ) -> None:
     """Say so where the graph has more large pieces than clusters, and what to do.
 
@@ -94,25 +99,32 @@ def warn_of_pieces(
         The components of the graph.
     n_clusters : int
         Clusters looked for.
+    graph : str
+        What messages call it.
     n_neighbors : int
         Neighbours that it was made of.
     nearest : NearestRows, default=None
         Its rows, among which the number of neighbours that connects them is looked for.
+    family : str, default=None
+        The family of the kernel, which leaves nobody to set ``n_neighbors``.
     """
     if n_clusters == 1 or pieces.n_large <= n_clusters:
         return
-    remedy = "Raise n_neighbors, which connects pieces, or n_clusters."
+    more = "Raise n_neighbors"
+    if family is not None:
+        instead = "dict(kernel='heat', n_neighbors=...)"
+        more = f"Instead of the family {family!r} give {instead}, with n_neighbors raised"
+    remedy = f"{more}, which connects pieces, or raise n_clusters."
     if nearest is not None:
         enough, found = find_connection(nearest, n_neighbors, n_clusters)
+        remedy = f"Even n_neighbors={enough} leaves more pieces than clusters. Raise n_clusters."
         if found:
-            number = f"to {enough}, the smallest that connects enough of them"
-        else:
-            number = f"beyond {enough}, which do not connect enough of them"
-        remedy = f"Raise n_neighbors {number}, or raise n_clusters."
+            smallest = "the smallest that connects enough of them"
+            remedy = f"{more} to {enough}, {smallest}, or raise n_clusters."
     warn_user(
-        f"kernel='heat': the graph of n_neighbors={n_neighbors} neighbours is in "
-        f"{_described(pieces)}, more than n_clusters={n_clusters}. The {pieces.n_kept} largest are "
-        f"the clusters, and the others join what is nearest to them. {remedy}"
+        f"{graph} with n_neighbors={n_neighbors} is in {_described(pieces)}, more than "
+        f"n_clusters={n_clusters}. The {pieces.n_kept} largest are the clusters, and the others "
+        f"join what is nearest to them. {remedy}"
     )
 
 
@@ -122,13 +134,34 @@ def _described(pieces: Pieces) -> str:
     return f"{count} pieces (of {sizes} rows)"
 
 
-def warn_of_rest(pieces: Pieces, kernel: str) -> None:
-    """Say so where pieces of a graph that was given are not kept."""
-    if pieces.kept.all():
+def warn_of_rest(pieces: Pieces, n_clusters: int, kernel: str, more_edges: str) -> None:
+    """Say so where pieces of a graph that was given are not kept, and there is more than 1 cluster.
+
+    Parameters
+    ----------
+    pieces : Pieces
+        The components of the graph.
+    n_clusters : int
+        Clusters looked for.
+    kernel : str
+        What messages call the graph.
+    more_edges : str
+        What connects pieces.
+    """
+    kept = int(np.count_nonzero(pieces.kept))
+    lost = len(pieces.labels) - kept
+    if n_clusters == 1 or not lost:
         return
+    several = pieces.n_kept > 1
+    largest = f"the {pieces.n_kept} largest are" if several else "the largest is"
+    rest = "the other row belongs: it is a group of its own, and goes"
+    if lost > 1:
+        rest = f"the {lost} other rows belong: they are one group, and go"
+    # More clusters would not have debris either.
+    remedies = [more_edges, f"leave {'these rows' if lost > 1 else 'this row'} out"]
+    remedies += ["raise n_clusters"] * (pieces.n_large > n_clusters)
     warn_user(
-        f"kernel={kernel!r}: the graph is in {_described(pieces)}, of which the {pieces.n_kept} "
-        f"largest are kept apart. No edge says where the {np.count_nonzero(~pieces.kept)} other "
-        "rows belong: they are one group, and go where that costs least. Add edges, leave these "
-        "rows out, or raise n_clusters."
+        f"{kernel}: the graph is in {_described(pieces)}, of which {largest} kept apart, with "
+        f"{kept} of the {len(pieces.labels)} rows. No edge says where {rest} where that costs "
+        f"least. {', '.join(remedies[:-1])}{',' * (len(remedies) > 2)} or {remedies[-1]}."
     )

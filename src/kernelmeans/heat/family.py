@@ -36,4 +36,4 @@ def neighbour_family(X: Data, sample_weight: Any = None, metric: str = "euclidea
     >>> [own.fit(X, n_clusters=10).parameters["n_neighbors"] for own in neighbour_family(X)]
     [10, 5]
     """
-    return [HeatKernel(metric=metric, times=times) for times in TIMES]
+    return [HeatKernel(metric=metric, times=times, family="neighbors") for times in TIMES]

@@ -13,7 +13,7 @@ from kernelmeans.heat.connection import warn_of_rest
 from kernelmeans.heat.equal import Digests, digests, find
 from kernelmeans.heat.graph import DistinctRows
 from kernelmeans.heat.kernel import FEWEST_CLUSTERS, HeatKernel
-from kernelmeans.heat.neighbours import auto_neighbours, nearest_stored, stored_graph
+from kernelmeans.heat.neighbours import AMPLE, auto_neighbours, nearest_stored, stored_graph
 from kernelmeans.heat.pieces import Pieces, find_pieces, with_rest
 from kernelmeans.heat.spectrum import pairs_bytes, symmetric_normalised
 from kernelmeans.kernels.kernel import Kernel
@@ -125,6 +125,8 @@ class GraphKernel(HeatKernel):
     """
 
     has_anchors = False
+    #: What messages call it, by the parameter that asks for it.
+    called = "kernel='graph'"
     _features: EdgeFeatures
 
     def __init__(self, t: float | str = "auto") -> None:
@@ -146,7 +148,8 @@ class GraphKernel(HeatKernel):
             The graph, checked.
         sample_weight : ndarray of shape (n_samples,), default=None
             Rows of weight 0 are no part of the graph, nor are the edges to them; how large other
-            weights are is not seen in it.
+            weights are is not seen in it. Those without an edge to a row of positive weight have
+            zeros for features, and `check_connected` refuses them as new rows.
         n_clusters : int, default=8
             Clusters looked for.
         shared : dict, default=None
@@ -156,18 +159,13 @@ class GraphKernel(HeatKernel):
         -------
         self : GraphKernel
             The fitted kernel.
-
-        Raises
-        ------
-        ValueError
-            If a row of weight 0 has no edge to one of positive weight.
         """
-        n_clusters = max(n_clusters, FEWEST_CLUSTERS)
+        wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         n = X.shape[0]
         counting = np.arange(n) if sample_weight is None else np.flatnonzero(sample_weight)
         rows = between(scipy.sparse.csr_array(X), counting, counting, self._holds_distances)
         graph, pieces, n_neighbors = self._graph(rows, n_clusters)
-        warn_of_rest(pieces, self.name)
+        warn_of_rest(pieces, wanted, self.called, self._more_edges)
         basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self._given["t"])
         known, first, place = np.unique(
             digests(rows, self._holds_distances), return_index=True, return_inverse=True
@@ -176,8 +174,6 @@ class GraphKernel(HeatKernel):
         features = with_rest(basis.features, pieces)[first[place]].astype(X.dtype)
         self._features = EdgeFeatures(counting, known, first, features, n_neighbors)
         self._fitted(basis, pieces, **({} if n_neighbors is None else {"n_neighbors": n_neighbors}))
-        if len(counting) < n:
-            self.check_connected(X)
         return self
 
     def check_connected(self, X: Data) -> None:
@@ -197,12 +193,13 @@ class GraphKernel(HeatKernel):
         if len(alone):
             rows = ", ".join(map(str, alone[:NAMED])) + ", ..." * (len(alone) > NAMED)
             raise ValueError(
-                f"X: {len(alone)} of {X.shape[0]} rows have no edge to a training row of positive "
-                f"weight, and nothing else says where they belong: rows {rows}. Leave them out, or "
-                "give them edges."
+                "X: each row needs an edge to a training row of positive weight, for nothing else "
+                f"says where it belongs. Without one: row{'s' * (len(alone) > 1)} {rows} "
+                f"({len(alone)} of {X.shape[0]}). Leave such rows out, or give them edges."
             )
 
     _holds_distances = False
+    _more_edges = "Add edges"
 
     def _graph(self, rows: Data, n_clusters: int) -> tuple[Data, Pieces, int | None]:
         """The graph of the rows, its pieces, and its number of neighbours where there is one."""
@@ -248,7 +245,9 @@ class DistancesKernel(GraphKernel):
     2
     """
 
+    called = "metric='precomputed'"
     _holds_distances = True
+    _more_edges = "Store distances to more neighbours"
 
     def __init__(self, n_neighbors: int | str = "auto", t: float | str = "auto") -> None:
         parameters = {"n_neighbors": n_neighbors, "t": t, "metric": "precomputed"}
@@ -261,13 +260,16 @@ class DistancesKernel(GraphKernel):
         places = others.row[apart], others.col[apart]
         stored = scipy.sparse.csr_array((others.data[apart], places), rows.shape)
         held = 1 + int(np.diff(stored.indptr).max())
-        wanted = self._given["n_neighbors"]
+        wanted = given = self._given["n_neighbors"]
         if isinstance(wanted, str):
-            wanted = auto_neighbours(rows.shape[0], n_clusters)
-        elif wanted > held:
+            wanted = min(auto_neighbours(rows.shape[0], n_clusters), rows.shape[0])
+        if wanted > held:
+            automatic = f", which is {wanted} for these rows," * isinstance(given, str)
+            ample = min(max(AMPLE, wanted), rows.shape[0] - 1)
             warn_user(
-                f"n_neighbors={wanted} is more than X holds distances to, which is {held}, each "
-                "row itself included. Make a graph of more neighbours, or lower n_neighbors."
+                f"{self.called}: n_neighbors={given!r}{automatic} is more than X holds distances "
+                f"to, which is {held}, each row itself included. Make X by "
+                f"KNeighborsTransformer(n_neighbors={ample}), or lower n_neighbors."
             )
         return self._not_torn(
             lambda count: stored_graph(stored, count), min(int(wanted), held), held, n_clusters

@@ -47,6 +47,8 @@ class HeatKernel(Kernel):
         What neighbours are near in.
     times : int, default=1
         How many times as many neighbours ``n_neighbors="auto"`` takes in the graph of all rows.
+    family : str, default=None
+        The family that it is one of, which takes no ``n_neighbors``.
 
     Attributes
     ----------
@@ -79,6 +81,8 @@ class HeatKernel(Kernel):
 
     #: Whether `fit_anchors` can take more rows than a graph.
     has_anchors = True
+    #: What messages call it.
+    called = "kernel='heat'"
     eigenvalues: Array
     n_pieces: int
     _features: Callable[[Data], Array]
@@ -89,9 +93,11 @@ class HeatKernel(Kernel):
         t: float | str = "auto",
         metric: str = "euclidean",
         times: int = 1,
+        family: str | None = None,
     ) -> None:
         super().__init__("heat", {"n_neighbors": n_neighbors, "t": t, "metric": metric})
         self.times = times
+        self.family = family
         # A fit writes numbers into the parameters.
         self._given = dict(self.parameters)
 
@@ -134,7 +140,9 @@ class HeatKernel(Kernel):
             n_rows,
             n_clusters,
         )
-        warn_of_pieces(pieces, wanted, n_neighbors, nearest)
+        warn_of_pieces(
+            pieces, wanted, f"{self.called}: the graph", n_neighbors, nearest, self.family
+        )
         basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self._given["t"])
         features = basis.features[join(pieces, nearest)].astype(nearest.rows.dtype)
         self._features = GraphFeatures(distinct, features, n_neighbors)
@@ -176,7 +184,8 @@ class HeatKernel(Kernel):
         near = auto_near(n_anchors) if isinstance(n_neighbors, str) else int(n_neighbors)
         anchors = draw_anchors(X, sample_weight, self._given["metric"], n_anchors, seed)
         self._features, basis, pieces = anchor_basis(X, sample_weight, anchors, near, n_clusters, t)
-        warn_of_pieces(pieces, wanted, near)
+        graph = f"{self.called}: the graph of anchors"
+        warn_of_pieces(pieces, wanted, graph, near, family=self.family)
         return self._fitted(basis, pieces, n_neighbors=near)
 
     def _not_torn(
@@ -211,11 +220,11 @@ class HeatKernel(Kernel):
         wanted = self._given["n_neighbors"]
         if isinstance(wanted, str):
             return min(self.times * auto_neighbours(n_rows, n_clusters), n_rows)
-        if wanted > n_rows:
+        if wanted >= n_rows:
             warn_user(
-                f"n_neighbors={wanted} is more than the {n_rows} different rows: each of them "
-                "neighbours all others, and the graph tells none apart. Lower n_neighbors, or "
-                "leave n_neighbors='auto'."
+                f"{self.called}: n_neighbors={wanted} is no less than the number of different "
+                f"rows, {n_rows}: each neighbours all others, and the graph tells none apart. "
+                "Lower n_neighbors, or leave n_neighbors='auto'."
             )
         return min(int(wanted), n_rows)
 

@@ -14,6 +14,8 @@ from kernelmeans.kernels.formulas import unit_rows
 
 #: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
 FEWEST, MOST = 2, 25
+#: Neighbours to store for it, as messages say: more than ``MOST``.
+AMPLE = 30
 
 #: scikit-learn's search sets filters of warnings, which all threads share: one at a time.
 _SEARCHING = Lock()

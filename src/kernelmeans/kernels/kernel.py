@@ -362,7 +362,7 @@ def _warn_of_ignored(kernel: str | Callable[..., Any], given: Mapping[str, Any])
         if name in takes or value == defaults[name].default:
             continue
         others = [repr(own) for own, parameters in PARAMETERS.items() if name in parameters]
-        remedy = f"choose one that has it ({', '.join(others)})"
+        remedy = f"choose a kernel that has it ({', '.join(others)})"
         if callable(kernel):
             remedy = "write it into kernel_params"
         warn_user(
