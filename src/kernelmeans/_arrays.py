@@ -92,14 +92,14 @@ def smallest(x: Array) -> tuple[IntArray, Array]:
     return xp.asarray(reduce("argmin", x, axis=0), dtype=xp.int32), least
 
 
-def put_rows(x: Array, indices: IntArray, rows: Array) -> None:
-    """Overwrite some rows of x; the indices are the host's."""
+def put_rows(x: Array, where: tuple[IntArray, IntArray], rows: Array) -> None:
+    """Overwrite x[j, r, :] by one of the rows for each (j, r); the indices are the host's."""
     if isinstance(x, np.ndarray):
-        x[indices] = rows
+        x[where] = rows
         return
     # The standard writes to slices alone.
-    for row, index in enumerate(indices.tolist()):
-        x[index, ...] = rows[row, ...]
+    for row, (j, r) in enumerate(zip(*(part.tolist() for part in where), strict=True)):
+        x[j, r, :] = rows[row, :]
 
 
 def put_first(x: Array, indices: IntArray, values: Array | float) -> Array:

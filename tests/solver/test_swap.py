@@ -82,7 +82,7 @@ def test_an_automatic_search_ends_when_it_is_long(threads, monkeypatch):
     seeds = np.arange(40)[:, None]
     steps = {}
     for limit in (2**14, 2**21):
-        monkeypatch.setattr("kernelmeans.solver.swap.LONG", limit)
+        monkeypatch.setattr("kernelmeans.solver.swap.MOST_DISTANCES", limit)
         steps[limit] = int(mended(space, seeds, threads, moves="auto")[1].n_iter[0])
     rivals = int(mended(space, seeds, threads, moves=0)[1].n_iter[0])
     assert steps[2**14] == rivals < steps[2**21]

@@ -30,7 +30,7 @@ RIVALS = 8
 QUICK = 2**20
 #: Distances, over steps, after which a search of ``n_swaps="auto"`` ends, some five seconds, and
 #: steps that a move takes: with a hundred clusters moves would go on to pay a little for minutes.
-LONG, STEPS_OF_A_MOVE = 2**27, 16
+MOST_DISTANCES, STEPS_OF_A_MOVE = 2**27, 16
 
 
 def automatic_swaps(n_clusters: int, n_samples: int) -> tuple[int, int]:
@@ -161,7 +161,7 @@ class _Search:
     @property
     def affordable_moves(self) -> int:
         """How many moves may still be tried before the search is a long one."""
-        steps = LONG // (self.centroids.shape[0] * self.space.n_samples) - self.steps
+        steps = MOST_DISTANCES // (self.centroids.shape[0] * self.space.n_samples) - self.steps
         return steps // STEPS_OF_A_MOVE
 
     def try_all(self, parts: Iterable[Centroids], schedule: Schedule) -> float:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelmeans._arrays import namespace, take
+from kernelmeans._arrays import namespace, put_rows, take
 from kernelmeans._typing import Array, BoolArray, IntArray
 
 
@@ -87,8 +87,7 @@ class Centroids:
         if self.coefficients is not None and other.coefficients is not None:
             pairs.append((self.coefficients, other.coefficients))
         for mine, theirs in pairs:
-            for index, (j, r) in enumerate(zip(*(w.tolist() for w in where), strict=True)):
-                mine[j, r, :] = theirs[index, 0, :]
+            put_rows(mine, where, theirs[:, 0, :])
         self.norms[:, *where] = other.norms[:, :, 0]
         if self.mass is not None:
             self.mass[where] = np.nan if other.mass is None else other.mass[:, 0]

@@ -283,7 +283,7 @@ class GramSpace(Space):
             moved = take(flat, own, axis=0)
             moved *= take(rest, own, axis=0)
             moved += self._weighted_rows(changes.coefficients[part])
-            put_rows(flat, own, moved)
+            put_rows(vectors, (changes.clusters[part], changes.restarts[part]), moved)
             norms = np.zeros(k * restarts) if part.start else unchanged
             norms[own] = to_numpy(xp.vecdot(take(flat_coefficients, own, axis=0), moved))
             norms = norms.reshape(k, restarts)
