@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.neighbors import kneighbors_graph
 
 from kernelmeans import KernelPowerKMeans
@@ -58,9 +58,20 @@ def test_a_fit_with_a_graph_shows_it(model, X):
         "Graph",
         "",
     ]
-    assert figure.axes[0].get_xlabel() == "heat component 1"
+    assert figure.axes[0].get_xlabel() == "column 1"
     graph = kneighbors_graph(X, 8, include_self=True)
     given = KernelPowerKMeans(3, kernel="graph", random_state=0).fit(graph + graph.T)
     again = plot_fit(given, graph + graph.T, max_points=150)
     assert len(again.axes) == len(figure.axes)
     assert again.axes[0].get_xlabel() == "heat component 1"
+
+
+def test_rows_of_two_columns_are_drawn_as_they_are():
+    X, _ = make_circles(200, factor=0.3, noise=0.02, random_state=0)
+    figure = plot_fit(KernelPowerKMeans(2, random_state=0).fit(X), X)
+    ax = figure.get_axes()[0]
+    drawn = np.concatenate([np.asarray(points.get_offsets()) for points in ax.collections])
+    np.testing.assert_array_equal(np.unique(drawn, axis=0), np.unique(X, axis=0))
+    wide = np.column_stack([X, np.zeros(len(X))])
+    other = plot_fit(KernelPowerKMeans(2, random_state=0).fit(wide), wide).get_axes()[0]
+    assert other.get_xlabel() == "heat component 1"

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from sklearn.decomposition import KernelPCA
@@ -23,6 +24,9 @@ def draw_clusters(
 ) -> None:
     """Scatter the rows of `X` in kernel PCA coordinates, each cluster with its number.
 
+    Under the heat kernel rows of two columns are drawn as they are: a graph in two pieces has but
+    two points in kernel PCA coordinates.
+
     Parameters
     ----------
     ax : matplotlib.axes.Axes
@@ -40,7 +44,8 @@ def draw_clusters(
     rows = np.arange(n)
     if n > max_points:
         rows = np.sort(np.random.default_rng(random_state).choice(n, max_points, replace=False))
-    points = _coordinates(estimator, X, rows)
+    plain = _is_plain(estimator.kernel_, X)
+    points = _values(X, rows) if plain else _coordinates(estimator, X, rows)
     labels = estimator.labels_[rows]
     clusters = np.unique(labels)
     size = float(np.clip(12000 / len(rows), 8, 36))
@@ -60,9 +65,25 @@ def draw_clusters(
     sample = f", {len(rows)} of {n} rows" if len(rows) < n else ""
     ax.set_title(f"{len(clusters)} clusters{sample}")
     what = "heat" if estimator.kernel_.name in ("heat", "graph") else "kernel principal"
-    ax.set_xlabel(f"{what} component 1")
-    ax.set_ylabel(f"{what} component 2")
+    names = getattr(X, "columns", ["column 1", "column 2"])
+    if not plain:
+        names = [f"{what} component 1", f"{what} component 2"]
+    ax.set_xlabel(str(names[0]))
+    ax.set_ylabel(str(names[1]))
     ax.tick_params(labelsize=8)
+
+
+def _is_plain(kernel: Any, X: Any) -> bool:
+    """Whether rows of data show the clusters of a heat kernel themselves."""
+    if kernel.name != "heat" or X.shape[1] != 2:
+        return False
+    return bool(kernel.parameters["metric"] != "precomputed")
+
+
+def _values(X: Any, rows: Any) -> Any:
+    """Some rows of data as a dense array."""
+    shown = _safe_indexing(X, rows)
+    return shown.toarray() if scipy.sparse.issparse(shown) else np.asarray(shown)
 
 
 def _coordinates(estimator: Any, X: Any, rows: Any) -> Any:
