@@ -48,7 +48,7 @@ class Builder:
     weight : ndarray of shape (n_samples,)
         Sample weights.
     threads : Threads
-        Where kernel values are computed.
+        Where the spaces are worked on.
     seed : int
         Of landmarks and random features.
     approximates : bool, default=True
@@ -259,7 +259,7 @@ class Builder:
             space = PartedSpace.on_cluster(sample, X, self.weight, cluster, held)
         else:
             space = self._parted(sample, X, row_bytes, budget)
-        space.survey(self.threads)
+        space.survey()
         return space
 
     def _parted(self, sample: FeatureSpace, X: Data, row_bytes: int, budget: int) -> PartedSpace:

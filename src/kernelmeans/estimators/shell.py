@@ -69,7 +69,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
     def _space(self, kernel: Any, X: Data, builder: Builder) -> Space:
         raise NotImplementedError
 
-    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+    def _schedule(self, space: Space, seed: int) -> Schedule:
         raise NotImplementedError
 
     @property
@@ -149,16 +149,16 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
                 self.n_clusters, budget, weight, threads, seed, approximates, device, free
             )
             space = self._space(kernel, X, builder)
-            schedule = self._schedule(space, threads, seed)
+            schedule = self._schedule(space, seed)
             seeds = rng.randint(np.iinfo(np.int32).max, size=starts.n_init).tolist()
-            result = self._solve(space, starts, schedule, budget, seeds, threads, reporter)
+            result = self._solve(space, starts, schedule, budget, seeds, reporter)
             converged = result.converged[result.best]
             if self._swaps(space, schedule) and converged and not reporter.stopped:
                 seed, batch = seeds[result.best], self._batch(space, budget)
-                order = self.n_swaps, self.max_iter, seed, threads, reporter, batch
+                order = self.n_swaps, self.max_iter, seed, reporter, batch
                 swap_moves(space, result, *order)
             assert result.centroids is not None
-            self._certify(space, schedule, result, threads)
+            self._certify(space, schedule, result)
             predictor = space.export(result.centroids)
             floor = float(space.floor(result.centroids)[0])
         # Where rows are not held, the space has done its work, and labels need room.
@@ -190,7 +190,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         room = min(budget - space.resident_bytes, BATCH_BYTES)
         return max(1, room // space.bytes_per_restart(self.n_clusters))
 
-    def _certify(self, space: Space, schedule: Schedule, result: Result, threads: Threads) -> None:
+    def _certify(self, space: Space, schedule: Schedule, result: Result) -> None:
         """How far an approximation can be off."""
         centroids, best = result.centroids, result.best
         assert centroids is not None
@@ -202,7 +202,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         if trace is not None:
             self.approximation_error_ = trace.left_out / trace.total if trace.total > 0 else 0.0
             if trace.left_out > 0 or not settled:
-                cost = partition_cost(space, centroids, threads)
+                cost = partition_cost(space, centroids)
                 # A cost that is nil may be rounded below it.
                 self.inertia_bounds_ = max(0.0, cost - trace.left_out), max(0.0, cost)
 
@@ -213,7 +213,6 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         schedule: Schedule,
         budget: int,
         seeds: list[int],
-        threads: Threads,
         reporter: Reporter,
     ) -> Result:
         """All restarts, as many at a time as the memory budget holds."""
@@ -226,11 +225,11 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
             batch, powers = seeds[first : first + size], schedule
             if rehearses:
                 centroids, powers = rehearse(
-                    space, self.n_clusters, schedule, batch[0], threads, reporter.in_rehearsal
+                    space, self.n_clusters, schedule, batch[0], reporter.in_rehearsal
                 )
             else:
-                centroids = starts.draw(space, first, batch, threads)
-            results.append(solve(space, centroids, powers, threads, batch, reporter))
+                centroids = starts.draw(space, first, batch)
+            results.append(solve(space, centroids, powers, batch, reporter))
             reporter.finished += len(batch)
             if reporter.stopped:
                 break

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from kernelmeans._typing import Array, Data
-from kernelmeans.engines import Threads
 from kernelmeans.estimators.parameters import (
     ANNEALING,
     COMMON,
@@ -348,7 +347,7 @@ class KernelKMeans(WithKernel):
         self.device = device
         self.random_state = random_state
 
-    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+    def _schedule(self, space: Space, seed: int) -> Schedule:
         return Schedule(s0=-np.inf, critical_power=-np.inf, max_iter=self.max_iter)
 
 

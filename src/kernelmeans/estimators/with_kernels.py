@@ -146,14 +146,14 @@ class WithKernels(KernelClusterer):
         self.approximation_ = [choice.method for choice in choices]
         self.approximation_reason_ = [choice.reason for choice in choices]
         spaces = builder.spaces(kernel.kernels, rows, choices, self._kernel_names)
-        variance, rounding = variances(spaces, threads)
+        variance, rounding = variances(spaces)
         variance = np.where(variance > rounding, variance, 0)
         kept = self._informative(variance > 0)
         for index in kept:
             approximate = isinstance(spaces[index], FeatureSpace)
             if not (kernel.kernels[index].surely_positive or approximate):
                 name = self._kernel_names[index]
-                warn_unless_positive(spaces[index], threads, builder.seed, name)
+                warn_unless_positive(spaces[index], builder.seed, name)
         self.kernel_factors_ = np.zeros(len(spaces))
         self.kernel_factors_[kept] = self._factors(kernel, rows, weight, variance, kept, threads)
         factors = self.kernel_factors_[kept]
