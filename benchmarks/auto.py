@@ -20,7 +20,7 @@ from sklearn.preprocessing import scale
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.datasets import fetch, is_present
-from kernelmeans.estimators.choice import exact_is_fast
+from kernelmeans.estimators.plan import exact_is_fast
 from kernelmeans.kernels import Kernel, resolve_gamma
 from kernelmeans.lowrank import auto_components
 
