@@ -9,8 +9,8 @@ import numpy as np
 
 from kernelmeans._sklearn import Interval
 from kernelmeans.engines import Threads
-from kernelmeans.estimators.choice import APPROXIMATION
 from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, Annealed
+from kernelmeans.estimators.plan import APPROXIMATION
 from kernelmeans.estimators.with_kernels import KERNELS, WithKernels
 from kernelmeans.solver import Schedule, coldest_start
 from kernelmeans.solver.schedule import AUTO_SOFTNESS, FORGETTING_STEPS, PACE, PACED_ETA

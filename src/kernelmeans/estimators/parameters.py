@@ -12,15 +12,14 @@ from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
-from kernelmeans.estimators.build import Builder
 from kernelmeans.estimators.checks import (
     check_distances,
     check_edges,
     check_gram,
     check_graph,
 )
-from kernelmeans.estimators.choice import APPROXIMATION, choose
 from kernelmeans.estimators.diagonal import TrainingDiagonal
+from kernelmeans.estimators.plan import APPROXIMATION, Holder, plan
 from kernelmeans.estimators.shell import KernelClusterer
 from kernelmeans.heat import GraphKernel
 from kernelmeans.kernels import PARAMETERS, Kernel, resolve_kernel
@@ -83,17 +82,12 @@ ANNEALING: dict[str, Any] = {
 class OneKernel(KernelClusterer):
     """Estimators in the space of a single kernel."""
 
-    cache_kernel: bool = True
-    approximation: str | None = None
-    n_components: int | float | str = "auto"
-
-    def _space(self, kernel: Kernel, X: Data, builder: Builder) -> Space:
-        wish = self.approximation, self.n_components, self.cache_kernel, self.n_clusters
-        choice = choose(kernel, X, builder.weight, *wish, builder.budget)
-        self.approximation_, self.approximation_reason_ = choice.method, choice.reason
-        (space,) = builder.spaces([kernel], [X], [choice])
+    def _space(self, kernel: Kernel, X: Data, holder: Holder) -> Space:
+        plans = plan([kernel], [X], self._wish(), holder.budget, holder.device)
+        self.approximation_, self.approximation_reason_ = plans[0].method, plans[0].reason
+        (space,) = holder.hold(plans)
         if not (kernel.surely_positive or isinstance(space, FeatureSpace)):
-            warn_unless_positive(space, builder.threads, builder.seed, kernel.name)
+            warn_unless_positive(space, holder.threads, holder.seed, kernel.name)
         return space
 
     def _squared_lengths(self, X: Data, given: Any = None, device: Device = HOST) -> Array:

@@ -11,7 +11,6 @@ from kernelmeans._sklearn import CallbackSupportMixin, _fit_context, with_callba
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
-from kernelmeans.estimators.build import Builder
 from kernelmeans.estimators.callbacks import Reporter
 from kernelmeans.estimators.checks import (
     all_or_nothing,
@@ -21,6 +20,7 @@ from kernelmeans.estimators.checks import (
     warn_if_far,
 )
 from kernelmeans.estimators.lazy import by_blocks, loaded, refuse_dask
+from kernelmeans.estimators.plan import Holder, Wish
 from kernelmeans.estimators.predicting import Predicting, total_cost
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
@@ -66,8 +66,15 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         """Settle the kernel from the data, a `Kernel` or several of them."""
         raise NotImplementedError
 
-    def _space(self, kernel: Any, X: Data, builder: Builder) -> Space:
+    def _space(self, kernel: Any, X: Data, holder: Holder) -> Space:
         raise NotImplementedError
+
+    def _wish(self) -> Wish:
+        """How kernels are to be held."""
+        given = self.get_params(deep=False)
+        names = "approximation", "n_components", "cache_kernel"
+        wish = {name: given[name] for name in names if name in given}
+        return Wish(self.n_clusters, **wish, has_approximation="approximation" in given)
 
     def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
         raise NotImplementedError
@@ -131,8 +138,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         seed = int(rng.randint(np.iinfo(np.int32).max))
         given, (X, device) = X, self._received(X, reset=True)
         budget = device.budget(self.memory_budget)
-        free = device.memory()[0] if self.memory_budget is None else np.inf
-        X = loaded(X, min(budget, HOST.budget(self.memory_budget)))
+        X = loaded(X, min(budget.n_bytes, HOST.budget(self.memory_budget).n_bytes))
         weight = check_weights(hosted(sample_weight), X, self.n_clusters)
         if self._pairwise:
             refuse_dask(X, "kernel matrices and graphs", "pass X.compute()")
@@ -144,17 +150,14 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
         with Threads(None if device.is_host else 1) as threads:
-            approximates = "approximation" in self.get_params(deep=False)
-            builder = Builder(
-                self.n_clusters, budget, weight, threads, seed, approximates, device, free
-            )
-            space = self._space(kernel, X, builder)
+            holder = Holder(self.n_clusters, budget, weight, threads, seed, device)
+            space = self._space(kernel, X, holder)
             schedule = self._schedule(space, threads, seed)
             seeds = rng.randint(np.iinfo(np.int32).max, size=starts.n_init).tolist()
-            result = self._solve(space, starts, schedule, budget, seeds, threads, reporter)
+            result = self._solve(space, starts, schedule, budget.n_bytes, seeds, threads, reporter)
             converged = result.converged[result.best]
             if self._swaps(space, schedule) and converged and not reporter.stopped:
-                seed, batch = seeds[result.best], self._batch(space, budget)
+                seed, batch = seeds[result.best], self._batch(space, budget.n_bytes)
                 order = self.n_swaps, self.max_iter, seed, threads, reporter, batch
                 swap_moves(space, result, *order)
             assert result.centroids is not None
@@ -165,7 +168,9 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         held = space if space.keeps_rows else None
         del space
         result.centroids = None
-        self._set_fitted(X, weight, floor, schedule, result, budget, predictor, device, held)
+        self._set_fitted(
+            X, weight, floor, schedule, result, budget.n_bytes, predictor, device, held
+        )
         best = result.kernel_weights[result.best]
         check_result(self.inertia_, self.objective_history_, predictor.norms, best)
         self.labels_ = answer(self.labels_, given)

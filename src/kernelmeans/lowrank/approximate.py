@@ -11,11 +11,10 @@ from sklearn.utils.extmath import row_norms
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.lowrank.cholesky import Pivots, pivoted_cholesky
-from kernelmeans.lowrank.draw import MOST_BYTES, draw_size, drawn
+from kernelmeans.lowrank.draw import draw_rows
 from kernelmeans.lowrank.fourier import frequencies
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
 from kernelmeans.lowrank.maps import FeatureMap, Fourier, Nystroem, is_definite, nystroem
-from kernelmeans.rows import Rows
 
 #: Components that ``n_components="auto"`` takes, and for each cluster, at least: labels of so many
 #: cost what exact ones do, whatever the share of the trace left out (``benchmarks/auto.py``).
@@ -178,43 +177,6 @@ def check_method(kernel: Kernel, method: str, n_components: int | float | str) -
         )
     if method == "rff":
         frequencies(kernel, 1, 1, 0, np.dtype(np.float32))
-
-
-def draw_rows(
-    X: Data,
-    sample_weight: Array,
-    most_bytes: int = MOST_BYTES,
-    columns: int = 0,
-    at_least: int = 0,
-    seed: int = 0,
-) -> tuple[Data, Array]:
-    """A draw of rows in proportion to their weights, and the weight that each stands for.
-
-    Not more than take ``most_bytes``, themselves or with so many columns instead of theirs, but
-    ``at_least`` so many rows.
-
-    Raises
-    ------
-    ValueError
-        If rows that had to be read are not finite.
-    """
-    own = X.nnz // X.shape[0] if scipy.sparse.issparse(X) else X.shape[1]
-    row_bytes = max(own, columns) * sample_weight.dtype.itemsize
-    size = draw_size(len(sample_weight), row_bytes, most_bytes, at_least)
-    if size == len(sample_weight):
-        indices: IntArray = np.arange(size)
-        weight, rows = sample_weight, X[:]
-    else:
-        indices, weight = drawn(sample_weight, size, seed)
-        rows = X[indices]
-    # What is in memory has been looked at.
-    if isinstance(X, Rows) and not np.isfinite(rows).all():
-        place = indices[np.argmin(np.isfinite(rows).all(axis=1))]
-        raise ValueError(
-            f"X contains NaN or infinite values, in row {place} for one; leave such rows out, or "
-            "fill in the values."
-        )
-    return rows, weight
 
 
 def left_out(approximation: Approximation, X: Data, sample_weight: Array) -> float:

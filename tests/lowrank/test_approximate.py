@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import data
 from kernelmeans.kernels import Kernel, resolve_kernel
 from kernelmeans.lowrank import approximate, check_method
-from kernelmeans.lowrank.choose import AUTO_COMPONENTS, left_out
+from kernelmeans.lowrank.approximate import AUTO_COMPONENTS, left_out
 
 CLOUD = data.cloud(300, 3)
 WEIGHT = np.random.default_rng(0).uniform(0, 3, 300)
