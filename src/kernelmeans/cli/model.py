@@ -48,7 +48,6 @@ TRUSTED_TYPES = (
     "kernelmeans.lowrank.maps.Nystroem",
     "kernelmeans.solver.result.Result",
     "kernelmeans.spaces.features.FeaturePredictor",
-    "kernelmeans.spaces.frame.Frame",
     "kernelmeans.spaces.gram.GramPredictor",
     "kernelmeans.spaces.gram.Origin",
     "kernelmeans.spaces.product.ProductPredictor",
