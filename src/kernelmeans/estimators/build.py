@@ -20,7 +20,7 @@ from kernelmeans.heat import DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Approximation, Explicit, approximate, draw_rows
 from kernelmeans.rows import Rows
-from kernelmeans.rows.lazy import DaskRows
+from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, PartedSpace, Space
 from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 

@@ -12,7 +12,7 @@ from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import auto_components, check_method
 from kernelmeans.memory import readable
 from kernelmeans.rows import Rows
-from kernelmeans.rows.lazy import DaskRows
+from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import GramSpace
 
 APPROXIMATION: dict[str, Any] = {
