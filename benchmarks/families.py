@@ -27,7 +27,7 @@ from kernelmeans.datasets import data_folder, fetch, is_present
 from kernelmeans.datasets.download import Network, obtain
 from kernelmeans.datasets.readers import views as reader
 from kernelmeans.datasets.sources import MULTI_VIEW, File
-from kernelmeans.heat import auto_neighbours
+from kernelmeans.heat import auto_neighbors
 
 Kernels = list[Any]
 #: Views of texts in kernelmeans.datasets.
@@ -75,7 +75,7 @@ def fits(kernels: Kernels, X: Any, y: Any, seeds: int, **others: Any) -> tuple[f
 
 def candidates(n: int, k: int) -> dict[str, Kernels]:
     """What each table, or each view, is clustered by."""
-    auto = auto_neighbours(n, k)
+    auto = auto_neighbors(n, k)
 
     def heat(*neighbours: int) -> Kernels:
         return [{"kernel": "heat", "n_neighbors": min(own, n)} for own in neighbours]

@@ -14,7 +14,7 @@ import skops.io
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import TRUSTED_TYPES, load_model
 from kernelmeans.cli.sound import check_archive, check_content
-from kernelmeans.heat.neighbours import NearestRows
+from kernelmeans.heat.neighbors import NearestRows
 
 S = scipy.sparse.random_array((60, 3), density=0.7, format="csr", rng=0)
 

@@ -16,7 +16,7 @@ from kernelmeans.engines.cluster import Cluster
 from kernelmeans.estimators.checks import check_memory
 from kernelmeans.estimators.choice import FEWEST_HELD, Choice
 from kernelmeans.estimators.lazy import refuse_dask
-from kernelmeans.heat import DistinctRows, HeatKernel, auto_anchors
+from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Approximation, Explicit, approximate, draw_rows
 from kernelmeans.rows import Rows
@@ -195,7 +195,7 @@ class Builder:
         if choice.method == "blocked":
             return GramSpace(kernel, X, self.weight, self.threads, budget, self.device)
         found = Approximation(Explicit(kernel), None)
-        if isinstance(kernel, HeatKernel):
+        if isinstance(kernel, DiffusionKernel):
             # Draws of anchors differ: several of them see more than one.
             self._fit_heat(kernel, X, choice, budget, self.seed + index)
             # Anchors stand for another graph than that of all rows, by nobody knows how much.
@@ -206,7 +206,7 @@ class Builder:
         return self._features(found, X, budget)
 
     def _fit_heat(
-        self, kernel: HeatKernel, X: Data, choice: Choice, budget: int, seed: int
+        self, kernel: DiffusionKernel, X: Data, choice: Choice, budget: int, seed: int
     ) -> None:
         n, k = X.shape[0], self.n_clusters
         if choice.method == "explicit":
@@ -224,6 +224,7 @@ class Builder:
         count = auto_anchors(n, k) if isinstance(count, str) else int(count)
         # As large for any budget: clusters should not depend on it.
         rows, weight = draw_rows(X, self.weight, at_least=2 * count)
+        assert isinstance(kernel, HeatKernel)
         kernel.fit_anchors(rows, weight, k, count, seed)
 
     def _features(self, found: Approximation, X: Data, budget: int) -> FeatureSpace:

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
-from kernelmeans.heat import HeatKernel
+from kernelmeans.heat import DiffusionKernel
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import auto_components, check_method
 from kernelmeans.memory import readable
@@ -95,7 +95,7 @@ def choose(
         If the approximation does not go with the kernel or with ``n_components``.
     """
     exact = "exact" if cache_kernel else "blocked"
-    if isinstance(kernel, HeatKernel):
+    if isinstance(kernel, DiffusionKernel):
         return _choose_heat(kernel, X, approximation, n_components, n_clusters, matrix_budget)
     if kernel.has_features:
         return Choice("explicit", f"kernel={kernel.name!r} is an inner product of the rows")
@@ -123,7 +123,7 @@ def choose(
 
 
 def _choose_heat(
-    kernel: HeatKernel,
+    kernel: DiffusionKernel,
     X: Data,
     approximation: str | None,
     n_components: int | float | str,
@@ -155,7 +155,7 @@ def _choose_heat(
 
 
 def _why_anchors(
-    kernel: HeatKernel, X: Data, approximation: str | None, n_clusters: int, budget: int
+    kernel: DiffusionKernel, X: Data, approximation: str | None, n_clusters: int, budget: int
 ) -> str | None:
     if approximation != "auto":
         return None if approximation is None else f"approximation={approximation!r}"
