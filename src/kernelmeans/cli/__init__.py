@@ -1,4 +1,4 @@
-"""The command line: ``kernelmeans fit``, ``predict``, ``demo`` and ``paper``."""
+"""The command line: ``kernelmeans fit``, ``predict`` and ``demo``."""
 
 import sys
 

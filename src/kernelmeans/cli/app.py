@@ -10,7 +10,6 @@ from kernelmeans.cli.extras import installed, require
 from kernelmeans.cli.grouped import GroupedCommand
 from kernelmeans.cli.options import (
     EXISTING,
-    EXPERIMENT_NAMES,
     FOLDER,
     TABLE,
     check_views,
@@ -21,7 +20,6 @@ from kernelmeans.cli.options import (
     kernel_options,
     memory_option,
     model_file_options,
-    paper_options,
     schedule_options,
     talk_options,
 )
@@ -161,33 +159,6 @@ def demo(ctx: click.Context, output_dir: Path, force: bool, as_json: bool, quiet
     arguments += [name for name, on in switches.items() if on]
     with fit.make_context("fit", arguments, parent=ctx) as fit_context:
         fit.invoke(fit_context)
-
-
-@app.command(cls=GroupedCommand)
-@click.argument("names", nargs=-1, required=True, type=click.Choice(["all", *EXPERIMENT_NAMES]))
-@paper_options
-def paper(names: tuple[str, ...], **chosen: Any) -> None:
-    """Run the experiments of the paper, and ours, and write tables, figures and a page.
-
-    NAMES are experiments, or "all". Everything goes into the folder --out: index.html, results.md,
-    tables/, figures/, and cells/ with what is finished. The same command after an interruption
-    goes on where it was.
-    """
-    require("rich", "matplotlib", "jinja2", "pooch")
-
-    from kernelmeans.cli.paper import PaperJob, default_workers, run_paper
-    from kernelmeans.paper import Scale
-
-    job = PaperJob(
-        names=EXPERIMENT_NAMES if "all" in names else tuple(dict.fromkeys(names)),
-        out=chosen["out"],
-        scale=Scale(quick=chosen["quick"], datasets=chosen["datasets"]),
-        workers=chosen["workers"] or default_workers(),
-        force=chosen["force"],
-        quiet=chosen["quiet"],
-    )
-    with warnings_as_lines(quiet=chosen["quiet"]):
-        run_paper(job)
 
 
 def _require_for(data: Path) -> None:

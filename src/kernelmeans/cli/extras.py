@@ -8,8 +8,6 @@ _EXTRA_OF = {
     "rich": "cli",
     "skops": "cli",
     "matplotlib": "plot",
-    "jinja2": "report",
-    "pooch": "data",
     "zarr": "disk",
 }
 

@@ -41,7 +41,7 @@ TRUSTED_TYPES = (
     "kernelmeans.heat.kernel.Extension",
     "kernelmeans.heat.kernel.HeatKernel",
     "kernelmeans.heat.neighbors.NearestRows",
-    "kernelmeans.kernels.combined.CombinedKernel",
+    "kernelmeans.kernels.kernel.CombinedKernel",
     "kernelmeans.kernels.kernel.Kernel",
     "kernelmeans.lowrank.maps.Explicit",
     "kernelmeans.lowrank.maps.Fourier",

@@ -317,38 +317,3 @@ def check_views(ctx: click.Context) -> None:
             "leave --views out, or write them into the file",
             ctx,
         )
-
-
-#: The experiments of ``kernelmeans paper``, written out so that ``--help`` need not import them.
-EXPERIMENT_NAMES = (
-    "motivating",
-    "sphere",
-    "single",
-    "multi",
-    "limit",
-    "hull",
-    "consistency",
-    "cost",
-    "critical",
-    "schedules",
-)
-
-paper_options = group(
-    "Options",
-    option("--out", "-o", type=FOLDER, required=True, help="Folder of the report; made if new."),
-    option("--quick", is_flag=True, help="A small version of everything, in two minutes."),
-    option(
-        "--datasets",
-        type=click.IntRange(min=1),
-        default=5,
-        show_default=True,
-        help="Data sets that each simulation is repeated on.",
-    ),
-    option(
-        "--workers",
-        type=click.IntRange(1, 61),  # as many as Windows can wait for
-        help="Processes, of one thread each; default: the cores. Changes no result.",
-    ),
-    option("--force", is_flag=True, help="Run finished cells again."),
-    option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
-)
