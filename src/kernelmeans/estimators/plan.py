@@ -28,7 +28,7 @@ from kernelmeans.lowrank import (
 )
 from kernelmeans.memory import Budget, check_memory
 from kernelmeans.rows import Rows
-from kernelmeans.rows.lazy import DaskRows
+from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, PartedSpace, Space
 from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 
