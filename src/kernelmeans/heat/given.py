@@ -69,7 +69,10 @@ class EdgeRows:
         # In two steps, for a sum may overflow.
         edges = normalize(normalize(edges, "max"), "l1")
         parts = edges.data, self.places[edges.indices], edges.indptr
-        return scipy.sparse.csr_array(parts, (rows.shape[0], self.places.max() + 1))
+        weights = scipy.sparse.csr_array(parts, (rows.shape[0], self.places.max() + 1))
+        # Places of a model file may be anything, and products read wherever they point.
+        weights.check_format(full_check=True)
+        return weights
 
 
 class GraphKernel(DiffusionKernel):
