@@ -10,7 +10,7 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
 from kernelmeans.kernels import check_finite, check_range
-from kernelmeans.rows.lazy import DaskRows
+from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeatureSpace
@@ -66,14 +66,14 @@ class PartedSpace(FeatureSpace):
         """
         from dask.delayed import delayed
 
-        space = cls(sample, rows, rows.chunks, sample_weight)
+        space = cls(sample, rows, rows.blocks(), sample_weight)
         # On its way once, however often features are made anew.
         frame = cluster.task(bytes, packed(sample.frame, sample.lift, sample.magnitude))
         tasks = [
             delayed(_features_of_chunk)(frame, c, equal_or_all(sample_weight[part]), part.start)
-            for c, part in zip(rows.lazy_chunks(), rows.chunks, strict=True)
+            for c, part in zip(rows.delayed_blocks(), rows.blocks(), strict=True)
         ]
-        space.remote = Remote(cluster, rows.chunks, cluster.started(tasks) if held else tasks)
+        space.remote = Remote(cluster, rows.blocks(), cluster.started(tasks) if held else tasks)
         return space
 
     def __init__(
