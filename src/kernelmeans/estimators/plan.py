@@ -16,7 +16,7 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
 from kernelmeans.estimators.lazy import refuse_dask
-from kernelmeans.heat import DistinctRows, HeatKernel, auto_anchors
+from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import (
     Explicit,
@@ -169,13 +169,13 @@ def plan(
     _refuse_matrices(plans, wish, budget, device)
     room = budget.without(_lasting_bytes(plans, device))
     for own in plans:
-        if own.method == "explicit" and isinstance(own.kernel, HeatKernel):
+        if own.method == "explicit" and isinstance(own.kernel, DiffusionKernel):
             _refuse_graph(own, wish, room.part(sum(not other.is_gram for other in plans)))
     return plans
 
 
 def _plan(kernel: Kernel, X: Data, wish: Wish, n_kernels: int) -> Plan:
-    if isinstance(kernel, HeatKernel):
+    if isinstance(kernel, DiffusionKernel):
         return _plan_heat(kernel, X, wish)
     if kernel.has_features:
         return Plan(
@@ -200,7 +200,7 @@ def _plan(kernel: Kernel, X: Data, wish: Wish, n_kernels: int) -> Plan:
     return Plan(kernel, X, "exact", reason, n_bytes=n_bytes + n * n * X.dtype.itemsize)
 
 
-def _plan_heat(kernel: HeatKernel, X: Data, wish: Wish) -> Plan:
+def _plan_heat(kernel: DiffusionKernel, X: Data, wish: Wish) -> Plan:
     """The graph of all rows, or anchors for more than it can have."""
     asked = wish.approximation
     if not kernel.has_anchors and asked not in ("auto", None):
@@ -313,7 +313,7 @@ def _described(grams: Sequence[Plan], wish: Wish) -> tuple[str, str]:
 
 def _refuse_graph(own: Plan, wish: Wish, budget: Budget) -> None:
     """Refuse a heat kernel's graph that takes too much memory."""
-    assert isinstance(own.kernel, HeatKernel)
+    assert isinstance(own.kernel, DiffusionKernel)
     graph = f"the graph of kernel={own.kernel.name!r}, with eigenvectors,"
     anchors = "approximation='landmarks', or " if own.kernel.has_anchors else ""
     budget.check(
@@ -405,7 +405,7 @@ class Holder:
             order = self.weight, self.threads, budget.n_bytes, self.device
             return GramSpace(kernel, X, *order)
         features: FeatureMap = Explicit(kernel)
-        if isinstance(kernel, HeatKernel):
+        if isinstance(kernel, DiffusionKernel):
             self._fit_heat(kernel, own, index)
             # Anchors stand for another graph than that of all rows, by nobody knows how much.
             features.residual_is_positive = own.method == "explicit"
@@ -414,7 +414,7 @@ class Holder:
             features = approximate(kernel, X, self.weight, *wish)
         return self._features(features, X, budget)
 
-    def _fit_heat(self, kernel: HeatKernel, own: Plan, index: int) -> None:
+    def _fit_heat(self, kernel: DiffusionKernel, own: Plan, index: int) -> None:
         X, k = own.X, self.n_clusters
         if own.method == "explicit":
             rows = X[:] if isinstance(X, Rows) else X
@@ -425,6 +425,7 @@ class Holder:
         # As large for any budget: clusters should not depend on it.
         rows, weight = draw_rows(X, self.weight, at_least=2 * count)
         # Draws of anchors differ: several of them see more than one.
+        assert isinstance(kernel, HeatKernel)
         kernel.fit_anchors(rows, weight, k, count, self.seed + index)
 
     def _features(self, features: FeatureMap, X: Data, budget: Budget) -> FeatureSpace:
