@@ -9,7 +9,7 @@ from kernelmeans._arrays import double, like, reduce, take, to_numpy
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.solver.critical import CriticalPowers
-from kernelmeans.solver.exchange import NONE, Exchanges, find_exchanges
+from kernelmeans.solver.exchange import Exchanges, Exchanging
 from kernelmeans.solver.power import SQUARES, Loss, weigh
 from kernelmeans.solver.result import Record, Result
 from kernelmeans.solver.schedule import Clock, Schedule
@@ -93,7 +93,7 @@ def solve(
     before = np.full(n_restarts, np.inf)
     fingerprint: IntArray = np.zeros(n_restarts, np.uint64)
     was_hard = np.zeros(n_restarts, bool)
-    exchanges = NONE
+    exchanging = Exchanging(schedule.exchanges, centroids.shape)
     stopped = False
     if schedule.alternates and schedule.loss is SQUARES and centroids.costs is not None:
         # A start from weights has told what each kernel costs (by squares).
@@ -104,7 +104,8 @@ def solve(
         own_seeds = [seeds[r] for r in active.tolist()]
         noise = _noise(space, centroids, ~hard, schedule.collapses(finite_power, critical.values))
         loss = schedule.loss_at(step)
-        report = _sums(space, centroids, power, loss, noise, own_seeds, exchanges)
+        order = power, loss, noise, own_seeds, exchanging.mass, exchanging.singly
+        report = _sums(space, centroids, *order)
         objective = report.objective + space.penalty(centroids)
         record.step(active, objective, power, centroids.kernel_weights)
         clock.tick(report.softness)
@@ -112,17 +113,17 @@ def solve(
         fixed = report.fingerprint == fingerprint
         # Of an indefinite matrix, or by rounding, labels go in circles: the cost falls no more.
         # What exchanges save shows only in the step after theirs.
-        exchanged = np.isin(np.arange(len(active)), exchanges.restarts)
+        exchanged = exchanging.pending
         circles = was_hard & ~fixed & ~exchanged & (objective >= before)
         was_hard = hard
         by_labels = hard & schedule.ends_with_labels
         finished = np.where(by_labels, fixed | circles, schedule.settled(before, objective))
         hopeless = hard & ~exchanged & schedule.hopeless(step, before, objective)
         if schedule.exchanges:
-            ended = finished & hard & ~hopeless & ~circles
-            mass = report.mass
-            exchanges = find_exchanges(space, centroids, mass, objective, ended)
-            finished[exchanges.restarts] = False
+            ended = finished & hard & ~hopeless
+            order = report.mass, objective, ended, circles, schedule.bar
+            exchanging.go_on(space, centroids, *order)
+            finished = finished & ~exchanging.pending
         # Nobody asks for the labels of a run above the bar.
         lost = hopeless | (finished & (objective > schedule.bar))
         finished = finished | lost
@@ -144,7 +145,7 @@ def solve(
                 record.finish(active[kept], centroids.take(kept), converged=True)
             going = ~finished
             centroids.keep(going)
-            exchanges = exchanges.kept(going)
+            exchanging.keep(going)
             critical.keep(going)
             clock.keep(going)
             active = active[going]
@@ -167,13 +168,14 @@ def _sums(
     loss: Loss,
     noise: Array,
     seeds: Sequence[int],
-    exchanges: Exchanges,
+    mass: Array | None,
+    singly: Exchanges,
 ) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
-    order = centroids, power, loss, noise, seeds, exchanges
+    order = centroids, power, loss, noise, seeds, mass, singly
     share = space.reduce(_block_sums, centroids.shape, *order)
-    mass, objective, certainty, total_weight, fingerprint = share.sums
-    return Report(share.vectors, mass, objective, 1 - certainty / total_weight, fingerprint)
+    new_mass, objective, certainty, total_weight, fingerprint = share.sums
+    return Report(share.vectors, new_mass, objective, 1 - certainty / total_weight, fingerprint)
 
 
 def _block_sums(
@@ -184,15 +186,16 @@ def _block_sums(
     loss: Loss,
     noise: Array,
     seeds: Sequence[int],
-    exchanges: Exchanges,
+    mass: Array | None,
+    singly: Exchanges,
 ) -> Share:
     """What one block adds to a step. Pure: it may run in a thread or on another machine."""
     v = space.device_weight[block]
     v64 = double(v)
     place = slice(space.first + block.start, space.first + block.stop)
-    weights = weigh(space.distances(centroids, block), power, v, loss)
+    weights = weigh(space.distances(centroids, block), power, v, loss, mass)
     coefficients = weights.values
-    for r, sample, cluster in exchanges.within(place):
+    for r, sample, cluster in singly.within(place):
         coefficients[:, r, sample] = 0
         coefficients[cluster, r, sample] = v[sample]
         weights.labels[r, sample] = cluster
