@@ -1,7 +1,6 @@
 """The command ``kernelmeans-paper``: run experiments, write the report of all that is finished."""
 
 import os
-import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,14 +11,13 @@ from tempfile import TemporaryFile
 from typing import Any
 
 import click
-import psutil
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from threadpoolctl import threadpool_info
 
 from kernelmeans_paper.datasets import fetch, is_present
 from kernelmeans_paper.experiments import EXPERIMENTS
 from kernelmeans_paper.grid import Cell, Experiment, Scale
+from kernelmeans_paper.provenance import blas, machine
 from kernelmeans_paper.report import write_document
 from kernelmeans_paper.runner import Failure, run_cells
 from kernelmeans_paper.store import Store
@@ -211,15 +209,13 @@ def _write(
         seconds += store.seconds(cells)
         if name in chosen or len(results):
             sections.append(experiment.report(results, scale))
-    memory = psutil.virtual_memory().total / 2**30
     provenance = {
         "command": run["command"],
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "versions": store.versions,
-        "BLAS": _blas(),
+        "BLAS": blas(),
         "seeds": SEEDS,
-        "machine": f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores, "
-        f"{memory:.0f} GiB",
+        "machine": machine(),
         "processes": run["processes"],
         "time": f"{run['time']}; all cells of the report together "
         f"{seconds / 60:.1f} minutes of one thread",
@@ -236,11 +232,6 @@ def _command(chosen: Sequence[str], scale: Scale) -> str:
     names = "all" if chosen == list(EXPERIMENTS) else " ".join(chosen)
     datasets = f" --datasets {scale.datasets}" * (scale.datasets != Scale().datasets)
     return f"kernelmeans-paper {names}{' --quick' * scale.quick}{datasets}"
-
-
-def _blas() -> str:
-    found = {f"{lib['internal_api']} {lib['version']}" for lib in threadpool_info()}
-    return ", ".join(sorted(found))
 
 
 def _default_workers() -> int:

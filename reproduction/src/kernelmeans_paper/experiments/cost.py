@@ -98,8 +98,8 @@ def _report(results: Results, scale: Scale) -> Section:
         "cost",
         "Time per step",
         (
-            "Processor time of sixty annealed steps of one restart, by the difference of a long and a short "
-            "fit; kernel matrices cached, one thread.",
+            "Processor time of sixty annealed steps of one restart, by the difference of a long "
+            "and a short fit; kernel matrices cached, one thread.",
         ),
         (table,),
         pictures,
