@@ -2,8 +2,10 @@
 
 import pickle
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import pairwise
 from multiprocessing import get_context
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.utils import _safe_indexing
 
-from kernelmeans.rows import Rows, as_rows
+from kernelmeans.rows import Rows, as_rows, base
 from rows.forms import FORMS, total
 
 
@@ -139,12 +141,21 @@ def test_blocks_respect_chunks(n, chunk, most):
 @given(
     n=st.integers(1, 100),
     chunk=st.integers(1, 30),
+    sizes=st.tuples(*[st.integers(16, 2000)] * 3),
+    ends=st.tuples(*[st.integers(0, 100)] * 2),
     indices=st.lists(st.integers(-100, 99)),
 )
-def test_indices_in_any_order(n, chunk, indices):
-    wanted = np.array([index % n - n * (index < 0) for index in indices], dtype=int)
-    found = numbered(n, chunk)[wanted]
-    assert_array_equal(found[:, 0], np.arange(n)[wanted])
+def test_any_rows_whatever_is_read_at_once(n, chunk, sizes, ends, indices):
+    X = np.arange(4.0 * n).reshape(n, 4)
+    with ExitStack() as stack:
+        for name, size in zip(["READ_BYTES", "GATHER_BYTES", "CHUNK_BYTES"], sizes, strict=True):
+            stack.enter_context(patch.object(base, name, size))
+        rows = Rows(X, "numbers", chunk=chunk)
+        wanted = np.array([index % n - n * (index < 0) for index in indices], dtype=int)
+        for each, expected in ((rows, X), (rows.select([3, 1]), X[:, [3, 1]])):
+            assert_array_equal(each[slice(*ends)], expected[slice(*ends)])
+            assert_array_equal(each[wanted], expected[wanted])
+            assert_array_equal(np.vstack([each[block] for block in each.blocks()]), expected)
 
 
 def test_threads_read_the_same(make, rng):
