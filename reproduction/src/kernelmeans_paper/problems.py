@@ -101,4 +101,4 @@ def plusplus_starts(K: Array, k: int, count: int) -> IntArray:
     generators = [np.random.RandomState(seed) for seed in range(count)]
     with Threads() as threads:
         space = CachedGramSpace(Kernel("precomputed", {}), K, np.ones(len(K), K.dtype), threads)
-        return np.asarray(greedy_kmeans_plusplus(space, k, generators, threads).T)
+        return np.asarray(greedy_kmeans_plusplus(space, k, generators).T)

@@ -21,8 +21,6 @@ class WatchedSpace(CachedGramSpace):
     ----------
     K : ndarray of shape (n_samples, n_samples)
         Kernel matrix.
-    threads : Threads
-        Where products are computed.
     """
 
     def __init__(self, K: Array, threads: Threads) -> None:
@@ -38,12 +36,12 @@ class WatchedSpace(CachedGramSpace):
 
 
 #: From a space to the schedule of a run in it.
-Plan = Callable[[CachedGramSpace, Threads], Schedule]
+Plan = Callable[[CachedGramSpace], Schedule]
 
 
 def estimator_schedule(estimator: KernelPowerKMeans) -> Plan:
     """Return the schedule that an estimator would run."""
-    return lambda space, threads: estimator._schedule(space, threads, 0)
+    return estimator._method
 
 
 def watched_coefficients(K: Array, weights: Array, plan: Plan) -> list[Array]:
@@ -65,7 +63,7 @@ def watched_coefficients(K: Array, weights: Array, plan: Plan) -> list[Array]:
     """
     with Threads() as threads:
         space = WatchedSpace(K, threads)
-        schedule = plan(space, threads)
+        schedule = plan(space)
         space.seen.clear()
-        solve(space, from_weights(space, weights, threads), schedule, threads, seeds=[0])
+        solve(space, from_weights(space, weights), schedule, seeds=[0])
         return [coefficients[:, 0] for coefficients in space.seen]

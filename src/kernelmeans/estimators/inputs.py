@@ -43,8 +43,8 @@ class Input:
 
     #: Whether columns of X are training rows: those of a kernel matrix, say, or a graph.
     pairwise = False
-    #: Sparse format that X may have.
-    sparse: str | bool = "csr"
+    #: Whether it holds kernel values, which cannot be sparse and do not know k(x, x) of new rows.
+    holds_values = False
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         self.parameters = dict(parameters)
@@ -52,9 +52,9 @@ class Input:
     def tell(self, tags: Any) -> None:
         """Write into scikit-learn's tags what X may be."""
         tags.input_tags.pairwise = self.pairwise
-        tags.input_tags.sparse = bool(self.sparse)
+        tags.input_tags.sparse = not self.holds_values
 
-    def read(self, estimator: Any, X: Any, budget: int, dtype: Any, reset: bool) -> Data:
+    def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
         """X checked, as rows of the host or on disk.
 
         Parameters
@@ -63,8 +63,6 @@ class Input:
             Gets number and names of the features, or has them compared.
         X : array-like
             What the user gave.
-        budget : int
-            Bytes that may be loaded.
         dtype : dtype or list of dtype
             Of the answer.
         reset : bool
@@ -73,11 +71,13 @@ class Input:
         rows = lazy_rows(X)
         if rows is not None and self.pairwise and not isinstance(rows, DaskRows):
             what = f"{rows.source}: a precomputed kernel, which is loaded as a whole,"
+            budget = HOST.budget(estimator.memory_budget).n_bytes
             check_memory(rows.nbytes, budget, what, "Give fewer rows")
             X, rows = rows[:], None
         if rows is not None:
             return check_rows(estimator, rows, reset)
-        given = {"accept_sparse": self.sparse, "dtype": dtype, "order": "C"}
+        sparse: Any = False if self.holds_values else "csr"
+        given = {"accept_sparse": sparse, "dtype": dtype, "order": "C"}
         return validate_data(estimator, X, reset=reset, **given)
 
     def kernel(self, X: Data, sample_weight: Array, seed: int) -> Any:
@@ -87,9 +87,9 @@ class Input:
             warn_if_far(X, kernel.name)
         return kernel
 
-    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> Kernel:
-        given = {"random_state": seed, "sample_weight": sample_weight}
-        return resolve_kernel(X=X, **self.parameters, **given)
+    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> Any:
+        drawn: Any = {"random_state": seed, "sample_weight": sample_weight}
+        return resolve_kernel(X=X, **self.parameters, **drawn)
 
     def parts(self, kernel: Any, X: Data) -> tuple[list[Kernel], list[Data]]:
         """The kernels, and the rows that each of them is of."""
@@ -99,7 +99,7 @@ class Input:
         """The space in which plans are carried out."""
         (space,) = holder.hold(plans)
         if not (kernel.surely_positive or isinstance(space, FeatureSpace)):
-            warn_unless_positive(space, holder.threads, holder.seed, kernel.name)
+            warn_unless_positive(space, holder.seed, kernel.name)
         return space
 
     def attributes(self, kernel: Any, plans: Sequence[Plan], result: Result) -> dict[str, Any]:
@@ -108,6 +108,21 @@ class Input:
 
     def remember(self, kernel: Any, X: Data) -> None:
         """Keep what `diagonal` needs of the training rows."""
+
+    def check_diagonal(self, kernel: Any, X: Data, given: Any) -> None:
+        """Refuse k(x, x) where it would be passed over."""
+        if given is None:
+            return
+        if not self.holds_values:
+            raise ValueError(
+                "diagonal: only a precomputed kernel cannot know k(x, x); leave diagonal=None, for "
+                f"kernel={kernel.name!r} computes it from the rows."
+            )
+        if isinstance(X, Rows):
+            raise ValueError(
+                "diagonal: cannot be had with Dask collections, whose chunks are worked on alone; "
+                "pass the kernel values of some rows at a time as a NumPy array."
+            )
 
     def diagonal(self, kernel: Any, X: Data, device: Device = HOST, given: Any = None) -> Array:
         """K(x, x) of rows before any normalisation, in the form that the predictor takes."""
@@ -123,9 +138,9 @@ class KernelMatrix(Input):
     """A kernel matrix, that of new rows with the training rows."""
 
     pairwise = True
-    sparse = False
+    holds_values = True
 
-    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> Kernel:
+    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> Any:
         refuse_dask(X, "kernel matrices and graphs", "pass X.compute()")
         check_gram(X)
         return super()._resolved(X, sample_weight, seed)
@@ -146,15 +161,15 @@ class Graph(Input):
         super().tell(tags)
         tags.input_tags.positive_only = True
 
-    def read(self, estimator: Any, X: Any, budget: int, dtype: Any, reset: bool) -> Data:
-        rows = super().read(estimator, X, budget, dtype, reset)
+    def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
+        rows = super().read(estimator, X, dtype, reset)
         kernel = None if reset else estimator.kernel_
         if isinstance(kernel, GraphKernel) and not isinstance(rows, Rows):
             check_edges(rows, kernel.called)
             kernel.check_connected(rows)
         return rows
 
-    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> Kernel:
+    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> Any:
         refuse_dask(X, "kernel matrices and graphs", "pass X.compute()")
         if self.parameters["kernel"] == "graph":
             check_graph(X)

@@ -3,8 +3,6 @@
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans.kernels import PARAMETERS
 

@@ -327,7 +327,7 @@ class Holder:
     weight : ndarray of shape (n_samples,)
         Sample weights.
     threads : Threads
-        Where kernel values are computed.
+        Where the spaces are worked on.
     seed : int
         Of landmarks and random features.
     device : Device, default=HOST
@@ -451,7 +451,7 @@ class Holder:
             space = PartedSpace.on_cluster(sample, X, self.weight, cluster, held)
         else:
             space = self._parted(sample, X, row_bytes, budget.n_bytes)
-        space.survey(self.threads)
+        space.survey()
         return space
 
     def _parted(self, sample: FeatureSpace, X: Data, row_bytes: int, budget: int) -> PartedSpace:

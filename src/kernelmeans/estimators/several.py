@@ -54,10 +54,10 @@ class Views(Input):
         self.kernels = kernels
         self.scaling = scaling
 
-    def read(self, estimator: Any, X: Any, budget: int, dtype: Any, reset: bool) -> Data:
+    def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
         if hasattr(X, "columns") and lazy_rows(X) is None:
             return self._read_table(estimator, X, dtype, reset)
-        rows = super().read(estimator, X, budget, dtype, reset)
+        rows = super().read(estimator, X, dtype, reset)
         if reset:
             self.views = find_views(self.kernels, rows)
         return rows
@@ -127,13 +127,13 @@ class Views(Input):
     ) -> Space:
         weight, threads = holder.weight, holder.threads
         spaces = holder.hold(plans, self.names)
-        variance, rounding = variances(spaces, threads)
+        variance, rounding = variances(spaces)
         variance = np.where(variance > rounding, variance, 0)
         kept = self._informative(variance > 0)
         for index in kept:
             approximate = isinstance(spaces[index], FeatureSpace)
             if not (kernel.kernels[index].surely_positive or approximate):
-                warn_unless_positive(spaces[index], threads, holder.seed, self.names[index])
+                warn_unless_positive(spaces[index], holder.seed, self.names[index])
         units = variance[kept]
         if self.scaling == "min-max":
             own = [plans[index] for index in kept]
@@ -184,9 +184,7 @@ class Views(Input):
         complete[:, self.factors > 0] = weights
         return complete
 
-    def diagonal_for_labels(
-        self, kernel: CombinedKernel, X: Data, given: Any = None
-    ) -> Array:
+    def diagonal_for_labels(self, kernel: CombinedKernel, X: Data, given: Any = None) -> Array:
         return np.zeros((X.shape[0], len(kernel.kernels)), X.dtype)
 
 
@@ -197,7 +195,7 @@ class KernelMatrices(Views):
     """
 
     pairwise = True
-    sparse = False
+    holds_values = True
 
     def tell(self, tags: Any) -> None:
         super().tell(tags)
@@ -206,7 +204,7 @@ class KernelMatrices(Views):
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
 
-    def read(self, estimator: Any, X: Any, budget: int, dtype: Any, reset: bool) -> Data:
+    def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
         X = check_array(X, dtype=dtype, order="C", ensure_2d=False, allow_nd=True, input_name="X")
         if reset:
             if X.ndim != 3 or X.shape[1] != X.shape[2]:
@@ -247,9 +245,7 @@ class KernelMatrices(Views):
         pairs = zip(self.known, kernel.columns, strict=True)
         return np.stack([own.of(X[:, i], every[i]) for own, i in pairs], axis=1)
 
-    def diagonal_for_labels(
-        self, kernel: CombinedKernel, X: Data, given: Any = None
-    ) -> Array:
+    def diagonal_for_labels(self, kernel: CombinedKernel, X: Data, given: Any = None) -> Array:
         if any(own.normalised for own in kernel.kernels):
             return self.diagonal(kernel, X, given=given)
         return super().diagonal_for_labels(kernel, X)
@@ -279,15 +275,13 @@ def _columns(X: Data, columns: Columns) -> Data:
     return X[:, columns] if scipy.sparse.issparse(X) else np.ascontiguousarray(X[:, columns])
 
 
-def variances(spaces: Sequence[Space], threads: Threads) -> tuple[Array, Array]:
+def variances(spaces: Sequence[Space]) -> tuple[Array, Array]:
     """Mean squared distance of the samples from their mean in each space, and what counts as nil.
 
     Parameters
     ----------
     spaces : sequence of Space
         The spaces.
-    threads : Threads
-        Where distances are computed.
 
     Returns
     -------
@@ -297,8 +291,8 @@ def variances(spaces: Sequence[Space], threads: Threads) -> tuple[Array, Array]:
     found = np.empty((2, len(spaces)))
     for index, space in enumerate(spaces):
         share = space.sample_weight / space.sample_weight.sum()
-        mean = combination(space, share, threads)
-        distances = distances_to(space, mean, threads)[0, 0].astype(np.float64)
+        mean = combination(space, share)
+        distances = distances_to(space, mean)[0, 0].astype(np.float64)
         found[:, index] = share.astype(np.float64) @ distances, 2 * space.floor(mean)[0]
     return found[0], found[1]
 

@@ -90,9 +90,10 @@ class PartedSpace(FeatureSpace):
         self.parts = list(parts)
         self.parts_in_flight = parts_in_flight
         self.sample_weight = sample_weight
+        self.engine = sample.engine
         self._checks_rows = False
 
-    def survey(self, threads: Threads) -> None:
+    def survey(self) -> None:
         """Look at all rows once: whether they are finite, how large, and what is left out of them.
 
         Raises
@@ -101,7 +102,7 @@ class PartedSpace(FeatureSpace):
             If they are not finite.
         """
         self._checks_rows = True
-        weight, norms, total, left_out = self.reduce(_survey, (1, 1), threads).sums
+        weight, norms, total, left_out = self.reduce(_survey, (1, 1)).sums
         self._checks_rows = False
         check_finite(self.frame.features.kernel, norms)
         self.magnitude = float(norms / weight)
@@ -115,7 +116,9 @@ class PartedSpace(FeatureSpace):
         return features_of(self.frame, self.lift, rows, weight, first, check, magnitude)
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> FeatureSpace:
-        return features_of(self.frame, self.lift, self.rows[indices], sample_weight)
+        space = features_of(self.frame, self.lift, self.rows[indices], sample_weight)
+        space.engine = self.engine
+        return space
 
     @property
     def sample_rows(self) -> int:

@@ -52,7 +52,7 @@ def _run(axis: str, n: int, k: int, L: int) -> Outcome:
             return False
 
         start = space.at(np.arange(k)[:, None])
-        solve(space, start, schedule, threads, seeds=[0], listen=listen)
+        solve(space, start, schedule, seeds=[0], listen=listen)
     return {"seconds": float(np.median(np.diff(times)[WARM_UP:]))}
 
 

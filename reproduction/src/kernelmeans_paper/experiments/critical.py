@@ -63,7 +63,7 @@ def _run(task: str, starts: int = 0, start: str = "", **where: Any) -> Outcome:
 
 
 def _always(schedule: Schedule) -> Plan:
-    return lambda space, threads: schedule
+    return lambda space: schedule
 
 
 def _growth(K: Array) -> Outcome:
