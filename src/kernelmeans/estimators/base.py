@@ -27,7 +27,7 @@ from kernelmeans.estimators.lazy import by_blocks, loaded, refuse_elsewhere
 from kernelmeans.estimators.plan import Holder, Wish, plan
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
-from kernelmeans.rows.lazy import DaskRows, computed
+from kernelmeans.rows.dask import DaskRows, computed
 from kernelmeans.solver import (
     Result,
     Schedule,

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.neighbours import AMPLE
+from kernelmeans.heat.neighbors import AMPLE
 from kernelmeans.kernels.widths import column_moments
 from kernelmeans.solver import Result, Schedule
 

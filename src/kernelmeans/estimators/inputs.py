@@ -16,13 +16,13 @@ from kernelmeans.estimators.checks import (
     check_graph,
     warn_if_far,
 )
-from kernelmeans.estimators.lazy import check_rows, lazy_rows, refuse_dask
+from kernelmeans.estimators.lazy import check_rows, refuse_dask
 from kernelmeans.estimators.plan import Holder, Plan
 from kernelmeans.heat import GraphKernel
 from kernelmeans.kernels import Kernel, resolve_kernel
 from kernelmeans.memory import check_memory
-from kernelmeans.rows import Rows
-from kernelmeans.rows.lazy import DaskRows
+from kernelmeans.rows import Rows, as_rows
+from kernelmeans.rows.dask import DaskRows
 from kernelmeans.solver import Result, warn_unless_positive
 from kernelmeans.spaces import FeatureSpace, Space
 
@@ -68,7 +68,7 @@ class Input:
         reset : bool
             Whether these are training rows.
         """
-        rows = lazy_rows(X)
+        rows = as_rows(X)
         if rows is not None and self.pairwise and not isinstance(rows, DaskRows):
             what = f"{rows.source}: a precomputed kernel, which is loaded as a whole,"
             budget = HOST.budget(estimator.memory_budget).n_bytes

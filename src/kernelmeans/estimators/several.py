@@ -15,11 +15,10 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.checks import check_gram
 from kernelmeans.estimators.inputs import Input, TrainingDiagonal
-from kernelmeans.estimators.lazy import lazy_rows
 from kernelmeans.estimators.plan import Holder, Plan
 from kernelmeans.estimators.views import View, find_views, used_columns
 from kernelmeans.kernels import CombinedKernel, Kernel
-from kernelmeans.rows import Rows
+from kernelmeans.rows import Rows, as_rows
 from kernelmeans.solver import Result, warn_unless_positive
 from kernelmeans.solver.blockwise import combination, distances_to
 from kernelmeans.spaces import FeatureSpace, ProductSpace, Space, WeightRule
@@ -55,7 +54,7 @@ class Views(Input):
         self.scaling = scaling
 
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
-        if hasattr(X, "columns") and lazy_rows(X) is None:
+        if hasattr(X, "columns") and as_rows(X) is None:
             return self._read_table(estimator, X, dtype, reset)
         rows = super().read(estimator, X, dtype, reset)
         if reset:

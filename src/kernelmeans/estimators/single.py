@@ -487,4 +487,4 @@ class PowerKMeans(KernelClusterer):
     def cluster_centers_(self) -> Array:
         """The centroids, shape (n_clusters, n_features)."""
         predictor = cast(FeaturePredictor, self._predictor)
-        return predictor.theta + predictor.frame.centre
+        return predictor.theta + predictor.features.origin
