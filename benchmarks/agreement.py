@@ -2,8 +2,8 @@
 
 Run ``python benchmarks/agreement.py``, with ``--sets`` for some sets only and ``--kernel heat`` for
 the heat kernel, with another order of the rows and a second run in place of the kernel matrix.
-Sets that kernelmeans.datasets has not fetched yet are left out. (Costs, NMI and steps of methods
-and schedules are printed by ``kernelmeans paper single schedules``.)
+Sets that kernelmeans_paper.datasets has not fetched yet are left out. (Costs, NMI and steps of
+methods and schedules are printed by ``kernelmeans-paper single schedules``.)
 """
 
 import argparse
@@ -15,8 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.datasets import NAMES, is_present
-from kernelmeans.paper.problems import standardised
+from kernelmeans_paper.datasets import NAMES, is_present
+from kernelmeans_paper.problems import standardised
 
 SEEDS = 5
 
@@ -80,7 +80,7 @@ def main() -> None:
     names = arguments.sets.split(",")
     absent = [name for name in names if not is_present(name)]
     if absent:
-        print(f"Left out, for kernelmeans.datasets.fetch has yet to get them: {', '.join(absent)}")
+        print(f"Left out, not fetched yet by kernelmeans_paper.datasets: {', '.join(absent)}")
     # Runs that end at max_iter count as they are.
     warnings.simplefilter("ignore", ConvergenceWarning)
     compare = agreement_of_heat if arguments.kernel == "heat" else agreement

@@ -19,10 +19,10 @@ from sklearn.feature_extraction.image import extract_patches_2d
 from sklearn.preprocessing import scale
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.datasets import fetch, is_present
-from kernelmeans.estimators.choice import exact_is_fast
+from kernelmeans.estimators.plan import exact_is_fast
 from kernelmeans.kernels import Kernel, resolve_gamma
 from kernelmeans.lowrank import auto_components
+from kernelmeans_paper.datasets import fetch, is_present
 
 K = 10
 #: Rows that the exact kernel is fitted on; of more only true costs are computed.

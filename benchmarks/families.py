@@ -3,7 +3,7 @@
 Run ``python benchmarks/families.py`` (all tables) or name some: ``single views weights anchors``.
 NMI is arithmetic, the mean over seeds. Half of the sets are those that the rule for the number of
 neighbours was chosen on, the others confirm it. Sets that are not here are left out: those of
-kernelmeans.datasets, and MATLAB files of views whose addresses stand in this file.
+kernelmeans_paper.datasets, and MATLAB files of views whose addresses stand in this file.
 """
 
 import argparse
@@ -23,14 +23,14 @@ from sklearn.preprocessing import StandardScaler, normalize
 from heat_neighbours import CHOSEN_ON
 from heat_sets import NAMES, load, present
 from kernelmeans import MultiKernelPowerKMeans
-from kernelmeans.datasets import data_folder, fetch, is_present
-from kernelmeans.datasets.download import Network, obtain
-from kernelmeans.datasets.readers import views as reader
-from kernelmeans.datasets.sources import MULTI_VIEW, File
 from kernelmeans.heat import auto_neighbours
+from kernelmeans_paper.datasets import data_folder, fetch, is_present
+from kernelmeans_paper.datasets.download import Network, obtain
+from kernelmeans_paper.datasets.readers import views as reader
+from kernelmeans_paper.datasets.sources import MULTI_VIEW, File
 
 Kernels = list[Any]
-#: Views of texts in kernelmeans.datasets.
+#: Views of texts in kernelmeans_paper.datasets.
 TEXTS = ("bbcsport", "three_sources")
 #: Views of images: file, and its keys of rows and classes.
 IMAGES = {

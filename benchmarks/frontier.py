@@ -1,9 +1,9 @@
 """Cost per second: restarts, annealing and swap moves on many tables, against the best known.
 
 Run ``python benchmarks/frontier.py``, with ``--tables`` and ``--seeds`` for less. Tables that
-kernelmeans.datasets has not fetched are left out. Every method fits the same standardised rows with
-the kernel rbf of rms width, or with ``--kernel heat``. Its time is that of a whole fit on one
-processor, its cost that of the labels under that kernel. A cell is a table and a number of
+kernelmeans_paper.datasets has not fetched are left out. Every method fits the same standardised
+rows with the kernel rbf of rms width, or with ``--kernel heat``. Its time is that of a whole fit on
+one processor, its cost that of the labels under that kernel. A cell is a table and a number of
 clusters; cells run side by side, one on each processor. The best known cost of a cell is the least
 of all runs of all methods.
 """
@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans
-from kernelmeans.datasets import fetch, is_present
+from kernelmeans_paper.datasets import fetch, is_present
 
 Table = tuple[np.ndarray, np.ndarray]
 N_CLUSTERS = (3, 5, 8, 12, 20)
@@ -144,7 +144,7 @@ def main() -> None:
     names = arguments.tables.split(",")
     absent = [name for name in names if name not in MADE and not is_present(name)]
     if absent:
-        print(f"Left out, for kernelmeans.datasets.fetch has yet to get them: {', '.join(absent)}")
+        print(f"Left out, not fetched yet by kernelmeans_paper.datasets: {', '.join(absent)}")
     print("mean gap % of", "; ".join(METHODS))
     present = [name for name in names if name not in absent]
     report(runs(present, arguments.seeds, arguments.kernel))

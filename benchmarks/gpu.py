@@ -63,8 +63,8 @@ def runner(space: Space, restarts: int) -> Callable[[int], object]:
 
     def run(n_steps: int) -> None:
         schedule = Schedule(-3.0, -1.0, 1.01, relaxation=AUTO_RELAXATION, max_iter=n_steps)
-        with Threads(1) as threads:
-            solve(space, space.at(seeds), schedule, threads, range(restarts))
+        with space.engine:
+            solve(space, space.at(seeds), schedule, range(restarts))
 
     return run
 

@@ -1,9 +1,10 @@
 """Heat kernels on real sets: how well clusters match classes, beside other methods.
 
 Run ``python benchmarks/graphs.py [names]``; ``usps pendigits letters`` are sets of 10 000 to 20 000
-rows, downloaded where they are absent. Sets that kernelmeans.datasets has not fetched are left out,
-and so is UMAP + HDBSCAN where umap-learn is not installed. Every method fits the same rows: as
-they are for images and digits, standardised for the others. HDBSCAN's noise counts as one cluster.
+rows, downloaded where they are absent. Sets that kernelmeans_paper.datasets has not fetched are
+left out, and so is UMAP + HDBSCAN where umap-learn is not installed. Every method fits the same
+rows: as they are for images and digits, standardised for the others. HDBSCAN's noise counts as one
+cluster.
 NMI is arithmetic, seconds are those of the clock. ``--splits`` adds how well new rows are
 predicted: the mean ARI over that many splits between `predict` on a fifth of the rows that the fit
 has not seen and the labels that a fit of all rows gives them.
@@ -25,7 +26,7 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.datasets import fetch, is_present
+from kernelmeans_paper.datasets import fetch, is_present
 from large_sets import LARGE, load_large
 
 NAMES = (
@@ -105,7 +106,7 @@ def main() -> None:
     scores: dict[str, list[float]] = {method: [] for method in METHODS}
     for name in arguments.names:
         if name not in ("digits", *LARGE) and not is_present(name):
-            print(f"{name}: left out, for kernelmeans.datasets.fetch has yet to get it")
+            print(f"{name}: left out, for kernelmeans_paper.datasets.fetch has yet to get it")
             continue
         X, y = load(name)
         k, cells = len(np.unique(y)), []

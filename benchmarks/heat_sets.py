@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 from sklearn import datasets
 from sklearn.preprocessing import StandardScaler
 
-from kernelmeans.datasets import is_present
-from kernelmeans.paper.problems import standardised
+from kernelmeans_paper.datasets import is_present
+from kernelmeans_paper.problems import standardised
 
 Table = NDArray[np.float64]
 Labelled = tuple[Table, NDArray[np.integer]]
 
-#: Sets of kernelmeans.datasets, and of scikit-learn.
+#: Sets of kernelmeans_paper.datasets, and of scikit-learn.
 FETCHED = ("yale", "jaffe", "orl", "coil20", "isolet", "seeds", "lung_discrete", "tox_171",
            "glioma", "digits")  # fmt: skip
 SHIPPED = {
@@ -112,5 +112,5 @@ def present(names: list[str]) -> list[str]:
     """Those of the sets that are here; says which are not."""
     absent = [name for name in names if name in FETCHED and not is_present(name)]
     if absent:
-        print(f"Left out, for kernelmeans.datasets.fetch has yet to get them: {', '.join(absent)}")
+        print(f"Left out, not fetched yet by kernelmeans_paper.datasets: {', '.join(absent)}")
     return [name for name in names if name not in absent]

@@ -1,4 +1,4 @@
-"""Labelled sets of some ten thousand rows that kernelmeans.datasets does not offer.
+"""Labelled sets of some ten thousand rows that kernelmeans_paper.datasets does not offer.
 
 Files are found in the folder of data that ``KERNELMEANS_DATA`` names, and downloaded into it where
 they are absent: from public repositories at one commit each, with their hashes checked.
@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import scipy.io
 
-from kernelmeans.datasets.download import Network, data_folder, obtain
-from kernelmeans.datasets.sources import File, Repository
+from kernelmeans_paper.datasets.download import Network, data_folder, obtain
+from kernelmeans_paper.datasets.sources import File, Repository
 
 Labelled = tuple[np.ndarray, np.ndarray]
 

@@ -1,7 +1,7 @@
 """What a low rank costs in quality: matched starts against the exact kernel, on real data.
 
 Run ``python benchmarks/lowrank.py``, with ``--sets`` for some sets only. Sets that
-kernelmeans.datasets has not fetched yet are left out.
+kernelmeans_paper.datasets has not fetched yet are left out.
 """
 
 import argparse
@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.datasets import NAMES, is_present
-from kernelmeans.paper.methods import kernel_cost
-from kernelmeans.paper.problems import standardised
+from kernelmeans_paper.datasets import NAMES, is_present
+from kernelmeans_paper.methods import kernel_cost
+from kernelmeans_paper.problems import standardised
 
 STARTS = 20
 
@@ -52,7 +52,7 @@ def main() -> None:
     names = arguments.sets.split(",")
     absent = [name for name in names if not is_present(name)]
     if absent:
-        print(f"Left out, for kernelmeans.datasets.fetch has yet to get them: {', '.join(absent)}")
+        print(f"Left out, not fetched yet by kernelmeans_paper.datasets: {', '.join(absent)}")
     # Runs that end at max_iter count as they are.
     warnings.simplefilter("ignore", ConvergenceWarning)
     low_rank([name for name in names if name not in absent], arguments.share)

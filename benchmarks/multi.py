@@ -1,8 +1,8 @@
 """Several kernels and several views: schedules, scales of kernels, text views, a trivial view.
 
 Run ``python benchmarks/multi.py`` (all tables) or name some: ``schedules fits scalings text
-trivial``. Only the last is printed where kernelmeans.datasets has not fetched the data of the
-others yet. (The paper's table of methods is printed by ``kernelmeans paper multi``.) NMI of text
+trivial``. Only the last is printed where kernelmeans_paper.datasets has not fetched the data of the
+others yet. (The paper's table of methods is printed by ``kernelmeans-paper multi``.) NMI of text
 views with both normalisations: by the arithmetic mean of the entropies (as the paper, and all else
 here) and by their maximum (as Du et al.).
 """
@@ -22,10 +22,10 @@ from kernelmeans import (
     KernelPowerKMeans,
     MultiKernelPowerKMeans,
 )
-from kernelmeans.datasets import VIEW_NAMES, fetch, is_present
 from kernelmeans.kernels import du2015_kernels
-from kernelmeans.paper.methods import PAPER_SCHEDULE
-from kernelmeans.paper.problems import prepared
+from kernelmeans_paper.datasets import VIEW_NAMES, fetch, is_present
+from kernelmeans_paper.methods import PAPER_SCHEDULE
+from kernelmeans_paper.problems import prepared
 
 STARTS = 20
 #: Seeds of the schedules: the standard error of 20 starts is about .004.
@@ -189,7 +189,7 @@ def main() -> None:
     absent = [name for name in (*MORE_SETS, *VIEW_NAMES) if not is_present(name)]
     for name in arguments.tables or TABLES:
         if absent and name != "trivial":
-            print(f"{name}: kernelmeans.datasets.fetch has yet to get {', '.join(absent)}")
+            print(f"{name}: kernelmeans_paper.datasets.fetch has yet to get {', '.join(absent)}")
         else:
             TABLES[name]()
 

@@ -162,8 +162,8 @@ def draw(times: dict[str, list[float]], file: Path) -> None:
     print(f"figure: {file}")
 
 
-def schedule_for(space: FeatureSpace, n_steps: int, threads: Threads) -> Schedule:
-    critical = critical_power(space.sample, threads, 0)
+def schedule_for(space: FeatureSpace, n_steps: int) -> Schedule:
+    critical = critical_power(space.sample, 0)
     return Schedule(
         s0=coldest_start(critical),
         critical_power=critical,
@@ -181,14 +181,14 @@ def steps(n: int = 1_000_000, n_steps: int = 10) -> None:
     found = approximate(kernel, X, weight, "landmarks", LANDMARKS, 0)
     with Threads() as threads:
         space = FeatureSpace.hold(found.features, X, weight, threads, found.lift)
-        schedule = schedule_for(space, n_steps, threads)
+        schedule = schedule_for(space, n_steps)
     seeds = np.random.default_rng(0).choice(n, (K, 1), replace=False)
     Z, width = space.Z, space.width
     C, W = np.zeros((K, width), np.float32) + 0.1, np.full((K, n), 0.1, np.float32)
 
     def loop() -> None:
-        with Threads() as threads:
-            solve(space, space.at(seeds), schedule, threads, [0])
+        with space.engine:
+            solve(space, space.at(seeds), schedule, [0])
 
     def whole() -> None:
         for _ in range(n_steps):
@@ -295,13 +295,13 @@ def anew_over_held(n: int, p: int, n_landmarks: int, n_steps: int = 8) -> float:
                 found = Approximation(Explicit(Kernel("linear", {})), None)
             held = FeatureSpace.hold(found.features, X, weight, threads, found.lift)
             anew = PartedSpace(held, X, row_blocks(X, 4096), weight)
-            schedule = schedule_for(held, n_steps, threads)
+            schedule = schedule_for(held, n_steps)
         seeds = np.random.default_rng(0).choice(n, (K, 1), replace=False)
 
         def loop(space: FeatureSpace) -> Callable[[], None]:
             def run() -> None:
-                with Threads() as threads:
-                    solve(space, space.at(seeds), schedule, threads, [0])
+                with space.engine:
+                    solve(space, space.at(seeds), schedule, [0])
 
             return run
 

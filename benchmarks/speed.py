@@ -54,15 +54,15 @@ def steps(space: Space, k: int, restarts: int, n_steps: int) -> Callable[[], obj
     """A default run from random samples, cut off after some steps."""
     generators = [np.random.RandomState(seed) for seed in range(restarts)]
     seeds = random_seeds(space, k, generators)
-    with Threads() as threads:
-        critical = critical_power(space, threads, seed=0)
+    with space.engine:
+        critical = critical_power(space, seed=0)
     schedule = Schedule(
         coldest_start(critical), critical, AUTO_ETA, relaxation=AUTO_RELAXATION, max_iter=n_steps
     )
 
     def run() -> None:
-        with Threads() as threads:
-            solve(space, space.at(seeds), schedule, threads, range(restarts))
+        with space.engine:
+            solve(space, space.at(seeds), schedule, range(restarts))
 
     return run
 

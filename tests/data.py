@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelmeans import datasets
+from kernelmeans_paper import datasets
 
 # Beside a checkout there may be a folder with the sets; the library itself does not look there.
 _BESIDE = Path(__file__).parents[2] / "shared" / "data"
@@ -23,7 +23,7 @@ _ABSENT = [name for name in _EVERY if not datasets.is_present(name)]
 needs_data = pytest.mark.skipif(
     bool(_ABSENT),
     reason=f"{len(_ABSENT)} benchmark sets are not in {FOLDER}: let KERNELMEANS_DATA name "
-    "the folder that has them, or get them by kernelmeans.datasets.fetch",
+    "the folder that has them, or get them by kernelmeans_paper.datasets.fetch",
 )
 load = cache(partial(datasets.fetch, return_X_y=True, download_if_missing=False))
 

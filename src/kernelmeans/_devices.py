@@ -8,7 +8,7 @@ from array_api_compat import is_cupy_array, is_dask_array, is_jax_array, is_torc
 from kernelmeans._arrays import beside, namespace, on_host, to_numpy
 from kernelmeans._typing import Array
 from kernelmeans._warnings import warn_user
-from kernelmeans.memory import budget_bytes, free_bytes, total_bytes
+from kernelmeans.memory import Budget, budget_bytes, free_bytes, total_bytes
 
 #: Nearest to 1 from above that float32 holds, but TF32 and the like round away.
 JUST_ABOVE = 1 + 2.0**-13
@@ -39,9 +39,12 @@ class Device(NamedTuple):
         """Values of the host as an array there, in their own precision."""
         return beside(values, self.anchor)
 
-    def budget(self, memory_budget: int | str | None) -> int:
-        """Bytes that a fit may take there; see `budget_bytes`."""
-        return budget_bytes(memory_budget, self.memory()[1])
+    def budget(self, memory_budget: int | str | None) -> Budget:
+        """What a fit may take there; see `budget_bytes`. What is free counts if it is not given."""
+        if memory_budget is not None:
+            return Budget(budget_bytes(memory_budget))
+        free, total = self.memory()
+        return Budget(budget_bytes(None, total), free)
 
     def memory(self) -> tuple[int, int]:
         """Bytes free there, what a library holds in reserve included, and all of its memory."""

@@ -1,12 +1,18 @@
 """How much memory there is, and refusing what will not fit."""
 
+import math
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
 #: Share of all memory that a fit takes at most when it is given no budget.
 TOTAL_SHARE = 0.8
+#: Bytes that are never refused for what is free at the moment.
+ALWAYS_FREE = 2**26
+#: What messages call the budget that ``memory_budget`` sets.
+OWN_BUDGET = "the memory budget"
 #: Where Linux says what a container may take and takes: cgroup v2, then v1.
 _LIMITS = (
     ("memory.max", "memory.current", "memory.stat"),
@@ -15,6 +21,83 @@ _LIMITS = (
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+class Budget(NamedTuple):
+    """What a fit may take.
+
+    Attributes
+    ----------
+    n_bytes : int
+        Bytes that it may take.
+    free : float, default=inf
+        Bytes that are free, if they count: nothing is planned by them, but more is refused.
+    """
+
+    n_bytes: int
+    free: float = math.inf
+
+    def without(self, n_bytes: int) -> "Budget":
+        """What is left when so much is taken."""
+        return self._replace(n_bytes=max(self.n_bytes - n_bytes, 0))
+
+    def part(self, count: int) -> "Budget":
+        """One of so many equal parts."""
+        return self._replace(n_bytes=self.n_bytes // max(count, 1))
+
+    def check(self, needed: int, what: str, remedies: str) -> None:
+        """Refuse what is beyond the budget, or would make the machine run out of memory.
+
+        Parameters
+        ----------
+        needed : int
+            Bytes.
+        what : str
+            What takes them.
+        remedies : str
+            What to do.
+
+        Raises
+        ------
+        MemoryError
+            If it is more than there is.
+        """
+        check_memory(needed, self.n_bytes, what, remedies)
+        if needed > ALWAYS_FREE:
+            others = remedies[0].lower() + remedies[1:]
+            remedies = f"Set memory_budget to what the fit may take, or {others}"
+            check_memory(needed, self.free, what, remedies, "the free memory")
+
+
+def check_memory(
+    needed: int, budget: float, what: str, remedies: str, whose: str = OWN_BUDGET
+) -> None:
+    """Refuse what does not fit into memory, naming the ways out.
+
+    Parameters
+    ----------
+    needed : int
+        Bytes that it takes.
+    budget : float
+        Bytes that there are for it.
+    what : str
+        What takes them.
+    remedies : str
+        What to do.
+    whose : str
+        What the budget is called.
+
+    Raises
+    ------
+    MemoryError
+        If more is needed than the budget.
+    """
+    if needed > budget:
+        raised = "" if whose != OWN_BUDGET else ", or raise memory_budget if there is memory"
+        raise MemoryError(
+            f"{what} takes {readable(needed)}, more than {whose} of {readable(budget)}. "
+            f"{remedies}{raised}."
+        )
 
 
 def budget_bytes(memory_budget: int | str | None, total: int | None = None) -> int:

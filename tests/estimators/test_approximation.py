@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 import data
 import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.estimators import choice
+from kernelmeans.estimators import plan
 from kernelmeans.kernels import Kernel, resolve_kernel
 
 pytestmark = pytest.mark.slow
@@ -450,9 +450,9 @@ class TestAuto:
     @pytest.fixture(autouse=True)
     def few(self, monkeypatch):
         # 100 x 100 values, of 20 + 2 * 3 + 70 * 2 * 4 multiplications.
-        monkeypatch.setattr(choice, "WORK", 100 * 100 * 586)
-        monkeypatch.setattr(choice, "FASTER", 0)
-        monkeypatch.setattr(choice, "PRECOMPUTED", 1)
+        monkeypatch.setattr(plan, "WORK", 100 * 100 * 586)
+        monkeypatch.setattr(plan, "FASTER", 0)
+        monkeypatch.setattr(plan, "PRECOMPUTED", 1)
 
     def fit(self, rows, name="rbf", **given):
         model = make("auto", name, **{"n_components": "auto", "eta": 2.0, **given}).fit(rows)
@@ -481,16 +481,18 @@ class TestAuto:
         sparse = scipy.sparse.csr_array(np.hstack([X, np.zeros((200, 50))])[:100])
         assert self.fit(sparse)[0] == "exact"
 
-    def test_few_that_do_not_fit_have_landmarks_too(self):
+    def test_few_that_do_not_fit_are_refused(self):
         # The matrix, and five arrays of four clusters.
         needed = (90 * 90 + 5 * 4 * 90) * 8
         assert self.fit(X[:90], memory_budget=needed)[0] == "exact"
-        method, reason = self.fit(X[:90], memory_budget=needed - 1)
-        assert method == "landmarks"
-        assert reason == "the exact kernel would take 79.2 KB (79200 bytes) of memory"
+        message = r"79\.2 KB \(79200 bytes\).* Set approximation='landmarks' \(low rank\)"
+        with pytest.raises(MemoryError, match=message):
+            self.fit(X[:90], memory_budget=needed - 1)
+        with pytest.raises(MemoryError, match=r"approximation='rpcholesky' \(low rank\)"):
+            self.fit(oracle.rbf(X, X, 0.2)[:90, :90], "precomputed", memory_budget=needed - 1)
 
     def test_low_rank_has_to_be_worth_it(self, monkeypatch):
-        monkeypatch.setattr(choice, "FASTER", 1)
+        monkeypatch.setattr(plan, "FASTER", 1)
         assert self.fit(X)[0] == "exact"
 
     def test_rows_are_never_recomputed_unasked(self):
@@ -513,7 +515,7 @@ class TestAuto:
         assert self.fit(K[:100, :100], "precomputed")[0] == "exact"
 
     def test_a_matrix_that_is_there_may_cost_more(self, monkeypatch):
-        monkeypatch.setattr(choice, "PRECOMPUTED", 4)
+        monkeypatch.setattr(plan, "PRECOMPUTED", 4)
         assert self.fit(oracle.rbf(X, X, 0.2), "precomputed")[0] == "exact"
 
     def test_each_kernel_goes_its_own_way(self):
@@ -554,7 +556,7 @@ class TestDefault:
     )
     def test_what_is_fast(self, n, columns, k, exact):
         rows = np.broadcast_to(0.0, (n, columns))
-        assert choice.exact_is_fast(Kernel("rbf", {"gamma": 1.0}), rows, k) == exact
+        assert plan.exact_is_fast(Kernel("rbf", {"gamma": 1.0}), rows, k) == exact
 
     def test_it_needs_no_parameter(self):
         """Sixty thousand rows, whose kernel matrix would take 29 GB."""
@@ -612,11 +614,11 @@ class TestRowsOnDisk:
 
     def test_or_not_if_they_do_not_fit(self, mapped):
         short = self.NEEDED - 1
-        model = self.model(n_components=20, memory_budget=short).fit(mapped)
-        assert model.approximation_ == "landmarks"
         message = r"the kernel matrix, with the centroids and the rows of X, takes 3\.3 MB"
-        with pytest.raises(MemoryError, match=message):
-            self.model(approximation=None, memory_budget=short).fit(mapped)
+        for approximation in ("auto", None):
+            with pytest.raises(MemoryError, match=message):
+                self.model(approximation=approximation, memory_budget=short).fit(mapped)
+        self.model(approximation="landmarks", n_components=20, memory_budget=short).fit(mapped)
 
     def test_a_matrix_is_refused_before_it_is_loaded(self, tmp_path):
         K = oracle.rbf(X, X, 0.2)
@@ -678,16 +680,14 @@ class TestMemory:
     @pytest.fixture
     def spied(self, monkeypatch):
         """Which spaces are made."""
-        from kernelmeans.estimators import build
-
         made = []
 
-        class Spy(build.PartedSpace):
+        class Spy(plan.PartedSpace):
             def __init__(self, *args, **kwargs):
                 super().__init__(*args, **kwargs)
                 made.append(self)
 
-        monkeypatch.setattr(build, "PartedSpace", Spy)
+        monkeypatch.setattr(plan, "PartedSpace", Spy)
         return made
 
     @methods

@@ -11,9 +11,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import data
-from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
+from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans, memory
 from kernelmeans._devices import Device
-from kernelmeans.estimators import build
 
 
 def spying_kernel(A, B):
@@ -30,8 +29,8 @@ def test_a_kernel_matrix_that_does_not_fit_is_refused_at_once(estimator, kernel,
     size = (n * n + 5 * 3 * n) * np.dtype(dtype).itemsize
     message = (
         rf"n_samples=200000: the kernel matrix, with the centroids, takes .*\({size} bytes\), "
-        r"more than the memory budget of 1.0 GB \(1000000000 bytes\). Set approximation='auto' "
-        r"\(low rank\), or cache_kernel=False"
+        r"more than the memory budget of 1.0 GB \(1000000000 bytes\). Set "
+        r"approximation='landmarks' \(low rank\), or cache_kernel=False"
     )
     start = time.perf_counter()
     with pytest.raises(MemoryError, match=message) as caught:
@@ -60,7 +59,7 @@ class TestFreeMemory:
     def test_a_matrix_beyond_it_is_refused(self):
         message = (
             r"the kernel matrix, with the centroids, takes 72\.4 MB .* the free memory of 70\.0 MB "
-            r".*Set memory_budget to what the fit may take, or set approximation='auto'"
+            r".*Set memory_budget to what the fit may take, or set approximation='landmarks'"
         )
         with pytest.raises(MemoryError, match=message):
             clone(self.EXACT).fit(self.X)
@@ -70,7 +69,7 @@ class TestFreeMemory:
     @pytest.mark.usefixtures("nearly_full")
     @pytest.mark.slow
     def test_so_are_features(self, monkeypatch):
-        monkeypatch.setattr(build, "ALWAYS_FREE", 20_000)
+        monkeypatch.setattr(memory, "ALWAYS_FREE", 20_000)
         monkeypatch.setattr(Device, "memory", lambda self: (30_000, 2**36))
         model = clone(self.LOW_RANK).set_params(n_components=10)
         message = r"10 components.* free memory of 30.*Set memory_budget .*, or use fewer"

@@ -17,6 +17,7 @@ import oracle
 from kernelmeans import MultiKernelPowerKMeans
 from kernelmeans.baselines import MKKM, RMKKM
 from kernelmeans.engines import Threads
+from kernelmeans.kernels.formulas import NAMED
 
 X = data.cloud(60, 4)
 ESTIMATORS = [MultiKernelPowerKMeans, MKKM, RMKKM]
@@ -152,7 +153,8 @@ class TestRefused:
         refused(estimator(3), "Negative values in data .*`sample_weight`", sample_weight=-X[:, 0])
 
     def test_sparse_rows_of_a_kernel_that_takes_none(self, monkeypatch):
-        monkeypatch.setattr("kernelmeans.kernels.kernel.SPARSE", {"rbf"})
+        dense = NAMED["laplacian"]._replace(sparse=False)
+        monkeypatch.setitem(NAMED, "laplacian", dense)
         model = MultiKernelPowerKMeans(3, kernels=["rbf", "laplacian"])
         refused(model, r"kernels\[1\]: X: kernel='laplacian' needs a dense array", csr_array(X))
 

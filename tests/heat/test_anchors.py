@@ -71,7 +71,7 @@ def test_moons(dtype):
 
 
 def test_auto_takes_anchors_beyond_the_graph(monkeypatch):
-    monkeypatch.setattr("kernelmeans.estimators.choice.GRAPH_ROWS", 500)
+    monkeypatch.setattr("kernelmeans.estimators.plan.GRAPH_ROWS", 500)
     X, y = blobs(600, k=4)
     model = KernelPowerKMeans(4, kernel="heat", random_state=0).fit(X)
     assert model.approximation_ == "landmarks"
@@ -81,10 +81,12 @@ def test_auto_takes_anchors_beyond_the_graph(monkeypatch):
     assert exact.approximation_ == "explicit"
 
 
-def test_auto_takes_anchors_where_the_graph_takes_too_much_memory():
+def test_auto_takes_no_anchors_because_memory_is_short():
     X, y = blobs(20_000, k=3)
-    model = KernelPowerKMeans(3, kernel="heat", memory_budget="12MB", random_state=0).fit(X)
-    assert "the graph would take" in model.approximation_reason_
+    model = KernelPowerKMeans(3, kernel="heat", memory_budget="12MB", random_state=0)
+    with pytest.raises(MemoryError, match=r"graph of kernel='heat'.* approximation='landmarks'"):
+        model.fit(X)
+    model.set_params(approximation="landmarks").fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.99
 
 

@@ -5,7 +5,6 @@ import pytest
 from sklearn.metrics.pairwise import euclidean_distances
 
 import data
-from kernelmeans.datasets import fetch
 from kernelmeans.kernels import (
     CombinedKernel,
     Kernel,
@@ -14,6 +13,7 @@ from kernelmeans.kernels import (
     families,
     width_family,
 )
+from kernelmeans_paper.datasets import fetch
 
 #: Names of the matrices of Du et al., in the order of `du2015_family`.
 DU2015_NAMES = [

@@ -62,7 +62,7 @@ def test_samples_without_weight_are_never_pivots(K, weight):
     assert weight[found.indices].all()
 
 
-def test_the_first_two_pivots_are_drawn_in_proportion_to_weight_times_residual(threads):
+def test_the_first_two_pivots_are_drawn_in_proportion_to_weight_times_residual():
     K = np.array([[4.0, 1, 0, 2], [1, 2, 1, 0], [0, 1, 3, 1], [2, 0, 1, 3]])
     weight = np.array([1.0, 2.0, 0.5, 3.0])
     expected = np.zeros((4, 4))

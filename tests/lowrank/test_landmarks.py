@@ -149,7 +149,7 @@ def test_points_spread_as_those_of_scikit_learn(X):
     assert 0.97 < ours / theirs < 1.03
 
 
-def test_the_second_point_is_drawn_by_weight_times_squared_distance(threads):
+def test_the_second_point_is_drawn_by_weight_times_squared_distance():
     X, weight = np.array([[0.0], [1.0], [3.0]]), np.array([1.0, 4.0, 2.0])
     expected = np.zeros((3, 3))
     for i in range(3):

@@ -33,7 +33,7 @@ def test_is_that_of_the_dense_decomposition(n, weighted, dtype, threads):
     X = data.cloud(n, 6)
     K = data.rms_kernel(X).astype(dtype)
     weight = np.random.default_rng(1).uniform(0.1, 4, n) if weighted else np.ones(n)
-    got = critical_power(gram_space(K, threads, weight), threads, seed=0)
+    got = critical_power(gram_space(K, threads, weight), seed=0)
     assert got == pytest.approx(oracle.critical_power(K.astype(float), weight), rel=2e-3, abs=2e-3)
 
 
@@ -46,14 +46,14 @@ def test_is_the_same_in_every_space(threads):
         CachedGramSpace(linear, X, ones, threads),
         GramSpace(linear, X, ones, threads, row_budget=8 * 200 * 10),
     ]
-    got = [critical_power(space, threads, 0) for space in spaces]
+    got = [critical_power(space, 0) for space in spaces]
     assert got == pytest.approx([oracle.critical_power(X @ X.T)] * 3, rel=2e-3)
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-6, 1e6, 1e100])
 def test_does_not_depend_on_the_scale_of_the_kernel(scale, threads):
     K = data.rms_kernel(data.cloud(80))
-    got = critical_power(gram_space(scale * K, threads), threads, 0)
+    got = critical_power(gram_space(scale * K, threads), 0)
     assert got == pytest.approx(oracle.critical_power(K), rel=2e-3)
 
 
@@ -63,7 +63,7 @@ def test_where_one_sample_has_almost_all_the_weight(heavy, dtype, threads):
     # Single precision cannot know it, and leaves the sample out: any value above -1 will do.
     K = data.rms_kernel(data.blobs(60, 2)[0])
     weight = np.where(np.arange(60) == 5, heavy, 1.0)
-    got = critical_power(gram_space(K.astype(dtype), threads, weight), threads, 0)
+    got = critical_power(gram_space(K.astype(dtype), threads, weight), 0)
     if dtype == np.float32 and heavy > 1e4:
         assert -1 < got <= 0.5
     else:
@@ -74,7 +74,7 @@ def test_of_samples_that_differ_by_rounding_alone_is_a_number_or_minus_infinity(
     # Almost constant: the eigenvalue is that of roundings, or none.
     for seed in range(20):
         x = (1e-5 * data.cloud(60, 1, seed)).astype(np.float32)
-        got = critical_power(gram_space(x @ x.T + np.float32(2), threads), threads, 0)
+        got = critical_power(gram_space(x @ x.T + np.float32(2), threads), 0)
         assert got <= 0.5
 
 
@@ -89,14 +89,14 @@ def test_of_constant_data_is_minus_infinity(space, value, threads, dtype):
         if space == "features"
         else CachedGramSpace(kernel, X, ones, threads)
     )
-    assert critical_power(made, threads, 0) == -np.inf
+    assert critical_power(made, 0) == -np.inf
 
 
-def test_of_a_line_is_one_half(threads):
+def test_of_a_line_is_one_half():
     # All directions from the mean agree up to sign: lam = 1.
     X = np.arange(40.0)[:, None]
     space = feature_space(Kernel("linear", {}), X, np.ones(40))
-    assert critical_power(space, threads, 0) == pytest.approx(0.5, abs=1e-6)
+    assert critical_power(space, 0) == pytest.approx(0.5, abs=1e-6)
 
 
 GOLDEN = {
@@ -116,7 +116,7 @@ GOLDEN = {
 def test_golden_values_on_real_data(name, threads):
     K = data.rms_kernel(data.standardized(name)[0])
     digits = 0.005 if name in ("yale", "coil20", "glioma", "seeds") else 0.05
-    got = critical_power(gram_space(K, threads), threads, 0)
+    got = critical_power(gram_space(K, threads), 0)
     assert got == pytest.approx(GOLDEN[name], abs=digits * 1.2)
 
 
@@ -135,9 +135,9 @@ def growth_per_step(K, s, weight, threads, steps):
         for block in space.blocks(2):
             share = space.accumulate(np.ascontiguousarray(start[:, :, block]), block)
             space.add(total, share, block)
-        centroids = space.combine(total, np.ones((2, 1)), threads)
+        centroids = space.combine(total, np.ones((2, 1)))
         schedule = Schedule(s0=s, critical_power=-np.inf, eta=1, tol=0, max_iter=count)
-        ended = solve(space, centroids, schedule, threads, [0]).centroids
+        ended = solve(space, centroids, schedule, [0]).centroids
         a = ended.coefficients[0, 0] - ended.coefficients[1, 0]
         gaps.append(np.sqrt(a @ K @ a))
     return gaps[1] / gaps[0]
@@ -176,7 +176,7 @@ def indefinite(n=80, lowest=-2.5):
 def test_the_smallest_eigenvalue_is_that_of_the_centred_matrix(n, threads):
     K = indefinite(n)
     low, high = np.linalg.eigvalsh(oracle.centred(K))[[0, -1]]
-    got = spectrum_ends(gram_space(K, threads), threads, 0)
+    got = spectrum_ends(gram_space(K, threads), 0)
     assert got == pytest.approx((low, high), abs=2e-3 * (high - low))
 
 
@@ -185,7 +185,7 @@ def test_the_warning_reports_the_size_of_the_violation(lowest, threads):
     K = indefinite(lowest=lowest)
     spectrum = np.linalg.eigvalsh(oracle.centred(K))
     with pytest.warns(UserWarning, match="not positive semi-definite") as caught:
-        warn_unless_positive(gram_space(K, threads), threads, 0, "precomputed")
+        warn_unless_positive(gram_space(K, threads), 0, "precomputed")
     message = str(caught[0].message)
     number = float(re.search(r"smallest eigenvalue (\S+?),", message)[1])
     assert number == pytest.approx(lowest, rel=0.05, abs=2e-3 * np.ptp(spectrum))
@@ -198,7 +198,7 @@ def test_a_positive_matrix_brings_no_warning(n, dtype, threads):
     K = data.rms_kernel(data.cloud(n)).astype(dtype)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_unless_positive(gram_space(K, threads), threads, 0, "precomputed")
+        warn_unless_positive(gram_space(K, threads), 0, "precomputed")
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -213,7 +213,7 @@ def test_of_many_samples_is_near_the_true_value_and_never_above(kind, seed, thre
     }[kind]()
     K = data.rms_kernel(X)
     expected = oracle.critical_power(K)
-    got = critical_power(gram_space(K, threads), threads, seed)
+    got = critical_power(gram_space(K, threads), seed)
     assert got <= expected + 1e-9
     # One start vector lacks the largest by chance, and ends on the second, which is close by.
     assert got == pytest.approx(expected, rel=0.05)
@@ -225,7 +225,7 @@ def test_on_real_data_from_any_start_vector(name, threads):
     K = data.rms_kernel(data.standardized(name)[0])
     space = gram_space(K, threads)
     expected = oracle.critical_power(K)
-    got = np.array([critical_power(space, threads, seed) for seed in range(10)])
+    got = np.array([critical_power(space, seed) for seed in range(10)])
     assert (got <= expected + 1e-9).all()
     np.testing.assert_allclose(got, expected, rtol=2e-3)
 
@@ -246,7 +246,7 @@ def test_a_violation_among_many_samples_is_found_and_measured_on_all(cached, thr
     kind = CachedGramSpace if cached else GramSpace
     space = kind(PRECOMPUTED, K, np.ones(n), threads)
     with pytest.warns(UserWarning, match="not positive semi-definite") as caught:
-        warn_unless_positive(space, threads, 0, "precomputed")
+        warn_unless_positive(space, 0, "precomputed")
     number = float(re.search(r"smallest eigenvalue (\S+?),", str(caught[0].message))[1])
     low, high = np.linalg.eigvalsh(oracle.centred(K))[[0, -1]]
     assert number == pytest.approx(low, abs=2e-3 * high)
@@ -259,7 +259,7 @@ def test_many_samples_of_a_positive_matrix_bring_no_warning(dtype, threads):
     K = spread_violation(n, 0.0, np.arange(2)).astype(dtype)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_unless_positive(gram_space(K, threads), threads, 0, "precomputed")
+        warn_unless_positive(gram_space(K, threads), 0, "precomputed")
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 40])
@@ -277,4 +277,4 @@ def test_a_part_of_a_gram_space_is_that_of_its_samples(threads):
     weight = np.linspace(1, 2, len(some))
     few = gram_space(K, threads).restricted(some, weight)
     expected = oracle.critical_power(K[np.ix_(some, some)], weight)
-    assert critical_power(few, threads) == pytest.approx(expected, rel=2e-3)
+    assert critical_power(few) == pytest.approx(expected, rel=2e-3)

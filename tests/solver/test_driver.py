@@ -51,7 +51,7 @@ def test_steps_are_those_of_the_equations(kind, weighted, schedule, threads):
     v = np.random.default_rng(3).uniform(0.2, 3, 300) if weighted else np.ones(300)
     seeds = np.array([3, 50, 120, 299])
     space = make_space(X, v, threads, kind)
-    result = solve(space, space.at(seeds[:, None]), schedule, threads, [0])
+    result = solve(space, space.at(seeds[:, None]), schedule, [0])
     powers = [schedule.power(step) for step in range(schedule.max_iter)]
     np.testing.assert_array_equal(result.power_history[0], powers)
     K = dense(X, kind)
@@ -67,12 +67,12 @@ def test_steps_are_those_of_the_equations(kind, weighted, schedule, threads):
 def test_a_hard_run_ends_where_no_label_changes(kind, threads):
     X = data.cloud(300, 3)
     space = make_space(X, np.ones(300), threads, kind)
-    result = solve(space, space.at(np.array([[3], [50], [120]])), HARD, threads, [0])
+    result = solve(space, space.at(np.array([[3], [50], [120]])), HARD, [0])
     assert result.converged.all()
     assert result.inertia[0] == pytest.approx(
         oracle.hard_cost(dense(X, kind), result.labels[0]), rel=1e-9
     )
-    again = solve(space, result.centroids, HARD, threads, [0])
+    again = solve(space, result.centroids, HARD, [0])
     np.testing.assert_array_equal(again.labels, result.labels)
 
 
@@ -88,9 +88,9 @@ TABLE = np.array([[3, 5, 5, 9], [50, 60, 61, 10], [120, 4, 4, 11], [299, 1, 2, 1
 def test_a_batch_is_its_restarts_one_by_one(kind, schedule, threads):
     X = data.cloud(300, 2)
     space = make_space(X, np.ones(300), threads, kind)
-    together = solve(space, space.at(TABLE), schedule, threads, range(4))
+    together = solve(space, space.at(TABLE), schedule, range(4))
     for r in range(TABLE.shape[1]):
-        alone = solve(space, space.at(TABLE[:, [r]]), schedule, threads, [r])
+        alone = solve(space, space.at(TABLE[:, [r]]), schedule, [r])
         np.testing.assert_array_equal(together.labels[r], alone.labels[0])
         assert together.inertia[r] == pytest.approx(alone.inertia[0], rel=1e-10)
         assert together.n_iter[r] == alone.n_iter[0]
@@ -99,7 +99,7 @@ def test_a_batch_is_its_restarts_one_by_one(kind, schedule, threads):
         )
     best = together.best
     assert together.inertia[best] == together.inertia.min()
-    labels = assign(space, together.centroids, threads).labels[0]
+    labels = assign(space, together.centroids).labels[0]
     np.testing.assert_array_equal(labels, together.labels[best])
 
 
@@ -114,7 +114,7 @@ def test_finished_restarts_cost_nothing_more(threads):
         return accumulate(coefficients, block)
 
     space.accumulate = spy
-    result = solve(space, space.at(TABLE), HARD, threads, range(4))
+    result = solve(space, space.at(TABLE), HARD, range(4))
     assert len(set(result.n_iter.tolist())) > 1
     # Each restart takes part in its own steps and in no more (the rest are single samples).
     steps = widths[: result.n_iter.max()]
@@ -130,7 +130,7 @@ def test_every_step_is_told_and_a_true_answer_ends_the_run(threads):
         return len(told) == 7
 
     schedule = Schedule(s0=-3, critical_power=-2, eta=1.2)
-    result = solve(space, space.at(TABLE), schedule, threads, range(4), listen)
+    result = solve(space, space.at(TABLE), schedule, range(4), listen)
     assert [p.step for p in told] == list(range(7))
     assert {p.n_restarts for p in told} == {4}
     np.testing.assert_array_equal([p.power for p in told], result.power_history[0])
@@ -142,7 +142,7 @@ def test_every_step_is_told_and_a_true_answer_ends_the_run(threads):
 def test_restarts_finished_rise_to_their_number(threads):
     space = make_space(data.cloud(300, 2), np.ones(300), threads)
     told = []
-    solve(space, space.at(TABLE), HARD, threads, range(4), lambda progress: told.append(progress))
+    solve(space, space.at(TABLE), HARD, range(4), lambda progress: told.append(progress))
     finished = [progress.restarts_finished for progress in told]
     assert finished == sorted(finished)
     assert finished[-1] == 4 > finished[0]
@@ -154,7 +154,7 @@ def test_an_emptied_cluster_gets_the_costliest_sample(kind, threads):
     X = np.concatenate([np.zeros((20, 1)), np.full((20, 1), 1.0), [[9.0]]])
     space = make_space(X + 1e-3 * data.cloud(41, 1), np.ones(41), threads, kind)
     start = space.at(np.array([[3], [3], [25]]))
-    result = solve(space, start, HARD, threads, [0])
+    result = solve(space, start, HARD, [0])
     assert len(np.unique(result.labels[0])) == 3
     assert (result.labels[0] == result.labels[0, 40]).sum() == 1
 
@@ -165,7 +165,7 @@ def test_coincident_centroids_part_in_soft_steps(kind, dtype, threads):
     X = data.blobs(300, 2, 3, spread=0.1)[0].astype(dtype)
     space = make_space(X, np.ones(300, dtype), threads, kind)
     schedule = Schedule(s0=-4, critical_power=-2, eta=1.03)
-    result = solve(space, space.at(np.array([[7], [7], [7]])), schedule, threads, [0])
+    result = solve(space, space.at(np.array([[7], [7], [7]])), schedule, [0])
     assert len(np.unique(result.labels[0])) == 3
 
 
@@ -175,7 +175,7 @@ def test_fewer_distinct_samples_than_clusters_leave_clusters_empty(schedule, thr
     space = make_space(X, np.ones(40), threads)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = solve(space, space.at(np.array([[0], [1], [20]])), schedule, threads, [0])
+        result = solve(space, space.at(np.array([[0], [1], [20]])), schedule, [0])
     assert result.converged.all()
     assert oracle.same_partition(result.labels[0], X[:, 0])
     assert result.inertia[0] == pytest.approx(0, abs=1e-12)
@@ -187,7 +187,7 @@ def test_the_number_of_threads_changes_no_bit(kind):
     for workers in (1, 2, 5):
         with Threads(workers) as threads:
             space = make_space(data.cloud(900, 3), np.ones(900), threads, kind)
-            results.append(solve(space, space.at(TABLE), ANNEALED, threads, range(4)))
+            results.append(solve(space, space.at(TABLE), ANNEALED, range(4)))
     for other in results[1:]:
         np.testing.assert_array_equal(other.labels, results[0].labels)
         np.testing.assert_array_equal(other.inertia, results[0].inertia)

@@ -27,10 +27,10 @@ def gram_space(kind, X, weight, threads):
     return ProductSpace(members, [slice(None)] * 2, EntropyRule(1.0))
 
 
-def means_of(space, labels, k, weight, threads):
+def means_of(space, labels, k, weight):
     """Centroids of a partition, the weight of its clusters, as one restart."""
     member = np.eye(k)[labels]
-    return from_weights(space, member, threads), (member * weight[:, None]).sum(axis=0)[:, None]
+    return from_weights(space, member), (member * weight[:, None]).sum(axis=0)[:, None]
 
 
 class TestExchanges:
@@ -47,9 +47,9 @@ class TestExchanges:
             space = gram_space(kind, X, weight, threads)
         K = X @ X.T if linear else oracle.rbf(X, X, GAMMA)
         seeds = rng.choice(40, (5, 3), replace=False)
-        result = solve(space, space.at(seeds), HARD, threads, range(3))
+        result = solve(space, space.at(seeds), HARD, range(3))
         for labels in result.labels:
-            centroids, mass = means_of(space, labels, 5, weight, threads)
+            centroids, mass = means_of(space, labels, 5, weight)
             before = oracle.hard_cost(K, labels, weight)
             costs = np.full((40, 5), np.inf)
             for sample in range(40):
@@ -57,7 +57,7 @@ class TestExchanges:
                     changed = labels.copy()
                     changed[sample] = cluster
                     costs[sample, cluster] = oracle.hard_cost(K, changed, weight)
-            found = find_exchanges(space, centroids, mass, np.zeros(1), np.ones(1, bool), threads)
+            found = find_exchanges(space, centroids, mass, np.zeros(1), np.ones(1, bool))
             possible = bool((costs < before * (1 - 1e-9)).any())
             assert (len(found.samples) > 0) == possible
             if possible:
@@ -76,23 +76,23 @@ class TestExchanges:
         X = data.cloud(60, 3)
         space = gram_space("cached", X, np.ones(60), threads)
         seeds = np.random.default_rng(1).choice(60, (8, 6), replace=False)
-        plain = solve(space, space.at(seeds), HARD, threads, range(6))
-        result = solve(space, space.at(seeds), EXCHANGING, threads, range(6))
+        plain = solve(space, space.at(seeds), HARD, range(6))
+        result = solve(space, space.at(seeds), EXCHANGING, range(6))
         assert (result.inertia <= plain.inertia * (1 + 1e-12)).all()
         assert (result.inertia < plain.inertia * (1 - 1e-6)).any()
         for restart in range(6):
             history = result.objective_history[restart]
             assert (np.diff(history) <= 1e-9 * history[0]).all()
-            centroids, mass = means_of(space, result.labels[restart], 8, np.ones(60), threads)
+            centroids, mass = means_of(space, result.labels[restart], 8, np.ones(60))
             cost = result.inertia[[restart]]
-            found = find_exchanges(space, centroids, mass, cost, np.ones(1, bool), threads)
+            found = find_exchanges(space, centroids, mass, cost, np.ones(1, bool))
             assert not len(found.samples)
 
-    def test_samples_without_weight_and_clusters_of_one_stay(self, threads):
+    def test_samples_without_weight_and_clusters_of_one_stay(self):
         X = np.array([[0.0], [0.1], [5.0], [9.0]])
         weight = np.array([1.0, 0.0, 1.0, 1.0])
         space = feature_space(Kernel("linear", {}), X, weight)
-        result = solve(space, space.at(np.array([[0], [2], [3]])), EXCHANGING, threads, [0])
+        result = solve(space, space.at(np.array([[0], [2], [3]])), EXCHANGING, [0])
         assert oracle.same_partition(result.labels[0], [0, 0, 1, 2])
         assert result.converged.all()
 
@@ -107,9 +107,9 @@ class TestFewChanges:
         weight = np.random.default_rng(0).uniform(0.5, 2, 200).astype(dtype)
         space = gram_space(kind, X, weight, threads)
         seeds = np.random.default_rng(2).choice(200, (7, 3), replace=False)
-        few = solve(space, space.at(seeds), HARD, threads, range(3))
+        few = solve(space, space.at(seeds), HARD, range(3))
         monkeypatch.setattr(shares, "MOST_CHANGED", -1.0)
-        whole = solve(space, space.at(seeds), HARD, threads, range(3))
+        whole = solve(space, space.at(seeds), HARD, range(3))
         np.testing.assert_array_equal(few.labels, whole.labels)
         rounding = 1e-12 if dtype == "float64" else 1e-5
         for ours, theirs in zip(few.objective_history, whole.objective_history, strict=True):
@@ -126,7 +126,7 @@ class TestFewChanges:
             CachedGramSpace, "_changed",
             lambda self, *order: moved.append(order) or changed(self, *order),
         )  # fmt: skip
-        result = solve(space, space.at(np.arange(6)[:, None]), HARD, threads, [0])
+        result = solve(space, space.at(np.arange(6)[:, None]), HARD, [0])
         assert result.n_iter[0] / 2 < len(moved) < result.n_iter[0]
 
 
@@ -134,9 +134,9 @@ def test_a_run_that_cannot_come_below_the_bar_is_given_up(threads):
     X = data.cloud(300, 2)
     space = gram_space("cached", X, np.ones(300), threads)
     start = np.arange(12)[:, None]
-    whole = solve(space, space.at(start), HARD, threads, [0])
+    whole = solve(space, space.at(start), HARD, [0])
     low = Schedule(s0=-np.inf, critical_power=-np.inf, bar=0.5 * whole.inertia[0])
     high = Schedule(s0=-np.inf, critical_power=-np.inf, bar=1.02 * whole.inertia[0])
-    assert solve(space, space.at(start), low, threads, [0]).n_iter[0] < whole.n_iter[0]
-    kept = solve(space, space.at(start), high, threads, [0])
+    assert solve(space, space.at(start), low, [0]).n_iter[0] < whole.n_iter[0]
+    kept = solve(space, space.at(start), high, [0])
     np.testing.assert_array_equal(kept.labels, whole.labels)

@@ -45,11 +45,11 @@ def test_only_annealed_runs_of_many_samples_are_rehearsed(X):
     assert not can_rehearse(space_of(X), 6, ANNEALED)
 
 
-def test_a_restart_goes_on_from_the_best_of_its_own_starts(X, threads):
+def test_a_restart_goes_on_from_the_best_of_its_own_starts(X):
     space = space_of(X)
     ends = []
     for seed in [3, 8]:
-        centroids, schedule = rehearse(space, K, ANNEALED, seed, threads)
+        centroids, schedule = rehearse(space, K, ANNEALED, seed)
         assert centroids.shape == (K, 1)
         assert schedule.s0 < -10
         assert schedule.eta == ANNEALED.eta

@@ -26,15 +26,15 @@ def generators(restarts, seed=0):
     return [np.random.RandomState((seed, r)) for r in range(restarts)]
 
 
-def greedy(space, k, restarts, threads, seed=0):
-    return greedy_kmeans_plusplus(space, k, generators(restarts, seed), threads)
+def greedy(space, k, restarts, seed=0):
+    return greedy_kmeans_plusplus(space, k, generators(restarts, seed))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_greedy_seeds_cost_what_those_of_scikit_learn_cost(weighted, threads):
+def test_greedy_seeds_cost_what_those_of_scikit_learn_cost(weighted):
     X, _ = data.blobs(200, 2, 6, spread=0.5)
     weight = np.random.default_rng(0).integers(1, 9, 200).astype(float) if weighted else None
-    seeds = greedy(linear_space(X, weight), 6, 300, threads)
+    seeds = greedy(linear_space(X, weight), 6, 300)
     ours = [potential(X, column, weight) for column in seeds.T]
     theirs = [
         potential(X, kmeans_plusplus(X, 6, sample_weight=weight, random_state=i)[1], weight)
@@ -48,27 +48,27 @@ def test_greedy_seeds_work_in_feature_space(threads):
     # In the feature space of a narrow kernel all pairs of different samples are equally far.
     X = np.repeat(np.arange(5.0), [1, 1, 1, 1, 96])[:, None]
     space = CachedGramSpace(Kernel("rbf", {"gamma": 50.0}), X, np.ones(100), threads)
-    seeds = greedy(space, 5, 50, threads)
+    seeds = greedy(space, 5, 50)
     for column in seeds.T:
         np.testing.assert_array_equal(np.sort(X[column, 0]), np.arange(5))
 
 
-def test_first_seeds_are_drawn_in_proportion_to_the_weights(threads):
+def test_first_seeds_are_drawn_in_proportion_to_the_weights():
     weight = np.array([0, 1, 2, 3, 4.0])
     X = np.arange(5.0)[:, None]
-    first = greedy(linear_space(X, weight), 1, 5000, threads)[0]
+    first = greedy(linear_space(X, weight), 1, 5000)[0]
     share = np.bincount(first, minlength=5) / 5000
     np.testing.assert_allclose(share, weight / 10, atol=4 * np.sqrt(0.25 / 5000))
 
 
 @pytest.mark.parametrize("draw", [greedy, lambda *a: random_draw(*a)], ids=["greedy", "random"])
-def test_samples_without_weight_are_never_seeds(draw, threads):
+def test_samples_without_weight_are_never_seeds(draw):
     weight = np.tile([0.0, 1.0], 20)
-    seeds = draw(linear_space(data.cloud(40), weight), 4, 100, threads)
+    seeds = draw(linear_space(data.cloud(40), weight), 4, 100)
     assert (seeds % 2 == 1).all()
 
 
-def random_draw(space, k, restarts, threads):
+def random_draw(space, k, restarts):
     return random_seeds(space, k, generators(restarts))
 
 
@@ -81,23 +81,23 @@ def test_random_seeds_are_different_samples_drawn_evenly():
 
 
 @pytest.mark.parametrize("value", [0.0, 3.7])
-def test_data_without_spread_still_give_seeds(value, threads):
-    seeds = greedy(linear_space(np.full((20, 2), value)), 5, 4, threads)
+def test_data_without_spread_still_give_seeds(value):
+    seeds = greedy(linear_space(np.full((20, 2), value)), 5, 4)
     assert seeds.shape == (5, 4)
     assert ((seeds >= 0) & (seeds < 20)).all()
 
 
-def test_a_restart_draws_the_same_seeds_in_any_company(threads):
+def test_a_restart_draws_the_same_seeds_in_any_company():
     space = linear_space(data.cloud(80))
-    together = greedy(space, 5, 4, threads)
-    alone = greedy_kmeans_plusplus(space, 5, generators(4)[2:3], threads)
+    together = greedy(space, 5, 4)
+    alone = greedy_kmeans_plusplus(space, 5, generators(4)[2:3])
     np.testing.assert_array_equal(together[:, [2]], alone)
 
 
-def test_the_same_generator_draws_the_same_seeds(threads):
+def test_the_same_generator_draws_the_same_seeds():
     space = linear_space(data.cloud(80))
-    np.testing.assert_array_equal(greedy(space, 5, 3, threads, 7), greedy(space, 5, 3, threads, 7))
-    assert (greedy(space, 5, 3, threads, 7) != greedy(space, 5, 3, threads, 8)).any()
+    np.testing.assert_array_equal(greedy(space, 5, 3, 7), greedy(space, 5, 3, 7))
+    assert (greedy(space, 5, 3, 7) != greedy(space, 5, 3, 8)).any()
 
 
 def test_centroids_of_starting_weights(threads):
@@ -106,7 +106,7 @@ def test_centroids_of_starting_weights(threads):
     W = np.random.default_rng(2).uniform(0, 1, (300, 4))
     K = oracle.rbf(X, X, 0.3)
     space = CachedGramSpace(Kernel("rbf", {"gamma": 0.3}), X, v, threads)
-    got = distances_to(space, from_weights(space, W, threads), threads)[:, 0]
+    got = distances_to(space, from_weights(space, W))[:, 0]
     A = (W * v[:, None]).T
     A /= A.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(got.T, oracle.distances(K, A), atol=1e-12)

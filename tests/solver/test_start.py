@@ -41,13 +41,13 @@ def test_data_without_very_clear_clusters_start_just_below_the_critical_power(th
     K = data.rms_kernel(load_digits().data[:400])
     critical = oracle.critical_power(K)
     assert critical < -1
-    assert automatic_start(gram_space(K, threads), 10, critical, threads) == 1.2 * critical
+    assert automatic_start(gram_space(K, threads), 10, critical) == 1.2 * critical
 
 
 def test_clear_clusters_start_where_samples_still_share(threads):
     K = crisp()
     critical = oracle.critical_power(K)
-    s0 = automatic_start(gram_space(K, threads), 10, critical, threads)
+    s0 = automatic_start(gram_space(K, threads), 10, critical)
     assert 1.2 * critical < s0 <= 0.4 * critical
     rng = np.random.default_rng(1)
     drawn = [rng.permutation(len(K))[:10] for _ in range(50)]
@@ -62,11 +62,11 @@ def test_clear_clusters_start_where_samples_still_share(threads):
 
 @pytest.mark.parametrize(("critical", "expected"), [(-0.5, -1), (0.4, -1), (-np.inf, -np.inf)])
 def test_the_start_is_never_above_minus_one(critical, expected, threads):
-    assert automatic_start(gram_space(crisp(), threads), 10, critical, threads) == expected
+    assert automatic_start(gram_space(crisp(), threads), 10, critical) == expected
 
 
 def test_one_cluster_shares_nothing(threads):
-    assert automatic_start(gram_space(crisp(), threads), 1, -4.0, threads) == -4.8
+    assert automatic_start(gram_space(crisp(), threads), 1, -4.0) == -4.8
 
 
 def test_the_start_is_the_same_in_every_space(threads):
@@ -77,7 +77,7 @@ def test_the_start_is_the_same_in_every_space(threads):
         CachedGramSpace(linear, X, ones, threads),
         GramSpace(linear, X, ones, threads, row_budget=8 * 300 * 10),
     ]
-    found = [automatic_start(space, 12, -3.0, threads) for space in spaces]
+    found = [automatic_start(space, 12, -3.0) for space in spaces]
     np.testing.assert_allclose(found, found[0], rtol=1e-9)
     assert found[0] > -3.6
 
@@ -87,7 +87,7 @@ def test_the_start_does_not_depend_on_the_order_or_on_how_rows_are_weighed(threa
     order = np.random.default_rng(0).permutation(len(K))
     twice = np.repeat(order, 2)
     found = {
-        automatic_start(gram_space(matrix, threads, weight), 10, -4.0, threads)
+        automatic_start(gram_space(matrix, threads, weight), 10, -4.0)
         for matrix, weight in (
             (K, None),
             (K, np.full(len(K), 7.0)),
@@ -104,8 +104,8 @@ def test_rows_without_weight_are_not_asked(threads):
     far = np.pad(K, (0, 50))
     far[-50:, -50:] = 1e3 * np.eye(50)
     weight = np.r_[np.ones(len(K)), np.zeros(50)]
-    with_them = automatic_start(gram_space(far, threads, weight), 10, -4.0, threads)
-    without = automatic_start(gram_space(K, threads), 10, -4.0, threads)
+    with_them = automatic_start(gram_space(far, threads, weight), 10, -4.0)
+    without = automatic_start(gram_space(K, threads), 10, -4.0)
     assert with_them == pytest.approx(without, rel=1e-9)
 
 

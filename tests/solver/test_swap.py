@@ -21,11 +21,11 @@ def make_space(X, kind, threads, weight=None):
     return CachedGramSpace(Kernel("rbf", {"gamma": 0.2}), X, weight, threads)
 
 
-def mended(space, seeds, threads, moves=20):
+def mended(space, seeds, moves=20):
     start = space.at(np.asarray(seeds))
-    result = solve(space, start, HARD, threads, range(start.shape[1]))
+    result = solve(space, start, HARD, range(start.shape[1]))
     before = result.inertia.copy()
-    swap_moves(space, result, moves, 100, 0, threads)
+    swap_moves(space, result, moves, 100, 0)
     return before, result
 
 
@@ -36,13 +36,11 @@ def test_the_cost_never_rises_and_the_result_is_consistent(kind, seed, threads):
     v = np.random.default_rng(seed).uniform(0.1, 3, 300)
     space = make_space(X, kind, threads, v)
     seeds = np.random.default_rng(seed).choice(300, (6, 3), replace=False)
-    before, result = mended(space, seeds, threads)
+    before, result = mended(space, seeds)
     best = result.best
     assert (result.inertia <= before).all()
     assert set(np.flatnonzero(result.inertia < before)) <= {best}
-    np.testing.assert_array_equal(
-        assign(space, result.centroids, threads).labels[0], result.labels[best]
-    )
+    np.testing.assert_array_equal(assign(space, result.centroids).labels[0], result.labels[best])
     K = X @ X.T if kind == "features" else oracle.rbf(X, X, 0.2)
     cost = oracle.hard_cost(K, result.labels[best], v)
     assert result.inertia[best] == pytest.approx(cost, rel=1e-9)
@@ -59,20 +57,20 @@ def test_a_bad_start_is_mended(kind, threads):
     X = np.array([0.0, 3.0, 30.0, 33.0])[y][:, None] + 0.05 * data.cloud(120, 1)
     start = [0, 4, 1, 2]
     space = make_space(X, kind, threads)
-    before, result = mended(space, np.array(start)[:, None], threads)
+    before, result = mended(space, np.array(start)[:, None])
     assert result.inertia[0] < 0.2 * before[0]
     assert oracle.same_partition(result.labels[0], y)
 
 
 def test_nothing_is_moved_where_every_cost_is_nil(threads):
     space = make_space(np.repeat([[0.0], [1.0]], 10, axis=0), "features", threads)
-    before, result = mended(space, [[0], [10]], threads)
+    before, result = mended(space, [[0], [10]])
     assert before[0] == pytest.approx(0, abs=1e-12)
     assert result.n_iter[0] <= 3
 
 
 def test_one_cluster_cannot_be_swapped(threads):
-    before, result = mended(make_space(data.cloud(40), "features", threads), [[0]], threads)
+    before, result = mended(make_space(data.cloud(40), "features", threads), [[0]])
     assert result.inertia[0] == before[0]
 
 
@@ -83,8 +81,8 @@ def test_an_automatic_search_ends_when_it_is_long(threads, monkeypatch):
     steps = {}
     for limit in (2**14, 2**21):
         monkeypatch.setattr("kernelmeans.solver.swap.MOST_DISTANCES", limit)
-        steps[limit] = int(mended(space, seeds, threads, moves="auto")[1].n_iter[0])
-    rivals = int(mended(space, seeds, threads, moves=0)[1].n_iter[0])
+        steps[limit] = int(mended(space, seeds, moves="auto")[1].n_iter[0])
+    rivals = int(mended(space, seeds, moves=0)[1].n_iter[0])
     assert steps[2**14] == rivals < steps[2**21]
     # A batch may take somewhat longer than it is thought to.
     assert steps[2**21] < rivals + 2 * 2**21 / (40 * 400)

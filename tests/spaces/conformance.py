@@ -5,7 +5,6 @@ A space's test class inherits `SpaceConformance` and writes two methods: `make_s
 depend on the origin that a space chooses, so they are compared after centring.
 """
 
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -81,11 +80,11 @@ class SpaceConformance:
         return rng.standard_normal((CLUSTERS, RESTARTS, N)) + 0.5
 
     @pytest.fixture
-    def summed(self, threads):
-        return partial(self._summed, threads)
+    def summed(self):
+        return self._summed
 
     @staticmethod
-    def _summed(threads, space, coefficients, blocks, **mixing):
+    def _summed(space, coefficients, blocks, **mixing):
         """Centroids of these coefficients, accumulated over the given blocks."""
         coefficients = coefficients.astype(space.dtype)
         total = space.empty_sum(*coefficients.shape[:2])
@@ -93,7 +92,7 @@ class SpaceConformance:
             part = like(np.ascontiguousarray(coefficients[:, :, block]), space.device_weight)
             space.add(total, space.accumulate(part, block), block)
         mass = coefficients.sum(axis=-1, dtype=np.float64)
-        return space.combine(total, mass, threads, **mixing)
+        return space.combine(total, mass, **mixing)
 
     def assert_centroids(self, space, centroids, A, K, atol):
         """Distances to centroids with coefficients A (k, R, n) that sum to one."""
@@ -134,10 +133,10 @@ class SpaceConformance:
         A = coefficients / coefficients.sum(axis=-1, keepdims=True)
         self.assert_centroids(space, centroids, A, K, atol)
 
-    def test_combinations_that_sum_to_zero_are_differences(self, space, K, atol, threads, rng):
+    def test_combinations_that_sum_to_zero_are_differences(self, space, K, atol, rng):
         c = rng.standard_normal(N)
         c -= c.mean()
-        got = combination(space, c.astype(space.dtype), threads)
+        got = combination(space, c.astype(space.dtype))
         size = np.abs(c).sum()
         np.testing.assert_allclose(space.norms(got).item(), c @ K @ c, rtol=0, atol=atol * size**2)
         products = answers(space.products, got, space.blocks(1))[0, 0]
@@ -209,7 +208,7 @@ class SpaceConformance:
         np.testing.assert_allclose(got, expected, rtol=0, atol=4 * atol)
 
     def test_the_exported_predictor_answers_like_the_space(
-        self, space, summed, rows, K, atol, coefficients, threads
+        self, space, summed, rows, K, atol, coefficients
     ):
         A = coefficients / coefficients.sum(axis=-1, keepdims=True)
         centroids = summed(space, coefficients, space.blocks(CLUSTERS))
@@ -219,7 +218,7 @@ class SpaceConformance:
         size = np.abs(A[:, 1]).sum(axis=1).max() ** 2
         labels, nearest, got = predictor.compare(rows, diagonal, keep_distances=True)
         assert got.dtype == space.dtype
-        expected = distances_to(space, one, threads)[:, 0]
+        expected = distances_to(space, one)[:, 0]
         np.testing.assert_allclose(got, expected, rtol=0, atol=atol * size)
         np.testing.assert_array_equal(labels, got.argmin(axis=0))
         np.testing.assert_array_equal(nearest, got.min(axis=0))

@@ -138,7 +138,7 @@ class TestHeldLandmarks(OnDevices, test_lowrank.TestLandmarks):
 class TestPartedLandmarks(TestHeldLandmarks):
     def make_space(self, X, weight, threads, device):
         space = PartedSpace(super().make_space(X, weight, threads, device), X, PARTS, weight)
-        space.survey(threads)
+        space.survey()
         return space
 
 

@@ -115,7 +115,7 @@ def test_recomputed_rows_stay_within_the_budget(rows, workers):
     with Threads(workers) as threads:
         space = GramSpace(Kernel(spy, {}), X, np.ones(n), threads, row_budget=rows * n * 8)
         spy.most = 0
-        combination(space, np.linspace(-1, 2, n), threads)
+        combination(space, np.linspace(-1, 2, n))
         space.at(np.arange(8)[:, None])
     assert 0 < spy.most <= rows * n
 
@@ -129,7 +129,7 @@ def test_centring_recomputed_rows_needs_no_second_copy(workers):
         space = GramSpace(Kernel(Spy(), {}), X, np.ones(n), threads, row_budget=budget)
         coefficients = np.linspace(-1, 2, n)
         tracemalloc.start()
-        combination(space, coefficients, threads)
+        combination(space, coefficients)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     # Beside the kernel rows: the sums, and the shares of at most four blocks in flight.
@@ -171,7 +171,7 @@ def test_samples_that_are_held_are_compared_as_their_rows_are(kind, shape, dtype
         coefficients = np.random.default_rng(2).uniform(0, 1, (n, 9))
         # Two centroids that are one, for ties.
         coefficients[:, 4] = coefficients[:, 2]
-        centroids = from_weights(space, coefficients, threads)
+        centroids = from_weights(space, coefficients)
         predictor = space.export(centroids)
         held = predictor.compare_blocks(n, space.embedded, keep_distances=True)
     diagonal = kernel.squared_lengths(X)
@@ -193,7 +193,7 @@ def test_equal_rows_get_equal_labels_wherever_they_stand(threads):
         members = (first[:, None] == np.unique(first)).astype(float)
         both = np.hstack([members / members.sum(axis=0), np.eye(n)[:, np.unique(first)]])
         order = rng.permutation(both.shape[1])
-        predictor = space.export(from_weights(space, both[:, order], threads))
+        predictor = space.export(from_weights(space, both[:, order]))
         labels = predictor.compare(X, np.ones(n)).labels
         np.testing.assert_array_equal(labels, labels[first])
 

@@ -95,7 +95,7 @@ class TestLandmarks(Held):
     def found(self, X, weight):
         return nystroem(RBF, X, self.landmarks)
 
-    def test_landmarks_leave_something_out(self, space, K, weight, threads):
+    def test_landmarks_leave_something_out(self, space, K, weight):
         total = weight.astype(float) @ (np.diagonal(K) + self.rho)
         share = weight.astype(float) @ self.rho / total
         assert 0.05 < share < 0.9
@@ -183,7 +183,7 @@ class TestFourier(SpaceConformance):
 def parted(features, lift, X, weight, threads, rows=None, parts=PARTS):
     sample = FeatureSpace.hold(features, X, weight, threads, lift)
     space = PartedSpace(sample, X if rows is None else rows, parts, weight)
-    space.survey(threads)
+    space.survey()
     return space
 
 
@@ -359,7 +359,7 @@ class TestPartsMakeNoDifference:
     def test_to_the_solver(self, name, schedule, weighted, threads):
         weight = self.v if weighted else np.ones(N)
         held, parts = (
-            solve(space, space.at(self.STARTS), schedule, threads, [3, 4, 5])
+            solve(space, space.at(self.STARTS), schedule, [3, 4, 5])
             for space in self.both(name, weight, threads)
         )
         assert_array_equal(parts.labels[:, weight > 0], held.labels[:, weight > 0])
@@ -389,9 +389,7 @@ class TestPartsMakeNoDifference:
             features, lift = self.maps(name, self.X)
             space = parted(features, lift, self.X, self.v, threads, parts=parts)
             schedule = self.SCHEDULES[0]
-            results = [
-                solve(s, s.at(self.STARTS), schedule, threads, [1, 2, 3]) for s in (held, space)
-            ]
+            results = [solve(s, s.at(self.STARTS), schedule, [1, 2, 3]) for s in (held, space)]
         counting = self.v > 0
         assert_array_equal(results[0].labels[:, counting], results[1].labels[:, counting])
         assert_allclose(results[0].inertia, results[1].inertia, rtol=1e-9)
@@ -414,7 +412,7 @@ class TestPartsMakeNoDifference:
         for workers in (1, 2, 5):
             with Threads(workers) as threads:
                 _, space = self.both(name, self.v, threads)
-                found = solve(space, space.at(self.STARTS), self.SCHEDULES[1], threads, [3, 4, 5])
+                found = solve(space, space.at(self.STARTS), self.SCHEDULES[1], [3, 4, 5])
             answers.append(b"".join(own.tobytes() for own in found.objective_history))
         assert answers[0] == answers[1] == answers[2]
 
@@ -426,7 +424,7 @@ class TestPartsMakeNoDifference:
         np.save(tmp_path / "X.npy", X)
         space = PartedSpace(sample, open_rows(tmp_path / "X.npy"), PARTS, np.ones(N))
         with pytest.raises(ValueError, match="NaN or infinite values between rows 121 and 260"):
-            space.survey(threads)
+            space.survey()
 
     def test_a_kernel_that_overflows_on_a_row_is_refused(self, threads):
         X = self.X.copy()
@@ -436,7 +434,7 @@ class TestPartsMakeNoDifference:
         X[205] = 1e170
         space = PartedSpace(sample, X, PARTS, np.ones(N))
         with pytest.raises(ValueError, match=r"kernel='poly'.*NaN or infinite on these data"):
-            space.survey(threads)
+            space.survey()
 
 
 def _double(X):

@@ -105,12 +105,12 @@ class TestKernelWeights:
     def coefficients(self):
         return np.random.default_rng(1).uniform(0, 1, (4, 2, N)) * self.v
 
-    def step(self, space, coefficients, threads, **mixing):
+    def step(self, space, coefficients, **mixing):
         total = space.empty_sum(*coefficients.shape[:2])
         for block in space.blocks(8):
             part = np.ascontiguousarray(coefficients[:, :, block])
             space.add(total, space.accumulate(part, block), block)
-        return space.combine(total, coefficients.sum(axis=-1), threads, **mixing)
+        return space.combine(total, coefficients.sum(axis=-1), **mixing)
 
     def member_distances(self, coefficients):
         """Squared distances in each member, shape (L, k, R, n), from the Gram matrices."""
@@ -120,35 +120,33 @@ class TestKernelWeights:
         norms = np.einsum("lkrm,krm->lkr", products, A)
         return np.einsum("lnn->ln", K)[:, None, None] - 2 * products + norms[..., None]
 
-    def test_belong_to_the_restart(self, space, coefficients, threads):
-        centroids = self.step(space, coefficients, threads)
+    def test_belong_to_the_restart(self, space, coefficients):
+        centroids = self.step(space, coefficients)
         assert_allclose(centroids.kernel_weights, 1 / 3)
         centroids.kernel_weights = self.weights
         expected = np.einsum("rl,lkrn->krn", self.weights, self.member_distances(coefficients))
-        assert_allclose(distances_to(space, centroids, threads), expected, atol=1e-12)
+        assert_allclose(distances_to(space, centroids), expected, atol=1e-12)
 
         second = centroids.take(np.array([False, True]))
         assert_array_equal(second.kernel_weights, self.weights[1:])
-        assert_allclose(distances_to(space, second, threads)[:, 0], expected[:, 1], atol=1e-12)
+        assert_allclose(distances_to(space, second)[:, 0], expected[:, 1], atol=1e-12)
         joined = type(centroids).join([second, centroids.take(np.array([0]))])
         assert_array_equal(joined.kernel_weights, self.weights[::-1])
         centroids.keep(np.array([False, True]))
         assert_array_equal(centroids.kernel_weights, self.weights[1:])
 
     @pytest.mark.parametrize("factor", [1.0, 1.8])
-    def test_costs_need_no_distances(self, space, coefficients, threads, factor):
+    def test_costs_need_no_distances(self, space, coefficients, factor):
         start = np.array([[0, 1], [2, 3], [4, 5], [6, 7]])
-        centroids = self.step(
-            space, coefficients, threads, old=space.at(start), factor=np.full(2, factor)
-        )
+        centroids = self.step(space, coefficients, old=space.at(start), factor=np.full(2, factor))
         A_old = np.eye(N)[start]
         A_new = coefficients / coefficients.sum(axis=-1, keepdims=True)
         d = self.member_distances(A_old + factor * (A_new - A_old))
         expected = np.einsum("krn,lkrn->rl", coefficients, d)
         assert_allclose(centroids.costs * FACTORS, expected, rtol=1e-10)
 
-    def test_follow_the_costs_where_they_may(self, space, coefficients, threads):
-        centroids = self.step(space, coefficients, threads)
+    def test_follow_the_costs_where_they_may(self, space, coefficients):
+        centroids = self.step(space, coefficients)
         d = self.member_distances(coefficients)
         costs = np.einsum("krn,lkrn->rl", coefficients, d)
         space.rule = EntropyRule(entropy_weight=float(costs.std()))
@@ -156,7 +154,7 @@ class TestKernelWeights:
         raw = np.exp(-costs[0] / space.rule.entropy_weight)
         assert_allclose(adapted.kernel_weights, [raw / raw.sum(), [1 / 3] * 3])
 
-    def test_are_those_of_new_centroids_in_a_reweighted_space(self, space, threads):
+    def test_are_those_of_new_centroids_in_a_reweighted_space(self, space):
         own = space.reweighted(self.weights[1])
         centroids = own.at(np.array([[0], [1]]))
         assert_array_equal(centroids.kernel_weights, self.weights[1:])
@@ -164,7 +162,7 @@ class TestKernelWeights:
         K = FACTORS[:, None, None] * grams(self.X)
         D = np.einsum("lnn->ln", K)[:, :2, None] + np.einsum("lnn->ln", K)[:, None] - 2 * K[:, :2]
         expected = np.einsum("l,lkn->kn", self.weights[1], D)
-        got = distances_to(own, centroids, threads)[:, 0]
+        got = distances_to(own, centroids)[:, 0]
         assert_allclose(got, np.maximum(expected, 0), atol=1e-12)
 
 

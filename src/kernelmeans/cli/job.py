@@ -32,7 +32,7 @@ from kernelmeans.cli.outputs import (
 )
 from kernelmeans.cli.progress import progress
 from kernelmeans.cli.summary import as_text, fit_summary, predict_summary
-from kernelmeans.cli.tables import SHARE, Table, blocks, loaded, read_table
+from kernelmeans.cli.tables import SHARE, PreparedRows, Table, blocks, loaded, read_table
 from kernelmeans.cli.views import FoundViews, Views, read_views
 from kernelmeans.memory import budget_bytes
 from kernelmeans.rows import Rows
@@ -333,7 +333,9 @@ def _scaler(job: FitJob, data: Data) -> StandardScaler | None:
 
 
 def _scaled(scaler: StandardScaler, X: Any) -> Any:
-    return X.transformed(scaler.transform) if isinstance(X, Rows) else scaler.transform(X)
+    if isinstance(X, Rows):
+        return PreparedRows(X, X.dtype, scaler.transform)
+    return scaler.transform(X)
 
 
 def _timed_fit(estimator: Any, X: Any, weights: Any, title: str, *, quiet: bool) -> float:

@@ -46,7 +46,7 @@ TRUSTED_TYPES = (
     "kernelmeans.heat.graph.GraphFeatures",
     "kernelmeans.heat.kernel.HeatKernel",
     "kernelmeans.heat.neighbours.NearestRows",
-    "kernelmeans.kernels.combined.CombinedKernel",
+    "kernelmeans.kernels.kernel.CombinedKernel",
     "kernelmeans.kernels.kernel.Kernel",
     "kernelmeans.lowrank.maps.Explicit",
     "kernelmeans.lowrank.maps.Fourier",

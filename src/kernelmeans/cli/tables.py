@@ -5,7 +5,7 @@ import math
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +30,25 @@ _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 _UNREADABLE = (*_POLARS_ERRORS, EOFError, OSError, ValueError, zipfile.BadZipFile, zlib.error)
 # What people write into a cell that has no value, in lower case.
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
+
+
+class PreparedRows(Rows):
+    """Other rows in some precision, after a function of each row that may write into it.
+
+    Numbers that are too large for float32 become infinite.
+    """
+
+    def __init__(
+        self, rows: Rows, dtype: Any, function: Callable[[Any], Any] | None = None
+    ) -> None:
+        super().__init__(rows, rows.source, rows.names, rows.chunk)
+        self.dtype, self.function = np.dtype(dtype), function
+
+    def _load(self, start: int, stop: int) -> Any:
+        X = self.array[start:stop]
+        with np.errstate(over="ignore"):
+            X = X if self.function is None else self.function(X)
+            return np.ascontiguousarray(X, dtype=self.dtype)
 
 
 @dataclass(frozen=True)
@@ -69,7 +88,7 @@ class FrameTable:
         """
         if self.shape[0] * len(names) > most and self.source.suffix.lower() == ".parquet":
             try:
-                rows = open_rows(self.source, names).astype(dtype)
+                rows = PreparedRows(open_rows(self.source, names), dtype)
             except ValueError as error:
                 raise BadInputError(f"{error} (--drop and --columns choose columns)") from error
             rows.names = None  # the model file has them; arrays in memory have none either
@@ -139,7 +158,7 @@ class ArrayTable:
         """Return these columns as numbers, as `FrameTable.matrix`; those on disk stay there."""
         chosen = [int(name) for name in names]
         if isinstance(self.array, Rows):
-            rows = self.array.select(chosen).astype(dtype)
+            rows = PreparedRows(self.array.select(chosen), dtype)
             return rows if math.prod(rows.shape) > most else loaded(rows)
         everything = chosen == list(range(self.array.shape[1]))
         part = self.array if everything else self.array[:, chosen]

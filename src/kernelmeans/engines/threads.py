@@ -161,6 +161,10 @@ class Threads:
         self.workers = available_threads() if workers is None else workers
         self._pool: ThreadPoolExecutor | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Another process has threads of its own: there functions run where they are called.
+        return Threads, (self.workers,)
+
     def __enter__(self) -> "Threads":
         self._own_limits = _SINGLE_THREADED.hold()
         self._pool = _opened(self.workers) if self.workers > 1 else None
@@ -174,6 +178,7 @@ class Threads:
     ) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
+            self._pool = None
         _SINGLE_THREADED.release(self._own_limits)
 
     def map(

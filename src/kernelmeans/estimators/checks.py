@@ -12,7 +12,6 @@ from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.neighbours import AMPLE
 from kernelmeans.kernels.widths import column_moments
-from kernelmeans.memory import readable
 
 #: Around all that users call: what overflows is refused afterwards, with messages of our own.
 refused_later = np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -21,8 +20,6 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 LOST = 1e-3
 #: Rows and columns compared at a time when a matrix is checked for symmetry.
 SYMMETRY_ROWS = 256
-#: What messages call the budget that ``memory_budget`` sets.
-OWN_BUDGET = "the memory budget"
 
 
 def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
@@ -211,37 +208,6 @@ def _check_square(X: Data, name: str, what: str) -> None:
         raise ValueError(
             f"{name}: X must be square, {what} between all training rows, got shape {X.shape}. "
             "For rows of features use kernel='heat' with metric='euclidean'."
-        )
-
-
-def check_memory(
-    needed: int, budget: float, what: str, remedies: str, whose: str = OWN_BUDGET
-) -> None:
-    """Refuse what does not fit into memory, naming the ways out.
-
-    Parameters
-    ----------
-    needed : int
-        Bytes that it takes.
-    budget : float
-        Bytes that a fit may take.
-    what : str
-        What takes them.
-    remedies : str
-        What to do.
-    whose : str
-        What the budget is called.
-
-    Raises
-    ------
-    MemoryError
-        If more is needed than the budget.
-    """
-    if needed > budget:
-        raised = "" if whose != OWN_BUDGET else ", or raise memory_budget if there is memory"
-        raise MemoryError(
-            f"{what} takes {readable(needed)}, more than {whose} of {readable(budget)}. "
-            f"{remedies}{raised}."
         )
 
 

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kernelmeans._sklearn import Interval
-from kernelmeans.engines import Threads
-from kernelmeans.estimators.choice import APPROXIMATION
 from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, Annealed
+from kernelmeans.estimators.plan import APPROXIMATION
 from kernelmeans.estimators.with_kernels import KERNELS, WithKernels
 from kernelmeans.solver import Schedule, coldest_start
 from kernelmeans.solver.schedule import AUTO_SOFTNESS, FORGETTING_STEPS, PACE, PACED_ETA
@@ -172,9 +171,9 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         self.device = device
         self.random_state = random_state
 
-    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+    def _schedule(self, space: Space, seed: int) -> Schedule:
         # Else the kernel weights would be those of the last soft steps, not of the labels.
-        schedule = replace(super()._schedule(space, threads, seed), alternates=True)
+        schedule = replace(super()._schedule(space, seed), alternates=True)
         if self.eta == "auto":
             schedule = replace(schedule, eta=PACED_ETA, pace=PACE, softness=AUTO_SOFTNESS)
         if self._forgets and schedule.anneals:
@@ -186,11 +185,11 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         """Whether steps near the mean come first: not if the powers or the start are the user's."""
         return self.s0 == "auto" and isinstance(self.init, str)
 
-    def _first_power(self, space: Space, critical: float, threads: Threads) -> float:
+    def _first_power(self, space: Space, critical: float) -> float:
         # A start that is forgotten need not be a warm one.
         if self._forgets:
             return coldest_start(critical)
-        return super()._first_power(space, critical, threads)
+        return super()._first_power(space, critical)
 
     def _weight_rule(self, scale: float) -> WeightRule:
         # A scale of 0 (constant data) must not make infinity a NaN.

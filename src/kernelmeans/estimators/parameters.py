@@ -11,16 +11,14 @@ from kernelmeans._devices import HOST, Device
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
-from kernelmeans.engines import Threads
-from kernelmeans.estimators.build import Builder
 from kernelmeans.estimators.checks import (
     check_distances,
     check_edges,
     check_gram,
     check_graph,
 )
-from kernelmeans.estimators.choice import APPROXIMATION, choose
 from kernelmeans.estimators.diagonal import TrainingDiagonal
+from kernelmeans.estimators.plan import APPROXIMATION, Holder, plan
 from kernelmeans.estimators.shell import KernelClusterer
 from kernelmeans.heat import GraphKernel
 from kernelmeans.kernels import PARAMETERS, Kernel, resolve_kernel
@@ -83,17 +81,12 @@ ANNEALING: dict[str, Any] = {
 class OneKernel(KernelClusterer):
     """Estimators in the space of a single kernel."""
 
-    cache_kernel: bool = True
-    approximation: str | None = None
-    n_components: int | float | str = "auto"
-
-    def _space(self, kernel: Kernel, X: Data, builder: Builder) -> Space:
-        wish = self.approximation, self.n_components, self.cache_kernel, self.n_clusters
-        choice = choose(kernel, X, builder.weight, *wish, builder.budget)
-        self.approximation_, self.approximation_reason_ = choice.method, choice.reason
-        (space,) = builder.spaces([kernel], [X], [choice])
+    def _space(self, kernel: Kernel, X: Data, holder: Holder) -> Space:
+        plans = plan([kernel], [X], self._wish(), holder.budget, holder.device)
+        self.approximation_, self.approximation_reason_ = plans[0].method, plans[0].reason
+        (space,) = holder.hold(plans)
         if not (kernel.surely_positive or isinstance(space, FeatureSpace)):
-            warn_unless_positive(space, builder.threads, builder.seed, kernel.name)
+            warn_unless_positive(space, holder.seed, kernel.name)
         return space
 
     def _squared_lengths(self, X: Data, given: Any = None, device: Device = HOST) -> Array:
@@ -216,12 +209,12 @@ class Annealed(KernelClusterer):
     def _rehearses(self) -> bool:
         return bool(self.s0 == "auto")
 
-    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+    def _schedule(self, space: Space, seed: int) -> Schedule:
         # From one start vector always: powers should depend on the data alone.
-        critical = critical_power(space.sample, threads)
+        critical = critical_power(space.sample)
         automatic = self.eta == "auto"
         schedule = Schedule(
-            s0=self._first_power(space, critical, threads),
+            s0=self._first_power(space, critical),
             critical_power=critical,
             eta=AUTO_ETA if automatic else float(self.eta),
             anneal_every=self.anneal_every,
@@ -240,13 +233,13 @@ class Annealed(KernelClusterer):
             )
         return schedule
 
-    def _first_power(self, space: Space, critical: float, threads: Threads) -> float:
+    def _first_power(self, space: Space, critical: float) -> float:
         if self.s0 != "auto":
             return float(self.s0)
         # A power that stays must be one at which centroids part.
         if self.eta == 1:
             return coldest_start(critical)
-        return automatic_start(space.sample, self.n_clusters, critical, threads)
+        return automatic_start(space.sample, self.n_clusters, critical)
 
     def _set_fitted(
         self, X: Data, weight: Array, floor: float, schedule: Schedule, *outcome: Any
@@ -262,7 +255,7 @@ class Alternating(KernelClusterer):
     _loss: ClassVar[Loss] = SQUARES
     _refills: ClassVar[bool] = True
 
-    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+    def _schedule(self, space: Space, seed: int) -> Schedule:
         return Schedule(
             s0=-np.inf,
             critical_power=-np.inf,

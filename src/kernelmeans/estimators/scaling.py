@@ -14,15 +14,13 @@ from kernelmeans.spaces import Space
 RANGE_ROWS = 256
 
 
-def variances(spaces: Sequence[Space], threads: Threads) -> tuple[Array, Array]:
+def variances(spaces: Sequence[Space]) -> tuple[Array, Array]:
     """Mean squared distance of the samples from their mean in each space, and what counts as nil.
 
     Parameters
     ----------
     spaces : sequence of Space
         The spaces.
-    threads : Threads
-        Where distances are computed.
 
     Returns
     -------
@@ -32,8 +30,8 @@ def variances(spaces: Sequence[Space], threads: Threads) -> tuple[Array, Array]:
     found = np.empty((2, len(spaces)))
     for index, space in enumerate(spaces):
         share = space.sample_weight / space.sample_weight.sum()
-        mean = combination(space, share, threads)
-        distances = distances_to(space, mean, threads)[0, 0].astype(np.float64)
+        mean = combination(space, share)
+        distances = distances_to(space, mean)[0, 0].astype(np.float64)
         found[:, index] = share.astype(np.float64) @ distances, 2 * space.floor(mean)[0]
     return found[0], found[1]
 

@@ -11,7 +11,6 @@ from kernelmeans._sklearn import CallbackSupportMixin, _fit_context, with_callba
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
-from kernelmeans.estimators.build import Builder
 from kernelmeans.estimators.callbacks import Reporter
 from kernelmeans.estimators.checks import (
     all_or_nothing,
@@ -21,10 +20,11 @@ from kernelmeans.estimators.checks import (
     warn_if_far,
 )
 from kernelmeans.estimators.lazy import by_blocks, loaded, refuse_dask
+from kernelmeans.estimators.plan import Holder, Wish
 from kernelmeans.estimators.predicting import Predicting, total_cost
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
-from kernelmeans.rows.lazy import DaskRows, computed
+from kernelmeans.rows.dask import DaskRows, computed
 from kernelmeans.solver import (
     Result,
     Schedule,
@@ -66,10 +66,17 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         """Settle the kernel from the data, a `Kernel` or several of them."""
         raise NotImplementedError
 
-    def _space(self, kernel: Any, X: Data, builder: Builder) -> Space:
+    def _space(self, kernel: Any, X: Data, holder: Holder) -> Space:
         raise NotImplementedError
 
-    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+    def _wish(self) -> Wish:
+        """How kernels are to be held."""
+        given = self.get_params(deep=False)
+        names = "approximation", "n_components", "cache_kernel"
+        wish = {name: given[name] for name in names if name in given}
+        return Wish(self.n_clusters, **wish, has_approximation="approximation" in given)
+
+    def _schedule(self, space: Space, seed: int) -> Schedule:
         raise NotImplementedError
 
     @property
@@ -131,8 +138,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         seed = int(rng.randint(np.iinfo(np.int32).max))
         given, (X, device) = X, self._received(X, reset=True)
         budget = device.budget(self.memory_budget)
-        free = device.memory()[0] if self.memory_budget is None else np.inf
-        X = loaded(X, min(budget, HOST.budget(self.memory_budget)))
+        X = loaded(X, min(budget.n_bytes, HOST.budget(self.memory_budget).n_bytes))
         weight = check_weights(hosted(sample_weight), X, self.n_clusters)
         if self._pairwise:
             refuse_dask(X, "kernel matrices and graphs", "pass X.compute()")
@@ -144,28 +150,27 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
         with Threads(None if device.is_host else 1) as threads:
-            approximates = "approximation" in self.get_params(deep=False)
-            builder = Builder(
-                self.n_clusters, budget, weight, threads, seed, approximates, device, free
-            )
-            space = self._space(kernel, X, builder)
-            schedule = self._schedule(space, threads, seed)
+            holder = Holder(self.n_clusters, budget, weight, threads, seed, device)
+            space = self._space(kernel, X, holder)
+            schedule = self._schedule(space, seed)
             seeds = rng.randint(np.iinfo(np.int32).max, size=starts.n_init).tolist()
-            result = self._solve(space, starts, schedule, budget, seeds, threads, reporter)
+            result = self._solve(space, starts, schedule, budget.n_bytes, seeds, reporter)
             converged = result.converged[result.best]
             if self._swaps(space, schedule) and converged and not reporter.stopped:
-                seed, batch = seeds[result.best], self._batch(space, budget)
-                order = self.n_swaps, self.max_iter, seed, threads, reporter, batch
+                seed, batch = seeds[result.best], self._batch(space, budget.n_bytes)
+                order = self.n_swaps, self.max_iter, seed, reporter, batch
                 swap_moves(space, result, *order)
             assert result.centroids is not None
-            self._certify(space, schedule, result, threads)
+            self._certify(space, schedule, result)
             predictor = space.export(result.centroids)
             floor = float(space.floor(result.centroids)[0])
         # Where rows are not held, the space has done its work, and labels need room.
         held = space if space.keeps_rows else None
         del space
         result.centroids = None
-        self._set_fitted(X, weight, floor, schedule, result, budget, predictor, device, held)
+        self._set_fitted(
+            X, weight, floor, schedule, result, budget.n_bytes, predictor, device, held
+        )
         best = result.kernel_weights[result.best]
         check_result(self.inertia_, self.objective_history_, predictor.norms, best)
         self.labels_ = answer(self.labels_, given)
@@ -190,7 +195,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         room = min(budget - space.resident_bytes, BATCH_BYTES)
         return max(1, room // space.bytes_per_restart(self.n_clusters))
 
-    def _certify(self, space: Space, schedule: Schedule, result: Result, threads: Threads) -> None:
+    def _certify(self, space: Space, schedule: Schedule, result: Result) -> None:
         """How far an approximation can be off."""
         centroids, best = result.centroids, result.best
         assert centroids is not None
@@ -202,7 +207,7 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         if trace is not None:
             self.approximation_error_ = trace.left_out / trace.total if trace.total > 0 else 0.0
             if trace.left_out > 0 or not settled:
-                cost = partition_cost(space, centroids, threads)
+                cost = partition_cost(space, centroids)
                 # A cost that is nil may be rounded below it.
                 self.inertia_bounds_ = max(0.0, cost - trace.left_out), max(0.0, cost)
 
@@ -213,7 +218,6 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
         schedule: Schedule,
         budget: int,
         seeds: list[int],
-        threads: Threads,
         reporter: Reporter,
     ) -> Result:
         """All restarts, as many at a time as the memory budget holds."""
@@ -226,11 +230,11 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
             batch, powers = seeds[first : first + size], schedule
             if rehearses:
                 centroids, powers = rehearse(
-                    space, self.n_clusters, schedule, batch[0], threads, reporter.in_rehearsal
+                    space, self.n_clusters, schedule, batch[0], reporter.in_rehearsal
                 )
             else:
-                centroids = starts.draw(space, first, batch, threads)
-            results.append(solve(space, centroids, powers, threads, batch, reporter))
+                centroids = starts.draw(space, first, batch)
+            results.append(solve(space, centroids, powers, batch, reporter))
             reporter.finished += len(batch)
             if reporter.stopped:
                 break

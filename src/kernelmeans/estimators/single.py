@@ -6,7 +6,6 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from kernelmeans._typing import Array, Data
-from kernelmeans.engines import Threads
 from kernelmeans.estimators.parameters import (
     ANNEALING,
     COMMON,
@@ -113,14 +112,16 @@ class KernelPowerKMeans(WithKernel, Annealed):
         row: its values against ``"landmarks"`` (centroids of a short k-means; rows drawn by
         k-means++ for sparse X and callables), or against samples that randomly pivoted Cholesky
         picks (``"rpcholesky"``, also for precomputed kernels), or random Fourier features
-        (``"rff"``, for rbf and laplacian). ``"auto"`` takes the exact kernel up to some 6000 rows in ten clusters and 19 000 of a precomputed kernel,
-        and landmarks or rpcholesky beyond. Linear and cosine kernels need none. The heat kernel
-        takes the graph of all rows up to 50 000, and beyond that of ``"landmarks"``, its anchors.
+        (``"rff"``, for rbf and laplacian). ``"auto"`` takes the exact kernel where it is fast, up
+        to some 6000 rows in ten clusters and 19 000 of a precomputed kernel, and landmarks or
+        rpcholesky beyond; memory does not decide, it only refuses. Linear and cosine kernels need
+        none. The heat kernel takes the graph of all rows up to 50 000, and beyond that of
+        ``"landmarks"``, its anchors.
     n_components : "auto", int or float, default="auto"
         Features of an approximation: their number, or the share of the trace of the kernel matrix
-        to keep, between 0 and 1. A share is kept as far as 5000 of them do. ``"auto"`` is 200, three for each cluster,
-        or the root of the number of rows, whichever is more; of the heat kernel's anchors at
-        least ten for each cluster.
+        to keep, between 0 and 1. A share is kept as far as 5000 of them do. ``"auto"`` is 200,
+        three for each cluster, or the root of the number of rows, whichever is more; of the heat
+        kernel's anchors at least ten for each cluster.
     device : str or None, default=None
         Where to compute: a device of PyTorch, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It
         needs the extra ``gpu``. None is where X is: NumPy on the host, or the device of a
@@ -352,7 +353,7 @@ class KernelKMeans(WithKernel):
         self.device = device
         self.random_state = random_state
 
-    def _schedule(self, space: Space, threads: Threads, seed: int) -> Schedule:
+    def _schedule(self, space: Space, seed: int) -> Schedule:
         return Schedule(s0=-np.inf, critical_power=-np.inf, max_iter=self.max_iter)
 
 

@@ -9,7 +9,6 @@ import scipy.sparse
 from kernelmeans._arrays import all_finite
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
-from kernelmeans.engines import Threads
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.solver.seeding import (
     from_weights,
@@ -96,7 +95,7 @@ class Starts:
         """Whether starts are left to k-means++."""
         return isinstance(self.init, str) and self.init == "k-means++"
 
-    def draw(self, space: Space, first: int, seeds: Sequence[int], threads: Threads) -> Centroids:
+    def draw(self, space: Space, first: int, seeds: Sequence[int]) -> Centroids:
         """Starting centroids of restarts from the first on, each with a seed of its own."""
         k = self.n_clusters
         generators = [np.random.RandomState(seed) for seed in seeds]
@@ -105,21 +104,21 @@ class Starts:
                 return space.at(random_seeds(space, k, generators))
             if self.init == "random-partition":
                 drawn = [random_partition(space.sample_weight, k, rng) for rng in generators]
-                return Centroids.join([from_weights(space, w, threads) for w in drawn])
+                return Centroids.join([from_weights(space, w) for w in drawn])
             few = space.sample
-            return few.at(greedy_kmeans_plusplus(few, k, generators, threads))
+            return few.at(greedy_kmeans_plusplus(few, k, generators))
         if _is_index_table(self.init):
             return space.at(self.init[first : first + len(seeds)].T)
         if callable(self.init):
             drawn = [self._checked(self.init(self.X, k, rng), "init(X)") for rng in generators]
-            return Centroids.join([self._from_array(space, start, threads) for start in drawn])
-        return self._from_array(space, self.init, threads)
+            return Centroids.join([self._from_array(space, start) for start in drawn])
+        return self._from_array(space, self.init)
 
-    def _from_array(self, space: Space, start: Any, threads: Threads) -> Centroids:
+    def _from_array(self, space: Space, start: Any) -> Centroids:
         if _is_index_table(start):
             return space.at(start[:1].T)
         if not self._are_coordinates(start):
-            return from_weights(space, start, threads)
+            return from_weights(space, start)
         centroids = space.at_rows(start, (self.n_clusters, 1))
         if not all(map(all_finite, (centroids.norms, *centroids.vectors))):
             raise ValueError(

@@ -13,16 +13,14 @@ from kernelmeans._sklearn import StrOptions, _safe_indexing
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
-from kernelmeans.estimators.build import Builder
 from kernelmeans.estimators.checks import check_gram, refused_later
-from kernelmeans.estimators.choice import choose
 from kernelmeans.estimators.diagonal import TrainingDiagonal
-from kernelmeans.estimators.lazy import lazy_rows
+from kernelmeans.estimators.plan import Holder, plan
 from kernelmeans.estimators.scaling import value_range, variances
 from kernelmeans.estimators.shell import KernelClusterer
 from kernelmeans.estimators.views import FAMILIES, find_views, used_columns
 from kernelmeans.kernels import CombinedKernel, Kernel
-from kernelmeans.rows import Rows
+from kernelmeans.rows import Rows, as_rows
 from kernelmeans.solver import Result, warn_unless_positive
 from kernelmeans.spaces import FeatureSpace, ProductSpace, Space, WeightRule
 
@@ -39,8 +37,6 @@ class WithKernels(KernelClusterer):
     kernel_: CombinedKernel
     kernels: str | Sequence[Any]
     kernel_scaling: str | None
-    approximation: str | None = None
-    n_components: int | float | str = "auto"
 
     def _weight_rule(self, scale: float) -> WeightRule:
         """How kernel weights follow the costs, whose sum for k = 1 and equal weights is `scale`."""
@@ -55,7 +51,7 @@ class WithKernels(KernelClusterer):
         dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
         if self._precomputed:
             return self._validated_stack(X, dtype, reset)
-        if lazy_rows(X) is not None:
+        if as_rows(X) is not None:
             rows = super()._validated(X, reset)
             if reset:
                 self._views = find_views(self.kernels, rows)
@@ -133,27 +129,22 @@ class WithKernels(KernelClusterer):
             kernels = [kernel.normalise() for kernel in kernels]
         return CombinedKernel(kernels, columns)
 
-    def _space(self, kernel: CombinedKernel, X: Data, builder: Builder) -> ProductSpace:
-        weight, threads = builder.weight, builder.threads
+    def _space(self, kernel: CombinedKernel, X: Data, holder: Holder) -> ProductSpace:
+        weight, threads = holder.weight, holder.threads
         self.kernels_ = kernel.kernels
         rows = _rows(X, kernel.columns)
-        wish = self.approximation, self.n_components, self.cache_kernel, self.n_clusters
-        share = builder.budget // len(rows), len(rows)
-        choices = [
-            choose(own, X, weight, *wish, *share)
-            for own, X in zip(kernel.kernels, rows, strict=True)
-        ]
-        self.approximation_ = [choice.method for choice in choices]
-        self.approximation_reason_ = [choice.reason for choice in choices]
-        spaces = builder.spaces(kernel.kernels, rows, choices, self._kernel_names)
-        variance, rounding = variances(spaces, threads)
+        plans = plan(kernel.kernels, rows, self._wish(), holder.budget, holder.device)
+        self.approximation_ = [own.method for own in plans]
+        self.approximation_reason_ = [own.reason for own in plans]
+        spaces = holder.hold(plans, self._kernel_names)
+        variance, rounding = variances(spaces)
         variance = np.where(variance > rounding, variance, 0)
         kept = self._informative(variance > 0)
         for index in kept:
             approximate = isinstance(spaces[index], FeatureSpace)
             if not (kernel.kernels[index].surely_positive or approximate):
                 name = self._kernel_names[index]
-                warn_unless_positive(spaces[index], threads, builder.seed, name)
+                warn_unless_positive(spaces[index], holder.seed, name)
         self.kernel_factors_ = np.zeros(len(spaces))
         self.kernel_factors_[kept] = self._factors(kernel, rows, weight, variance, kept, threads)
         factors = self.kernel_factors_[kept]

@@ -1,11 +1,11 @@
 """Kernels: functions of two matrices of rows, their widths, and families of them."""
 
-from kernelmeans.kernels.combined import CombinedKernel
 from kernelmeans.kernels.families import du2015_family, du2015_kernels, width_family
-from kernelmeans.kernels.geodesic import geodesic_kernel
+from kernelmeans.kernels.formulas import geodesic_kernel
 from kernelmeans.kernels.kernel import (
     OF_FEATURES,
     PARAMETERS,
+    CombinedKernel,
     Kernel,
     check_finite,
     check_range,

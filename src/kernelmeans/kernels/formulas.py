@@ -1,84 +1,208 @@
-"""Named kernels for arrays of other libraries than NumPy, which scikit-learn does not take.
+"""The named kernels: their formulas, and one table of what is known of each.
 
-They are scikit-learn's up to rounding; the cosine is for NumPy and CSR too, because scikit-learn
-takes short rows for zero. Rows come in checked: floats, finite, of one device.
+A formula takes dense arrays of any library; scikit-learn computes distances of sparse rows. Rows
+come in checked: floats, finite, of one device.
 """
 
 from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
+import sklearn
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_array
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from kernelmeans._arrays import double, like, namespace
+from kernelmeans._arrays import double, like, namespace, on_host, overwrite, to_numpy
 from kernelmeans._typing import Array, Data
+from kernelmeans.kernels.gaussian import GaussianRows, power_distances
+
+Function = Callable[..., Any]
 
 
-def laplacian(X: Array, Y: Array, gamma: float) -> Array:
+def ones(X: Data, **_: Any) -> Array:
+    """One for every row, shape (n,)."""
+    values: Array = namespace(X).ones(X.shape[0], dtype=X.dtype, device=getattr(X, "device", None))
+    return values
+
+
+class NamedKernel(NamedTuple):
+    """What is known of a kernel that has a name.
+
+    Attributes
+    ----------
+    values : callable
+        Kernel matrix (n_X, n_Y) of rows X and rows Y, given the parameters.
+    parameters : tuple of str
+        The parameters' names.
+    diagonal : callable
+        K(x, x) of rows X, shape (n_X,), given the parameters.
+    unit_diagonal : bool
+        Whether K(x, x) is 1, or 0 for a row that is zero.
+    is_positive : callable
+        Whether every kernel matrix is positive semi-definite, given the parameters.
+    sparse : bool
+        Whether rows may be a CSR matrix.
+    distance : {"euclidean", "manhattan", "angle"} or None
+        The distance that the kernel is a function of; its width is chosen by it.
+    features : callable or None
+        Rows whose inner products are the kernel, where there are such.
+    against : callable or None
+        Given dense rows Y and the parameters, the function ``values`` of dense rows X alone; where
+        a part of the work depends on Y alone.
+    """
+
+    values: Function
+    parameters: tuple[str, ...] = ()
+    diagonal: Function = ones
+    unit_diagonal: bool = True
+    is_positive: Function = lambda **_: True
+    sparse: bool = True
+    distance: str | None = None
+    features: Function | None = None
+    against: Function | None = None
+
+
+def rbf(X: Data, Y: Data, gamma: float) -> Array:
+    """``exp(-gamma ||x - y||^2)``, shape (n_X, n_Y)."""
+    if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
+        return _of_sparse(rbf_kernel, X, Y, gamma)
+    return GaussianRows(Y, gamma)(X)
+
+
+def laplacian(X: Data, Y: Data, gamma: float) -> Array:
     """``exp(-gamma ||x - y||_1)``, shape (n_X, n_Y)."""
-    xp = namespace(X)
-    K = xp.zeros((X.shape[0], Y.shape[0]), dtype=X.dtype, device=X.device)
-    # Column by column: all at once would take n_features times the memory.
-    for column in range(X.shape[1]):
-        K -= xp.abs(X[:, column, None] - Y[:, column])
-    K *= gamma
-    values: Array = xp.exp(K)
+    if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
+        return _of_sparse(laplacian_kernel, X, Y, gamma)
+    K = power_distances(X, Y, 1)
+    K *= -gamma
+    return overwrite(K, namespace(K).exp, K)
+
+
+def _of_sparse(kernel: Callable[..., Array], X: Data, Y: Data, gamma: float) -> Array:
+    # The rows were checked when they came in; checking both again for each block is slow.
+    with sklearn.config_context(assume_finite=True):
+        return kernel(X, Y, gamma=gamma)
+
+
+def geodesic_kernel(X: Data, Y: Data | None = None, gamma: float = 0.5) -> Array:
+    """Laplacian kernel of the angle between rows, ``exp(-gamma * arccos(x.y))``.
+
+    Positive definite on the unit sphere, to which the rows are scaled. With ``gamma=0.5`` it is
+    the kernel of the paper's simulation study (Section 4, sigma = 1).
+
+    Parameters
+    ----------
+    X : {array-like, CSR matrix} of shape (n_samples_X, n_features)
+        Rows to compare.
+    Y : {array-like, CSR matrix} of shape (n_samples_Y, n_features), default=None
+        Rows to compare with; ``X`` itself when None.
+    gamma : float, default=0.5
+        Decay per radian.
+
+    Returns
+    -------
+    K : ndarray of shape (n_samples_X, n_samples_Y)
+        Kernel values in (0, 1].
+
+    Raises
+    ------
+    ValueError
+        If a row is zero.
+
+    Examples
+    --------
+    >>> from kernelmeans.kernels import geodesic_kernel
+    >>> geodesic_kernel([[2.0, 0.0]], [[1.0, 0.0], [-3.0, 0.0]]).round(3)
+    array([[1.   , 0.208]])
+    """
+    dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+    X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    Y = X if Y is None else check_array(Y, accept_sparse="csr", dtype=np.float64)
+    return geodesic(X, Y, gamma).astype(dtype, copy=False)
+
+
+def geodesic(X: Data, Y: Data, gamma: float) -> Array:
+    """``exp(-gamma arccos(x.y))`` of the directions of rows, shape (n_X, n_Y)."""
+    # Near 1 the arccosine has half the digits of the cosine, hence float64.
+    K = inner_products(_directions(X), _directions(Y))
+    xp = namespace(K)
+    K = overwrite(K, xp.clip, K, -1.0, 1.0)
+    K = overwrite(K, xp.acos, K)
+    K *= -gamma
+    values: Array = like(overwrite(K, xp.exp, K), X)
     return values
 
 
-def poly(X: Array, Y: Array, gamma: float, degree: float, coef0: float) -> Array:
-    """``(gamma x.y + coef0)^degree``, shape (n_X, n_Y)."""
-    values: Array = (gamma * (X @ Y.T) + coef0) ** degree
-    return values
-
-
-def sigmoid(X: Array, Y: Array, gamma: float, coef0: float) -> Array:
-    """``tanh(gamma x.y + coef0)``, shape (n_X, n_Y)."""
-    values: Array = namespace(X).tanh(gamma * (X @ Y.T) + coef0)
-    return values
+def _directions(X: Data) -> Data:
+    X = X.astype(np.float64) if scipy.sparse.issparse(X) else double(X)
+    largest = to_numpy(largest_entries(X))
+    if not largest.all():
+        raise ValueError(
+            f"X: row {int(np.argmin(largest))} is zero and has no direction, which "
+            "kernel='geodesic' needs; leave such rows out, or use another kernel."
+        )
+    return unit_rows(X)
 
 
 def cosine(X: Data, Y: Data) -> Array:
-    """Inner product of the rows scaled to length one, zero rows as they are."""
-    values = unit_rows(X) @ unit_rows(Y).T
-    dense: Array = values.toarray() if scipy.sparse.issparse(values) else values
-    return dense
+    """Inner products of the rows scaled to length one, zero rows as they are."""
+    # scikit-learn takes short rows for zero.
+    return inner_products(unit_rows(X), unit_rows(Y))
 
 
-def linear(X: Array, Y: Array) -> Array:
-    """Inner product of the rows."""
-    return X @ Y.T
+def inner_products(X: Data, Y: Data) -> Array:
+    """Inner products of the rows, shape (n_X, n_Y), dense."""
+    products: Array = safe_sparse_dot(X, Y.T, dense_output=True)
+    return products
 
 
-def geodesic(X: Array, Y: Array, gamma: float) -> Array:
-    """``exp(-gamma arccos(x.y))`` of directions, shape (n_X, n_Y)."""
-    xp = namespace(X)
-    # Near 1 the arccosine has half the digits of the cosine.
-    directions = []
-    for rows in (X, Y):
-        rows = double(rows)
-        if not bool(xp.all(xp.any(rows != 0, axis=1))):
-            raise ValueError(
-                "X: a row is zero and has no direction, which kernel='geodesic' needs; leave such "
-                "rows out, or use another kernel."
-            )
-        directions.append(unit_rows(rows))
-    cosines = directions[0] @ directions[1].T
-    values: Array = like(xp.exp(-gamma * xp.acos(xp.clip(cosines, -1.0, 1.0))), X)
-    return values
+def _poly(products: Array, gamma: float, degree: float, coef0: float) -> Array:
+    products *= gamma
+    products += coef0
+    products **= degree
+    return products
+
+
+def _sigmoid(products: Array, gamma: float, coef0: float) -> Array:
+    products *= gamma
+    products += coef0
+    return overwrite(products, namespace(products).tanh, products)
+
+
+def squared_norms(X: Data) -> Array:
+    """Squared lengths of the rows, shape (n,)."""
+    norms: Array = row_norms(X, squared=True) if on_host(X) else namespace(X).vecdot(X, X)
+    return norms
+
+
+def matrix_diagonal(K: Array) -> Array:
+    """A copy of the diagonal of a matrix."""
+    xp = namespace(K)
+    diagonal: Array = xp.asarray(xp.linalg.diagonal(K), copy=True)
+    return diagonal
 
 
 def unit_rows(X: Data) -> Data:
     """Rows scaled to length one, zero rows as they are."""
-    # Else squares of small or large numbers would be lost.
-    X = _divided(X, largest_entries(X))
+    # First by the largest entry: squares of small or large numbers would be lost.
     if scipy.sparse.issparse(X):
-        return _divided(X, np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel()))
-    xp = namespace(X)
-    return _divided(X, xp.sqrt(xp.vecdot(X, X)))
+        with sklearn.config_context(assume_finite=True):
+            return normalize(normalize(X, "max"))
+    X = _divided(X, largest_entries(X))
+    return _divided(X, namespace(X).sqrt(squared_norms(X)))
+
+
+def _divided(X: Array, lengths: Array) -> Array:
+    """Rows over their lengths, those of length zero as they are."""
+    divided: Array = X / namespace(X).where(lengths > 0, lengths, like(1, lengths))[:, None]
+    return divided
 
 
 def largest_entries(X: Data) -> Array:
-    """Largest absolute value in each row."""
+    """Largest absolute value in each row, shape (n,)."""
     if scipy.sparse.issparse(X):
         sparse: Array = abs(X).max(axis=1).toarray().ravel()
         return sparse
@@ -87,20 +211,43 @@ def largest_entries(X: Data) -> Array:
     return dense
 
 
-def _divided(X: Data, lengths: Array) -> Data:
-    """Rows over their lengths, those of length zero as they are."""
-    lengths = namespace(lengths).where(lengths > 0, lengths, like(1, lengths))
-    if not scipy.sparse.issparse(X):
-        return X / lengths[:, None]
-    data = X.data / np.repeat(lengths, np.diff(X.indptr))
-    return scipy.sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+def _of_inner_product(
+    function: Function, parameters: tuple[str, ...], is_positive: Function
+) -> NamedKernel:
+    return NamedKernel(
+        lambda X, Y, **given: function(inner_products(X, Y), **given),
+        parameters,
+        lambda X, **given: function(squared_norms(X), **given),
+        unit_diagonal=False,
+        is_positive=is_positive,
+    )
 
 
-FORMULAS: Mapping[str, Callable[..., Array]] = {
-    "laplacian": laplacian,
-    "poly": poly,
-    "sigmoid": sigmoid,
-    "cosine": cosine,
-    "linear": linear,
-    "geodesic": geodesic,
+def _poly_is_positive(gamma: float, degree: float, coef0: float) -> bool:
+    return coef0 >= 0 and degree == int(degree)
+
+
+def never_positive(**_: Any) -> bool:
+    """Nothing says that a kernel matrix is positive semi-definite."""
+    return False
+
+
+def _of_training_rows(X: Data, Y: Data, **_: Any) -> Array:
+    raise NotImplementedError("kernelmeans.heat.HeatKernel computes it")
+
+
+#: What is known of each kernel. ``heat`` and ``graph`` depend on all training rows.
+NAMED: Mapping[str, NamedKernel] = {
+    "rbf": NamedKernel(rbf, ("gamma",), distance="euclidean", against=GaussianRows),
+    "laplacian": NamedKernel(laplacian, ("gamma",), distance="manhattan"),
+    "geodesic": NamedKernel(geodesic, ("gamma",), distance="angle"),
+    "poly": _of_inner_product(_poly, ("gamma", "degree", "coef0"), _poly_is_positive),
+    "sigmoid": _of_inner_product(_sigmoid, ("gamma", "coef0"), never_positive),
+    "cosine": NamedKernel(cosine, (), lambda X: largest_entries(X) > 0, features=unit_rows),
+    "linear": NamedKernel(inner_products, (), squared_norms, False, features=lambda X: X),
+    "heat": NamedKernel(_of_training_rows, ("n_neighbors", "t", "metric")),
+    "graph": NamedKernel(_of_training_rows, ("t",)),
+    "precomputed": NamedKernel(
+        lambda X, Y: X, (), matrix_diagonal, False, never_positive, sparse=False
+    ),
 }

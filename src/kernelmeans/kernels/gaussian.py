@@ -59,6 +59,14 @@ class GaussianRows:
 
     def __call__(self, X: Array) -> Array:
         """Kernel matrix of shape (n_rows, m), in the precision of X."""
+        values = self.exponents(X)
+        return overwrite(values, namespace(values).exp, values)
+
+    def exponents(self, X: Array) -> Array:
+        """``-gamma ||x - y||^2``, shape (n_rows, m), in the precision of X.
+
+        It is minus infinity where the exponential counts as zero.
+        """
         xp = namespace(X)
         rows, farthest = self._extended(X, xp.result_type(X.dtype, self._rows.dtype))
         exponents = rows @ xp.asarray(self._rows, dtype=rows.dtype).T
@@ -70,7 +78,7 @@ class GaussianRows:
         if 2 * (farthest + self._farthest) > VANISHING:
             # Denormal numbers would slow the products that follow up to fortyfold.
             values[values < -VANISHING] = -xp.inf
-        return overwrite(values, xp.exp, values)
+        return values
 
     def _by_differences(self, exponents: Array, rows: Array) -> Array:
         """Exponents, of which those between far rows are computed by differences."""
@@ -78,13 +86,11 @@ class GaussianRows:
         if not bool(xp.any(far)):
             return exponents
         if on_host(rows):
-            squares = cdist(rows[far, :-2], self._rows[self._far, :-2], "sqeuclidean")
+            squares = power_distances(rows[far, :-2], self._rows[self._far, :-2], 2)
             exponents[np.ix_(far, self._far)] = squares / -2
             return exponents
-        # The standard writes to no chosen rows and columns: all of them, column by column.
-        squares = xp.zeros_like(exponents)
-        for column in range(rows.shape[1] - 2):
-            squares += (rows[:, column, None] - self._rows[:, column]) ** 2
+        # The array API standard cannot write to chosen rows and columns.
+        squares = power_distances(rows[:, :-2], self._rows[:, :-2], 2)
         exact: Array = xp.where(far[:, None] & self._far, squares / -2, exponents)
         return exact
 
@@ -105,3 +111,19 @@ def _far_from_centre(rows: Array) -> BoolArray:
     rounding = namespace(rows).finfo(rows.dtype).eps * -rows[:, -1]
     far: BoolArray = rounding > ROUNDING
     return far
+
+
+def power_distances(X: Array, Y: Array, power: int) -> Array:
+    """Sums of ``|x_p - y_p| ** power`` over the columns p, for a power of 1 or 2.
+
+    Shape (n_X, n_Y). By differences, and so without loss of digits; NumPy's in float64.
+    """
+    if on_host(X):
+        squares: Array = cdist(X, Y, {1: "cityblock", 2: "sqeuclidean"}[power])
+        return squares
+    xp = namespace(X)
+    sums: Array = xp.zeros((X.shape[0], Y.shape[0]), dtype=X.dtype, device=X.device)
+    # Column by column: all at once would take n_features times the memory.
+    for column in range(X.shape[1]):
+        sums += xp.abs(X[:, column, None] - Y[:, column]) ** power
+    return sums

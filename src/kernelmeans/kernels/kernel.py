@@ -1,45 +1,26 @@
 """Kernel functions with their parameters settled."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-import sklearn
-from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils.extmath import row_norms
 
 from kernelmeans._arrays import like, namespace, on_host, picked, to_numpy
 from kernelmeans._devices import HOST, Device
-from kernelmeans._typing import Array, Data
+from kernelmeans._typing import Array, Columns, Data
 from kernelmeans._warnings import warn_user
-from kernelmeans.kernels.formulas import FORMULAS, largest_entries, unit_rows
-from kernelmeans.kernels.gaussian import GaussianRows
-from kernelmeans.kernels.geodesic import geodesic_kernel
+from kernelmeans.kernels.formulas import NAMED, NamedKernel, never_positive
 from kernelmeans.kernels.widths import resolve_gamma
 
 #: Rows per call when only the diagonal of a kernel matrix is wanted.
 DIAGONAL_ROWS = 128
 #: The parameters that each named kernel takes.
-PARAMETERS: Mapping[str, tuple[str, ...]] = {
-    "rbf": ("gamma",),
-    "laplacian": ("gamma",),
-    "geodesic": ("gamma",),
-    "poly": ("gamma", "degree", "coef0"),
-    "sigmoid": ("gamma", "coef0"),
-    "cosine": (),
-    "linear": (),
-    "heat": ("n_neighbors", "t", "metric"),
-    "graph": ("t",),
-    "precomputed": (),
-}
+PARAMETERS = {name: named.parameters for name, named in NAMED.items()}
 #: Kernels of rows of features, and so of some of their columns.
-OF_FEATURES = tuple(name for name in PARAMETERS if name not in ("graph", "precomputed"))
-#: Kernels with K(x, x) = 1 for every x.
-UNIT_DIAGONAL = frozenset({"rbf", "laplacian", "geodesic", "heat", "graph"})
-#: Kernels that accept CSR matrices (a callable has to look after itself).
-SPARSE = frozenset(PARAMETERS) - {"precomputed"}
+OF_FEATURES = tuple(name for name in NAMED if name not in ("graph", "precomputed"))
 
 
 class Kernel:
@@ -48,7 +29,7 @@ class Kernel:
     Parameters
     ----------
     function : str or callable
-        A name out of `PARAMETERS`, or a callable taking two matrices of rows.
+        A name in `NAMED`, or a callable taking two matrices of rows.
     parameters : mapping of str to Any
         Keyword arguments of the kernel.
     normalised : bool, default=False
@@ -96,18 +77,24 @@ class Kernel:
         return self.given_name == "precomputed"
 
     @property
+    def _known(self) -> NamedKernel:
+        """What is known of it; of a callable the values alone."""
+        if isinstance(self.function, str):
+            return NAMED[self.function]
+        return NamedKernel(
+            partial(_call, self.function), unit_diagonal=False, is_positive=never_positive
+        )
+
+    @property
     def surely_positive(self) -> bool:
         """Whether theory says that every kernel matrix is positive semi-definite."""
-        if self.given_name == "poly":
-            degree = self.parameters["degree"]
-            return bool(self.parameters["coef0"] >= 0 and degree == int(degree))
-        return self.given_name in UNIT_DIAGONAL | {"cosine", "linear"}
+        return bool(self._known.is_positive(**self.parameters))
 
     def normalise(self) -> "Kernel":
         """The same kernel with K(x, x) = 1."""
         if self.given_name == "linear":
             return Kernel("cosine", {})
-        if self.normalised or self.given_name in UNIT_DIAGONAL | {"cosine"}:
+        if self.normalised or self._known.unit_diagonal:
             return self
         return Kernel(self.function, self.parameters, normalised=True)
 
@@ -127,55 +114,17 @@ class Kernel:
 
     def values(self, X: Data, Y: Data) -> Array:
         """Kernel matrix before any normalisation, shape (n_X, n_Y)."""
-        if self.precomputed:
-            return np.asarray(X) if on_host(X) else X
-        X, Y = floating(X), floating(Y)
-        if self.given_name == "rbf" and not (scipy.sparse.issparse(X) or scipy.sparse.issparse(Y)):
-            return GaussianRows(Y, **self.parameters)(X)
-        if isinstance(self.function, str) and (self.function == "cosine" or not on_host(X)):
-            return FORMULAS[self.function](X, Y, **self.parameters)
-        if self.given_name == "geodesic":
-            return geodesic_kernel(X, Y, **self.parameters)
-        if isinstance(self.function, str):
-            # The rows were checked when they came in; checking both again per block is dear.
-            with sklearn.config_context(assume_finite=True):
-                K = pairwise_kernels(X, Y, metric=self.function, **self.parameters)
-            return np.asarray(K, dtype=X.dtype)
-        return self._call_function(self.function, X, Y)
+        X = floating(X)
+        values: Array = like(self._known.values(X, floating(Y), **self.parameters), X)
+        return values
 
     def against(self, Y: Data) -> Callable[[Data], Array]:
-        """The function `values` of rows X alone: what it takes of all Y is computed once."""
-        if self.given_name != "rbf" or scipy.sparse.issparse(Y):
+        """The function `values` of rows X alone: what depends on Y alone is computed once."""
+        against = self._known.against
+        if against is None or scipy.sparse.issparse(Y):
             return lambda X: self.values(X, Y)
-        fixed = GaussianRows(floating(Y), **self.parameters)
-        return lambda X: self.values(X, Y) if scipy.sparse.issparse(X) else fixed(floating(X))
-
-    def _call_function(self, function: Callable[..., Any], X: Data, Y: Data) -> Array:
-        K = function(X, Y, **self.parameters)
-        if on_host(X):
-            K = np.asarray(K)
-        elif on_host(K) or type(K) is not type(X) or K.device != X.device:
-            raise ValueError(
-                f"kernel: the callable was given rows of type {type(X).__name__} on {X.device} and "
-                f"returned a {type(K).__name__}; it must return an array of that library and "
-                "device. Write it with operators and their methods, or set device=None and pass "
-                "NumPy rows."
-            )
-        xp, expected = namespace(K), (X.shape[0], Y.shape[0])
-        if K.shape != expected:
-            raise ValueError(
-                f"kernel: the callable returned an array of shape {K.shape} for matrices of "
-                f"{expected[0]} and {expected[1]} rows; it must return shape {expected}, the "
-                "kernel between every row of the first and every row of the second."
-            )
-        if not bool(xp.all(xp.isfinite(K))):
-            raise ValueError(
-                "kernel: the callable returned NaN or infinite values; a kernel must be finite "
-                "on every pair of rows."
-            )
-        # A copy, for the caller may write into it.
-        values: Array = xp.asarray(K, dtype=X.dtype, copy=True)
-        return values
+        of_dense = against(floating(Y), **self.parameters)
+        return lambda X: self.values(X, Y) if scipy.sparse.issparse(X) else of_dense(floating(X))
 
     def diagonal(self, X: Data, device: Device = HOST) -> Array:
         """K(x, x) for every row of X, shape (n,); a callable is asked on the device."""
@@ -193,29 +142,15 @@ class Kernel:
 
     def squared_lengths(self, X: Data, device: Device = HOST) -> Array:
         """K(x, x) for every row of X before any normalisation, shape (n,)."""
-        X, n, xp = floating(X), X.shape[0], namespace(X)
-        if self.precomputed:
-            return np.diagonal(X).copy()
-        if self.given_name in UNIT_DIAGONAL:
-            ones: Array = xp.ones(n, dtype=X.dtype, device=getattr(X, "device", None))
-            return ones
-        if callable(self.function):
-            blocks = [slice(i, min(i + DIAGONAL_ROWS, n)) for i in range(0, n, DIAGONAL_ROWS)]
-            joined: Array = xp.concat([self._block_diagonal(X, own, device) for own in blocks])
-            return joined
-        if self.given_name == "cosine":
-            directed: Array = like(largest_entries(X) > 0, X)
-            return directed
-        squared: Any = row_norms(X, squared=True) if on_host(X) else xp.vecdot(X, X)
-        if self.given_name != "linear":
-            squared = self.parameters["gamma"] * squared + self.parameters["coef0"]
-            squared = (
-                xp.tanh(squared)
-                if self.given_name == "sigmoid"
-                else squared ** self.parameters["degree"]
-            )
-        lengths: Array = like(squared, X)
-        return lengths
+        X, n = floating(X), X.shape[0]
+        if isinstance(self.function, str):
+            squared: Array = like(self._known.diagonal(X, **self.parameters), X)
+            return squared
+        blocks = [slice(i, min(i + DIAGONAL_ROWS, n)) for i in range(0, n, DIAGONAL_ROWS)]
+        joined: Array = namespace(X).concat(
+            [self._block_diagonal(X, own, device) for own in blocks]
+        )
+        return joined
 
     def _block_diagonal(self, X: Data, block: slice, device: Device) -> Array:
         rows = device.put(picked(X, block))
@@ -226,11 +161,97 @@ class Kernel:
     @property
     def has_features(self) -> bool:
         """Whether the kernel is a plain inner product of rows that `features` gives."""
-        return self.given_name in ("linear", "cosine") and not self.normalised
+        return self._known.features is not None and not self.normalised
 
     def features(self, X: Data) -> Data:
         """Rows whose plain inner products are the kernel."""
-        return unit_rows(X) if self.given_name == "cosine" else X
+        assert self._known.features is not None
+        return self._known.features(X)
+
+
+class CombinedKernel:
+    """Sum of kernels, each of its own columns, multiplied by weights.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        The kernels.
+    columns : sequence of slice, ndarray or int
+        What of the second axis of input data each of them sees.
+    multipliers : ndarray of shape (L,), default=None
+        Their weights; ones when None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.kernels import CombinedKernel, Kernel
+    >>> linear = Kernel("linear", {})
+    >>> both = CombinedKernel([linear, linear], [slice(0, 1), slice(1, 2)], np.array([1.0, 10.0]))
+    >>> both(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[83.]])
+    """
+
+    name = "combined"
+
+    def __init__(
+        self,
+        kernels: Sequence[Kernel],
+        columns: Sequence[Columns],
+        multipliers: Array | None = None,
+    ) -> None:
+        self.kernels = list(kernels)
+        self.columns = list(columns)
+        self.multipliers = np.ones(len(self.kernels)) if multipliers is None else multipliers
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether rows of data are already rows of kernel matrices."""
+        return all(kernel.precomputed for kernel in self.kernels)
+
+    def __call__(self, X: Data, Y: Data) -> Array:
+        """Kernel matrix between the rows of X and those of Y, shape (n_X, n_Y)."""
+        X, Y = floating(X), floating(Y)
+        total = np.zeros((X.shape[0], Y.shape[0]), X.dtype)
+        for kernel, columns, multiplier in zip(
+            self.kernels, self.columns, self.multipliers, strict=True
+        ):
+            total += X.dtype.type(multiplier) * kernel(X[:, columns], Y[:, columns])
+        return total
+
+    def squared_lengths(self, X: Data, device: Device = HOST) -> Array:
+        """K(x, x) of each kernel before its normalisation and weight, shape (n, L)."""
+        parts = zip(self.kernels, self.columns, strict=True)
+        lengths = [kernel.squared_lengths(X[:, columns], device) for kernel, columns in parts]
+        return np.stack(lengths, axis=1)
+
+
+def _call(function: Callable[..., Any], X: Data, Y: Data, **parameters: Any) -> Array:
+    """Values of a callable, checked."""
+    K = function(X, Y, **parameters)
+    if on_host(X):
+        K = np.asarray(K)
+    elif on_host(K) or type(K) is not type(X) or K.device != X.device:
+        raise ValueError(
+            f"kernel: the callable was given rows of type {type(X).__name__} on {X.device} and "
+            f"returned a {type(K).__name__}; it must return an array of that library and "
+            "device. Write it with operators and their methods, or set device=None and pass "
+            "NumPy rows."
+        )
+    xp, expected = namespace(K), (X.shape[0], Y.shape[0])
+    if K.shape != expected:
+        raise ValueError(
+            f"kernel: the callable returned an array of shape {K.shape} for matrices of "
+            f"{expected[0]} and {expected[1]} rows; it must return shape {expected}, the "
+            "kernel between every row of the first and every row of the second."
+        )
+    if not bool(xp.all(xp.isfinite(K))):
+        raise ValueError(
+            "kernel: the callable returned NaN or infinite values; a kernel must be finite "
+            "on every pair of rows."
+        )
+    # A copy, for the caller may write into it.
+    values: Array = xp.asarray(K, dtype=X.dtype, copy=True)
+    return values
 
 
 def floating(X: Data) -> Data:
@@ -287,7 +308,7 @@ def resolve_kernel(
     Parameters
     ----------
     kernel : str or callable
-        One of the names in `PARAMETERS`, or a callable taking two matrices.
+        One of the names in `NAMED`, or a callable taking two matrices.
     X : {array, CSR matrix} of shape (n_samples, n_features)
         The training rows, which decide the width.
     gamma : {"rms", "median", "scale"} or float, default="rms"
@@ -338,7 +359,7 @@ def resolve_kernel(
             f"kernel_params={kernel_params!r} is only for a callable kernel, got "
             f"kernel={kernel!r}; use its own parameters, or leave kernel_params=None."
         )
-    if scipy.sparse.issparse(X) and kernel not in SPARSE:
+    if scipy.sparse.issparse(X) and not NAMED[kernel].sparse:
         raise ValueError(f"X: kernel={kernel!r} needs a dense array; call X.toarray() first.")
     if kernel in ("heat", "graph"):
         # They are kernels themselves, and come later.

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from kernelmeans._typing import Array, BoolArray, Data
-from kernelmeans.kernels.geodesic import geodesic_kernel
+from kernelmeans.kernels.formulas import NAMED, geodesic_kernel
 from kernelmeans.rows import Rows
 
 #: Rows of data from which ``gamma="median"`` takes its pairwise distances.
@@ -83,9 +83,10 @@ def _named_gamma(
         # The variance of all entries together, whatever their column.
         mean, variance = column_moments(X, weight)
         return reciprocal(X.shape[1] * float(np.mean(variance) + np.var(mean)))
-    if kernel == "geodesic":
+    distance = NAMED[kernel].distance
+    if distance == "angle":
         return 0.5
-    if kernel != "rbf":
+    if distance != "euclidean":
         return 1 / float(X.shape[1])
     _, variance = column_moments(X, weight)
     # sum_ij v_i v_j ||x_i - x_j||^2 = 2 sum_p var_p for weights that sum to one.
@@ -126,11 +127,11 @@ def _uneven(sample_weight: Array | None) -> Array | None:
 
 
 class _Moments(NamedTuple):
-    """Of the columns of some rows: mass, mean, sum of squared deviations, extremes."""
+    """Of the columns of some rows: mass, mean, variance, extremes."""
 
     mass: float
     mean: Array
-    squares: Array
+    variance: Array
     low: Array
     high: Array
 
@@ -138,25 +139,26 @@ class _Moments(NamedTuple):
     def of(cls, X: Array, weight: Array | None = None) -> "_Moments":
         if weight is None:
             mean: Array = np.mean(X, axis=0, dtype=np.float64)
-            squares: Array = np.var(X, axis=0, dtype=np.float64) * len(X)
-            return cls(len(X), mean, squares, np.min(X, axis=0), np.max(X, axis=0))
+            variance: Array = np.var(X, axis=0, dtype=np.float64)
+            return cls(len(X), mean, variance, np.min(X, axis=0), np.max(X, axis=0))
         X, weight = X[weight > 0], weight[weight > 0]
         if not len(X):
             none = np.zeros(X.shape[1])
             return cls(0.0, none, none, none + np.inf, none - np.inf)
         mass = float(weight.sum())
         mean = weight @ X / mass
-        squares = weight @ (X - mean) ** 2
-        return cls(mass, mean, squares, np.min(X, axis=0), np.max(X, axis=0))
+        variance = weight @ (X - mean) ** 2 / mass
+        return cls(mass, mean, variance, np.min(X, axis=0), np.max(X, axis=0))
 
     def plus(self, other: "_Moments") -> "_Moments":
         """Those of the rows of both (Chan, Golub and LeVeque 1979)."""
         mass = self.mass + other.mass
         step, share = other.mean - self.mean, other.mass / mass if mass else 0.0
+        within = (1 - share) * self.variance + share * other.variance
         return _Moments(
             mass,
             self.mean + step * share,
-            self.squares + other.squares + step**2 * (self.mass * share),
+            within + step**2 * (share * (1 - share)),
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
         )
@@ -178,56 +180,49 @@ def column_moments(X: Data, weight: Array | None = None) -> tuple[Array, Array]:
         mean, variance = mean_variance_axis(X.astype(np.float64), axis=0, weights=weight)
         spread = (X.max(axis=0) - X.min(axis=0)).toarray().ravel()
         return mean, np.where(spread > 0, variance, 0)
+    along = () if weight is None else (weight,)
     if isinstance(X, Rows):
-        along = () if weight is None else (weight,)
         moments = X.summed(_Moments.of, _Moments.plus, *along)
-    elif weight is not None:
-        moments = _Moments.of(X, weight)
     else:
-        mean, variance = np.mean(X, axis=0, dtype=np.float64), np.var(X, axis=0, dtype=np.float64)
-        return mean, np.where(np.ptp(X, axis=0) > 0, variance, 0)
-    return moments.mean, np.where(moments.high > moments.low, moments.squares / moments.mass, 0)
+        moments = _Moments.of(X, *along)
+    return moments.mean, np.where(moments.high > moments.low, moments.variance, 0)
 
 
 def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None) -> float:
-    if kernel not in ("rbf", "laplacian", "geodesic"):
+    distance = NAMED[kernel].distance
+    if distance is None:
+        others = ", ".join(name for name, named in NAMED.items() if named.distance)
         raise ValueError(
-            f"gamma='median' needs a kernel that is a function of a distance (rbf, laplacian, "
-            f"geodesic), got kernel={kernel!r}; use gamma='rms', 'scale' or a float."
+            f"gamma='median' needs a kernel that is a function of a distance ({others}), got "
+            f"kernel={kernel!r}; use gamma='rms', 'scale' or a float."
         )
     mean, variance = column_moments(X, weight)
     if not variance.any():
         return 1.0
     if X.shape[0] > MEDIAN_SAMPLE:
-        rng, share = (
-            check_random_state(random_state),
-            None if weight is None else weight / weight.sum(),
-        )
-        # Rows that are drawn again are no pair of different ones.
-        drawn = rng.choice(X.shape[0], MEDIAN_SAMPLE, replace=share is not None, p=share)
+        p = None if weight is None else weight / weight.sum()
+        rng = check_random_state(random_state)
+        drawn = rng.choice(X.shape[0], MEDIAN_SAMPLE, replace=weight is not None, p=p)
         X, weight = X[drawn], None
-    if kernel == "rbf":
+    if distance == "euclidean":
         # About the mean: far from zero, squared distances are rounded.
         distances = euclidean_distances(X if scipy.sparse.issparse(X) else X[:] - mean)
-    elif kernel == "laplacian":
+    elif distance == "manhattan":
         distances = manhattan_distances(X)
     else:
         distances = -np.log(geodesic_kernel(X, gamma=1.0))
     pairs = np.triu_indices(distances.shape[0], k=1)
-    distances = distances[pairs]
-    # Where most rows are repeated the median of all distances would be nil.
-    different = distances > 0
-    if weight is not None:
-        share = weight[pairs[0]] * weight[pairs[1]]
-        different &= share > 0
-        median = _weighted_median(distances[different], share[different])
-    else:
-        median = float(np.median(distances[different])) if different.any() else 0.0
-    return reciprocal(2 * median**2 if kernel == "rbf" else median)
+    weight = np.ones(distances.shape[0]) if weight is None else weight
+    distances, weight = distances[pairs], weight[pairs[0]] * weight[pairs[1]]
+    # Equal rows do not count, among them a row that was drawn twice: were most rows repeated, the
+    # median would be 0.
+    counts = (distances > 0) & (weight > 0)
+    median = _weighted_median(distances[counts], weight[counts])
+    return reciprocal(2 * median**2 if distance == "euclidean" else median)
 
 
 def _weighted_median(values: Array, weight: Array) -> float:
-    """The median of values of which each is there as often as its weight says; 0 of none."""
+    """The median of values of which each counts as often as its weight says; 0 of none."""
     if not len(values):
         return 0.0
     order = np.argsort(values)

@@ -1,13 +1,12 @@
 """Low rank: landmarks and features whose inner products come close to a kernel."""
 
-from kernelmeans.lowrank.choose import (
+from kernelmeans.lowrank.approximate import (
     Approximation,
     approximate,
     auto_components,
     check_method,
-    draw_rows,
 )
-from kernelmeans.lowrank.draw import draw_size, drawn
+from kernelmeans.lowrank.draw import draw_rows, draw_size, drawn
 from kernelmeans.lowrank.maps import Explicit, FeatureMap, Fourier, Nystroem, nystroem
 
 __all__ = [

@@ -7,7 +7,6 @@ import numpy as np
 
 from kernelmeans._arrays import double, put_first, reduce, smallest, to_numpy
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.engines import Threads
 from kernelmeans.solver.power import hard_weights
 from kernelmeans.spaces import Centroids, Share, Space
 
@@ -40,24 +39,24 @@ class Assignment(NamedTuple):
         return np.asarray(distances * space.sample_weight.astype(np.float64))
 
 
-def combination(space: Space, coefficients: Array, threads: Threads) -> Centroids:
+def combination(space: Space, coefficients: Array) -> Centroids:
     """Sum of c_i phi_i, for coefficients of shape (n_samples,) of any sign, as one centroid."""
-    return combinations(space, coefficients[None, None], np.ones((1, 1)), threads)
+    return combinations(space, coefficients[None, None], np.ones((1, 1)))
 
 
-def combinations(space: Space, coefficients: Array, mass: Array, threads: Threads) -> Centroids:
+def combinations(space: Space, coefficients: Array, mass: Array) -> Centroids:
     """Sums of c_i phi_i over their mass (k, R), for coefficients (k, R, n_samples)."""
-    total = space.reduce(_accumulate, mass.shape, threads, along=(coefficients,))
-    return space.combine(total.vectors, mass, threads)
+    total = space.reduce(_accumulate, mass.shape, along=(coefficients,))
+    return space.combine(total.vectors, mass)
 
 
 def _accumulate(space: Space, block: slice, coefficients: Array) -> Share:
     return Share(space.accumulate(coefficients, block))
 
 
-def distances_to(space: Space, centroids: Centroids, threads: Threads) -> Array:
+def distances_to(space: Space, centroids: Centroids) -> Array:
     """All squared distances, shape (k, R, n_samples)."""
-    (d,) = space.collect(_distances, math.prod(centroids.shape), threads, centroids)
+    (d,) = space.collect(_distances, math.prod(centroids.shape), centroids)
     return np.asarray(d)
 
 
@@ -65,12 +64,12 @@ def _distances(space: Space, block: slice, centroids: Centroids) -> tuple[Array]
     return (space.distances(centroids, block),)
 
 
-def partition_cost(space: Space, centroids: Centroids, threads: Threads) -> float:
+def partition_cost(space: Space, centroids: Centroids) -> float:
     """Weighted squared distances to the means of the clusters that one restart's centroids make."""
     space = space.reweighted(centroids.kernel_weights[0])
-    share = space.reduce(_partition, centroids.shape, threads, centroids)
+    share = space.reduce(_partition, centroids.shape, centroids)
     mass, squares = share.sums
-    means = space.combine(share.vectors, mass, threads, centroids.copy())
+    means = space.combine(share.vectors, mass, centroids.copy())
     return float(squares - (mass * space.norms(means)).sum())
 
 
@@ -82,9 +81,9 @@ def _partition(space: Space, block: slice, centroids: Centroids) -> Share:
     return Share(space.accumulate(weights, block), (mass, squares))
 
 
-def hard_costs(space: Space, centroids: Centroids, threads: Threads) -> Array:
+def hard_costs(space: Space, centroids: Centroids) -> Array:
     """Weighted sum of the smallest squared distances, and the kernel weights' penalty, (R,)."""
-    share = space.reduce(_hard_cost, centroids.shape, threads, centroids)
+    share = space.reduce(_hard_cost, centroids.shape, centroids)
     return np.asarray(share.sums[0] + space.penalty(centroids))
 
 
@@ -93,10 +92,10 @@ def _hard_cost(space: Space, block: slice, centroids: Centroids) -> Share:
     return Share((), (nearest @ space.sample_weight[block].astype(np.float64),))
 
 
-def assign(space: Space, centroids: Centroids, threads: Threads) -> Assignment:
+def assign(space: Space, centroids: Centroids) -> Assignment:
     """Nearest and second nearest centroid of every sample."""
     width = math.prod(centroids.shape)
-    labels, nearest, second = space.collect(_nearest, width, threads, centroids)
+    labels, nearest, second = space.collect(_nearest, width, centroids)
     return Assignment(labels, nearest, second, space.floor(centroids))
 
 

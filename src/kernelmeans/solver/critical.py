@@ -7,7 +7,6 @@ import scipy.linalg
 
 from kernelmeans._typing import Array, BoolArray, DType
 from kernelmeans._warnings import warn_user
-from kernelmeans.engines import Threads
 from kernelmeans.lowrank import drawn
 from kernelmeans.solver.blockwise import combination, distances_to
 from kernelmeans.spaces import Centroids, Space
@@ -24,7 +23,7 @@ ASKED = 2048
 MOVED = 0.1
 
 
-def critical_power(space: Space, threads: Threads, seed: int = 0) -> float:
+def critical_power(space: Space, seed: int = 0) -> float:
     """Power below which centroids that all sit at the mean begin to part.
 
     A small difference of two such centroids grows by 2 (1 - s) lam per step, lam the top
@@ -35,8 +34,6 @@ def critical_power(space: Space, threads: Threads, seed: int = 0) -> float:
     ----------
     space : Space
         The samples and their weights.
-    threads : Threads
-        Where the products are computed.
     seed : int, default=0
         Of the Lanczos start vector.
 
@@ -46,9 +43,9 @@ def critical_power(space: Space, threads: Threads, seed: int = 0) -> float:
         s*, at most 1/2 and never above its true value; -inf where the samples do not vary.
     """
     weight = (space.sample_weight / space.sample_weight.sum()).astype(space.dtype)
-    mean = combination(space, weight, threads)
+    mean = combination(space, weight)
     # About the mean, whatever the origin: the differences cancel exactly for constant data.
-    squared = distances_to(space, mean, threads)[0, 0]
+    squared = distances_to(space, mean)[0, 0]
     varies = (squared > 2 * space.floor(mean)) & (weight > 0)
     if not varies.any():
         return -np.inf
@@ -58,7 +55,7 @@ def critical_power(space: Space, threads: Threads, seed: int = 0) -> float:
 
     def apply(x: Array) -> Array:
         y = scale * x.ravel()
-        return np.asarray(scale * _centred_product(space, y, weight, threads))
+        return np.asarray(scale * _centred_product(space, y, weight))
 
     _, top = extreme_eigenvalues(apply, space.n_samples, space.dtype, seed, [-1])
     return float(1 - 1 / (2 * top)) if top > 0 else -np.inf
@@ -90,13 +87,12 @@ class CriticalPowers:
         kernel_weights: Array,
         which: BoolArray,
         seeds: Sequence[int],
-        threads: Threads,
     ) -> None:
         """Compute it again where it is to count and the kernel weights have moved noticeably."""
         moved = np.abs(kernel_weights - self._known).sum(axis=1) / 2 > MOVED
         for r in np.flatnonzero(moved & which & np.isfinite(self.values)).tolist():
             own = space.sample.reweighted(kernel_weights[r])
-            self.values[r] = critical_power(own, threads, seeds[r])
+            self.values[r] = critical_power(own, seeds[r])
             self._known[r] = kernel_weights[r]
 
     def keep(self, restarts: BoolArray) -> None:
@@ -105,7 +101,7 @@ class CriticalPowers:
         self._known = self._known[restarts]
 
 
-def spectrum_ends(space: Space, threads: Threads, seed: int) -> tuple[float, float]:
+def spectrum_ends(space: Space, seed: int) -> tuple[float, float]:
     """Smallest and largest eigenvalue of the centred kernel matrix, by Lanczos iterations.
 
     Negative ones mean that squared distances can be negative. The smallest is never reported
@@ -115,8 +111,6 @@ def spectrum_ends(space: Space, threads: Threads, seed: int) -> tuple[float, flo
     ----------
     space : Space
         The samples.
-    threads : Threads
-        Where the products are computed.
     seed : int
         Of the Lanczos start vector.
 
@@ -131,7 +125,7 @@ def spectrum_ends(space: Space, threads: Threads, seed: int) -> tuple[float, flo
     unit = space.magnitude or 1.0
 
     def apply(x: Array) -> Array:
-        return _centred_product(space, x, uniform, threads) / unit
+        return _centred_product(space, x, uniform) / unit
 
     ends = extreme_eigenvalues(apply, space.n_samples, space.dtype, seed, [0, -1])
     return ends[0] * unit, ends[1] * unit
@@ -189,10 +183,10 @@ def extreme_eigenvalues(
         basis.append(vector / rest)
 
 
-def _centred_product(space: Space, x: Array, weight: Array, threads: Threads) -> Array:
+def _centred_product(space: Space, x: Array, weight: Array) -> Array:
     """Product of x with the kernel matrix centred at the mean under ``weight``."""
-    total = combination(space, x - weight * x.sum(), threads)
-    (products,) = space.collect(_products, 1, threads, total)
+    total = combination(space, x - weight * x.sum())
+    (products,) = space.collect(_products, 1, total)
     y = products[0, 0]
     return np.asarray(y - weight @ y)
 
@@ -201,7 +195,7 @@ def _products(space: Space, block: slice, centroids: Centroids) -> tuple[Array]:
     return (space.products(centroids, block),)
 
 
-def warn_unless_positive(space: Space, threads: Threads, seed: int, name: str) -> None:
+def warn_unless_positive(space: Space, seed: int, name: str) -> None:
     """Warn when a kernel matrix is not positive semi-definite, with the size of the violation.
 
     Of many samples a draw is asked first, and all only if it says no. What the draw says of a
@@ -212,8 +206,6 @@ def warn_unless_positive(space: Space, threads: Threads, seed: int, name: str) -
     ----------
     space : Space
         The samples.
-    threads : Threads
-        Where the products are computed.
     seed : int
         Of the Lanczos start vector.
     name : str
@@ -222,10 +214,10 @@ def warn_unless_positive(space: Space, threads: Threads, seed: int, name: str) -
     if space.n_samples > ASKED:
         indices, weight = drawn(np.ones(space.n_samples, space.dtype), ASKED, seed)
         few = space.restricted(indices, weight)
-        if not _is_violated(*spectrum_ends(few, threads, seed), space.dtype):
+        if not _is_violated(*spectrum_ends(few, seed), space.dtype):
             return
         del few
-    smallest, largest = spectrum_ends(space, threads, seed)
+    smallest, largest = spectrum_ends(space, seed)
     if _is_violated(smallest, largest, space.dtype):
         space.trace = None
         warn_user(

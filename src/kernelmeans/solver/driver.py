@@ -7,7 +7,6 @@ import numpy as np
 
 from kernelmeans._arrays import double, like, reduce, take, to_numpy
 from kernelmeans._typing import Array, BoolArray, IntArray
-from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.solver.critical import CriticalPowers
 from kernelmeans.solver.exchange import NONE, Exchanges, find_exchanges
@@ -62,7 +61,6 @@ def solve(
     space: Space,
     centroids: Centroids,
     schedule: Schedule,
-    threads: Threads,
     seeds: Sequence[int],
     listen: Listener = lambda progress: False,
 ) -> Result:
@@ -76,8 +74,6 @@ def solve(
         Starting centroids (k, R); overwritten.
     schedule : Schedule
         Powers and stopping rules.
-    threads : Threads
-        Where blocks are worked on.
     seeds : sequence of int
         One for each restart, of the perturbation that keeps its collapsing centroids apart.
     listen : callable
@@ -89,7 +85,7 @@ def solve(
         Labels, costs and histories of all restarts, and the best one's centroids.
     """
     n_restarts = centroids.shape[1]
-    record = Record(space, threads, n_restarts, schedule.loss)
+    record = Record(space, n_restarts, schedule.loss)
     active = np.arange(n_restarts)
     hard = np.full(n_restarts, np.isneginf(schedule.s0))
     critical = CriticalPowers(schedule.critical_power, centroids.kernel_weights)
@@ -108,7 +104,7 @@ def solve(
         own_seeds = [seeds[r] for r in active.tolist()]
         noise = _noise(space, centroids, ~hard, schedule.collapses(finite_power, critical.values))
         loss = schedule.loss_at(step)
-        report = _sums(space, centroids, power, loss, noise, own_seeds, exchanges, threads)
+        report = _sums(space, centroids, power, loss, noise, own_seeds, exchanges)
         objective = report.objective + space.penalty(centroids)
         record.step(active, objective, power, centroids.kernel_weights)
         clock.tick(report.softness)
@@ -125,19 +121,19 @@ def solve(
         if schedule.exchanges:
             ended = finished & hard & ~hopeless & ~circles
             mass = report.mass
-            exchanges = find_exchanges(space, centroids, mass, objective, ended, threads)
+            exchanges = find_exchanges(space, centroids, mass, objective, ended)
             finished[exchanges.restarts] = False
         # Nobody asks for the labels of a run above the bar.
         lost = hopeless | (finished & (objective > schedule.bar))
         finished = finished | lost
         factor = np.where(hard | (step == 0), 1.0, schedule.relaxation)
         means = hard & (loss.slope is SQUARES.slope)
-        centroids = _moved(space, centroids, report, factor, schedule.refills, means, threads)
+        centroids = _moved(space, centroids, report, factor, schedule.refills, means)
         adaptive = ~hard | schedule.alternates
         if adaptive.any():
             centroids = space.adapt(centroids, adaptive)
         ready = ~hard & schedule.hardens(finite_power, critical.values, report.softness)
-        critical.follow(space, centroids.kernel_weights, ready, own_seeds, threads)
+        critical.follow(space, centroids.kernel_weights, ready, own_seeds)
         hard = hard | (ready & schedule.hardens(finite_power, critical.values, report.softness))
         # What a first step does to roots of distances is not to be judged: see `loss_at`.
         judged = step > 0 or schedule.loss is SQUARES
@@ -172,11 +168,10 @@ def _sums(
     noise: Array,
     seeds: Sequence[int],
     exchanges: Exchanges,
-    threads: Threads,
 ) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
     order = centroids, power, loss, noise, seeds, exchanges
-    share = space.reduce(_block_sums, centroids.shape, threads, *order)
+    share = space.reduce(_block_sums, centroids.shape, *order)
     mass, objective, certainty, total_weight, fingerprint = share.sums
     return Report(share.vectors, mass, objective, 1 - certainty / total_weight, fingerprint)
 
@@ -244,14 +239,13 @@ def _moved(
     factor: Array,
     refills: bool,
     hard: BoolArray,
-    threads: Threads,
 ) -> Centroids:
     """The centroids of the next step; those without any weight are refilled, or dropped."""
     empty = report.mass <= 0
     costs = None
     if refills and empty.any():
-        costs = assign(space, centroids, threads).costs(space)
-    centroids = space.combine(report.total, report.mass, threads, centroids, factor, hard)
+        costs = assign(space, centroids).costs(space)
+    centroids = space.combine(report.total, report.mass, centroids, factor, hard)
     if costs is not None:
         _refill(space, centroids, empty, costs)
     elif empty.any():

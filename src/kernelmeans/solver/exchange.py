@@ -12,7 +12,6 @@ import numpy as np
 
 from kernelmeans._arrays import double, like, namespace, put_first, smallest
 from kernelmeans._typing import Array, BoolArray, IntArray
-from kernelmeans.engines import Threads
 from kernelmeans.spaces import Centroids, Space
 
 #: A gain may be rounding below this multiple of the smallest distance told from zero, for each unit
@@ -58,7 +57,6 @@ def find_exchanges(
     mass: Array,
     objective: Array,
     which: BoolArray,
-    threads: Threads,
 ) -> Exchanges:
     """Exchanges that lower the cost of some restarts, at most one for each cluster.
 
@@ -76,8 +74,6 @@ def find_exchanges(
         Their costs, of which exchanges have to save a little together.
     which : ndarray of shape (R,)
         Restarts that have come to an end.
-    threads : Threads
-        Where blocks are worked on.
 
     Returns
     -------
@@ -92,7 +88,7 @@ def find_exchanges(
     if not len(restarts) or centroids.shape[0] == 1:
         return NONE
     ended, own_mass = centroids.take(restarts), mass[:, restarts]
-    own, other, gain = space.collect(_best_exchange, own_mass.size, threads, ended, own_mass)
+    own, other, gain = space.collect(_best_exchange, own_mass.size, ended, own_mass)
     certain = CERTAIN * space.floor(ended)[:, None] * space.sample_weight
     chosen = []
     for r, restart in enumerate(restarts.tolist()):

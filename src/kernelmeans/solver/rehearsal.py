@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernelmeans.engines import Threads
 from kernelmeans.lowrank import drawn
 from kernelmeans.solver.blockwise import hard_costs
 from kernelmeans.solver.driver import Listener, solve
@@ -47,7 +46,6 @@ def rehearse(
     n_clusters: int,
     schedule: Schedule,
     seed: int,
-    threads: Threads,
     listen: Listener = lambda progress: False,
 ) -> tuple[Centroids, Schedule]:
     """Anneal from k-means++ seeds on draws of the samples, and try swap moves.
@@ -62,8 +60,6 @@ def rehearse(
         Powers of the runs on draws.
     seed : int
         Of draws, seeds and moves.
-    threads : Threads
-        Where blocks are worked on.
     listen : callable
         Told of each step, other than on a cluster; ends the runs when it answers True.
 
@@ -83,9 +79,9 @@ def rehearse(
     if space.remote is not None:
         runs = space.remote.apart(_run, seeds, *order)
     else:
-        runs = [_run(own, *order, threads, listen) for own in seeds]
+        runs = [_run(own, *order, listen) for own in seeds]
     candidates = Centroids.join([centroids for centroids, _ in runs])
-    best = int(hard_costs(space, candidates, threads).argmin())
+    best = int(hard_costs(space, candidates).argmin())
     return candidates.take(np.array([best])), replace(schedule, s0=runs[best][1], forgets=0)
 
 
@@ -95,17 +91,16 @@ def _run(
     size: int,
     n_clusters: int,
     schedule: Schedule,
-    threads: Threads,
     listen: Listener = lambda progress: False,
 ) -> tuple[Centroids, float]:
     """Centroids of a run on one draw, and its last power before it turned hard."""
     draw, moves, *own = seeds
     few = at_hand.restricted(*drawn(at_hand.sample_weight, size, draw))
     generators = [np.random.RandomState(start) for start in own]
-    starts = few.at(greedy_kmeans_plusplus(few, n_clusters, generators, threads))
-    result = solve(few, starts, schedule, threads, own, listen)
+    starts = few.at(greedy_kmeans_plusplus(few, n_clusters, generators))
+    result = solve(few, starts, schedule, own, listen)
     history = result.power_history[result.best]
     last = float(history[np.isfinite(history)][-1])
-    swap_moves(few, result, SWAPS, schedule.max_iter, moves, threads, listen)
+    swap_moves(few, result, SWAPS, schedule.max_iter, moves, listen)
     assert result.centroids is not None
     return result.centroids, last

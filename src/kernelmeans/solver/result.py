@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kernelmeans._typing import Array, BoolArray, IntArray
-from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.solver.power import Loss
 from kernelmeans.spaces import Centroids, Space
@@ -99,17 +98,14 @@ class Record:
     ----------
     space : Space
         The samples.
-    threads : Threads
-        Where labels are computed.
     n_restarts : int
         Restarts in the batch.
     loss : Loss
         What a squared distance costs.
     """
 
-    def __init__(self, space: Space, threads: Threads, n_restarts: int, loss: Loss) -> None:
+    def __init__(self, space: Space, n_restarts: int, loss: Loss) -> None:
         self._space = space
-        self._threads = threads
         self._loss = loss
         self._histories: list[list[tuple[float, float, Array]]] = [[] for _ in range(n_restarts)]
         self._labels = np.zeros((n_restarts, space.n_samples), np.int32)
@@ -127,7 +123,7 @@ class Record:
 
     def finish(self, which: IntArray, centroids: Centroids, converged: bool) -> None:
         """Label the samples of finished restarts; of their centroids only the best are kept."""
-        assignment = assign(self._space, centroids, self._threads)
+        assignment = assign(self._space, centroids)
         self._labels[which] = assignment.labels
         self._inertia[which] = assignment.inertia(self._space)
         losses = self._loss.value(assignment.nearest) @ self._space.sample_weight.astype(np.float64)

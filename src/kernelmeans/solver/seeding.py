@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import combinations, distances_to
 from kernelmeans.spaces import Centroids, Space
 
 
 def greedy_kmeans_plusplus(
-    space: Space, k: int, generators: Sequence[np.random.RandomState], threads: Threads
+    space: Space, k: int, generators: Sequence[np.random.RandomState]
 ) -> IntArray:
     """Seeds by k-means++ in feature space, the best of 2 + log k candidates each time.
 
@@ -23,8 +22,6 @@ def greedy_kmeans_plusplus(
         Seeds wanted.
     generators : sequence of RandomState
         One for each restart, so that its seeds do not depend on what it is run with.
-    threads : Threads
-        Where distances are computed.
 
     Returns
     -------
@@ -46,7 +43,7 @@ def greedy_kmeans_plusplus(
         potential = weight * np.where(np.isinf(closest), 1, closest)
         uniform = np.stack([rng.uniform(size=size) for rng in generators], axis=1)
         candidates = _draw(potential, uniform)
-        d = np.minimum(distances_to(space, space.at(candidates), threads), closest)
+        d = np.minimum(distances_to(space, space.at(candidates)), closest)
         best = (d @ weight).argmin(axis=0)
         seeds[j] = candidates[best, columns]
         closest = d[best, columns]
@@ -99,8 +96,8 @@ def random_partition(sample_weight: Array, k: int, rng: np.random.RandomState) -
     return weights
 
 
-def from_weights(space: Space, weights: Array, threads: Threads) -> Centroids:
+def from_weights(space: Space, weights: Array) -> Centroids:
     """Centroids of soft weights (n_samples, k), the paper's W(0), as one restart."""
     weighted = (weights * space.sample_weight[:, None]).astype(space.dtype)
     coefficients = np.ascontiguousarray(weighted.T)[:, None]
-    return combinations(space, coefficients, coefficients.sum(axis=-1), threads)
+    return combinations(space, coefficients, coefficients.sum(axis=-1))

@@ -9,7 +9,6 @@ import numpy as np
 
 from kernelmeans._arrays import take, to_numpy
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.engines import Threads
 from kernelmeans.solver.blockwise import combination, distances_to
 from kernelmeans.spaces import Space
 
@@ -28,9 +27,7 @@ def coldest_start(critical_power: float) -> float:
     return min(-1.0, FACTORS[0] * critical_power)
 
 
-def automatic_start(
-    space: Space, n_clusters: int, critical_power: float, threads: Threads
-) -> float:
+def automatic_start(space: Space, n_clusters: int, critical_power: float) -> float:
     """The power at which ``s0="auto"`` starts.
 
     The coldest of a few, between 1.2 and 0.4 times the critical power and never above -1, at which
@@ -45,8 +42,6 @@ def automatic_start(
         Number of centroids k.
     critical_power : float
         Power below which centroids at the mean part.
-    threads : Threads
-        Where distances are computed.
 
     Returns
     -------
@@ -56,7 +51,7 @@ def automatic_start(
     powers = [min(-1.0, factor * float(critical_power)) for factor in FACTORS]
     if n_clusters == 1 or powers[0] == powers[-1]:
         return powers[0]
-    log_ratios = _log_ratios(space, n_clusters, threads)
+    log_ratios = _log_ratios(space, n_clusters)
     for power in powers:
         certainty = (1 / np.exp((1 - power) * log_ratios).sum(axis=-1)).mean()
         if (1 - certainty) / (1 - 1 / n_clusters) >= SHARED:
@@ -64,24 +59,22 @@ def automatic_start(
     return powers[-1]
 
 
-def _log_ratios(space: Space, k: int, threads: Threads) -> Array:
+def _log_ratios(space: Space, k: int) -> Array:
     """log(d_min / d_j) of some samples to k centroids that sit on random ones."""
-    candidates = _spread(space, threads)
+    candidates = _spread(space)
     asked = candidates[:: CANDIDATES // ASKED]
     squared = np.empty((ASKED, CANDIDATES), space.dtype)
     # No more at a time than there are centroids in a fit: dense ones of wide rows take memory.
     for first in range(0, ASKED, k):
         some = slice(first, first + k)
-        squared[some] = _squared_distances(space, asked[some], candidates, threads)
+        squared[some] = _squared_distances(space, asked[some], candidates)
     # The same draws for all data, by rank: equal data in another order see equal centroids.
     drawn = np.random.default_rng(0).integers(CANDIDATES, size=(ASKED, DRAWS * k))
     d = np.take_along_axis(squared, drawn, axis=1).reshape(ASKED, DRAWS, k).astype(np.float64)
     return np.asarray(np.log(d.min(axis=-1, keepdims=True) / d))
 
 
-def _squared_distances(
-    space: Space, asked: IntArray, candidates: IntArray, threads: Threads
-) -> Array:
+def _squared_distances(space: Space, asked: IntArray, candidates: IntArray) -> Array:
     """Squared distances (asked, candidates) between samples."""
     centroids = space.at(asked[:, None])
     squared = np.empty((len(asked), len(candidates)), space.dtype)
@@ -92,15 +85,15 @@ def _squared_distances(
             d = take(space.distances(centroids, block), candidates[within] - block.start, axis=-1)
             squared[:, within] = to_numpy(d)[:, 0]
 
-    threads.run(fill, space.blocks(len(asked)))
+    space.engine.run(fill, space.blocks(len(asked)))
     return squared
 
 
-def _spread(space: Space, threads: Threads) -> IntArray:
+def _spread(space: Space) -> IntArray:
     """Samples at even steps of weight, from the one nearest to the mean to the farthest."""
     weight = space.sample_weight.astype(np.float64)
-    mean = combination(space, (weight / weight.sum()).astype(space.dtype), threads)
-    order = np.argsort(distances_to(space, mean, threads)[0, 0], kind="stable")
+    mean = combination(space, (weight / weight.sum()).astype(space.dtype))
+    order = np.argsort(distances_to(space, mean)[0, 0], kind="stable")
     reached = np.cumsum(weight[order])
     # An odd offset: no step falls on the edge between two samples of round weights.
     steps = (np.arange(CANDIDATES) + 0.381966) / CANDIDATES

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from kernelmeans._typing import Array
-from kernelmeans.engines import Threads
 from kernelmeans.lowrank import drawn
 from kernelmeans.solver.blockwise import Assignment, assign
 from kernelmeans.solver.driver import Listener, Progress, solve
@@ -45,7 +44,6 @@ def swap_moves(
     n_swaps: int | str,
     max_iter: int,
     seed: int,
-    threads: Threads,
     listen: Listener = lambda progress: False,
     batch: int = BATCH,
 ) -> None:
@@ -74,14 +72,12 @@ def swap_moves(
     seed : int
         Of the samples that are drawn. The first rival begins where k-means++ puts a restart of
         this seed.
-    threads : Threads
-        Where blocks are worked on.
     listen : callable
         Told of each step; ends the search when it answers True.
     batch : int, default=BATCH
         Restarts that memory holds at once; it does not change what is found.
     """
-    search = _Search(space, result, max_iter, threads, listen)
+    search = _Search(space, result, max_iter, listen)
     if search.cost <= search.rounding:
         return
     size = max(SEARCHED, SEARCHED_PER_CLUSTER * search.centroids.shape[0])
@@ -97,9 +93,7 @@ def swap_moves(
 class _Search:
     """The best restart of a result, and what is tried to lower its cost."""
 
-    def __init__(
-        self, space: Space, result: Result, max_iter: int, threads: Threads, listen: Listener
-    ) -> None:
+    def __init__(self, space: Space, result: Result, max_iter: int, listen: Listener) -> None:
         assert result.centroids is not None
         self.best = result.best
         # Costs under different kernel weights do not compare: all have those of the best.
@@ -107,7 +101,7 @@ class _Search:
         self.result, self.centroids = result, result.centroids
         self.hard = Schedule(-np.inf, -np.inf, max_iter=max_iter)
         self.exchanging = replace(self.hard, exchanges=True)
-        self.threads, self.listen = threads, listen
+        self.listen = listen
         self.stopped = False
         self.rounding = float(cost_rounding(self.space, self.centroids)[0])
         self.gains: list[float] = []
@@ -141,10 +135,10 @@ class _Search:
         """The same on a subsample; what it finds there goes on over all samples."""
         at_hand = self.space.sample
         few = at_hand.restricted(*drawn(at_hand.sample_weight, size, seed))
-        trial = solve(few, self.centroids.copy(), self.hard, self.threads, [0], self._heard)
+        trial = solve(few, self.centroids.copy(), self.hard, [0], self._heard)
         if self.stopped:
             return
-        search = _Search(few, trial, self.hard.max_iter, self.threads, self._heard)
+        search = _Search(few, trial, self.hard.max_iter, self._heard)
         search.run(n_swaps, seed, batch)
         self.result.n_iter[self.best] += trial.n_iter[0]
         self.try_all([search.centroids], self.hard)
@@ -171,7 +165,7 @@ class _Search:
         found: Result | None = None
         for centroids in parts:
             seeds = [0] * centroids.shape[1]
-            trial = solve(self.space, centroids, schedule, self.threads, seeds, self._heard)
+            trial = solve(self.space, centroids, schedule, seeds, self._heard)
             result.n_iter[best] += trial.n_iter.sum()
             self.steps += int(trial.n_iter.sum())
             cheapest = float(trial.cost.min())
@@ -194,14 +188,14 @@ class _Search:
         """Centroids on seeds by k-means++, no more restarts at a time than memory holds."""
         few, k = self.space.sample, self.centroids.shape[0]
         generators = [np.random.RandomState(seed) for seed in seeds]
-        places = greedy_kmeans_plusplus(few, k, generators, self.threads)
+        places = greedy_kmeans_plusplus(few, k, generators)
         for first in range(0, len(seeds), batch):
             yield few.at(places[:, first : first + batch])
 
     def can_move(self) -> bool:
         """Whether there is another place for a centroid."""
         if self._assigned is None:
-            self._assigned = assign(self.space, self.centroids, self.threads)
+            self._assigned = assign(self.space, self.centroids)
         return self.centroids.shape[0] > 1 and bool(self._assigned.costs(self.space).any())
 
     def moves(self, failures: int, uniform: Array, batch: int) -> Iterator[Centroids]:
@@ -240,7 +234,7 @@ class _Search:
         """Let the kernel weights follow the labels, and the labels them, until both stay."""
         result, best = self.result, self.best
         schedule = replace(self.hard, alternates=True, tol=FOLLOWED)
-        trial = solve(self.space, self.centroids, schedule, self.threads, [0], self._heard)
+        trial = solve(self.space, self.centroids, schedule, [0], self._heard)
         result.centroids = trial.centroids
         result.labels[best], result.inertia[best] = trial.labels[0], trial.inertia[0]
         result.cost[best], result.kernel_weights[best] = trial.cost[0], trial.kernel_weights[0]

@@ -28,7 +28,7 @@ SMALL_BLOCK_BYTES = 2**17
 BLOCK_ROWS = (400, 4096)
 #: Bytes of such an array on a device: starting its work takes longer than a small block does.
 DEVICE_BLOCK_BYTES = 2**27
-#: Within a part, which is one piece of work itself.
+#: Where the function is called: within a part, which is one piece of work itself.
 SERIAL = Threads(1)
 
 
@@ -44,6 +44,8 @@ class Space(ABC):
     ----------
     sample_weight : ndarray of shape (n_samples,)
         Weights, none negative, not all zero.
+    engine : Threads
+        Where its blocks are worked on.
     keeps_coefficients : bool
         Whether centroids are known by their coefficients over the samples. The added shares are
         then those coefficients and nothing else.
@@ -64,6 +66,7 @@ class Space(ABC):
     """
 
     sample_weight: Array
+    engine: Threads = SERIAL
     keeps_coefficients: bool = False
     keeps_rows: bool = False
     max_in_flight: int | None = None
@@ -182,7 +185,6 @@ class Space(ABC):
         self,
         function: Callable[..., "Share"],
         shape: tuple[int, int],
-        threads: Threads,
         *arguments: Any,
         along: tuple[Array, ...] = (),
     ) -> "Share":
@@ -195,8 +197,6 @@ class Space(ABC):
             arguments; returns a `Share`.
         shape : (k, R)
             Of the centroids that the shares are of.
-        threads : Threads
-            Where blocks are worked on.
         *arguments
             What the function needs beside the block.
         along : tuple of ndarray of shape (..., n_samples)
@@ -214,16 +214,16 @@ class Space(ABC):
 
         def work_on_part(part: slice) -> Share:
             own = tuple(a[..., part] for a in along)
-            return self.opened(part).reduce(function, shape, SERIAL, *arguments, along=own)
+            return self.opened(part).reduce(function, shape, *arguments, along=own)
 
         if self.remote is not None:
             return self.remote.total(along, function, shape, *arguments)
         if self.parts is not None:
-            shares = threads.map(work_on_part, self.parts, self.parts_in_flight)
+            shares = self.engine.map(work_on_part, self.parts, self.parts_in_flight)
             return tree_sum((share for _, share in shares), Share.plus)
         total = self.empty_sum(*shape)
         sums: tuple[Any, ...] = ()
-        for block, share in threads.map(work, self.blocks(math.prod(shape))):
+        for block, share in self.engine.map(work, self.blocks(math.prod(shape))):
             if share.vectors:
                 self.add(total, share.vectors, block)
             sums = tuple(map(operator.add, sums, share.sums)) if sums else share.sums
@@ -233,7 +233,6 @@ class Space(ABC):
         self,
         function: Callable[..., tuple[Any, ...]],
         width: int,
-        threads: Threads,
         *arguments: Any,
     ) -> tuple[Any, ...]:
         """What a function makes of every block, side by side.
@@ -245,8 +244,6 @@ class Space(ABC):
             samples last.
         width : int
             Values per sample in its largest array.
-        threads : Threads
-            Where blocks are worked on.
         *arguments
             What the function needs beside the block.
 
@@ -260,15 +257,15 @@ class Space(ABC):
             return function(self, block, *arguments)
 
         def work_on_part(part: slice) -> tuple[Any, ...]:
-            return self.opened(part).collect(function, width, SERIAL, *arguments)
+            return self.opened(part).collect(function, width, *arguments)
 
         if self.remote is not None:
             pieces = self.remote.pieces(function, width, *arguments)
             return side_by_side(pieces, self.n_samples)
         if self.parts is not None:
-            pieces = threads.map(work_on_part, self.parts, self.parts_in_flight)
+            pieces = self.engine.map(work_on_part, self.parts, self.parts_in_flight)
             return side_by_side(pieces, self.n_samples)
-        return side_by_side(threads.map(work, self.blocks(width)), self.n_samples)
+        return side_by_side(self.engine.map(work, self.blocks(width)), self.n_samples)
 
     def opened(self, part: slice) -> "Space":
         """The space of the samples of one part."""
@@ -300,7 +297,6 @@ class Space(ABC):
         self,
         total: tuple[Array, ...],
         mass: Array,
-        threads: Threads,
         old: Centroids | None = None,
         factor: Array | None = None,
         hard: BoolArray | None = None,
@@ -313,8 +309,6 @@ class Space(ABC):
             Added shares; overwritten.
         mass : ndarray of shape (k, R)
             Their total coefficients. A centroid without mass stays where it was.
-        threads : Threads
-            Where products are computed.
         old : Centroids, default=None
             Where the centroids were; overwritten.
         factor : ndarray of shape (R,), default=None
@@ -327,13 +321,12 @@ class Space(ABC):
         Centroids
             The new centroids.
         """
-        return self._combine(total, mass, threads, old, factor, hard)[0]
+        return self._combine(total, mass, old, factor, hard)[0]
 
     def _combine(
         self,
         total: tuple[Array, ...],
         mass: Array,
-        threads: Threads,
         old: Centroids | None,
         factor: Array | None,
         hard: BoolArray | None,
@@ -363,7 +356,7 @@ class Space(ABC):
             index, block = part
             return moves[index].work(block)
 
-        for (index, _), (norm, overlap) in threads.map(work, parts, self.max_in_flight):
+        for (index, _), (norm, overlap) in self.engine.map(work, parts, self.max_in_flight):
             norms[index] += to_numpy(norm)
             overlaps[index] += to_numpy(overlap)
         norms = norms.astype(self.dtype)

@@ -78,7 +78,7 @@ class FeatureSpace(Space):
         features: FeatureMap,
         X: Data,
         sample_weight: Array,
-        threads: Threads,
+        engine: Threads,
         lift: Array | None = None,
         device: Device = HOST,
     ) -> "FeatureSpace":
@@ -92,8 +92,8 @@ class FeatureSpace(Space):
             Training rows.
         sample_weight : ndarray of shape (n_samples,)
             Weights; its dtype is the precision.
-        threads : Threads
-            Where features are made.
+        engine : Threads
+            Where features are made, and blocks worked on.
         lift : ndarray of shape (m, r), default=None
             From raw features to coordinates, where these are not the same.
         device : Device, default=HOST
@@ -113,7 +113,9 @@ class FeatureSpace(Space):
         there = features.moved(device.put)
         first = there.raw(*map(device.put, features.read(X, slice(0, 1))))
         if scipy.sparse.issparse(first):
-            return cls._of_sparse(features, X, sample_weight)
+            space = cls._of_sparse(features, X, sample_weight)
+            space.engine = engine
+            return space
 
         weight, v64 = device.put(sample_weight), sample_weight.astype(np.float64)
         xp, n, v = namespace(weight), X.shape[0], device.put(v64)
@@ -132,12 +134,13 @@ class FeatureSpace(Space):
                     norms[block] = there.diagonal(squared)
                 return v[block] @ double(raw), v[block] @ double(Z[block, ...])
 
-        filled = threads.map(fill, row_blocks(X, FILL_ROWS))
+        filled = engine.map(fill, row_blocks(X, FILL_ROWS))
         sums = tree_sum((own for _, own in filled), _plus)
         raw_mean, mean = (to_numpy(own) / v64.sum() for own in sums)
         check_finite(features.kernel, mean)
         frame = Frame.about(features, raw_mean, lift, dtype).moved(device.put)
         space = cls(frame, Z, norms, sample_weight, None if lift is None else device.put(lift))
+        space.engine = engine
         shift = like(mean, weight)
 
         def centre(block: slice) -> float:
@@ -153,7 +156,7 @@ class FeatureSpace(Space):
                 norms[block] = xp.maximum(xp.vecdot(rows, rows) + left, none)
             return float(xp.sum(v[block] * left))
 
-        left_out = sum(left for _, left in threads.map(centre, row_blocks(Z, FILL_ROWS)))
+        left_out = sum(left for _, left in engine.map(centre, row_blocks(Z, FILL_ROWS)))
         squares = to_numpy(norms)
         check_finite(features.kernel, squares)
         check_range(features.kernel, squares, sample_weight)
@@ -255,7 +258,9 @@ class FeatureSpace(Space):
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> "FeatureSpace":
         norms, Z = picked(self._squared_norms, indices), picked(self.Z, indices)
-        return FeatureSpace(self.frame, Z, norms, sample_weight, self.lift, self.raw)
+        space = FeatureSpace(self.frame, Z, norms, sample_weight, self.lift, self.raw)
+        space.engine = self.engine
+        return space
 
     def opened(self, part: slice) -> "FeatureSpace":
         norms, weight = self._squared_norms[part], self.sample_weight[part]

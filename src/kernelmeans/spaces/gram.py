@@ -22,7 +22,7 @@ from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, check_finite, check_range, lengths_of
-from kernelmeans.spaces.base import SERIAL, Space
+from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import LARGEST_BLOCK, ROW_BUDGET, Embedding, Predictor, portions
 from kernelmeans.spaces.shares import Changes, Mixture, Move, Trace
@@ -130,8 +130,8 @@ class GramSpace(Space):
         Training rows; the kernel matrix itself where it is precomputed.
     sample_weight : ndarray of shape (n_samples,)
         Weights; its dtype is the precision.
-    threads : Threads
-        Where kernel rows are computed.
+    engine : Threads
+        Where kernel rows are computed, and blocks worked on.
     row_budget : int, default=4 * ROW_BUDGET
         Most bytes of kernel entries that may be held at any time; a quarter where it is large.
     device : Device, default=HOST
@@ -145,13 +145,14 @@ class GramSpace(Space):
         kernel: Kernel,
         X: Data,
         sample_weight: Array,
-        threads: Threads,
+        engine: Threads,
         row_budget: int = 4 * ROW_BUDGET,
         device: Device = HOST,
     ) -> None:
         self.kernel = kernel
         self.X = X if kernel.precomputed else device.put(X)
         self.sample_weight = sample_weight
+        self.engine = engine
         self._device_weight: Array = device.put(sample_weight)
         # Restarts want room too, but not what lets four threads work.
         share = min(row_budget, max(row_budget // 4, 4 * LARGEST_BLOCK), ROW_BUDGET)
@@ -168,9 +169,9 @@ class GramSpace(Space):
             # One block, as large as can be, keeps all of a device at work.
             row_bytes *= copies * DEVICE_COPIES
             self._rows_held, self.max_in_flight = max(1, self.row_budget // row_bytes), 1
-        self._prepare(threads)
+        self._prepare()
 
-    def _prepare(self, threads: Threads) -> None:
+    def _prepare(self) -> None:
         shares = like(self.sample_weight / self.sample_weight.sum(), self.device_weight)
         means = namespace(shares).empty_like(shares)
 
@@ -179,7 +180,7 @@ class GramSpace(Space):
             with np.errstate(all="ignore"):
                 means[block] = self._read(block) @ shares
 
-        threads.run(project, self._held_blocks(), self.max_in_flight)
+        self.engine.run(project, self._held_blocks(), self.max_in_flight)
         with np.errstate(all="ignore"):
             diagonal = like(self.kernel.diagonal(self.X), means)
         check_finite(self.kernel, to_numpy(means), to_numpy(diagonal))
@@ -340,7 +341,7 @@ class GramSpace(Space):
         for start in range(0, len(indices), self._rows_held):
             some = slice(start, start + self._rows_held)
             among[some] = to_numpy(self.rows(indices[some]))[:, indices]
-        return CachedGramSpace(Kernel("precomputed", {}), among, sample_weight, SERIAL)
+        return CachedGramSpace(Kernel("precomputed", {}), among, sample_weight, self.engine)
 
     def export(
         self, centroids: Centroids, copies: dict[int, Data] | None = None
@@ -389,15 +390,15 @@ class GramSpace(Space):
 class CachedGramSpace(GramSpace):
     """Samples known by a kernel matrix that is computed once, centred, and kept."""
 
-    def _prepare(self, threads: Threads) -> None:
+    def _prepare(self) -> None:
         v, n = self.device_weight, self.n_samples
         self._matrix: Array = namespace(v).empty((n, n), dtype=v.dtype, device=v.device)
-        super()._prepare(threads)
+        super()._prepare()
 
         def centre(block: slice) -> None:
             self.origin.centre(self.rows(block), self.origin.means[block], in_place=True)
 
-        threads.run(centre, self._held_blocks())
+        self.engine.run(centre, self._held_blocks())
         # No kernel value will be computed again, and nothing held beside the matrix.
         del self._values_of
         self.max_in_flight = None

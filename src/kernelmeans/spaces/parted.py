@@ -10,7 +10,7 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
 from kernelmeans.kernels import check_finite, check_range
-from kernelmeans.rows.lazy import DaskRows
+from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeatureSpace
@@ -66,14 +66,14 @@ class PartedSpace(FeatureSpace):
         """
         from dask.delayed import delayed
 
-        space = cls(sample, rows, rows.chunks, sample_weight)
+        space = cls(sample, rows, rows.blocks(), sample_weight)
         # On its way once, however often features are made anew.
         frame = cluster.task(bytes, packed(sample.frame, sample.lift, sample.magnitude))
         tasks = [
             delayed(_features_of_chunk)(frame, c, equal_or_all(sample_weight[part]), part.start)
-            for c, part in zip(rows.lazy_chunks(), rows.chunks, strict=True)
+            for c, part in zip(rows.delayed_blocks(), rows.blocks(), strict=True)
         ]
-        space.remote = Remote(cluster, rows.chunks, cluster.started(tasks) if held else tasks)
+        space.remote = Remote(cluster, rows.blocks(), cluster.started(tasks) if held else tasks)
         return space
 
     def __init__(
@@ -90,9 +90,10 @@ class PartedSpace(FeatureSpace):
         self.parts = list(parts)
         self.parts_in_flight = parts_in_flight
         self.sample_weight = sample_weight
+        self.engine = sample.engine
         self._checks_rows = False
 
-    def survey(self, threads: Threads) -> None:
+    def survey(self) -> None:
         """Look at all rows once: whether they are finite, how large, and what is left out of them.
 
         Raises
@@ -101,7 +102,7 @@ class PartedSpace(FeatureSpace):
             If they are not finite.
         """
         self._checks_rows = True
-        weight, norms, total, left_out = self.reduce(_survey, (1, 1), threads).sums
+        weight, norms, total, left_out = self.reduce(_survey, (1, 1)).sums
         self._checks_rows = False
         check_finite(self.frame.features.kernel, norms)
         self.magnitude = float(norms / weight)
@@ -115,7 +116,9 @@ class PartedSpace(FeatureSpace):
         return features_of(self.frame, self.lift, rows, weight, first, check, magnitude)
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> FeatureSpace:
-        return features_of(self.frame, self.lift, self.rows[indices], sample_weight)
+        space = features_of(self.frame, self.lift, self.rows[indices], sample_weight)
+        space.engine = self.engine
+        return space
 
     @property
     def sample_rows(self) -> int:

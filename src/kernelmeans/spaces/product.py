@@ -8,7 +8,6 @@ import numpy as np
 
 from kernelmeans._arrays import double, like, namespace, to_numpy
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
-from kernelmeans.engines import Threads
 from kernelmeans.kernels import CombinedKernel
 from kernelmeans.spaces.base import Space, at_least
 from kernelmeans.spaces.centroids import Centroids
@@ -48,6 +47,7 @@ class ProductSpace(Space):
         self.rule = rule
         self.factors = np.ones(len(members)) if factors is None else factors
         self.sample_weight = members[0].sample_weight
+        self.engine = members[0].engine
         self.keeps_coefficients = any(member.keeps_coefficients for member in members)
         self.keeps_rows = all(member.keeps_rows for member in members)
         limits = [m.max_in_flight for m in members if m.max_in_flight is not None]
@@ -155,13 +155,12 @@ class ProductSpace(Space):
         self,
         total: tuple[Array, ...],
         mass: Array,
-        threads: Threads,
         old: Centroids | None = None,
         factor: Array | None = None,
         hard: BoolArray | None = None,
     ) -> Centroids:
         *sums, moments = total
-        centroids, means = self._combine(tuple(sums), mass, threads, old, factor, hard)
+        centroids, means = self._combine(tuple(sums), mass, old, factor, hard)
         # c_l = sum_ij v_i w_ij d_ijl at the new centroids needs no distances.
         relative = np.where(mass > 0, centroids.norms - 2 * means, 0)
         mean_costs = np.einsum("kr,lkr->rl", mass, relative)

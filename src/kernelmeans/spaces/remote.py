@@ -47,7 +47,7 @@ class Remote:
         return zip(self.parts, results, strict=True)
 
     def apart(self, function: Callable[..., Any], items: Sequence[Any], *arguments: Any) -> Any:
-        """What a function makes of each item, the arguments and threads, as tasks of their own."""
+        """What a function makes of each item, and the arguments, as tasks of their own."""
         order = self.cluster.task(bytes, packed(function, *arguments))
         results = self.cluster.results(
             self.cluster.tasks(_applied, list(items), [order] * len(items))
@@ -67,20 +67,20 @@ class Remote:
 def _reduced(space: "Space", order: bytes, *along: Array) -> Share:
     function, shape, *arguments = unpacked(order)
     own = tuple(map(upright, along))
-    with Threads(1) as threads:
-        return space.reduce(function, shape, threads, *arguments, along=own)
+    with Threads(1):
+        return space.reduce(function, shape, *arguments, along=own)
 
 
 def _collected(space: "Space", order: bytes) -> tuple[Any, ...]:
     function, width, *arguments = unpacked(order)
-    with Threads(1) as threads:
-        return space.collect(function, width, threads, *arguments)
+    with Threads(1):
+        return space.collect(function, width, *arguments)
 
 
 def _applied(item: Any, order: bytes) -> bytes:
     function, *arguments = unpacked(order)
-    with Threads(1) as threads:
-        return packed(function(item, *arguments, threads))
+    with Threads(1):
+        return packed(function(item, *arguments))
 
 
 def equal_or_all(sample_weight: Array) -> Array:

@@ -1,0 +1,138 @@
+"""The folder of data: finding a file there, checking it, and downloading what is absent."""
+
+import hashlib
+import http.client
+import os
+import time
+import urllib.error
+import urllib.request
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pooch
+
+from kernelmeans_paper.datasets.sources import File
+
+#: Seconds after which a file is given up, however regularly a few bytes of it arrive.
+PATIENCE = 600.0
+#: Bytes read at once.
+BLOCK = 1 << 16
+
+
+class Network(NamedTuple):
+    """How a file may be downloaded: at all, seconds without a byte, further attempts."""
+
+    allowed: bool
+    timeout: float
+    n_retries: int
+
+
+def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
+    """Folder that has, or will have, the files of the benchmark sets.
+
+    Parameters
+    ----------
+    data_home : path-like or None, default=None
+        The folder. By default the one that the environment variable ``KERNELMEANS_DATA`` names,
+        else the user's cache folder for this package.
+
+    Returns
+    -------
+    Path
+        The folder, which need not exist.
+
+    Examples
+    --------
+    >>> from kernelmeans_paper.datasets import data_folder
+    >>> data_folder("my/data").name
+    'data'
+    """
+    named = data_home or os.environ.get("KERNELMEANS_DATA")
+    if named:
+        return Path(named).expanduser().absolute()
+    return Path(pooch.os_cache("kernelmeans"))
+
+
+def obtain(file: File, folder: Path, network: Network) -> Path:
+    """Path of a file that is in the folder and has its content, downloaded where it is absent."""
+    path = folder / file.name
+    if not path.is_file():
+        if file.url is None or not network.allowed:
+            raise FileNotFoundError(f"{file.name} is not in {folder}. {_remedy(file, folder)}")
+        _download(file, folder, network)
+    elif file.sha256 is not None:
+        _check(path, file.sha256)
+    return path
+
+
+def _check(path: Path, expected: str) -> None:
+    with path.open("rb") as content:
+        got = hashlib.file_digest(content, "sha256").hexdigest()
+    if got != expected:
+        raise OSError(
+            f"{path.name} in {path.parent} is not the published file: its SHA-256 is {got}, and "
+            f"must be {expected}. Remove the file to have it downloaded again, or replace it."
+        )
+
+
+def _download(file: File, folder: Path, network: Network) -> None:
+    client = pooch.Pooch(
+        path=folder,
+        base_url="",
+        registry={file.name: file.sha256},
+        urls={file.name: file.url},
+        retry_if_failed=network.n_retries,
+        allow_updates=False,
+    )
+    transfer = partial(_transfer, timeout=network.timeout, end=time.monotonic() + PATIENCE)
+    try:
+        client.fetch(file.name, downloader=transfer)
+    except (OSError, ValueError) as error:
+        kind = TimeoutError if isinstance(error, TimeoutError) else OSError
+        reason = str(error).rstrip(".")
+        raise kind(
+            f"{file.name} is not in {folder} and could not be downloaded from {file.url}: "
+            f"{reason}. {_remedy(file, folder)}"
+        ) from error
+
+
+def _transfer(url: str, target: str, client: object, *, timeout: float, end: float) -> None:
+    """What pooch calls for an address; it tries again after a ValueError.
+
+    pooch's own downloader has no deadline: a server that sends a byte now and then holds it.
+    """
+    try:
+        with urllib.request.urlopen(url, timeout=timeout) as answer, open(target, "wb") as file:
+            # read1 returns as soon as anything has arrived.
+            while piece := answer.read1(BLOCK):
+                file.write(piece)
+                if time.monotonic() > end:
+                    raise TimeoutError
+            if answer.length:
+                raise ValueError(f"the transfer ended {answer.length} bytes too early")
+    except urllib.error.HTTPError as error:
+        error.close()
+        reason = f"the server answered {error.code} {error.reason}"
+        # An address that is refused now will be refused in a second too.
+        raise (OSError if error.code < 500 else ValueError)(reason) from error
+    except (OSError, http.client.HTTPException) as error:
+        cause = error.reason if isinstance(error, urllib.error.URLError) else error
+        if not isinstance(cause, TimeoutError):
+            raise ValueError(f"{type(cause).__name__}: {cause}") from error
+        if time.monotonic() > end:
+            raise TimeoutError(f"it was not complete after {PATIENCE:g} seconds") from error
+        raise TimeoutError(f"no byte came for timeout={timeout:g} seconds") from error
+
+
+def _remedy(file: File, folder: Path) -> str:
+    elsewhere = (
+        "If it is in another folder, name that by data_home or the environment variable "
+        "KERNELMEANS_DATA."
+    )
+    if file.url is None:
+        return (
+            "Download it yourself from the ASU feature selection repository "
+            f"(featureselection.asu.edu) and put it as {file.name} in {folder}. {elsewhere}"
+        )
+    return f"Get it from {file.url} and put it as {file.name} in {folder}. {elsewhere}"

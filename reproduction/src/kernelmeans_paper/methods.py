@@ -1,0 +1,138 @@
+"""The methods that are compared with one kernel, each from the same starts."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.cluster import k_means
+from sklearn.manifold import spectral_embedding
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.simulate import NOISE
+from kernelmeans_paper.problems import Problem
+
+#: The paper's annealing; the automatic one is what an estimator has by default.
+PAPER_SCHEDULE: Mapping[str, Any] = {"s0": -1.0, "eta": 1.04, "anneal_every": 5}
+#: The same in every cell, so that how restarts are batched does not depend on free memory.
+MEMORY_BUDGET = "4GB"
+
+
+class Runs(NamedTuple):
+    """Labels (n_starts, n_samples) of all runs, and the steps of each."""
+
+    labels: IntArray
+    steps: IntArray
+
+
+def _from_starts(estimator: Any, problem: Problem, rows: Array, **parameters: Any) -> Runs:
+    model = estimator(
+        problem.k,
+        init=problem.starts,
+        # Said, because k starts of k rows could be taken for something else.
+        n_init=len(problem.starts),
+        memory_budget=MEMORY_BUDGET,
+        # Matched starts: what the methods themselves make of them.
+        n_swaps=0,
+        random_state=0,
+        **parameters,
+    )
+    result = model.fit(rows).result_
+    return Runs(result.labels, result.n_iter)
+
+
+def _kernel_power(problem: Problem, **schedule: Any) -> Runs:
+    return _from_starts(KernelPowerKMeans, problem, problem.K, kernel="precomputed", **schedule)
+
+
+def _kernel_kmeans(problem: Problem) -> Runs:
+    return _from_starts(KernelKMeans, problem, problem.K, kernel="precomputed")
+
+
+def _power_kmeans(problem: Problem, **schedule: Any) -> Runs:
+    return _from_starts(PowerKMeans, problem, problem.X, **schedule)
+
+
+def _spectral(problem: Problem) -> Runs:
+    labels = spectral_labels(problem.K, problem.k, len(problem.starts))
+    return Runs(labels, np.zeros(len(labels), int))
+
+
+def spectral_labels(K: Array, k: int, runs: int) -> IntArray:
+    """Cluster by the two parts of scikit-learn's SpectralClustering, its k-means once per run.
+
+    The embedding, which takes nearly all the time, is that of `SpectralClustering` and the same
+    for all runs; they differ by the seed of the k-means. Some entries of polynomial kernels are
+    negative, which an affinity cannot be. Narrow kernels are nearly the identity, which is not
+    connected and on which the eigenvalue solver stumbles, noisily.
+    """
+    affinity = np.maximum(K, 0).astype(np.float64)
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+        embedding = spectral_embedding(affinity, n_components=k, random_state=0, drop_first=False)
+        return np.array(
+            [k_means(embedding, k, n_init=1, random_state=seed)[1] for seed in range(runs)]
+        )
+
+
+#: By title; the paper's schedule and the automatic one of both annealed methods, n_swaps=0.
+METHODS: dict[str, Callable[[Problem], Runs]] = {
+    "Kernel power k-means": _kernel_power,
+    "Kernel power k-means, paper's schedule": lambda p: _kernel_power(p, **PAPER_SCHEDULE),
+    "Kernel k-means": _kernel_kmeans,
+    "Power k-means": _power_kmeans,
+    "Power k-means, paper's schedule": lambda p: _power_kmeans(p, **PAPER_SCHEDULE),
+    "Spectral": _spectral,
+}
+#: What follows the paper's name of a method where its schedule is the paper's.
+PAPERS = ", paper's schedule"
+#: Those that ranks count: the defaults.
+RANKED = ("Kernel power k-means", "Kernel k-means", "Power k-means", "Spectral")
+
+
+def paper_name(method: str) -> str:
+    """What the paper calls a method, whichever its schedule."""
+    return method.removesuffix(PAPERS)
+
+
+def scores(problem: Problem, runs: Runs) -> dict[str, list[float]]:
+    """Agreement with the classes, cost in feature space and steps of each run."""
+    counts = problem.y != NOISE
+    y = problem.y[counts]
+    return {
+        "nmi": [float(normalized_mutual_info_score(y, labels[counts])) for labels in runs.labels],
+        "ari": [float(adjusted_rand_score(y, labels[counts])) for labels in runs.labels],
+        "cost": [kernel_cost(problem.K, labels) for labels in runs.labels],
+        "steps": runs.steps.tolist(),
+    }
+
+
+def kernel_cost(K: Array, labels: IntArray) -> float:
+    """Sum of squared distances to the clusters' means in feature space, whatever the method.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_samples)
+        Kernel matrix.
+    labels : ndarray of shape (n_samples,)
+        Clusters.
+
+    Returns
+    -------
+    float
+        The cost of kernel k-means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans_paper.methods import kernel_cost
+    >>> x = np.array([0.0, 2.0, 5.0])
+    >>> kernel_cost(np.outer(x, x), np.array([0, 0, 1]))
+    2.0
+    """
+    K = K.astype(np.float64)
+    clusters = np.unique(labels)
+    member = (labels == clusters[:, None]).astype(np.float64)
+    within = np.einsum("ci,ci->c", member @ K, member) / member.sum(axis=1)
+    return float(np.trace(K) - within.sum())

@@ -1,0 +1,104 @@
+"""What methods are given: data prepared as in the literature, and the rows at which runs begin."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+from sklearn.preprocessing import StandardScaler, normalize
+
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.kernels import Kernel, resolve_gamma
+from kernelmeans.simulate import make_sphere_clusters
+from kernelmeans.solver.seeding import greedy_kmeans_plusplus
+from kernelmeans.spaces import CachedGramSpace
+from kernelmeans_paper import datasets
+
+#: What tables call the benchmark sets.
+TITLES = {
+    "yale": "Yale",
+    "jaffe": "JAFFE",
+    "tox_171": "TOX171",
+    "seeds": "Seeds",
+    "lung": "Lung",
+    "isolet": "Isolet",
+    "lung_discrete": "Lung discrete",
+    "coil20": "COIL20",
+    "glioma": "GLIOMA",
+    "orl": "ORL",
+    "lung_bhattacharjee": "lung_bhattacharjee",
+    "digits": "digits",
+}
+
+
+class Problem(NamedTuple):
+    """What a method is given.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Rows, for methods without a kernel.
+    K : ndarray of shape (n_samples, n_samples)
+        Kernel matrix.
+    y : ndarray of shape (n_samples,)
+        Classes, for the scores only; -1 for rows that do not count.
+    k : int
+        Number of clusters.
+    starts : ndarray of shape (n_starts, k)
+        Rows at which each matched run begins; none where a method has starts of its own.
+    """
+
+    X: Array
+    K: Array
+    y: IntArray
+    k: int
+    starts: IntArray = np.empty((0, 0), int)
+
+
+def standardised(name: str) -> Problem:
+    """Benchmark set with columns centred and scaled, and the paper's Gaussian kernel of it."""
+    X, y = datasets.fetch(name, return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    return Problem(X, gaussian(X), y, len(np.unique(y)))
+
+
+def gaussian(X: Array, width: float = 1.0) -> Array:
+    """Gaussian kernel matrix of some rows, its width that of the paper times a factor."""
+    gamma = resolve_gamma("rms", "rbf", X) / width**2
+    return Kernel("rbf", {"gamma": gamma})(X, X)
+
+
+def on_sphere(
+    k: int,
+    seed: int,
+    dtype: DTypeLike = np.float64,
+    *,
+    imbalance: float = 1.0,
+    noise: float = 0.0,
+) -> Problem:
+    """Simulated clusters on the sphere, and the paper's kernel of them with sigma = 1."""
+    X, y = make_sphere_clusters(k, imbalance=imbalance, noise=noise, random_state=seed)
+    X = X.astype(dtype)
+    return Problem(X, Kernel("geodesic", {"gamma": 0.5})(X, X), y, k)
+
+
+def prepared(name: str) -> tuple[Array, IntArray]:
+    """Rows of a benchmark set as Du et al. (2015) prepared them, and classes."""
+    X, y = datasets.fetch(name, return_X_y=True)
+    if name in ("yale", "orl"):
+        X = StandardScaler().fit_transform(X)
+    return (X if name == "coil20" else normalize(X)), y
+
+
+def random_starts(n: int, k: int, count: int) -> IntArray:
+    """Return rows at which matched runs begin, k different ones for each."""
+    rng = np.random.default_rng(0)
+    return np.stack([rng.permutation(n)[:k] for _ in range(count)])
+
+
+def plusplus_starts(K: Array, k: int, count: int) -> IntArray:
+    """Return the same by greedy k-means++ in the feature space of a kernel matrix."""
+    generators = [np.random.RandomState(seed) for seed in range(count)]
+    with Threads() as threads:
+        space = CachedGramSpace(Kernel("precomputed", {}), K, np.ones(len(K), K.dtype), threads)
+        return np.asarray(greedy_kmeans_plusplus(space, k, generators).T)

@@ -1,0 +1,178 @@
+"""``kernelmeans-paper``: from a command to tables, figures and a page; killed, and gone on with."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from click.testing import CliRunner
+
+import data
+from kernelmeans_paper.cli import main
+from kernelmeans_paper.datasets import sources
+
+COMMAND = [sys.executable, "-m", "kernelmeans_paper.cli"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder, which is empty."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def refused(*arguments):
+    """The message of a command that has to end with one, before any work."""
+    before = sorted(Path().rglob("*"))
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert sorted(Path().rglob("*")) == before
+    return result.stderr.splitlines()[-1]
+
+
+@pytest.fixture
+def offline(folder, monkeypatch):
+    """No benchmark data, and no network to get them."""
+    monkeypatch.setenv("KERNELMEANS_DATA", str(folder / "nothing"))
+    monkeypatch.setattr(sources, "HOST", "http://127.0.0.1:9")
+
+
+@pytest.mark.slow
+def test_writes_tables_figures_and_a_page(folder):
+    result = run("limit", "hull", "--quick", "--out", "made", "--workers", 1)
+    assert result.exit_code == 0, result.output
+    assert "limit: done\nhull: done\nWrote made/index.html" in result.stdout
+    made = folder / "made"
+    for table in ("limit", "hull"):
+        for suffix in ("md", "tex", "json"):
+            assert (made / "tables" / f"{table}.{suffix}").stat().st_size
+        for suffix in ("png", "svg"):
+            assert (made / "figures" / f"{table}.{suffix}").stat().st_size
+    page = (made / "index.html").read_text()
+    assert "Theorem 1" in page
+    assert "Theorem 2" in page
+    provenance = json.loads((made / "run.json").read_text())
+    assert {"numpy", "scipy", "scikit-learn", "kernelmeans"} <= set(provenance["versions"])
+    assert provenance["failed cells"] == "none"
+
+
+@pytest.mark.slow
+def test_the_report_holds_what_earlier_runs_have_finished(folder):
+    run("limit", "--quick", "--out", ".", "--workers", 1, "--quiet")
+    table = (folder / "tables" / "limit.json").read_text()
+    cells = {path: path.stat().st_mtime_ns for path in (folder / "cells" / "limit").iterdir()}
+    assert run("hull", "--quick", "--out", ".", "--workers", 1, "--quiet").stdout == ""
+    page = (folder / "index.html").read_text()
+    assert "Theorem 1" in page
+    assert "Theorem 2" in page
+    assert (folder / "tables" / "limit.json").read_text() == table
+    run("limit", "--quick", "--out", ".", "--workers", 1, "--quiet")
+    assert cells == {path: path.stat().st_mtime_ns for path in cells}
+    run("limit", "--quick", "--out", ".", "--workers", 1, "--quiet", "--force")
+    assert all(path.stat().st_mtime_ns > before for path, before in cells.items())
+
+
+@pytest.mark.slow
+def test_without_data_rows_are_shown_as_missing(folder, offline):
+    result = run("multi", "--quick", "--out", ".", "--workers", 1)
+    assert result.exit_code == 0
+    assert "Warning: left out: Yale.mat is not in" in result.stderr
+    assert "127.0.0.1:9" in result.stderr
+    assert "| Yale | file not here |" in (folder / "tables" / "multi.md").read_text()
+    assert json.loads((folder / "run.json").read_text())["sets not here"] == (
+        "glioma, lung_discrete, seeds, yale"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["everything", "--out", "x"], "'everything' is not one of 'all', 'motivating'"),
+        (["limit"], "Missing option '--out'"),
+        (["limit", "--out", "x", "--datasets", "0"], "0 is not in the range x>=1"),
+        (["limit", "--out", "x", "--workers", "0"], "0 is not in the range 1<=x<=61"),
+        ([], "Missing argument"),
+    ],
+)
+def test_bad_usage_is_refused_before_any_work(folder, arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not list(folder.iterdir())
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_any_work(folder):
+    (folder / "file").touch()
+    assert "file" in refused("limit", "--quick", "--out", "file/below")
+
+
+def test_a_page_of_somebody_else_is_not_overwritten(folder):
+    (folder / "index.html").write_text("mine")
+    assert "choose another --out" in refused("limit", "--quick", "--out", ".")
+    assert (folder / "index.html").read_text() == "mine"
+
+
+def started(out, *names):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return subprocess.Popen(
+        [*COMMAND, *names, "--quick", "--out", str(out), "--workers", "2", "--quiet"],
+        env=environment,
+    )
+
+
+def tables(out):
+    return {path.name: path.read_text() for path in (out / "tables").iterdir()}
+
+
+@pytest.mark.slow
+def test_a_killed_run_leaves_no_process_and_goes_on_to_the_same_tables(tmp_path):
+    names = ["motivating", "limit", "hull", "consistency"]
+    assert started(tmp_path / "whole", *names).wait(120) == 0
+    for cells in (1, 6, 15):
+        process = started(tmp_path / "killed", *names)
+        wait_until(lambda cells=cells: finished(tmp_path / "killed") >= cells)
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+        gone, alive = psutil.wait_procs(children, timeout=20)
+        assert gone
+        assert not alive
+        assert not (tmp_path / "killed" / "tables").exists()
+    assert started(tmp_path / "killed", *names).wait(120) == 0
+    assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
+
+
+def finished(out):
+    return len(list(out.glob("cells/*/*.json")))
+
+
+def wait_until(happened, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@data.needs_data
+@pytest.mark.slow
+def test_ctrl_c_ends_at_once_and_keeps_what_is_finished(tmp_path):
+    process = started(tmp_path, "multi")
+    wait_until(lambda: finished(tmp_path) >= 1)
+    before = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    assert time.monotonic() - before < 15
+    assert finished(tmp_path) >= 1

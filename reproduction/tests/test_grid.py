@@ -1,0 +1,168 @@
+"""Cells and their names, and finding outcomes by parameters."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelmeans_paper.grid import Cell, Experiment, Results, Scale
+from kernelmeans_paper.report import Section
+
+values = st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.none()
+parameters = st.dictionaries(st.text(max_size=10), values, max_size=6)
+
+OUTCOMES = [
+    ({"data": "yale", "k": 3, "plain": True}, {"nmi": 0.1}),
+    ({"data": "yale", "k": 2, "plain": False}, {"nmi": 0.2}),
+    ({"data": "seeds", "k": 3, "plain": False}, {"nmi": 0.3}),
+    ({"k": 3, "size": 10}, {"nmi": 0.4}),
+]
+
+
+def outcomes(results):
+    return [outcome["nmi"] for _, outcome in results]
+
+
+def experiment(grid, alone=False):
+    return Experiment(
+        "trial",
+        lambda scale: grid,
+        run=lambda **parameters: {},
+        report=lambda results, scale: Section("trial", "A trial"),
+        alone=alone,
+    )
+
+
+@given(parameters, parameters)
+def test_other_parameters_have_another_name(first, second):
+    if json.dumps(first, sort_keys=True) != json.dumps(second, sort_keys=True):
+        assert Cell("trial", first).name != Cell("trial", second).name
+    assert Cell("trial", first).name == Cell("trial", dict(first)).name
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"a": "x-y"}, {"a": "x", "b": "y"}),
+        ({"a": "x/y"}, {"a": "x_y"}),
+        ({"a": 1}, {"b": 1}),
+        ({"a": 1}, {"a": "1"}),
+        ({"a": True}, {"a": "True"}),
+        ({"a": 0.1}, {"a": 0.10000000000000002}),
+        ({"a": "x" * 100 + "1"}, {"a": "x" * 100 + "2"}),
+        ({"a": "Yale"}, {"a": "yale"}),
+        ({}, {"a": ""}),
+    ],
+)
+def test_names_differ_though_parameters_look_alike(first, second):
+    names = [Cell("trial", p).name for p in (first, second)]
+    # Some file systems do not tell upper case from lower.
+    assert names[0].lower() != names[1].lower()
+
+
+def test_a_name_is_the_same_in_every_process():
+    """Ten digits of `printf '{"data": "yale", "k": 15, "plain": true}' | sha256sum`."""
+    cell = Cell("trial", {"data": "yale", "k": 15, "plain": True})
+    assert cell.name == "yale-15-True-acaf4a4d02"
+
+
+def test_the_order_of_parameters_does_not_matter():
+    first, second = Cell("trial", {"a": 1, "b": 2}), Cell("trial", {"b": 2, "a": 1})
+    assert first == second
+    assert first.name == second.name
+
+
+@given(parameters)
+def test_a_name_is_safe_for_a_file(chosen):
+    name = Cell("trial", chosen).name
+    assert re.fullmatch(r"[\w.-]*-[0-9a-f]{10}", name)
+    assert len(name) <= 80
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "../../etc/passwd",
+        "..",
+        ".",
+        "",
+        " ",
+        "a\nb",
+        "a\0b",
+        "C:\\x",
+        "x" * 1000,
+        "*?<>|\"'$;&",
+        "λ",
+    ],
+)
+def test_files_of_odd_names_can_be_made(odd, tmp_path):
+    path = tmp_path / f"{Cell('trial', {'a': odd}).name}.json"
+    path.write_text("x")
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.resolve().parent == tmp_path.resolve()
+
+
+def test_cells_can_be_keys():
+    cells = {Cell("trial", {"k": 2}): "two", Cell("trial", {"k": 3}): "three"}
+    assert cells[Cell("trial", {"k": 3})] == "three"
+    assert Cell("other", {"k": 3}) not in cells
+    assert Cell("trial", {"k": 4}) not in cells
+
+
+def test_outcomes_are_found_by_parameters():
+    results = Results(OUTCOMES)
+    assert outcomes(results) == [0.1, 0.2, 0.3, 0.4]
+    assert outcomes(results.where()) == [0.1, 0.2, 0.3, 0.4]
+    assert outcomes(results.where(k=3)) == [0.1, 0.3, 0.4]
+    assert outcomes(results.where(k=3, plain=False)) == [0.3]
+    assert outcomes(results.where(k=3).where(data="yale")) == [0.1]
+    assert outcomes(results.where(data="isolet")) == []
+    assert outcomes(results.where(nothing=3)) == []
+    assert len(results.where(data="yale")) == 2
+    assert list(results.where(size=10)) == [OUTCOMES[3]]
+
+
+def test_only_one_outcome_is_one():
+    results = Results(OUTCOMES)
+    assert results.one(data="seeds") == {"nmi": 0.3}
+    assert results.one(data="isolet") is None
+    assert Results([]).one() is None
+    with pytest.raises(LookupError, match=r"2 cells .*'yale'"):
+        results.one(data="yale")
+
+
+def test_values_come_once_in_the_order_of_the_cells():
+    results = Results(OUTCOMES)
+    assert results.values("k") == [3, 2]
+    assert results.values("data") == ["yale", "seeds"]
+    assert results.values("size") == [10]
+    assert results.values("nothing") == []
+
+
+def test_absent_sets_are_left_out():
+    grid = [{"data": name, "k": k} for name in ("yale", "lung", "seeds") for k in (2, 3)]
+    grid.append({"k": 4})
+    here = experiment(grid).cells(Scale(absent=frozenset({"lung", "orl"})))
+    assert [cell.parameters for cell in here] == [*grid[:2], *grid[4:]]
+    assert len(experiment(grid).cells(Scale())) == 7
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_cells_know_their_experiment(alone):
+    [cell] = experiment([{"k": 2}], alone).cells(Scale())
+    assert (cell.experiment, cell.parameters, cell.alone) == ("trial", {"k": 2}, alone)
+
+
+def test_the_grid_is_told_the_scale():
+    told = []
+    trial = Experiment("t", lambda scale: told.append(scale) or [], dict, Section)
+    trial.cells(Scale(quick=True, datasets=3))
+    assert told == [Scale(quick=True, datasets=3)]
+    assert trial.data(Scale()) == ()
+
+
+def test_the_papers_twenty_starts_or_five():
+    assert Scale().starts == 20
+    assert Scale(quick=True).starts == 5

@@ -1,0 +1,501 @@
+"""How kernels are held: which way, at which price and why; and the spaces that hold them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import scipy.sparse
+from sklearn.utils import assert_all_finite
+
+from kernelmeans._arrays import on_host
+from kernelmeans._devices import HOST, Device
+from kernelmeans._sklearn import Interval, StrOptions
+from kernelmeans._typing import Array, Data
+from kernelmeans._warnings import warn_user
+from kernelmeans.engines import Threads
+from kernelmeans.engines.cluster import Cluster
+from kernelmeans.estimators.lazy import refuse_dask
+from kernelmeans.heat import DistinctRows, HeatKernel, auto_anchors
+from kernelmeans.kernels import Kernel
+from kernelmeans.lowrank import (
+    Approximation,
+    Explicit,
+    approximate,
+    auto_components,
+    check_method,
+    draw_rows,
+)
+from kernelmeans.memory import Budget, check_memory
+from kernelmeans.rows import Rows
+from kernelmeans.rows.dask import DaskRows
+from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, PartedSpace, Space
+from kernelmeans.spaces.features import FILL_ROWS, row_blocks
+
+APPROXIMATION: dict[str, Any] = {
+    "approximation": [StrOptions({"auto", "landmarks", "rpcholesky", "rff"}), None],
+    "n_components": [
+        StrOptions({"auto"}),
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Real, 0, 1, closed="neither"),
+    ],
+}
+#: What fits cost, in multiplications (``benchmarks/auto.py`` measures it): a kernel value, beside
+#: two for each column, and the passes over all samples, of two for each cluster.
+VALUE, PASSES = 20, 70
+#: ``approximation="auto"`` takes the exact kernel where that costs no more than this, which is some
+#: seconds on two cores, or where a low rank would not be so many times faster.
+WORK, FASTER = 5e10, 5
+#: Rows up to which ``approximation="auto"`` takes the graph of all rows for a heat kernel.
+GRAPH_ROWS = 50_000
+#: How many times as much a kernel matrix that is there may cost: no rows are left to make it of.
+PRECOMPUTED = 10
+#: Kernel rows that a step holds at least, where it recomputes them.
+FEWEST_HELD = 8
+#: Most bytes of a part's rows and features, which more would not make faster, and fewest rows.
+PART_BYTES, FEWEST_ROWS = 2**25, 64
+#: Parts that half of the budget holds, if not more, and blocks that are filled at a time. Not as
+#: many as threads ask for: the parts, and with them the rounding, must not depend on these.
+PARTS, FILLED_BLOCKS = 16, 8
+#: Share of their memory that Dask workers may fill with features, and with the work on a chunk.
+WORKER_SHARE = 0.5
+
+
+class Wish(NamedTuple):
+    """What the user asks for.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Clusters, whose centroids take time and memory.
+    approximation, n_components, cache_kernel
+        As the estimators take them.
+    has_approximation : bool
+        Whether the estimator has these parameters, for messages to name them.
+    """
+
+    n_clusters: int
+    approximation: str | None = None
+    n_components: int | float | str = "auto"
+    cache_kernel: bool = True
+    has_approximation: bool = True
+
+
+class Plan(NamedTuple):
+    """How one kernel is held.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : {ndarray, CSR matrix, Rows} of shape (n_samples, n_features)
+        Training rows.
+    method : str
+        ``"explicit"`` (an inner product of the rows), ``"exact"`` (a kernel matrix), ``"blocked"``
+        (its rows recomputed at each step), or an approximation.
+    reason : str
+        Why.
+    n_components : int, float or "auto"
+        Of an approximation, as the estimators take it.
+    n_bytes : int
+        What it takes for the whole fit; 0 for features, whose number is found out.
+    """
+
+    kernel: Kernel
+    X: Data
+    method: str
+    reason: str
+    n_components: int | float | str = "auto"
+    n_bytes: int = 0
+
+    @property
+    def is_gram(self) -> bool:
+        """Whether kernel values between all samples are needed."""
+        return self.method in ("exact", "blocked")
+
+
+def plan(
+    kernels: Sequence[Kernel],
+    rows: Sequence[Data],
+    wish: Wish,
+    budget: Budget,
+    device: Device = HOST,
+) -> list[Plan]:
+    """Decide how kernels are held.
+
+    Only the number of rows, clusters and columns and what is asked for decide; the memory refuses.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        The kernels.
+    rows : sequence of {ndarray, CSR matrix, Rows}
+        Training rows of each; equal ones are one object.
+    wish : Wish
+        What the user asks for.
+    budget : Budget
+        What all of them may take together.
+    device : Device, default=HOST
+        Where they are to be held.
+
+    Returns
+    -------
+    list of Plan
+        In the order of the kernels.
+
+    Raises
+    ------
+    ValueError
+        If the approximation goes neither with a kernel nor with ``n_components``, or a Dask
+        collection with the plan.
+    MemoryError
+        If the plan would not fit into the budget.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.estimators.plan import Wish, plan
+    >>> from kernelmeans.kernels import Kernel
+    >>> from kernelmeans.memory import Budget
+    >>> X = np.zeros((100, 2))
+    >>> (found,) = plan([Kernel("laplacian", {"gamma": 1.0})], [X], Wish(8, "auto"), Budget(10**6))
+    >>> found.method, found.n_bytes
+    ('exact', 112000)
+    >>> found.reason
+    'n_samples=100 are few enough for the exact kernel to be fast'
+    """
+    n_kernels = len(kernels)
+    plans = [_plan(own, X, wish, n_kernels) for own, X in zip(kernels, rows, strict=True)]
+    _refuse_matrices(plans, wish, budget, device)
+    room = budget.without(_lasting_bytes(plans, device))
+    for own in plans:
+        if own.method == "explicit" and isinstance(own.kernel, HeatKernel):
+            _refuse_graph(own, wish, room.part(sum(not other.is_gram for other in plans)))
+    return plans
+
+
+def _plan(kernel: Kernel, X: Data, wish: Wish, n_kernels: int) -> Plan:
+    if isinstance(kernel, HeatKernel):
+        return _plan_heat(kernel, X, wish)
+    if kernel.has_features:
+        return Plan(
+            kernel, X, "explicit", f"kernel={kernel.name!r} is an inner product of the rows"
+        )
+    n, asked = X.shape[0], wish.approximation
+    if asked not in ("auto", None):
+        check_method(kernel, asked, wish.n_components)
+        return Plan(kernel, X, asked, f"approximation={asked!r}", wish.n_components)
+    if asked == "auto" and (reason := _why_low_rank(kernel, X, wish.n_clusters, n_kernels)):
+        method = "rpcholesky" if kernel.precomputed else "landmarks"
+        return Plan(kernel, X, method, reason, wish.n_components)
+    if not kernel.precomputed:
+        estimator = "an estimator with approximation='landmarks', 'rpcholesky' or 'rff'"
+        refuse_dask(X, "kernel matrices", f"use a linear or cosine kernel, or {estimator}")
+    reason = f"n_samples={n} are few enough for the exact kernel to be fast"
+    if asked is None:
+        reason = "approximation=None"
+    n_bytes = GramSpace.working_bytes(wish.n_clusters, n, X.dtype.itemsize)
+    if not wish.cache_kernel:
+        return Plan(kernel, X, "blocked", reason, n_bytes=n_bytes)
+    return Plan(kernel, X, "exact", reason, n_bytes=n_bytes + n * n * X.dtype.itemsize)
+
+
+def _plan_heat(kernel: HeatKernel, X: Data, wish: Wish) -> Plan:
+    """The graph of all rows, or anchors for more than it can have."""
+    asked = wish.approximation
+    if not kernel.has_anchors and asked not in ("auto", None):
+        raise ValueError(
+            f"approximation={asked!r} does not go with a graph that is given, whose rows "
+            "have no coordinates; use None or 'auto'."
+        )
+    if asked not in ("auto", "landmarks", None):
+        raise ValueError(
+            f"approximation={asked!r} does not go with kernel={kernel.name!r}; use None, "
+            "the graph of all rows, 'landmarks', that of anchors, or 'auto', or another kernel as "
+            "'rbf'."
+        )
+    if not isinstance(wish.n_components, str | Integral):
+        raise ValueError(
+            f"n_components={wish.n_components!r}: the anchors of kernel={kernel.name!r} keep no "
+            "share of the trace; give their number, use n_components='auto', or another kernel as "
+            "'rbf'."
+        )
+    reason = None
+    if asked == "landmarks":
+        reason = "approximation='landmarks'"
+    elif asked == "auto" and kernel.has_anchors and isinstance(X, DaskRows):
+        reason = "Dask collections have no neighbour graph"
+    elif asked == "auto" and kernel.has_anchors and X.shape[0] > GRAPH_ROWS:
+        reason = f"n_samples={X.shape[0]} are too many for a fast graph"
+    if reason is not None:
+        return Plan(kernel, X, "landmarks", reason, wish.n_components)
+    remedy = "use an estimator with approximation='auto' or 'landmarks'"
+    refuse_dask(X, "the neighbour graph of kernel='heat'", remedy)
+    reason = f"kernel={kernel.name!r} is held by the eigenvectors of its graph"
+    return Plan(kernel, X, "explicit", reason)
+
+
+def _why_low_rank(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int) -> str | None:
+    """Why ``approximation="auto"`` does not take the exact kernel, if so."""
+    if isinstance(X, DaskRows):
+        return "Dask collections have no kernel matrix"
+    if exact_is_fast(kernel, X, n_clusters, n_kernels):
+        return None
+    return f"n_samples={X.shape[0]} are too many for the exact kernel to be fast"
+
+
+def exact_is_fast(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int = 1) -> bool:
+    """Whether a fit with the kernel matrix is quick, or little slower than one of low rank."""
+    n: int = X.shape[0]
+    columns: int = X.nnz // n if scipy.sparse.issparse(X) else X.shape[1]
+    if kernel.precomputed:
+        return n * n * PASSES * 2 * n_clusters * n_kernels <= PRECOMPUTED * WORK
+    # For each sample. Finding landmarks by k-means, and then features, takes eight times 2 columns.
+    exact = n * (VALUE + 2 * columns + PASSES * 2 * n_clusters)
+    m = auto_components(n, n_clusters)
+    low_rank = m * (VALUE + 16 * columns + 2 * m + PASSES * 4 * n_clusters)
+    return n * exact * n_kernels <= WORK or exact <= FASTER * low_rank
+
+
+def _rows_to_place(plans: Sequence[Plan], device: Device) -> dict[int, Data]:
+    """Different rows that kernel values are computed of, and that are not yet where these are."""
+    rows = {id(own.X): own.X for own in plans if own.is_gram and not own.kernel.precomputed}
+    return {
+        key: X
+        for key, X in rows.items()
+        if isinstance(X, Rows) or (not device.is_host and on_host(X))
+    }
+
+
+def _lasting_bytes(plans: Sequence[Plan], device: Device) -> int:
+    """Bytes that all but features and recomputed rows take."""
+    placed = _rows_to_place(plans, device).values()
+    # The model keeps a copy of rows that are read.
+    rows = sum(X.nbytes * (2 if isinstance(X, Rows) else 1) for X in placed)
+    return int(rows + sum(own.n_bytes for own in plans))
+
+
+def _refuse_matrices(plans: Sequence[Plan], wish: Wish, budget: Budget, device: Device) -> None:
+    """Refuse kernel matrices, or steps with recomputed rows, that take too much memory."""
+    grams = [own for own in plans if own.is_gram]
+    if not grams:
+        return
+    X, needed = grams[0].X, _lasting_bytes(plans, device)
+    if not wish.cache_kernel:
+        # Rows are recomputed for one kernel at a time.
+        needed += FEWEST_HELD * X.shape[0] * X.dtype.itemsize
+    what, remedies = _described(grams, wish)
+    if _rows_to_place(plans, device):
+        what = f"{what.rstrip(',')} and the rows of X,"
+    budget.check(needed, what, remedies)
+
+
+def _described(grams: Sequence[Plan], wish: Wish) -> tuple[str, str]:
+    """What takes the memory, and what to do about it."""
+    X, precomputed = grams[0].X, all(own.kernel.precomputed for own in grams)
+    half = "" if X.dtype.itemsize == 4 else ", pass float32 data (half the memory)"
+    method = "rpcholesky" if precomputed else "landmarks"
+    low_rank = f"approximation={method!r} (low rank), or " if wish.has_approximation else ""
+    if not wish.cache_kernel:
+        what = f"n_samples={X.shape[0]}, n_clusters={wish.n_clusters}: a step with recomputed rows"
+        if len(grams) > 1:
+            what += f" of {len(grams)} kernels"
+        return what, f"Use {low_rank}fewer rows or clusters{half}"
+    matrices = f"{len(grams)} kernel matrices" if len(grams) > 1 else "the kernel matrix"
+    if precomputed:
+        matrices = "a centred copy of X"
+    remedies = (
+        f"Set {low_rank}cache_kernel=False (kernel rows are recomputed at each step: slower, "
+        f"but little memory){half}"
+    )
+    return f"n_samples={X.shape[0]}: {matrices}, with the centroids,", remedies
+
+
+def _refuse_graph(own: Plan, wish: Wish, budget: Budget) -> None:
+    """Refuse a heat kernel's graph that takes too much memory."""
+    assert isinstance(own.kernel, HeatKernel)
+    graph = f"the graph of kernel={own.kernel.name!r}, with eigenvectors,"
+    anchors = "approximation='landmarks', or " if own.kernel.has_anchors else ""
+    budget.check(
+        own.kernel.fit_bytes(own.X, wish.n_clusters),
+        f"n_samples={own.X.shape[0]}, n_clusters={wish.n_clusters}: {graph}",
+        f"Use {anchors}fewer rows, clusters or neighbours",
+    )
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Carries out plans.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Clusters, whose centroids take memory too.
+    budget : Budget
+        What all spaces may take together.
+    weight : ndarray of shape (n_samples,)
+        Sample weights.
+    threads : Threads
+        Where the spaces are worked on.
+    seed : int
+        Of landmarks and random features.
+    device : Device, default=HOST
+        Where the spaces compute.
+    """
+
+    n_clusters: int
+    budget: Budget
+    weight: Array
+    threads: Threads
+    seed: int
+    device: Device = HOST
+    _distinct: dict[int, dict[str, DistinctRows]] = field(default_factory=dict, init=False)
+
+    def hold(self, plans: Sequence[Plan], names: Sequence[str] | None = None) -> list[Space]:
+        """A space for each plan.
+
+        Parameters
+        ----------
+        plans : sequence of Plan
+            The plans, all of one fit.
+        names : sequence of str, default=None
+            What messages call the kernels.
+
+        Returns
+        -------
+        list of Space
+            In their order.
+
+        Raises
+        ------
+        MemoryError
+            If features would not fit into the budget.
+        ValueError
+            If a kernel is not finite on the rows, or cannot be normalised.
+        """
+        # Equal rows are one object, and are read, or go to a device, once.
+        placed = {key: self._placed(X) for key, X in _rows_to_place(plans, self.device).items()}
+        left = self.budget.without(_lasting_bytes(plans, self.device))
+        spaces: list[Space] = []
+        for index, own in enumerate(plans):
+            # What one kernel leaves of its share is the next ones'.
+            room = left.part(sum(not other.is_gram for other in plans[index:]))
+            try:
+                space = self._space(own, placed.get(id(own.X), own.X), room, index)
+            except ValueError as error:
+                if names is None:
+                    raise
+                raise ValueError(f"{names[index]}: {error}") from error
+            if isinstance(space, FeatureSpace):
+                left = left.without(space.resident_bytes)
+            spaces.append(space)
+        return spaces
+
+    def _placed(self, X: Data) -> Data:
+        if isinstance(X, Rows):
+            X = X[:]
+            assert_all_finite(X, input_name="X")
+        return self.device.put(X)
+
+    def _space(self, own: Plan, X: Data, budget: Budget, index: int) -> Space:
+        kernel = own.kernel
+        if own.method == "exact":
+            return CachedGramSpace(kernel, X, self.weight, self.threads, device=self.device)
+        if own.method == "blocked":
+            order = self.weight, self.threads, budget.n_bytes, self.device
+            return GramSpace(kernel, X, *order)
+        found = Approximation(Explicit(kernel), None)
+        if isinstance(kernel, HeatKernel):
+            self._fit_heat(kernel, own, index)
+            # Anchors stand for another graph than that of all rows, by nobody knows how much.
+            found.features.certified = own.method == "explicit"
+        elif own.method != "explicit":
+            wish = own.method, own.n_components, self.seed, self.n_clusters
+            found = approximate(kernel, X, self.weight, *wish)
+        return self._features(found, X, budget)
+
+    def _fit_heat(self, kernel: HeatKernel, own: Plan, index: int) -> None:
+        X, k = own.X, self.n_clusters
+        if own.method == "explicit":
+            rows = X[:] if isinstance(X, Rows) else X
+            kernel.fit(rows, self.weight, k, self._distinct.setdefault(id(X), {}))
+            return
+        count = own.n_components
+        count = auto_anchors(X.shape[0], k) if isinstance(count, str) else int(count)
+        # As large for any budget: clusters should not depend on it.
+        rows, weight = draw_rows(X, self.weight, at_least=2 * count)
+        # Draws of anchors differ: several of them see more than one.
+        kernel.fit_anchors(rows, weight, k, count, self.seed + index)
+
+    def _features(self, found: Approximation, X: Data, budget: Budget) -> FeatureSpace:
+        """Features held, if they fit, or else recomputed at each step."""
+        features, lift = found
+        if lift is not None and not features.certified:
+            warn_user(
+                f"kernel={features.kernel.name} is not positive semi-definite on these data: what "
+                "landmarks leave out of it has no bound. Use a positive semi-definite kernel."
+            )
+        n, itemsize = self.weight.shape[0], self.weight.dtype.itemsize
+        there = features.moved(self.device.put)
+        raw = there.raw(*map(self.device.put, features.read(X, slice(0, 1))))
+        width = raw.shape[1] if lift is None else lift.shape[1]
+        columns = X.nnz // n if scipy.sparse.issparse(X) else X.shape[1]
+        row_bytes = (columns + 2 * raw.shape[1] + 8 * self.n_clusters) * itemsize
+        # What threads are at work on counts where the whole is more.
+        at_work = FILLED_BLOCKS * FILL_ROWS
+        passing = at_work * row_bytes if n > at_work else 0
+        needed = n * width * itemsize + passing
+        fits = needed <= budget.n_bytes
+        if fits or features.kernel.precomputed:
+            # Parts of a kernel matrix do not know their own diagonal.
+            what = f"n_samples={n}: {width} components of each sample"
+            budget.check(needed, what, "Use fewer components")
+        if scipy.sparse.issparse(raw) or (fits and not isinstance(X, DaskRows)):
+            return FeatureSpace.hold(features, X, self.weight, self.threads, lift, self.device)
+        rows, weight = draw_rows(X, self.weight, budget.n_bytes // 8, columns=raw.shape[1])
+        sample = FeatureSpace.hold(features, rows, weight, self.threads, lift, self.device)
+        cluster = Cluster.find() if isinstance(X, DaskRows) else None
+        if cluster is not None:
+            held = fits_workers(cluster, sample, X, row_bytes)
+            space = PartedSpace.on_cluster(sample, X, self.weight, cluster, held)
+        else:
+            space = self._parted(sample, X, row_bytes, budget.n_bytes)
+        space.survey()
+        return space
+
+    def _parted(self, sample: FeatureSpace, X: Data, row_bytes: int, budget: int) -> PartedSpace:
+        room = budget // 2
+        check_memory(
+            2 * FEWEST_ROWS * row_bytes,
+            budget,
+            f"n_samples={len(self.weight)}, n_clusters={self.n_clusters}: {FEWEST_ROWS} rows and "
+            "their features, in half of the memory budget,",
+            f"Use fewer {_fewer(sample)}",
+        )
+        most = max(FEWEST_ROWS, min(PART_BYTES, room // PARTS) // row_bytes)
+        # A thread works on one part while another is read for it.
+        in_flight = min(2 * self.threads.workers, room // (most * row_bytes))
+        return PartedSpace(sample, X, row_blocks(X, most), self.weight, in_flight)
+
+
+def fits_workers(cluster: Cluster, sample: FeatureSpace, X: DaskRows, row_bytes: int) -> bool:
+    """Whether workers can keep all features; refused if one chunk is too large for them."""
+    limits = cluster.memory_limits()
+    if not limits:
+        return True
+    check_memory(
+        X.chunk * row_bytes,
+        int(WORKER_SHARE * min(limit / n_threads for limit, n_threads in limits)),
+        f"X: a chunk of {X.chunk} rows with its features",
+        f"Rechunk X into smaller blocks of rows, use fewer {_fewer(sample)}, or give the "
+        "workers more memory or fewer threads",
+        f"{WORKER_SHARE:.0%} of a worker's memory for each of its threads",
+    )
+    held = X.shape[0] * sample.frame.centre.nbytes
+    return held <= WORKER_SHARE * sum(limit for limit, _ in limits)
+
+
+def _fewer(sample: FeatureSpace) -> str:
+    """What makes features take less memory."""
+    explicit = isinstance(sample.frame.features, Explicit)
+    return "clusters" if explicit else "components or clusters"

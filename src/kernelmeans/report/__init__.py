@@ -1,7 +1,0 @@
-"""Tables, pictures and the page that holds them all."""
-
-from kernelmeans.report.document import Section, write_document
-from kernelmeans.report.picture import Picture, new_figure
-from kernelmeans.report.table import Entry, Table
-
-__all__ = ["Entry", "Picture", "Section", "Table", "new_figure", "write_document"]

@@ -1,0 +1,133 @@
+"""Rows of Dask arrays and data frames."""
+
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.engines.cluster import Cluster, upright
+from kernelmeans.rows.base import Rows
+
+Term = TypeVar("Term")
+
+
+class DaskRows(Rows):
+    """Rows of a Dask collection; they are computed in every read.
+
+    Parameters
+    ----------
+    collection : dask array of shape (n_rows, n_columns) or dask dataframe
+        Chunks of unknown length are measured; each row is put into a single chunk.
+
+    Raises
+    ------
+    ValueError
+        If it is no matrix, or does not hold real numbers.
+    """
+
+    def __init__(self, collection: Any) -> None:
+        array, names = _as_array(collection)
+        super().__init__(array, "dask array", names)
+        if array.numblocks[1] > 1:
+            array = array.rechunk({1: -1})
+        array = array.astype(self.dtype)
+        # In C order, as rows that are read: sums in other orders round differently.
+        self.array = array.map_blocks(upright, dtype=self.dtype, meta=array._meta)
+        self.chunk = max(self.array.chunks[0])
+
+    def blocks(self, most: int | None = None) -> list[slice]:
+        """The chunks that hold rows, however large: a part of one costs as much as the whole."""
+        edges = np.concatenate([[0], np.cumsum(self.array.chunks[0])]).tolist()
+        return [slice(start, stop) for start, stop in pairwise(edges) if start < stop]
+
+    def delayed_blocks(self) -> list[Any]:
+        """A delayed array for each of the blocks."""
+        delayed = self.array.to_delayed().ravel()
+        return [d for d, rows in zip(delayed, self.array.chunks[0], strict=True) if rows]
+
+    def summed(
+        self, function: Callable[..., Term], add: Callable[[Term, Term], Term], *along: Array
+    ) -> Term:
+        """Sum of a function over the chunks; on the workers, if there are any."""
+        cluster = Cluster.find()
+        if cluster is None:
+            return super().summed(function, add, *along)
+        from dask.delayed import delayed
+
+        pairs = zip(self.delayed_blocks(), self.blocks(), strict=True)
+        own = [delayed(function)(c, *(values[part] for values in along)) for c, part in pairs]
+        total: Term = cluster.total(cluster.started(own), add)
+        return total
+
+    def finite(self) -> "DaskRows":
+        """The same rows: NaN is found by the worker that holds it."""
+        return self
+
+    def like(self, values: Array) -> Any:
+        """Values (n_rows,) that have been computed, as a dask array with the chunks of these."""
+        from dask.array import from_array
+
+        return from_array(values, self.array.chunks[:1])  # type: ignore[no-untyped-call]
+
+    def _select(self, positions: list[int]) -> "DaskRows":
+        return DaskRows(self.array[:, positions])
+
+    def _range(self, start: int, stop: int) -> Array:
+        return np.array(computed(self.array[start:stop]), order="C")
+
+    def _gather(self, indices: IntArray) -> Array:
+        distinct, places = np.unique(indices, return_inverse=True)
+        return np.asarray(computed(self.array[distinct]))[places]
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask collection; Dask is not imported."""
+    return "dask" in sys.modules and sys.modules["dask"].is_dask_collection(X)
+
+
+def computed(collection: Any) -> Any:
+    """A Dask collection, computed by the cluster in use, else in this thread.
+
+    Parameters
+    ----------
+    collection : Dask collection
+        Anything lazy.
+
+    Returns
+    -------
+    Any
+        Mostly an array.
+
+    Raises
+    ------
+    MemoryError
+        If workers run out of memory.
+    """
+    cluster = Cluster.find()
+    if cluster is None:
+        return collection.compute(scheduler="synchronous")
+    return cluster.computed(collection)
+
+
+def _as_array(collection: Any) -> tuple[Any, list[str] | None]:
+    """A dask array with chunks of known lengths, and the names of its columns."""
+    names = None
+    held = getattr(collection, "_meta", None)
+    if hasattr(held, "columns"):
+        columns = list(collection.columns)
+        # As in scikit-learn, columns have names only if all of them are texts.
+        names = columns if all(isinstance(name, str) for name in columns) else None
+        collection = collection.to_dask_array(lengths=True)
+    elif not isinstance(held, np.ndarray):
+        what = type(collection if held is None else held).__name__
+        raise ValueError(
+            f"X: Dask collections must be dataframes, or dask arrays of NumPy arrays, got {what}; "
+            "for arrays of another type, use X.map_blocks to convert their chunks."
+        )
+    if collection.ndim == 2 and np.isnan(collection.shape[0]):
+        # A copy, because this changes the array it is asked of.
+        collection = collection.copy().compute_chunk_sizes()
+    return collection, names
