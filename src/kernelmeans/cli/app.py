@@ -10,26 +10,12 @@ from kernelmeans.cli.errors import FriendlyGroup, installed, require, warnings_a
 from kernelmeans.cli.options import (
     DEMO,
     EXISTING,
-<<<<<<< HEAD
     FIT,
     PREDICT,
-=======
-    FOLDER,
->>>>>>> main
     TABLE,
     GroupedCommand,
     estimator_parameters,
-<<<<<<< HEAD
     options,
-=======
-    file_options,
-    header_option,
-    kernel_options,
-    memory_option,
-    model_file_options,
-    schedule_options,
-    talk_options,
->>>>>>> main
 )
 
 

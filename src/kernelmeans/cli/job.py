@@ -210,10 +210,13 @@ def run_fit(job: FitJob) -> None:
     files = job.files()
     check_writable(files.values(), source=job.data, force=job.force)
     views = None if job.views is None else read_views(job.views)
+    refusals = nullcontext if views is None else views.errors
+    with estimator_errors(), refusals():
+        _estimator(job, views)._validate_params()
     data, found = _load(job, views)
     scaler = _scaler(job, data)
     Z = data.X if scaler is None else _scaled(scaler, data.X)
-    with estimator_errors(), nullcontext() if views is None else views.errors():
+    with estimator_errors(), refusals():
         fitted = fit(job, Z, data.weights, found)
     model = fitted.model
     summary = fit_summary(
@@ -247,12 +250,7 @@ def run_fit(job: FitJob) -> None:
 
 def fit(job: FitJob, Z: Any, weights: Any, views: FoundViews | None) -> Fitted:
     """Fit the data, and plain kernel k-means too where the job compares."""
-    given = job.parameters
-    model: Any = (
-        KernelPowerKMeans(**given)
-        if views is None
-        else MultiKernelPowerKMeans(**views.parameters, **given)
-    )
+    model, given = _estimator(job, views), job.parameters
     seconds = _timed_fit(model, Z, weights, "clustering", quiet=job.quiet)
     if not job.compare:
         return Fitted(model, seconds)
@@ -260,6 +258,12 @@ def fit(job: FitJob, Z: Any, weights: Any, views: FoundViews | None) -> Fitted:
     plain = KernelKMeans(**{name: given[name] for name in shared & given.keys()})
     title = "comparing with plain k-means"
     return Fitted(model, seconds, plain, _timed_fit(plain, Z, weights, title, quiet=job.quiet))
+
+
+def _estimator(job: FitJob, views: Views | FoundViews | None) -> Any:
+    if views is None:
+        return KernelPowerKMeans(**job.parameters)
+    return MultiKernelPowerKMeans(**views.parameters, **job.parameters)
 
 
 def run_predict(job: PredictJob) -> None:

@@ -235,13 +235,13 @@ def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
         return chosen
     given = [
         f"--{name.replace('_', '-')}"
-        for name in _KERNEL
+        for name in (*_KERNEL, "compare")
         if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
     ]
     if given:
         raise click.UsageError(
-            f"{', '.join(given)} cannot be combined with --views, whose file names the kernels: "
-            "leave --views out, or write them into the file",
+            f"{', '.join(given)} cannot be combined with --views, whose file names several kernels "
+            "and their parameters: leave one of them out",
             ctx,
         )
     return {name: value for name, value in chosen.items() if name not in _KERNEL}

@@ -227,4 +227,4 @@ def _check_values(where: str, table: Mapping[str, Any]) -> None:
     """Refuse what Python takes for a number, and no kernel does."""
     for key, value in table.items():
         if isinstance(value, bool) or (isinstance(value, int) and abs(value) >= 2**63):
-            raise BadInputError(f"{where}: {key} = {value!r} must be a number of ordinary size")
+            raise BadInputError(f"{where}: {key} = {value!r} must be a number of at most 64 bits")

@@ -79,9 +79,9 @@ class KernelPowerKMeans(WithKernel, Annealed):
     anneal_every : int, default=1
         Steps between two factors ``eta``. The paper has 5.
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
-        Starting centroids. Greedy k-means++ in feature space; ``"random"`` data points; row indices of shape (k,) or
-        (n_init, k); starting weights of shape (n_samples, k), the paper's W(0); coordinates of
-        shape (k, n_features), not for precomputed kernels; or a callable
+        Starting centroids. Greedy k-means++ in feature space; ``"random"`` data points; row indices
+        of shape (k,) or (n_init, k); starting weights of shape (n_samples, k), the paper's W(0);
+        coordinates of shape (k, n_features), not for precomputed kernels; or a callable
         ``init(X, n_clusters, random_state)`` that returns one of these. Integers are indices.
     n_init : "auto" or int, default="auto"
         Restarts, run together in one batch; the one of least cost is kept. ``"auto"``: 1 for
@@ -104,14 +104,14 @@ class KernelPowerKMeans(WithKernel, Annealed):
         they are computed; restarts are run in batches that fit.
     cache_kernel : bool, default=True
         Whether the matrix of an exact kernel is kept in memory, or its rows are computed again at
-        each step. False never holds more of them than the budget; with ``approximation=None`` it does so for any number of
-        rows.
+        each step. False never holds more of them than the budget; with ``approximation=None`` it
+        does so for any number of rows.
     approximation : {"auto", None, "landmarks", "rpcholesky", "rff"}, default="auto"
         What replaces the kernel matrix: ``"auto"`` takes the exact kernel where that is fast, and
-        landmarks beyond. None is the exact kernel. Else it is replaced by inner products of a few numbers for each
-        row: its values against ``"landmarks"`` (centroids of a short k-means; rows drawn by
-        k-means++ for sparse X and callables), or against samples that randomly pivoted Cholesky
-        picks (``"rpcholesky"``, also for precomputed kernels), or random Fourier features
+        landmarks beyond. None is the exact kernel. Else it is replaced by inner products of a few
+        numbers for each row: its values against ``"landmarks"`` (centroids of a short k-means; rows
+        drawn by k-means++ for sparse X and callables), or against samples that randomly pivoted
+        Cholesky picks (``"rpcholesky"``, also for precomputed kernels), or random Fourier features
         (``"rff"``, for rbf and laplacian). ``"auto"`` takes the exact kernel where it is fast, up
         to some 6000 rows in ten clusters and 19 000 of a precomputed kernel, and landmarks or
         rpcholesky beyond; memory does not decide, it only refuses. Linear and cosine kernels need
@@ -123,11 +123,10 @@ class KernelPowerKMeans(WithKernel, Annealed):
         three for each cluster, or the root of the number of rows, whichever is more; of the heat
         kernel's anchors at least ten for each cluster.
     device : str or None, default=None
-        Where to compute: a device of PyTorch, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It
-        needs the extra ``gpu``. None is where X is: NumPy on the host, or the device of a
-        PyTorch or CuPy array. Labels and distances come back in X's library, on its device. Rows
-        must be dense; a callable kernel gets arrays of the device, or of NumPy where landmarks
-        are chosen.
+        Where to compute: a device of PyTorch, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It needs
+        the extra ``gpu``. None is where X is: NumPy on the host, or the device of a PyTorch or CuPy
+        array. Labels and distances come back in X's library, on its device. Rows must be dense; a
+        callable kernel gets arrays of the device, or of NumPy where landmarks are chosen.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
