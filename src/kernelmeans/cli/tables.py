@@ -46,9 +46,7 @@ class PreparedRows(Rows):
 
     def _load(self, start: int, stop: int) -> Any:
         X = self.array[start:stop]
-        with np.errstate(over="ignore"):
-            X = X if self.function is None else self.function(X)
-            return np.ascontiguousarray(X, dtype=self.dtype)
+        return X if self.function is None else self.function(X)
 
 
 @dataclass(frozen=True)
