@@ -5,7 +5,7 @@ import pytest
 import kernelmeans
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.cli.app import app
-from kernelmeans.cli.options import FIT, estimator_parameters
+from kernelmeans.cli.options import estimator_parameters
 
 
 @pytest.fixture
