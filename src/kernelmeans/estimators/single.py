@@ -32,7 +32,9 @@ class KernelPowerKMeans(WithKernel, Annealed):
     ----------
     n_clusters : int, default=8
         Number of clusters k.
-    kernel : str or callable, default="heat"
+    kernel : {"heat", "rbf", "laplacian", "poly", "cosine", "linear", "sigmoid", "geodesic", \
+"graph", "precomputed"} or callable, default="heat"
+        How alike two rows are: ``"heat"`` finds clusters of any shape, ``"rbf"`` round ones.
         ``"heat"`` (on the graph of nearest neighbours, for clusters of any shape:
         `kernelmeans.heat.HeatKernel`), ``"graph"`` (the same where X is the graph: a symmetric
         matrix of edges, `kernelmeans.heat.GraphKernel`), ``"rbf"`` (the paper's Gaussian),
@@ -47,8 +49,10 @@ class KernelPowerKMeans(WithKernel, Annealed):
         root mean square distance of two rows; 1 / n_features for laplacian, poly and sigmoid; 0.5
         for geodesic. ``"median"``: sigma the median distance of a seeded sample. ``"scale"``:
         1 / (n_features * X.var()). Rows count by their weights.
-    degree, coef0 : float, default=3 and 1
-        Of the poly and sigmoid kernels.
+    degree : float, default=3
+        Degree of the poly kernel.
+    coef0 : float, default=1
+        Constant of the poly and sigmoid kernels.
     kernel_params : dict, default=None
         Keyword arguments for a callable kernel.
     n_neighbors : "auto" or int, default="auto"
@@ -75,9 +79,9 @@ class KernelPowerKMeans(WithKernel, Annealed):
     anneal_every : int, default=1
         Steps between two factors ``eta``. The paper has 5.
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
-        Greedy k-means++ in feature space; ``"random"`` data points; row indices of shape (k,) or
-        (n_init, k); starting weights of shape (n_samples, k), the paper's W(0); coordinates of
-        shape (k, n_features), not for precomputed kernels; or a callable
+        Starting centroids. Greedy k-means++ in feature space; ``"random"`` data points; row indices
+        of shape (k,) or (n_init, k); starting weights of shape (n_samples, k), the paper's W(0);
+        coordinates of shape (k, n_features), not for precomputed kernels; or a callable
         ``init(X, n_clusters, random_state)`` that returns one of these. Integers are indices.
     n_init : "auto" or int, default="auto"
         Restarts, run together in one batch; the one of least cost is kept. ``"auto"``: 1 for
@@ -95,34 +99,34 @@ class KernelPowerKMeans(WithKernel, Annealed):
     tol : float, default=1e-6
         Relative change of the objective that ends a run at constant power (``eta=1``).
     memory_budget : int, str or None, default=None
-        Bytes, or a text such as ``"4GB"``; None for 80 % of all memory, whatever of it is free. A
+        Memory to take, in bytes or as ``"4GB"``; by default 80 % of all memory, free or not. A
         kernel matrix and centroids beyond it, or beyond what is free by then, are refused before
         they are computed; restarts are run in batches that fit.
     cache_kernel : bool, default=True
-        Whether the exact kernel is computed once. False recomputes its rows at each step and never
-        holds more of them than the budget; with ``approximation=None`` it does so for any number of
-        rows.
+        Whether the matrix of an exact kernel is kept in memory, or its rows are computed again at
+        each step. False never holds more of them than the budget; with ``approximation=None`` it
+        does so for any number of rows.
     approximation : {"auto", None, "landmarks", "rpcholesky", "rff"}, default="auto"
-        None is the exact kernel. Else it is replaced by inner products of a few numbers for each
-        row: its values against ``"landmarks"`` (centroids of a short k-means; rows drawn by
-        k-means++ for sparse X and callables), or against samples that randomly pivoted Cholesky
-        picks (``"rpcholesky"``, also for precomputed kernels), or random Fourier features
+        What replaces the kernel matrix: ``"auto"`` takes the exact kernel where that is fast, and
+        landmarks beyond. None is the exact kernel. Else it is replaced by inner products of a few
+        numbers for each row: its values against ``"landmarks"`` (centroids of a short k-means; rows
+        drawn by k-means++ for sparse X and callables), or against samples that randomly pivoted
+        Cholesky picks (``"rpcholesky"``, also for precomputed kernels), or random Fourier features
         (``"rff"``, for rbf and laplacian). ``"auto"`` takes the exact kernel where it is fast, up
         to some 6000 rows in ten clusters and 19 000 of a precomputed kernel, and landmarks or
         rpcholesky beyond; memory does not decide, it only refuses. Linear and cosine kernels need
         none. The heat kernel takes the graph of all rows up to 50 000, and beyond that of
         ``"landmarks"``, its anchors.
     n_components : "auto", int or float, default="auto"
-        Of an approximation: their number, or the share of the trace of the kernel matrix to keep,
-        in (0, 1), as far as 5000 components do. ``"auto"`` is 200, three for each cluster,
-        or the root of the number of rows, whichever is more; of the heat kernel's anchors at
-        least ten for each cluster.
+        Features of an approximation: their number, or the share of the trace of the kernel matrix
+        to keep, between 0 and 1. A share is kept as far as 5000 of them do. ``"auto"`` is 200,
+        three for each cluster, or the root of the number of rows, whichever is more; of the heat
+        kernel's anchors at least ten for each cluster.
     device : str or None, default=None
-        Where to compute: PyTorch's name of a device, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``
-        (needs the extra ``gpu``); None for where X is, NumPy on the host, or the device of a
-        PyTorch or CuPy array. Labels and distances come back in X's library, on its device. Rows
-        must be dense; a callable kernel gets arrays of the device, or of NumPy where landmarks
-        are chosen.
+        Where to compute: a device of PyTorch, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It needs
+        the extra ``gpu``. None is where X is: NumPy on the host, or the device of a PyTorch or CuPy
+        array. Labels and distances come back in X's library, on its device. Rows must be dense; a
+        callable kernel gets arrays of the device, or of NumPy where landmarks are chosen.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -427,4 +431,4 @@ class PowerKMeans(OneKernel, Annealed):
     def cluster_centers_(self) -> Array:
         """The centroids, shape (n_clusters, n_features)."""
         predictor = cast(FeaturePredictor, self._predictor)
-        return predictor.theta + predictor.frame.centre
+        return predictor.theta + predictor.features.origin
