@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
-from typing import Any, NamedTuple
+from numbers import Integral
+from typing import NamedTuple
 
 import scipy.sparse
 from sklearn.utils import assert_all_finite
 
 from kernelmeans._arrays import on_host
 from kernelmeans._devices import HOST, Device
-from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
@@ -19,8 +18,8 @@ from kernelmeans.estimators.lazy import refuse_dask
 from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import (
-    Approximation,
     Explicit,
+    FeatureMap,
     approximate,
     auto_components,
     check_method,
@@ -32,14 +31,6 @@ from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, PartedSpace, Space
 from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 
-APPROXIMATION: dict[str, Any] = {
-    "approximation": [StrOptions({"auto", "landmarks", "rpcholesky", "rff"}), None],
-    "n_components": [
-        StrOptions({"auto"}),
-        Interval(Integral, 1, None, closed="left"),
-        Interval(Real, 0, 1, closed="neither"),
-    ],
-}
 #: What fits cost, in multiplications (``benchmarks/auto.py`` measures it): a kernel value, beside
 #: two for each column, and the passes over all samples, of two for each cluster.
 VALUE, PASSES = 20, 70
@@ -404,15 +395,15 @@ class Holder:
         if own.method == "blocked":
             order = self.weight, self.threads, budget.n_bytes, self.device
             return GramSpace(kernel, X, *order)
-        found = Approximation(Explicit(kernel), None)
+        features: FeatureMap = Explicit(kernel)
         if isinstance(kernel, DiffusionKernel):
             self._fit_heat(kernel, own, index)
             # Anchors stand for another graph than that of all rows, by nobody knows how much.
-            found.features.certified = own.method == "explicit"
+            features.residual_is_positive = own.method == "explicit"
         elif own.method != "explicit":
             wish = own.method, own.n_components, self.seed, self.n_clusters
-            found = approximate(kernel, X, self.weight, *wish)
-        return self._features(found, X, budget)
+            features = approximate(kernel, X, self.weight, *wish)
+        return self._features(features, X, budget)
 
     def _fit_heat(self, kernel: DiffusionKernel, own: Plan, index: int) -> None:
         X, k = own.X, self.n_clusters
@@ -428,10 +419,10 @@ class Holder:
         assert isinstance(kernel, HeatKernel)
         kernel.fit_anchors(rows, weight, k, count, self.seed + index)
 
-    def _features(self, found: Approximation, X: Data, budget: Budget) -> FeatureSpace:
+    def _features(self, features: FeatureMap, X: Data, budget: Budget) -> FeatureSpace:
         """Features held, if they fit, or else recomputed at each step."""
-        features, lift = found
-        if lift is not None and not features.certified:
+        whitening = features.whitening
+        if whitening is not None and not features.residual_is_positive:
             warn_user(
                 f"kernel={features.kernel.name} is not positive semi-definite on these data: what "
                 "landmarks leave out of it has no bound. Use a positive semi-definite kernel."
@@ -439,7 +430,7 @@ class Holder:
         n, itemsize = self.weight.shape[0], self.weight.dtype.itemsize
         there = features.moved(self.device.put)
         raw = there.raw(*map(self.device.put, features.read(X, slice(0, 1))))
-        width = raw.shape[1] if lift is None else lift.shape[1]
+        width = (raw if whitening is None else whitening).shape[1]
         columns = X.nnz // n if scipy.sparse.issparse(X) else X.shape[1]
         row_bytes = (columns + 2 * raw.shape[1] + 8 * self.n_clusters) * itemsize
         # What threads are at work on counts where the whole is more.
@@ -452,9 +443,9 @@ class Holder:
             what = f"n_samples={n}: {width} components of each sample"
             budget.check(needed, what, "Use fewer components")
         if scipy.sparse.issparse(raw) or (fits and not isinstance(X, DaskRows)):
-            return FeatureSpace.hold(features, X, self.weight, self.threads, lift, self.device)
+            return FeatureSpace.hold(features, X, self.weight, self.threads, self.device)
         rows, weight = draw_rows(X, self.weight, budget.n_bytes // 8, columns=raw.shape[1])
-        sample = FeatureSpace.hold(features, rows, weight, self.threads, lift, self.device)
+        sample = FeatureSpace.hold(features, rows, weight, self.threads, self.device)
         cluster = Cluster.find() if isinstance(X, DaskRows) else None
         if cluster is not None:
             held = fits_workers(cluster, sample, X, row_bytes)
@@ -492,11 +483,11 @@ def fits_workers(cluster: Cluster, sample: FeatureSpace, X: DaskRows, row_bytes:
         "workers more memory or fewer threads",
         f"{WORKER_SHARE:.0%} of a worker's memory for each of its threads",
     )
-    held = X.shape[0] * sample.frame.centre.nbytes
+    held = X.shape[0] * sample.features.origin.nbytes
     return held <= WORKER_SHARE * sum(limit for limit, _ in limits)
 
 
 def _fewer(sample: FeatureSpace) -> str:
     """What makes features take less memory."""
-    explicit = isinstance(sample.frame.features, Explicit)
+    explicit = isinstance(sample.features, Explicit)
     return "clusters" if explicit else "components or clusters"

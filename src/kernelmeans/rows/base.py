@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kernelmeans._typing import Array, DType, IntArray
 from kernelmeans.engines import tree_sum
@@ -258,22 +258,26 @@ class Rows:
         return X
 
     def _read(self, start: int, stop: int) -> Array:
-        """Rows from the array itself: their columns, checked if need be."""
-        X = self._load(start, stop)
-        if self._columns is not None:
-            X = np.take(X, self._columns, axis=1)
+        """Rows in a new array; it is filled by blocks, so that no more than one is held twice."""
+        X = np.empty((stop - start, self.shape[1]), self.dtype)
+        most = self._whole_chunks(READ_BYTES // (self.array.shape[1] * self.dtype.itemsize))
+        edges = [start, *range(start - start % most + most, stop, most), stop]
         with np.errstate(over="ignore", invalid="ignore"):
-            # The sum of finite numbers may overflow, but seldom does.
-            if self._finite and not (np.isfinite(X.sum()) or np.isfinite(X).all()):
-                raise ValueError(
-                    f"{self.source}: Input X contains NaN or infinity in rows {start} to "
-                    f"{stop - 1}; fill in or remove such values, and leave the file as it is while "
-                    "it is read"
-                )
+            for first, last in pairwise(edges):
+                found = self._load(first, last)
+                block = X[first - start : last - start]
+                block[:] = found if self._columns is None else found[:, self._columns]
+                # The sum of finite numbers may overflow, but seldom does.
+                if self._finite and not (np.isfinite(block.sum()) or np.isfinite(block).all()):
+                    raise ValueError(
+                        f"{self.source}: Input X contains NaN or infinity in rows {first} to "
+                        f"{last - 1}; fill in or remove such values, and leave the file as it is "
+                        "while it is read"
+                    )
         return X
 
-    def _load(self, start: int, stop: int) -> Array:
-        """A new array of all columns; the file may be damaged, or change while it is read."""
+    def _load(self, start: int, stop: int) -> NDArray[Any]:
+        """All columns from the array itself; its file may be damaged, or change meanwhile."""
         which = f"{self.source}: rows {start} to {stop - 1}"
         try:
             found = np.asarray(self.array[start:stop])
@@ -290,7 +294,7 @@ class Rows:
                 f"{which} have shape {found.shape}, not {expected}: the file was changed "
                 "meanwhile; open it again"
             )
-        return np.array(found, dtype=self.dtype, order="C")
+        return found
 
     def _indices(self, key: ArrayLike) -> IntArray:
         """Indices counted from 0; negative ones count from the end, as in NumPy."""
