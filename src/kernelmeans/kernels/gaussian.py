@@ -59,14 +59,6 @@ class GaussianRows:
 
     def __call__(self, X: Array) -> Array:
         """Kernel matrix of shape (n_rows, m), in the precision of X."""
-        values = self.exponents(X)
-        return overwrite(values, namespace(values).exp, values)
-
-    def exponents(self, X: Array) -> Array:
-        """``-gamma ||x - y||^2``, shape (n_rows, m), in the precision of X.
-
-        It is minus infinity where the exponential counts as zero.
-        """
         xp = namespace(X)
         rows, farthest = self._extended(X, xp.result_type(X.dtype, self._rows.dtype))
         exponents = rows @ xp.asarray(self._rows, dtype=rows.dtype).T
@@ -78,7 +70,7 @@ class GaussianRows:
         if 2 * (farthest + self._farthest) > VANISHING:
             # Denormal numbers would slow the products that follow up to fortyfold.
             values[values < -VANISHING] = -xp.inf
-        return values
+        return overwrite(values, xp.exp, values)
 
     def _by_differences(self, exponents: Array, rows: Array) -> Array:
         """Exponents, of which those between far rows are computed by differences."""
