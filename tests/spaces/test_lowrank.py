@@ -18,9 +18,9 @@ from kernelmeans.lowrank.fourier import frequencies
 from kernelmeans.rows import open_rows
 from kernelmeans.solver import Schedule, solve
 from kernelmeans.spaces import (
-    CachedGramSpace,
     EntropyRule,
     FeatureSpace,
+    GramSpace,
     PartedSpace,
     ProductSpace,
 )
@@ -268,7 +268,7 @@ class Mix(SpaceConformance):
     def member(form, kernel, found, X, weight, threads):
         features, lift = found
         if form == "matrix":
-            return CachedGramSpace(kernel, X, weight, threads)
+            return GramSpace(kernel, X, weight, threads)
         if form == "parted":
             return parted(features, lift, X, weight, threads)
         return FeatureSpace.hold(features, X, weight, threads, lift)

@@ -11,7 +11,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, resolve_gamma
 from kernelmeans.simulate import make_sphere_clusters
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
-from kernelmeans.spaces import CachedGramSpace
+from kernelmeans.spaces import GramSpace
 from kernelmeans_paper import datasets
 
 #: What tables call the benchmark sets.
@@ -100,5 +100,5 @@ def plusplus_starts(K: Array, k: int, count: int) -> IntArray:
     """Return the same by greedy k-means++ in the feature space of a kernel matrix."""
     generators = [np.random.RandomState(seed) for seed in range(count)]
     with Threads() as threads:
-        space = CachedGramSpace(Kernel("precomputed", {}), K, np.ones(len(K), K.dtype), threads)
+        space = GramSpace(Kernel("precomputed", {}), K, np.ones(len(K), K.dtype), threads)
         return np.asarray(greedy_kmeans_plusplus(space, k, generators).T)

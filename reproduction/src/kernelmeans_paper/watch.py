@@ -11,11 +11,11 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Schedule, solve
 from kernelmeans.solver.seeding import from_weights
-from kernelmeans.spaces import CachedGramSpace, Centroids
+from kernelmeans.spaces import Centroids, GramSpace
 
 
-class WatchedSpace(CachedGramSpace):
-    """A kernel matrix that remembers the coefficients of all centroids it has combined.
+class WatchedSpace(GramSpace):
+    """A kernel matrix that remembers the coefficients of all centroids it has updated.
 
     Parameters
     ----------
@@ -27,16 +27,16 @@ class WatchedSpace(CachedGramSpace):
         super().__init__(Kernel("precomputed", {}), K, np.ones(len(K), K.dtype), threads)
         self.seen: list[Array] = []
 
-    def combine(self, *args: Any, **kwargs: Any) -> Centroids:
-        """Combine as ever, and remember the coefficients (k, R, n_samples)."""
-        centroids = super().combine(*args, **kwargs)
+    def update(self, *args: Any, **kwargs: Any) -> Centroids:
+        """Update as ever, and remember the coefficients (k, R, n_samples)."""
+        centroids = super().update(*args, **kwargs)
         assert centroids.coefficients is not None
         self.seen.append(centroids.coefficients.copy())
         return centroids
 
 
 #: From a space to the schedule of a run in it.
-Plan = Callable[[CachedGramSpace], Schedule]
+Plan = Callable[[GramSpace], Schedule]
 
 
 def estimator_schedule(estimator: KernelPowerKMeans) -> Plan:

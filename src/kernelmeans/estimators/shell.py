@@ -192,8 +192,9 @@ class KernelClusterer(CallbackSupportMixin, Predicting):
 
     def _batch(self, space: Space, budget: int) -> int:
         """Restarts that the memory budget holds at a time."""
-        room = min(budget - space.resident_bytes, BATCH_BYTES)
-        return max(1, room // space.bytes_per_restart(self.n_clusters))
+        memory = space.memory(self.n_clusters)
+        room = min(budget - memory.resident - memory.transient, BATCH_BYTES)
+        return max(1, room // memory.per_restart)
 
     def _certify(self, space: Space, schedule: Schedule, result: Result) -> None:
         """How far an approximation can be off."""

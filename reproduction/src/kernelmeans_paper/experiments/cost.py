@@ -9,7 +9,7 @@ from matplotlib.ticker import LogLocator
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Progress, Schedule, solve
-from kernelmeans.spaces import CachedGramSpace, EntropyRule, ProductSpace, Space
+from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace, Space
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
 from kernelmeans_paper.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans_paper.report.picture import draw_lines
@@ -39,7 +39,7 @@ def _run(axis: str, n: int, k: int, L: int) -> Outcome:
     X = np.random.default_rng(0).standard_normal((n, 10))
     with Threads() as threads:
         members: list[Space] = [
-            CachedGramSpace(Kernel("rbf", {"gamma": 0.05 * 2.0**index}), X, np.ones(n), threads)
+            GramSpace(Kernel("rbf", {"gamma": 0.05 * 2.0**index}), X, np.ones(n), threads)
             for index in range(L)
         ]
         columns = [slice(None)] * L
