@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 from heat_neighbours import CHOSEN_ON
 from heat_sets import NAMES, load, present
 from kernelmeans import MultiKernelPowerKMeans
-from kernelmeans.heat import auto_neighbours
+from kernelmeans.heat import auto_neighbors
 from kernelmeans_paper.datasets import data_folder, fetch, is_present
 from kernelmeans_paper.datasets.download import Network, obtain
 from kernelmeans_paper.datasets.readers import views as reader
@@ -75,7 +75,7 @@ def fits(kernels: Kernels, X: Any, y: Any, seeds: int, **others: Any) -> tuple[f
 
 def candidates(n: int, k: int) -> dict[str, Kernels]:
     """What each table, or each view, is clustered by."""
-    auto = auto_neighbours(n, k)
+    auto = auto_neighbors(n, k)
 
     def heat(*neighbours: int) -> Kernels:
         return [{"kernel": "heat", "n_neighbors": min(own, n)} for own in neighbours]

@@ -13,7 +13,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from heat_sets import NAMES, load, present
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.heat import auto_neighbours
+from kernelmeans.heat import auto_neighbors
 
 #: Sets that the rule was chosen on; all others confirm it.
 CHOSEN_ON = frozenset({
@@ -24,7 +24,7 @@ NEIGHBOURS = (3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25)
 
 Rule = Callable[[int, int], float]
 RULES: Mapping[str, Rule] = {
-    "the library's": auto_neighbours,
+    "the library's": auto_neighbors,
     **{f"{number}": lambda n, k, number=number: number for number in (5, 7, 10, 15)},
     **{
         f"{a} + {b:g} log2(n / k)": lambda n, k, a=a, b=b: a + b * np.log2(n / k)

@@ -17,9 +17,9 @@ from sklearn.cluster import SpectralClustering
 from sklearn.datasets import load_digits, make_blobs
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.heat import HeatKernel, auto_neighbours
-from kernelmeans.heat.neighbours import NearestRows, neighbour_graph
-from kernelmeans.heat.spectrum import pair_count
+from kernelmeans.heat import HeatKernel, auto_neighbors
+from kernelmeans.heat.basis import pair_count
+from kernelmeans.heat.neighbors import NearestRows, neighbor_graph
 from scale import GB, Peak, alone, written
 
 K, P, ANCHORS = 10, 16, 1000
@@ -52,9 +52,9 @@ def least(function: Callable[[], object], rounds: int = 7) -> tuple[float, float
 def digits() -> None:
     """One default fit of digits, part by part, and spectral clustering."""
     X = load_digits().data
-    n = auto_neighbours(len(X), K)
+    n = auto_neighbors(len(X), K)
     parts = {
-        "search for neighbours, and graph": lambda: neighbour_graph(NearestRows(X, "euclidean"), n),
+        "search for neighbours, and graph": lambda: neighbor_graph(NearestRows(X, "euclidean"), n),
         "kernel: that, eigenvectors, features": lambda: HeatKernel().fit(X, n_clusters=K),
         "fit without swap moves": lambda: heat(K, n_swaps=0).fit(X),
         "fit": lambda: heat(K).fit(X),

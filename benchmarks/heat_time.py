@@ -15,11 +15,10 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from heat_sets import NAMES, Table, load, present
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import HeatKernel
-from kernelmeans.heat.basis import unit_rows
-from kernelmeans.heat.neighbours import neighbour_graph
+from kernelmeans.heat.basis import leading_pairs, normalized, solve_time
+from kernelmeans.heat.neighbors import neighbor_graph
 from kernelmeans.heat.pieces import find_pieces
-from kernelmeans.heat.spectrum import leading_pairs, symmetric_normalised
-from kernelmeans.heat.time import solve_time
+from kernelmeans.kernels.formulas import unit_rows
 
 #: Times that a rule may find, also where it has no solution.
 SHORTEST, LONGEST = 1e-2, 1e6
@@ -36,15 +35,15 @@ class Spectrum(NamedTuple):
 
 def spectrum(kernel: HeatKernel, k: int) -> Spectrum:
     """What the rules look at: the graph of a fitted kernel, ten pairs for each cluster."""
-    graph = neighbour_graph(kernel._features.nearest, kernel.parameters["n_neighbors"])
-    pieces, S = find_pieces(graph, k), symmetric_normalised(graph)
+    graph = neighbor_graph(kernel._features.rows, kernel.parameters["n_neighbors"])
+    pieces, S = find_pieces(graph, k), normalized(graph)
     values, vectors = [], []
     for piece in range(pieces.n_kept):
         rows = np.flatnonzero(pieces.labels == piece)
-        found = leading_pairs(S, rows, min(len(rows), 10 * k + 50))
-        whole = np.zeros((S.shape[0], len(found.values)))
-        whole[rows] = found.vectors
-        values.append(found.values)
+        found, own = leading_pairs(S, rows, min(len(rows), 10 * k + 50))
+        whole = np.zeros((S.shape[0], len(found)))
+        whole[rows] = own
+        values.append(found)
         vectors.append(whole)
     return Spectrum(np.concatenate(values), np.hstack(vectors), k, pieces.n_kept)
 

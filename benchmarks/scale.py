@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, resolve_gamma
-from kernelmeans.lowrank import Approximation, Explicit, approximate
+from kernelmeans.lowrank import Explicit, FeatureMap, approximate
 from kernelmeans.solver import Schedule, coldest_start, critical_power, solve
 from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION
 from kernelmeans.spaces import FeatureSpace, PartedSpace
@@ -180,7 +180,7 @@ def steps(n: int = 1_000_000, n_steps: int = 10) -> None:
     kernel = Kernel("rbf", {"gamma": gamma_of(X)})
     found = approximate(kernel, X, weight, "landmarks", LANDMARKS, 0)
     with Threads() as threads:
-        space = FeatureSpace.hold(found.features, X, weight, threads, found.lift)
+        space = FeatureSpace.hold(found, X, weight, threads)
         schedule = schedule_for(space, n_steps)
     seeds = np.random.default_rng(0).choice(n, (K, 1), replace=False)
     Z, width = space.Z, space.width
@@ -290,10 +290,10 @@ def anew_over_held(n: int, p: int, n_landmarks: int, n_steps: int = 8) -> float:
         with Threads() as threads:
             if n_landmarks:
                 kernel = Kernel("rbf", {"gamma": gamma})
-                found = approximate(kernel, X, weight, "landmarks", n_landmarks, 0)
+                found: FeatureMap = approximate(kernel, X, weight, "landmarks", n_landmarks, 0)
             else:
-                found = Approximation(Explicit(Kernel("linear", {})), None)
-            held = FeatureSpace.hold(found.features, X, weight, threads, found.lift)
+                found = Explicit(Kernel("linear", {}))
+            held = FeatureSpace.hold(found, X, weight, threads)
             anew = PartedSpace(held, X, row_blocks(X, 4096), weight)
             schedule = schedule_for(held, n_steps)
         seeds = np.random.default_rng(0).choice(n, (K, 1), replace=False)

@@ -15,10 +15,11 @@ from sklearn.preprocessing import StandardScaler
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.cli import job
 from kernelmeans.cli.choice import ColumnChoice, finite_matrix, load_data
+from kernelmeans.cli.disk import PreparedRows
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import load_model
 from kernelmeans.cli.tables import read_table
-from kernelmeans.rows import Rows
+from kernelmeans.rows import Rows, open_rows
 from rows.watch import peak_of
 
 FEATURES = ["length", "mass", "area"]
@@ -96,6 +97,24 @@ def test_values_too_large_for_float32_are_located(tmp_path, X):
     table = read_table(write(tmp_path / "data.npy", X), most=0)
     with pytest.raises(BadInputError, match=r"column '1' .* row 3"):
         finite_matrix(table, table.names, "float32")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_prepared_rows(tmp_path, X, suffix):
+    def halve(block):
+        block /= 2  # in place, as scalers do
+        return block
+
+    X[49, 2] = np.nan
+    rows = PreparedRows(open_rows(write(tmp_path / f"data{suffix}", X)), "float32", halve)
+    half = (X / 2).astype(np.float32)
+    assert rows.dtype == rows[:].dtype == np.float32
+    assert rows.nbytes == half.nbytes
+    for key in (slice(None), slice(4, 30), [7, 3]):
+        assert_array_equal(rows[key], half[key])
+        assert_array_equal(rows.select([1, 0]).finite()[key], half[key][:, [1, 0]])
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        rows.finite()[40:]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import skops.io
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import TRUSTED_TYPES, load_model
 from kernelmeans.cli.sound import check_archive, check_content
-from kernelmeans.heat.neighbours import NearestRows
+from kernelmeans.heat.neighbors import NearestRows
 
 S = scipy.sparse.random_array((60, 3), density=0.7, format="csr", rng=0)
 
@@ -125,7 +125,7 @@ def test_a_sparse_matrix_has_nothing_of_its_own():
         check_content({"X": matrix})
 
 
-@pytest.mark.parametrize("name", ["_search", "_origin_and_scale", "of", "in_form"])
+@pytest.mark.parametrize("name", ["_search", "_origin_and_scale", "of", "read"])
 def test_nothing_stands_in_place_of_what_a_class_computes(name):
     """A crafted search tree would read memory out of bounds."""
     nearest = NearestRows(np.zeros((3, 2)), "euclidean")

@@ -164,7 +164,7 @@ class TestCertificate:
         model = make("rpcholesky", name, n_components=count).fit(
             fed(name, X, X), sample_weight=WEIGHT
         )
-        places = model._predictor.frame.features.landmarks
+        places = model._predictor.features.landmarks
         if name != "precomputed":
             places = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in places]
         K = dense(name, X, X, X, WEIGHT)
@@ -239,7 +239,7 @@ class TestConsistency:
     def test_distances_are_those_of_the_equations(self, method, name):
         """From the kernel of the approximation, as a dense matrix, and what it leaves out."""
         model = make(method, name).fit(fed(name, X, X), sample_weight=WEIGHT)
-        features = model._predictor.frame.features
+        features = model._predictor.features
         K = dense(name, *[np.vstack([X, NEW])] * 2, X, WEIGHT)
         if method == "rff":
             angles = np.vstack([X, NEW]) @ features.frequencies
@@ -371,7 +371,7 @@ class TestWeights:
             assert model.inertia_ == pytest.approx(alone.inertia_, rel=1e-9)
         else:
             # Landmarks are drawn from all samples that count, in another order.
-            assert np.abs(np.asarray(model._predictor.frame.features.landmarks)).max() < 5
+            assert np.abs(np.asarray(model._predictor.features.landmarks)).max() < 5
 
     @methods
     def test_the_unit_of_the_weights_does_not_matter(self, method):

@@ -1,6 +1,8 @@
 """Heat kernels by anchors."""
 
 import pickle
+import re
+import warnings
 
 import numpy as np
 import pytest
@@ -11,8 +13,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from data import blobs, cloud
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.heat.anchors import anchor_basis, auto_anchors, auto_near, shares
-from kernelmeans.heat.neighbours import NearestRows
+from kernelmeans.heat.anchors import anchor_basis, anchor_weights, auto_anchors, auto_nearest
+from kernelmeans.heat.neighbors import NearestRows
 from kernelmeans.rows import open_rows
 
 
@@ -26,7 +28,7 @@ def test_it_is_heat_in_the_graph_of_shares(rng):
     X, anchors = cloud(90), NearestRows(cloud(20, seed=1), "euclidean")
     weight = rng.uniform(0.5, 2, 90)
     features, basis, _ = anchor_basis(X, weight, anchors, 4, n_clusters=5, t=1.5)
-    Z = shares(X, anchors, 4).toarray()
+    Z = anchor_weights(X, anchors, 4).toarray()
     mass = weight @ Z
     U, roots, _ = np.linalg.svd(np.sqrt(weight)[:, None] * Z / np.sqrt(mass), full_matrices=False)
     heat = np.exp(-1.5 * (1 - roots**2))
@@ -41,7 +43,7 @@ def test_it_is_heat_in_the_graph_of_shares(rng):
 def test_shares_do_not_jump():
     anchors = NearestRows(cloud(30, p=2, seed=1), "euclidean")
     along = np.linspace(-2, 2, 4001)[:, None] * [1.0, 0.5]
-    Z = shares(along, anchors, 5).toarray()
+    Z = anchor_weights(along, anchors, 5).toarray()
     assert_allclose(Z.sum(axis=1), 1)
     assert (Z >= 0).all()
     assert abs(np.diff(Z, axis=0)).max() < 0.02
@@ -50,7 +52,7 @@ def test_shares_do_not_jump():
 @pytest.mark.parametrize("n_neighbors", [3, 4, 9])
 def test_few_anchors(n_neighbors):
     anchors = NearestRows(np.eye(4), "euclidean")
-    Z = shares(np.vstack([np.eye(4), np.zeros((1, 4))]), anchors, n_neighbors)
+    Z = anchor_weights(np.vstack([np.eye(4), np.zeros((1, 4))]), anchors, n_neighbors)
     assert_allclose(Z.sum(axis=1), 1)
 
 
@@ -137,6 +139,20 @@ def test_more_pieces_than_clusters():
     assert adjusted_rand_score(model.labels_, y > 0) == 1
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_recommended_number_is_the_smallest_that_connects(seed):
+    rng = np.random.default_rng(seed)
+    X = np.repeat([0.0, 8.0, 20.0], [300, 200, 150])[:, None] + rng.standard_normal((650, 2))
+    with pytest.warns(UserWarning, match="the graph of anchors with n_neighbors=5") as caught:
+        anchored(2, n_components=60).fit(X)
+    (number,) = re.findall(r"Raise n_neighbors to (\d+), the smallest", str(caught[0].message))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert anchored(2, n_components=60, n_neighbors=int(number)).fit(X).n_pieces_ == 2
+    with pytest.warns(UserWarning, match=f"Raise n_neighbors to {number}, the smallest"):
+        anchored(2, n_components=60, n_neighbors=int(number) - 1).fit(X)
+
+
 def test_several_kernels():
     X, y = make_moons(1500, noise=0.06, random_state=0)
     heat = [{"kernel": "heat", "n_neighbors": n} for n in (4, 6)]
@@ -170,7 +186,7 @@ def test_the_number_of_anchors(n, k, expected):
 
 @pytest.mark.parametrize(("n_anchors", "expected"), [(10, 5), (300, 6), (1000, 20)])
 def test_rows_are_held_by_one_anchor_of_fifty(n_anchors, expected):
-    assert auto_near(n_anchors) == expected
+    assert auto_nearest(n_anchors) == expected
 
 
 def test_large_files_of_few_rows_have_a_graph(tmp_path):

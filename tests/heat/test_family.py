@@ -11,8 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from data import cloud
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.heat import auto_neighbours, neighbours
-from kernelmeans.heat.neighbours import NearestRows
+from kernelmeans.heat import auto_neighbors, neighbors
+from kernelmeans.heat.neighbors import NearestRows
 
 CIRCLES, RINGS = make_circles(500, factor=0.5, noise=0.04, random_state=0)
 
@@ -37,7 +37,7 @@ def test_it_is_the_default_and_finds_shapes():
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "csr"])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_it_is_its_kernels_one_by_one(metric, form):
-    X, auto = cloud(150, 4), auto_neighbours(150, 5)
+    X, auto = cloud(150, 4), auto_neighbors(150, 5)
     family = multi([{"kernel": "neighbors", "metric": metric}], 5).fit(form(X))
     numbers = [kernel.parameters["n_neighbors"] for kernel in family.kernels_]
     assert numbers == [2 * auto, auto]
@@ -60,20 +60,20 @@ def test_there_are_no_more_neighbours_than_rows(n):
 def test_one_search_serves_all_kernels_of_the_same_rows(monkeypatch):
     searches = []
 
-    class Counted(neighbours.NearestNeighbors):
+    class Counted(neighbors.NearestNeighbors):
         def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
             searches.append(n_neighbors)
             return super().kneighbors(X, n_neighbors, return_distance)
 
-    monkeypatch.setattr(neighbours, "NearestNeighbors", Counted)
+    monkeypatch.setattr(neighbors, "NearestNeighbors", Counted)
     model = multi(["neighbors", heat(5), ("neighbors", [0, 1]), heat(5, metric="cosine")])
     model.fit(cloud(100))
-    auto = auto_neighbours(100, 2)
+    auto = auto_neighbors(100, 2)
     assert searches == [2 * auto - 1, 2 * auto - 1, 4]
-    nearest = [own._features.nearest for own in model.kernels_]
+    nearest = [own._features.rows for own in model.kernels_]
     assert nearest[0] is nearest[1] is nearest[2]
     again = pickle.loads(pickle.dumps(model))
-    assert again.kernels_[0]._features.nearest is again.kernels_[1]._features.nearest
+    assert again.kernels_[0]._features.rows is again.kernels_[1]._features.rows
     new = cloud(30, seed=1)
     assert_array_equal(again.predict(new), model.predict(new))
 

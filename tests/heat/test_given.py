@@ -120,9 +120,17 @@ class TestKernel:
     def test_features_that_cancel_out_are_those_of_the_strongest_edge(self):
         A = np.array([[0.0, 1.0], [1.0, 0.0]])
         kernel = GraphKernel(0.1).fit(A, n_clusters=2)
-        kernel._features.features = np.array([[1.0, 0.0], [-1.0, 0.0]])
+        own = kernel._features
+        own.features = np.array([[1.0, 0.0], [-1.0, 0.0]])[np.argsort(own.rows.places)]
         assert_array_equal(kernel.features(np.array([[1.0, 1.0]])), [[1.0, 0.0]])
         assert_array_equal(kernel.features(np.array([[0.0, 1.0]])), [[1.0, 0.0]])  # row 0 of A
+
+    def test_no_place_is_outside_of_the_features(self):
+        A = affinities()
+        kernel = GraphKernel().fit(A, n_clusters=4)
+        kernel._features.rows.places[:] -= 1
+        with pytest.raises(ValueError, match="indices must be >= 0"):
+            kernel.features(A[:9] + 1)
 
     def test_rows_of_equal_edges_are_alike(self):
         A = np.zeros((7, 7))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelmeans.heat.time import FORGOTTEN, solve_time, states
+from kernelmeans.heat.basis import FORGOTTEN, solve_time, states
 
 
 @pytest.mark.parametrize("n_clusters", [2, 3, 7])

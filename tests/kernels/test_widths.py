@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 import data
 from kernelmeans.kernels import geodesic_kernel, resolve_gamma
 from kernelmeans.kernels.widths import MEDIAN_SAMPLE
-from kernelmeans.rows.lazy import DaskRows
+from kernelmeans.rows.dask import DaskRows
 
 X = data.cloud(70, 4)
 

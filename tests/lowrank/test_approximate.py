@@ -29,9 +29,7 @@ def resolved(name, X, **given):
 
 def coordinates(found, X):
     """Z of rows, for a kernel matrix of all of them too."""
-    squared = found.features.squared_lengths(X)
-    raw = found.features.raw(X, squared)
-    return raw if found.lift is None else raw @ found.lift
+    return found.coordinates(found.raw(X, found.squared_lengths(X)))
 
 
 def share_left_out(found, K, X, weight):
@@ -41,7 +39,7 @@ def share_left_out(found, K, X, weight):
 
 
 def landmarks_of(found):
-    return found.features.landmarks
+    return found.landmarks
 
 
 class TestNumber:
@@ -56,8 +54,8 @@ class TestNumber:
     def test_frequencies_come_in_pairs(self):
         for count, expected in ((1, 1), (8, 4), (9, 5)):
             found = approximate(resolved("rbf", CLOUD), CLOUD, WEIGHT, "rff", count, seed=0)
-            assert found.features.frequencies.shape == (3, expected)
-            assert found.lift is None
+            assert found.frequencies.shape == (3, expected)
+            assert found.whitening is None
 
     @pytest.mark.parametrize("method", ["landmarks", "rpcholesky"])
     def test_never_more_than_samples(self, method):
@@ -220,7 +218,7 @@ class TestRows:
         X = CLOUD.astype(np.float32)
         kernel = resolved("rbf", X)
         found = approximate(kernel, X, WEIGHT.astype(np.float32), method, 12, seed=0)
-        raw = found.features.raw(X, found.features.squared_lengths(X))
+        raw = found.raw(X, found.squared_lengths(X))
         assert raw.dtype == np.float32
 
     @pytest.mark.parametrize("method", ["landmarks", "rpcholesky", "rff"])

@@ -7,7 +7,7 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from kernelmeans.kernels import Kernel
-from kernelmeans.lowrank.fourier import fourier_features, frequencies
+from kernelmeans.lowrank import Fourier
 
 EXACT = {"rbf": rbf_kernel, "laplacian": laplacian_kernel}
 
@@ -18,8 +18,8 @@ def normal_rows(rng):
 
 
 def features(X, name, gamma, count, seed):
-    drawn = frequencies(Kernel(name, {"gamma": gamma}), X.shape[1], count, seed, X.dtype)
-    return fourier_features(X, drawn)
+    drawn = Fourier.draw(Kernel(name, {"gamma": gamma}), X.shape[1], count, seed, X.dtype)
+    return drawn.raw(X, drawn.squared_lengths(X))
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -66,18 +66,19 @@ def test_rows_have_length_one_and_an_even_number_of_features(count, name, dtype,
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_sparse_rows_have_the_same_features(X, dtype):
     X = (X * (X > 0.3)).astype(dtype)
-    drawn = frequencies(Kernel("rbf", {"gamma": 0.2}), 5, 30, 0, np.dtype(dtype))
-    got = fourier_features(scipy.sparse.csr_matrix(X), drawn)
+    got = features(scipy.sparse.csr_matrix(X), "rbf", 0.2, 30, seed=0)
     assert isinstance(got, np.ndarray)
     assert got.dtype == dtype
     np.testing.assert_allclose(
-        got, fourier_features(X, drawn), rtol=0, atol=50 * np.finfo(dtype).eps
+        got, features(X, "rbf", 0.2, 30, seed=0), rtol=0, atol=50 * np.finfo(dtype).eps
     )
 
 
 def test_frequencies_are_decided_by_the_seed():
     kernel = Kernel("laplacian", {"gamma": 0.2})
-    drawn = [frequencies(kernel, 4, 10, seed, np.dtype(np.float64)) for seed in (3, 3, 4)]
+    drawn = [
+        Fourier.draw(kernel, 4, 10, seed, np.dtype(np.float64)).frequencies for seed in (3, 3, 4)
+    ]
     np.testing.assert_array_equal(drawn[0], drawn[1])
     assert not np.isclose(drawn[0], drawn[2]).any()
 
@@ -88,4 +89,4 @@ def test_frequencies_are_decided_by_the_seed():
 def test_other_kernels_are_refused(kernel):
     message = f"approximation='rff'.*'rbf'.*'laplacian'.*got kernel='{kernel.name}'.*use"
     with pytest.raises(ValueError, match=message):
-        frequencies(kernel, 2, 10, 0, np.dtype(np.float64))
+        Fourier.draw(kernel, 2, 10, 0, np.dtype(np.float64))

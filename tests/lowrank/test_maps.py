@@ -1,4 +1,4 @@
-"""Feature maps: landmarks and their lift, random and explicit features."""
+"""Feature maps: landmarks and their whitening, random and explicit features."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import data
 from kernelmeans.kernels import Kernel
-from kernelmeans.lowrank import Explicit, Fourier, nystroem
-from kernelmeans.lowrank.fourier import frequencies
-from kernelmeans.lowrank.maps import lift_of
+from kernelmeans.lowrank import Explicit, Fourier, Nystroem
+from kernelmeans.lowrank.maps import whitening_of
 
 DOUBLE = np.dtype(np.float64)
 
@@ -31,7 +30,7 @@ KERNELS = {
 kernels = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 
-class TestLift:
+class TestWhitening:
     @given(
         seed=st.integers(0, 10**6),
         m=st.integers(1, 12),
@@ -43,37 +42,39 @@ class TestLift:
         # Directions of the same size but for a factor of ten.
         vectors = np.linalg.qr(rng.standard_normal((m, m)))[0][:, :rank]
         values = unit * rng.uniform(1, 10, vectors.shape[1])
-        lift = lift_of(vectors * values @ vectors.T, DOUBLE)
-        assert lift.shape == (m, min(rank, m))
-        assert_allclose(lift @ lift.T, vectors / values @ vectors.T, rtol=0, atol=1e-12 / unit)
+        whitening = whitening_of(vectors * values @ vectors.T, DOUBLE)
+        assert whitening.shape == (m, min(rank, m))
+        assert_allclose(
+            whitening @ whitening.T, vectors / values @ vectors.T, rtol=0, atol=1e-12 / unit
+        )
 
     def test_equal_landmarks_count_once(self):
         X = np.repeat(data.cloud(4, 2), 3, axis=0)
         gram = KERNELS["rbf"](X, X)
-        lift = lift_of(gram, DOUBLE)
-        assert lift.shape == (12, 4)
-        assert_allclose(lift @ lift.T, np.linalg.pinv(gram, hermitian=True), atol=1e-10)
+        whitening = whitening_of(gram, DOUBLE)
+        assert whitening.shape == (12, 4)
+        assert_allclose(whitening @ whitening.T, np.linalg.pinv(gram, hermitian=True), atol=1e-10)
 
     @pytest.mark.parametrize("gram", [np.zeros((3, 3)), -np.eye(2)])
     def test_nothing_is_left_of_a_matrix_without_positive_part(self, gram):
-        assert_array_equal(lift_of(gram, DOUBLE), np.zeros((len(gram), 1)))
+        assert_array_equal(whitening_of(gram, DOUBLE), np.zeros((len(gram), 1)))
 
     def test_directions_of_negative_square_are_left_out(self):
         vectors = np.linalg.qr(data.cloud(3, 3))[0]
-        lift = lift_of(vectors * [2.0, -1.0, 0.5] @ vectors.T, DOUBLE)
+        whitening = whitening_of(vectors * [2.0, -1.0, 0.5] @ vectors.T, DOUBLE)
         expected = vectors * [0.5, 0, 2.0] @ vectors.T
-        assert_allclose(lift @ lift.T, expected, atol=1e-14)
+        assert_allclose(whitening @ whitening.T, expected, atol=1e-14)
 
     @pytest.mark.parametrize(("dtype", "kept"), [("float64", 3), ("float32", 2)])
     def test_what_the_features_will_not_resolve_is_left_out(self, dtype, kept):
         gram = np.diag([1.0, 1e-5, 1e-8])
-        assert lift_of(gram, np.dtype(dtype)).shape == (3, kept)
+        assert whitening_of(gram, np.dtype(dtype)).shape == (3, kept)
 
 
 class TestLandmarks:
     def coordinates(self, kernel, X, landmarks, rows):
-        features, lift = nystroem(kernel, X, landmarks)
-        return features.raw(rows, features.squared_lengths(rows)) @ lift
+        features = Nystroem.whitened(kernel, X, landmarks)
+        return features.coordinates(features.raw(rows, features.squared_lengths(rows)))
 
     @kernels
     def test_all_rows_reproduce_the_kernel(self, kernel):
@@ -103,10 +104,10 @@ class TestLandmarks:
         X = data.cloud(50, 3)
         K = KERNELS["rbf"](X, X)
         chosen = np.array([4, 44, 14])
-        features, lift = nystroem(Kernel("precomputed", {}), K, chosen)
+        features = Nystroem.whitened(Kernel("precomputed", {}), K, chosen)
         rows, squared = features.read(K, slice(10, 30))
         assert_array_equal(squared, np.diagonal(K)[10:30])
-        Z = features.raw(rows, squared) @ lift
+        Z = features.coordinates(features.raw(rows, squared))
         expected = self.coordinates(KERNELS["rbf"], X, chosen, X[10:30])
         assert_allclose(Z @ Z.T, expected @ expected.T, rtol=0, atol=1e-13)
 
@@ -114,10 +115,10 @@ class TestLandmarks:
         X = data.cloud(50, 3)
         chosen = np.array([4, 44, 14])
         K = KERNELS["poly"](X, X)
-        features, lift = nystroem(Kernel("precomputed", {}).normalise(), K, chosen)
+        features = Nystroem.whitened(Kernel("precomputed", {}).normalise(), K, chosen)
         rows, squared = features.read(K, slice(10, 30))
         assert_array_equal(squared, np.diagonal(K)[10:30])
-        Z = features.raw(rows, squared) @ lift
+        Z = features.coordinates(features.raw(rows, squared))
         expected = self.coordinates(KERNELS["poly, normalised"], X, chosen, X[10:30])
         assert_allclose(Z @ Z.T, expected @ expected.T, rtol=0, atol=1e-12)
         assert_array_equal(features.diagonal(squared), np.ones(20))
@@ -133,23 +134,24 @@ class TestLandmarks:
         assert_allclose(got, self.coordinates(kernel, X, chosen, X), rtol=0, atol=1e-12)
 
     @kernels
-    def test_float32_stays_and_its_lift_is_that_of_exact_landmarks(self, kernel):
+    def test_float32_stays_and_its_whitening_is_that_of_exact_landmarks(self, kernel):
         X = data.cloud(40, 3).astype(np.float32)
-        features, lift = nystroem(kernel, X, np.array([3, 9, 27]))
+        features = Nystroem.whitened(kernel, X, np.array([3, 9, 27]))
         raw = features.raw(X, features.squared_lengths(X))
         assert raw.dtype == features.landmarks.dtype == np.float32
-        assert lift.dtype == np.float64
+        whitening = features.whitening
+        assert whitening.dtype == np.float64
         K = kernel(X.astype(float), X.astype(float))[np.ix_([3, 9, 27], [3, 9, 27])]
-        assert_allclose(lift @ lift.T, np.linalg.inv(K), rtol=1e-9)
+        assert_allclose(whitening @ whitening.T, np.linalg.inv(K), rtol=1e-9)
 
     def test_rows_of_length_zero_stay_zero_where_the_kernel_is_normalised(self):
         X = np.vstack([np.zeros(3), data.cloud(20, 3)])
         kernel = Kernel("poly", {"gamma": 1.0, "degree": 2, "coef0": 0.0}).normalise()
-        features, lift = nystroem(kernel, X, np.array([0, 4, 9]))
+        features = Nystroem.whitened(kernel, X, np.array([0, 4, 9]))
         squared = features.squared_lengths(X)
         assert_array_equal(features.raw(X, squared)[0], 0)
         assert_array_equal(features.diagonal(squared), [0] + [1] * 20)
-        assert np.isfinite(lift).all()
+        assert np.isfinite(features.whitening).all()
 
 
 @pytest.mark.parametrize("name", ["linear", "cosine"])
@@ -166,12 +168,11 @@ def test_explicit_features_are_rows_whose_products_are_the_kernel(name, sparse):
     assert_allclose(dense @ dense.T, K, atol=1e-14)
 
 
-def test_which_maps_leave_out_what_bounds_the_cost():
+def test_whose_residual_bounds_the_cost():
     kernel = KERNELS["rbf"]
-    waves = frequencies(kernel, 3, 10, 0, DOUBLE)
-    assert not Fourier(kernel, waves).certified
-    assert Explicit(Kernel("linear", {})).certified
-    assert nystroem(kernel, data.cloud(9), np.arange(3))[0].certified
+    assert not Fourier.draw(kernel, 3, 10, 0, DOUBLE).residual_is_positive
+    assert Explicit(Kernel("linear", {})).residual_is_positive
+    assert Nystroem.whitened(kernel, data.cloud(9), np.arange(3)).residual_is_positive
 
 
 def test_lengths_that_nobody_needs_take_no_memory():

@@ -10,7 +10,6 @@ from numpy.testing import assert_array_equal
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.rows import as_rows, open_rows
-from kernelmeans.rows.derived import FiniteRows
 from rows.forms import Dataset
 
 X = np.random.default_rng(0).normal(size=(5000, 4))
@@ -59,7 +58,7 @@ def test_a_map_of_a_file_whose_name_is_gone(tmp_path):
 
 def test_a_parquet_file_that_is_replaced(tmp_path, monkeypatch):
     pl = pytest.importorskip("polars")
-    monkeypatch.setattr("kernelmeans.rows.frame.READ_BYTES", 8 * 1000)
+    monkeypatch.setattr("kernelmeans.rows.parquet.READ_BYTES", 8 * 1000)
     pl.DataFrame(X).write_parquet(tmp_path / "data.parquet")
     rows = open_rows(tmp_path / "data.parquet", columns=["column_0"]).select([0])
     rows[:10]
@@ -119,6 +118,6 @@ def test_nan_that_turns_up_after_the_first_pass():
 
 
 def test_large_finite_numbers_are_finite():
-    rows = FiniteRows(as_rows(Dataset(np.full((4, 2), 1.7e308))))
+    rows = as_rows(Dataset(np.full((4, 2), 1.7e308))).finite()
     assert_array_equal(rows[:], np.full((4, 2), 1.7e308))
     assert_array_equal(rows.select([1])[[2]], [[1.7e308]])

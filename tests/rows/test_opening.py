@@ -158,7 +158,7 @@ def test_groups_of_one_array_or_with_a_name(tmp_path, zarr, others):
 @pytest.mark.parametrize(("name", "module"), [("data.zarr", "zarr"), ("data.parquet", "polars")])
 def test_without_what_reads_it(tmp_path, monkeypatch, name, module):
     monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.delitem(sys.modules, "kernelmeans.rows.frame", raising=False)
+    monkeypatch.delitem(sys.modules, "kernelmeans.rows.parquet", raising=False)
     if module == "zarr":
         (tmp_path / name).mkdir()
     else:
@@ -230,7 +230,6 @@ def test_columns_of_arrays(tmp_path):
         lambda pl: pl.DataFrame(X),
         lambda pl: pl.Series([1.0]),
         lambda pl: pytest.importorskip("pandas").DataFrame(X),
-        lambda pl: pytest.importorskip("dask.array").from_array(X, chunks=2),
         lambda pl: Dataset(np.zeros(3)),
         lambda pl: Dataset(np.zeros((3, 3, 3))),
         lambda pl: None,

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from sklearn.utils import _safe_indexing
 
 from kernelmeans.rows import Rows, as_rows
-from rows.forms import FORMS, halved, total
+from rows.forms import FORMS, total
 
 
 def test_describe_the_matrix(rows, X):
@@ -120,19 +120,14 @@ def test_blocks_need_a_row(rows):
         rows.blocks(0)
 
 
-class Range(Rows):
+def numbered(n, chunk):
     """Rows that are their own numbers."""
-
-    def __init__(self, n, chunk):
-        super().__init__("range", (n, 1), np.float64, chunk=chunk)
-
-    def _range(self, start, stop):
-        return np.arange(float(start), stop)[:, None]
+    return Rows(np.arange(float(n))[:, None], "numbers", chunk=chunk)
 
 
 @given(n=st.integers(1, 200), chunk=st.integers(1, 60), most=st.integers(1, 250))
 def test_blocks_respect_chunks(n, chunk, most):
-    rows = Range(n, chunk)
+    rows = numbered(n, chunk)
     blocks = rows.blocks(most)
     edges = [block.start for block in blocks] + [blocks[-1].stop]
     assert edges[0] == 0
@@ -158,7 +153,7 @@ def test_blocks_respect_chunks(n, chunk, most):
 )
 def test_indices_in_any_order(n, chunk, indices):
     wanted = np.array([index % n - n * (index < 0) for index in indices], dtype=int)
-    found = Range(n, chunk)[wanted]
+    found = numbered(n, chunk)[wanted]
     assert_array_equal(found[:, 0], np.arange(n)[wanted])
 
 
@@ -175,7 +170,7 @@ def test_threads_read_the_same(make, rng):
 
 
 def test_pickles_read_the_file_again(rows, X):
-    rows[3:5]  # whatever is held by now stays here
+    rows[3:5]  # held chunks are not pickled
     stored = pickle.dumps(rows)
     assert_array_equal(pickle.loads(stored)[:], X)
 
@@ -211,33 +206,6 @@ def test_select_columns(rows, X, columns):
 def test_select_refuses(rows, columns):
     with pytest.raises(ValueError, match="columns="):
         rows.select(columns)
-
-
-def test_transformed_rows(rows, X):
-    found = rows.transformed(halved)
-    assert found.shape == X.shape
-    assert_array_equal(found[4:30], X[4:30] / 2)
-    assert_array_equal(found[[7, 3]], X[[7, 3]] / 2)
-    assert_array_equal(rows[:], X)
-
-
-def test_a_function_must_keep_the_shape(rows):
-    with pytest.raises(ValueError, match="must keep the shape"):
-        rows.transformed(lambda X: X[:, :1])[:]
-
-
-def test_astype(rows, X):
-    single = rows.astype("float32")
-    assert single.dtype == np.float32
-    assert single.nbytes == rows.nbytes // 2
-    assert_array_equal(single[3:9], X[3:9].astype(np.float32))
-    assert single.astype("float32") is single
-    with pytest.raises(ValueError, match="dtype='int64'"):
-        rows.astype("int64")
-
-
-def test_too_large_for_float32_is_infinite(make):
-    assert np.isinf(make(np.array([[1e300, 1.0]])).astype("float32")[:]).tolist() == [[True, False]]
 
 
 def test_a_single_row_and_column(make):

@@ -11,8 +11,7 @@ from kernelmeans._arrays import namespace, to_numpy
 from kernelmeans._devices import device_of
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.lowrank import Explicit, Fourier, nystroem
-from kernelmeans.lowrank.fourier import frequencies
+from kernelmeans.lowrank import Explicit, Fourier, Nystroem
 from kernelmeans.spaces import (
     EntropyRule,
     FeatureSpace,
@@ -129,8 +128,8 @@ class TestLinear(OnDevices):
 
 class TestHeldLandmarks(OnDevices, test_lowrank.TestLandmarks):
     def make_space(self, X, weight, threads, device):
-        features, lift = nystroem(RBF_WIDE, X, LANDMARKS)
-        return FeatureSpace.hold(features, X, weight, threads, lift, device)
+        features = Nystroem.whitened(RBF_WIDE, X, LANDMARKS)
+        return FeatureSpace.hold(features, X, weight, threads, device)
 
 
 @pytest.mark.slow
@@ -147,7 +146,7 @@ class TestRandomFeatures(OnDevices):
         return FeatureSpace.hold(self.map(X), X, weight, threads, device=device)
 
     def map(self, X):
-        return Fourier(RBF, frequencies(RBF, 4, 64, 0, X.dtype))
+        return Fourier.draw(RBF, 4, 64, 0, X.dtype)
 
     def gram(self, X):
         Z = self.map(X.astype(np.float64)).raw(X.astype(np.float64), None)

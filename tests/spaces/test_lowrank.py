@@ -13,8 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import data
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.lowrank import Explicit, Fourier, approximate, nystroem
-from kernelmeans.lowrank.fourier import frequencies
+from kernelmeans.lowrank import Explicit, Fourier, Nystroem, approximate
 from kernelmeans.rows import open_rows
 from kernelmeans.solver import Schedule, solve
 from kernelmeans.spaces import (
@@ -62,7 +61,7 @@ class Held(SpaceConformance):
         raise NotImplementedError
 
     def found(self, X, weight):
-        """Feature map and lift; landmarks are training rows, whichever rows are asked about."""
+        """Feature map; landmarks are training rows, whichever rows are asked about."""
         raise NotImplementedError
 
     def _with_landmarks(self, X):
@@ -83,8 +82,8 @@ class Held(SpaceConformance):
         return np.diagonal(self.dense(X)).astype(X.dtype)
 
     def make_space(self, X, weight, threads):
-        features, lift = self.found(X, weight)
-        return FeatureSpace.hold(features, X, weight, threads, lift)
+        features = self.found(X, weight)
+        return FeatureSpace.hold(features, X, weight, threads)
 
 
 class TestLandmarks(Held):
@@ -93,7 +92,7 @@ class TestLandmarks(Held):
         return rbf(X, X, GAMMA)
 
     def found(self, X, weight):
-        return nystroem(RBF, X, self.landmarks)
+        return Nystroem.whitened(RBF, X, self.landmarks)
 
     def test_landmarks_leave_something_out(self, space, K, weight):
         total = weight.astype(float) @ (np.diagonal(K) + self.rho)
@@ -129,7 +128,7 @@ class TestNormalised(Held):
         return ((0.5 * (X * X).sum(axis=1) + 1) ** 2).astype(X.dtype)
 
     def found(self, X, weight):
-        return nystroem(POLY, X, self.landmarks)
+        return Nystroem.whitened(POLY, X, self.landmarks)
 
 
 class TestPivotsOfAMatrix(SpaceConformance):
@@ -142,8 +141,8 @@ class TestPivotsOfAMatrix(SpaceConformance):
 
     def make_space(self, X, weight, threads):
         found = approximate(Kernel("precomputed", {}), X, weight, "rpcholesky", 20, seed=0)
-        self.pivots = found.features.landmarks
-        return FeatureSpace.hold(found.features, X, weight, threads, found.lift)
+        self.pivots = found.landmarks
+        return FeatureSpace.hold(found, X, weight, threads)
 
     @pytest.fixture(name="K")
     def dense_answer(self, rows, space):
@@ -165,7 +164,7 @@ class TestFourier(SpaceConformance):
     COUNT = 30
 
     def waves(self, dtype):
-        return frequencies(RBF, 4, self.COUNT, 0, np.dtype(dtype))
+        return Fourier.draw(RBF, 4, self.COUNT, 0, np.dtype(dtype)).frequencies
 
     def make_space(self, X, weight, threads):
         features = Fourier(RBF, self.waves(weight.dtype))
@@ -180,8 +179,8 @@ class TestFourier(SpaceConformance):
         assert space.trace is None
 
 
-def parted(features, lift, X, weight, threads, rows=None, parts=PARTS):
-    sample = FeatureSpace.hold(features, X, weight, threads, lift)
+def parted(features, X, weight, threads, rows=None, parts=PARTS):
+    sample = FeatureSpace.hold(features, X, weight, threads)
     space = PartedSpace(sample, X if rows is None else rows, parts, weight)
     space.survey()
     return space
@@ -194,12 +193,12 @@ class Parted:
     stored = False
 
     def make_space(self, X, weight, threads):
-        features, lift = self.found(X, weight)
+        features = self.found(X, weight)
         rows = None
         if self.stored:
             np.save(self.folder / "X.npy", X)
             rows = open_rows(self.folder / "X.npy")
-        return parted(features, lift, X, weight, threads, rows)
+        return parted(features, X, weight, threads, rows)
 
     @pytest.fixture(autouse=True)
     def keep_folder(self, tmp_path):
@@ -208,7 +207,7 @@ class Parted:
 
 class TestPartedLinear(Parted, SpaceConformance):
     def found(self, X, weight):
-        return Explicit(LINEAR), None
+        return Explicit(LINEAR)
 
     def gram(self, X):
         X = X.astype(np.float64)
@@ -247,13 +246,13 @@ class Mix(SpaceConformance):
 
     @cached_property
     def waves(self):
-        return frequencies(RBF, 3, 30, 0, np.dtype(np.float64))
+        return Fourier.draw(RBF, 3, 30, 0, np.dtype(np.float64)).frequencies
 
     def make_space(self, X, weight, threads):
         maps = [
-            nystroem(RBF, X[:, self.COLUMNS[0]], LANDMARKS[:6]),
-            (Fourier(RBF, self.waves.astype(X.dtype)), None),
-            (Explicit(LINEAR), None),
+            Nystroem.whitened(RBF, X[:, self.COLUMNS[0]], LANDMARKS[:6]),
+            Fourier(RBF, self.waves.astype(X.dtype)),
+            Explicit(LINEAR),
         ]
         kernels = RBF, RBF, LINEAR
         members = [
@@ -265,13 +264,12 @@ class Mix(SpaceConformance):
         return ProductSpace(members, self.COLUMNS, EntropyRule(1.0), FACTORS)
 
     @staticmethod
-    def member(form, kernel, found, X, weight, threads):
-        features, lift = found
+    def member(form, kernel, features, X, weight, threads):
         if form == "matrix":
             return GramSpace(kernel, X, weight, threads)
         if form == "parted":
-            return parted(features, lift, X, weight, threads)
-        return FeatureSpace.hold(features, X, weight, threads, lift)
+            return parted(features, X, weight, threads)
+        return FeatureSpace.hold(features, X, weight, threads)
 
     def parts(self, X):
         """Inner products in each member, and what the first leaves out."""
@@ -340,16 +338,16 @@ class TestPartsMakeNoDifference:
     def maps(self, name, X):
         kernel = Kernel("rbf", {"gamma": 0.05})
         if name == "linear":
-            return Explicit(LINEAR), None
+            return Explicit(LINEAR)
         if name == "fourier":
-            return Fourier(kernel, frequencies(kernel, X.shape[1], 40, 0, X.dtype)), None
-        return nystroem(kernel, X, LANDMARKS)
+            return Fourier.draw(kernel, X.shape[1], 40, 0, X.dtype)
+        return Nystroem.whitened(kernel, X, LANDMARKS)
 
     def both(self, name, weight, threads, dtype="float64"):
         X, weight = self.X.astype(dtype), weight.astype(dtype)
-        features, lift = self.maps(name, X)
-        held = FeatureSpace.hold(features, X, weight, threads, lift)
-        return held, parted(features, lift, X, weight, threads)
+        features = self.maps(name, X)
+        held = FeatureSpace.hold(features, X, weight, threads)
+        return held, parted(features, X, weight, threads)
 
     names = pytest.mark.parametrize("name", ["linear", "landmarks", "fourier"])
 
@@ -386,8 +384,8 @@ class TestPartsMakeNoDifference:
         with Threads(1) as threads:
             held, _ = self.both(name, self.v, threads)
             parts = [slice(*pair) for pair in pairwise([0, *sorted(cuts), N])]
-            features, lift = self.maps(name, self.X)
-            space = parted(features, lift, self.X, self.v, threads, parts=parts)
+            features = self.maps(name, self.X)
+            space = parted(features, self.X, self.v, threads, parts=parts)
             schedule = self.SCHEDULES[0]
             results = [solve(s, s.at(self.STARTS), schedule, [1, 2, 3]) for s in (held, space)]
         counting = self.v > 0
@@ -399,9 +397,9 @@ class TestPartsMakeNoDifference:
         """Samples near the origin alone in a part are held above the rounding of all."""
         X, weight = self.X.copy(), np.ones(N)
         X[1:8] = X.mean(axis=0)
-        features, lift = self.maps(name, X)
-        held = FeatureSpace.hold(features, X, weight, threads, lift)
-        space = parted(features, lift, X, weight, threads)
+        features = self.maps(name, X)
+        held = FeatureSpace.hold(features, X, weight, threads)
+        space = parted(features, X, weight, threads)
         assert space.opened(PARTS[1]).floor(held.at(self.STARTS)) == pytest.approx(
             held.floor(held.at(self.STARTS)), rel=1e-6
         )
@@ -418,8 +416,8 @@ class TestPartsMakeNoDifference:
 
     def test_rows_on_disk_that_are_not_finite_are_refused(self, tmp_path, threads):
         X = self.X.copy()
-        features, lift = nystroem(RBF, X, LANDMARKS)
-        sample = FeatureSpace.hold(features, X, np.ones(N), threads, lift)
+        features = Nystroem.whitened(RBF, X, LANDMARKS)
+        sample = FeatureSpace.hold(features, X, np.ones(N), threads)
         X[205, 2] = np.nan
         np.save(tmp_path / "X.npy", X)
         space = PartedSpace(sample, open_rows(tmp_path / "X.npy"), PARTS, np.ones(N))
@@ -429,8 +427,8 @@ class TestPartsMakeNoDifference:
     def test_a_kernel_that_overflows_on_a_row_is_refused(self, threads):
         X = self.X.copy()
         kernel = Kernel("poly", {"gamma": 1.0, "degree": 2, "coef0": 1.0})
-        features, lift = nystroem(kernel, X, LANDMARKS)
-        sample = FeatureSpace.hold(features, X, np.ones(N), threads, lift)
+        features = Nystroem.whitened(kernel, X, LANDMARKS)
+        sample = FeatureSpace.hold(features, X, np.ones(N), threads)
         X[205] = 1e170
         space = PartedSpace(sample, X, PARTS, np.ones(N))
         with pytest.raises(ValueError, match=r"kernel='poly'.*NaN or infinite on these data"):

@@ -10,8 +10,8 @@ from sklearn.manifold import spectral_embedding
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
-from kernelmeans._typing import Array, IntArray
 from kernelmeans.simulate import NOISE
+from kernelmeans_paper.arrays import Array, IntArray
 from kernelmeans_paper.problems import Problem
 
 #: The paper's annealing; the automatic one is what an estimator has by default.

@@ -4,15 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
+from sklearn.cluster import kmeans_plusplus
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler, normalize
 
-from kernelmeans._typing import Array, IntArray
-from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel, resolve_gamma
+from kernelmeans.kernels import geodesic_kernel
 from kernelmeans.simulate import make_sphere_clusters
-from kernelmeans.solver.seeding import greedy_kmeans_plusplus
-from kernelmeans.spaces import GramSpace
 from kernelmeans_paper import datasets
+from kernelmeans_paper.arrays import Array, IntArray
 
 #: What tables call the benchmark sets.
 TITLES = {
@@ -63,9 +62,12 @@ def standardised(name: str) -> Problem:
 
 
 def gaussian(X: Array, width: float = 1.0) -> Array:
-    """Gaussian kernel matrix of some rows, its width that of the paper times a factor."""
-    gamma = resolve_gamma("rms", "rbf", X) / width**2
-    return Kernel("rbf", {"gamma": gamma})(X, X)
+    """Gaussian kernel matrix of some rows, its width that of the paper times a factor.
+
+    The paper's sigma is the root mean square distance of two rows.
+    """
+    sigma_squared = 2 * len(X) / (len(X) - 1) * X.var(axis=0).sum()
+    return np.asarray(rbf_kernel(X, gamma=1 / (2 * sigma_squared * width**2)))
 
 
 def on_sphere(
@@ -79,7 +81,7 @@ def on_sphere(
     """Simulated clusters on the sphere, and the paper's kernel of them with sigma = 1."""
     X, y = make_sphere_clusters(k, imbalance=imbalance, noise=noise, random_state=seed)
     X = X.astype(dtype)
-    return Problem(X, Kernel("geodesic", {"gamma": 0.5})(X, X), y, k)
+    return Problem(X, geodesic_kernel(X, gamma=0.5), y, k)
 
 
 def prepared(name: str) -> tuple[Array, IntArray]:
@@ -97,8 +99,7 @@ def random_starts(n: int, k: int, count: int) -> IntArray:
 
 
 def plusplus_starts(K: Array, k: int, count: int) -> IntArray:
-    """Return the same by greedy k-means++ in the feature space of a kernel matrix."""
-    generators = [np.random.RandomState(seed) for seed in range(count)]
-    with Threads() as threads:
-        space = GramSpace(Kernel("precomputed", {}), K, np.ones(len(K), K.dtype), threads)
-        return np.asarray(greedy_kmeans_plusplus(space, k, generators).T)
+    """Return the same by scikit-learn's greedy k-means++ in a kernel's feature space."""
+    values, vectors = np.linalg.eigh(K)
+    features = vectors * np.sqrt(np.maximum(values, 0))
+    return np.stack([kmeans_plusplus(features, k, random_state=seed)[1] for seed in range(count)])

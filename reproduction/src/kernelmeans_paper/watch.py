@@ -1,4 +1,8 @@
-"""The library's own solver, watched: what its centroids are at every step."""
+"""The library's own solver, watched: what its centroids are at every step.
+
+Centroids are nothing that an estimator shows. This is the only module here that reaches into the
+library, beside its public names.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,46 +10,16 @@ from typing import Any
 import numpy as np
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans._typing import Array
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Schedule, solve
 from kernelmeans.solver.seeding import from_weights
 from kernelmeans.spaces import Centroids, GramSpace
+from kernelmeans_paper.arrays import Array
 
 
-class WatchedSpace(GramSpace):
-    """A kernel matrix that remembers the coefficients of all centroids it has updated.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_samples)
-        Kernel matrix.
-    """
-
-    def __init__(self, K: Array, threads: Threads) -> None:
-        super().__init__(Kernel("precomputed", {}), K, np.ones(len(K), K.dtype), threads)
-        self.seen: list[Array] = []
-
-    def update(self, *args: Any, **kwargs: Any) -> Centroids:
-        """Update as ever, and remember the coefficients (k, R, n_samples)."""
-        centroids = super().update(*args, **kwargs)
-        assert centroids.coefficients is not None
-        self.seen.append(centroids.coefficients.copy())
-        return centroids
-
-
-#: From a space to the schedule of a run in it.
-Plan = Callable[[GramSpace], Schedule]
-
-
-def estimator_schedule(estimator: KernelPowerKMeans) -> Plan:
-    """Return the schedule that an estimator would run."""
-    return lambda space: estimator._schedule(space, 0)
-
-
-def watched_coefficients(K: Array, weights: Array, plan: Plan) -> list[Array]:
-    """Coefficients (k, n_samples) of the centroids before the first step and after each.
+def coefficients_of_a_fit(K: Array, weights: Array, estimator: KernelPowerKMeans) -> list[Array]:
+    """Coefficients (k, n_samples) of the centroids before the first step of a fit and after each.
 
     Parameters
     ----------
@@ -53,16 +27,40 @@ def watched_coefficients(K: Array, weights: Array, plan: Plan) -> list[Array]:
         Kernel matrix.
     weights : ndarray of shape (n_samples, k)
         Starting weights, the paper's W(0).
-    plan : callable
-        Gives the schedule of the run.
+    estimator : KernelPowerKMeans
+        What would be fitted; its schedule counts.
 
     Returns
     -------
     list of ndarray
         One for the start and one for each step.
     """
+    return _watched(K, weights, lambda space: estimator._schedule(space, 0))
+
+
+def coefficients_at_a_power(K: Array, weights: Array, power: float, steps: int) -> list[Array]:
+    """The same of plain steps at one power, which neither end by themselves nor are shaken."""
+    schedule = Schedule(s0=power, critical_power=np.inf, tol=-1.0, max_iter=steps)
+    return _watched(K, weights, lambda space: schedule)
+
+
+class _WatchedSpace(GramSpace):
+    """A kernel matrix that remembers the coefficients of all centroids it has combined."""
+
+    def __init__(self, K: Array, threads: Threads) -> None:
+        super().__init__(Kernel("precomputed", {}), K, np.ones(len(K), K.dtype), threads)
+        self.seen: list[Array] = []
+
+    def combine(self, *args: Any, **kwargs: Any) -> Centroids:
+        centroids = super().combine(*args, **kwargs)
+        assert centroids.coefficients is not None
+        self.seen.append(centroids.coefficients.copy())
+        return centroids
+
+
+def _watched(K: Array, weights: Array, plan: Callable[[GramSpace], Schedule]) -> list[Array]:
     with Threads() as threads:
-        space = WatchedSpace(K, threads)
+        space = _WatchedSpace(K, threads)
         schedule = plan(space)
         space.seen.clear()
         solve(space, from_weights(space, weights), schedule, seeds=[0])

@@ -1,16 +1,34 @@
 """Tables that stay on disk, and are read block by block."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.rows import Rows, open_rows
+
+
+class PreparedRows(Rows):
+    """Other rows in some precision, after a function of each row that may write into it.
+
+    Numbers that are too large for float32 become infinite.
+    """
+
+    def __init__(
+        self, rows: Rows, dtype: Any, function: Callable[[Any], Any] | None = None
+    ) -> None:
+        super().__init__(rows, rows.source, rows.names, rows.chunk)
+        self.dtype, self.function = np.dtype(dtype), function
+
+    def _load(self, start: int, stop: int) -> Any:
+        X = self.array[start:stop]
+        return X if self.function is None else self.function(X)
 
 
 @dataclass(frozen=True)
@@ -34,7 +52,7 @@ class ParquetTable:
     def matrix(self, names: Sequence[str], dtype: str) -> Rows:
         """Return these columns as rows that are read when they are asked for."""
         try:
-            rows = open_rows(self.source, names).astype(dtype)
+            rows = PreparedRows(open_rows(self.source, names), dtype)
         except ValueError as error:
             raise BadInputError(f"{error} (--drop and --columns choose columns)") from error
         rows.names = None  # the model file has them; arrays in memory have none either
@@ -70,7 +88,7 @@ class RowsTable:
 
     def matrix(self, names: Sequence[str], dtype: str) -> Rows:
         """Return these columns as rows that are read when they are asked for."""
-        return self.rows.select([int(name) for name in names]).astype(dtype)
+        return PreparedRows(self.rows.select([int(name) for name in names]), dtype)
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""

@@ -17,7 +17,7 @@ from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._text import bounded, listed
 from kernelmeans.cli.atomic import check_writable, write_all
 from kernelmeans.cli.choice import ColumnChoice, Data, finite_matrix, load_data
-from kernelmeans.cli.disk import blocks
+from kernelmeans.cli.disk import PreparedRows, blocks
 from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.model import Model, damaged_model_errors, load_model
 from kernelmeans.cli.outputs import (
@@ -264,7 +264,7 @@ def _scaled(job: FitJob, data: Data) -> tuple[StandardScaler | None, Any]:
     if scaler is None:
         return None, data.X
     if isinstance(data.X, Rows):
-        return scaler, data.X.transformed(scaler.transform)
+        return scaler, PreparedRows(data.X, data.X.dtype, scaler.transform)
     return scaler, scaler.transform(data.X)
 
 

@@ -10,7 +10,7 @@ import scipy.sparse
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.neighbours import AMPLE
+from kernelmeans.heat.neighbors import AMPLE
 from kernelmeans.kernels.widths import column_moments
 
 #: Around all that users call: what overflows is refused afterwards, with messages of our own.

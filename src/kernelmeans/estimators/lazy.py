@@ -13,20 +13,13 @@ from kernelmeans._devices import Device, device_of
 from kernelmeans._sklearn import _check_n_features
 from kernelmeans._typing import Data
 from kernelmeans.engines.cluster import packed, unpacked, upright
-from kernelmeans.rows import Rows, as_rows
-from kernelmeans.rows.derived import FiniteRows
-from kernelmeans.rows.lazy import DaskRows, is_dask
+from kernelmeans.rows import DaskRows, Rows
 
 #: Share of the memory budget up to which rows on disk are simply loaded.
 LOADED_SHARE = 0.25
 #: What a copy of a fitted estimator that only predicts can do without: callbacks, whatever they are
 #: called, would have to be known to the workers.
 _NOT_NEEDED = re.compile("init|result_|labels_|memberships_|feature_names_in_|.*callback.*")
-
-
-def lazy_rows(X: Any) -> Rows | None:
-    """Rows of what is not in memory; None for what is."""
-    return DaskRows(X) if is_dask(X) else as_rows(X)
 
 
 def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
@@ -43,7 +36,7 @@ def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
         # Rows have no table's `columns`, and scikit-learn would say that names are missing.
         _check_n_features(estimator, rows, reset=False)
     if rows.names is None:
-        return _finite(rows)
+        return rows.finite()
     if reset:
         estimator.feature_names_in_ = np.array(rows.names, dtype=object)
     elif list(getattr(estimator, "feature_names_in_", rows.names)) != rows.names:
@@ -51,12 +44,7 @@ def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
             f"X has the columns {rows.names[:10]}, the fit had "
             f"{list(estimator.feature_names_in_[:10])}; give the same in the same order."
         )
-    return _finite(rows)
-
-
-def _finite(rows: Rows) -> Rows:
-    """Rows that refuse NaN, also where it turns up after the first pass; blocks of Dask stay."""
-    return rows if isinstance(rows, DaskRows) else FiniteRows(rows)
+    return rows.finite()
 
 
 def loaded(X: Data, budget: int) -> Data:

@@ -30,7 +30,7 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         Number of clusters k.
     kernels : {"neighbors", "widths", "du2015", "precomputed"} or list, default="neighbors"
         A family: ``"neighbors"``, two heat kernels on graphs of nearest neighbours
-        (`kernelmeans.heat.neighbour_family`), ``"widths"``, five rbf kernels around the root mean
+        (`kernelmeans.heat.neighbor_family`), ``"widths"``, five rbf kernels around the root mean
         square width (`kernelmeans.kernels.width_family`), or ``"du2015"``, twelve kernels
         (`kernelmeans.kernels.du2015_family`). ``"precomputed"``: X is a stack of kernel matrices,
         shape (L, n, n), which cannot be cross-validated. Or a list whose items are a kernel or a

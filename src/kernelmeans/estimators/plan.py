@@ -16,11 +16,11 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
 from kernelmeans.estimators.lazy import refuse_dask
-from kernelmeans.heat import DistinctRows, HeatKernel, auto_anchors
+from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import (
-    Approximation,
     Explicit,
+    FeatureMap,
     approximate,
     auto_components,
     check_method,
@@ -28,7 +28,7 @@ from kernelmeans.lowrank import (
 )
 from kernelmeans.memory import Budget, check_memory
 from kernelmeans.rows import Rows
-from kernelmeans.rows.lazy import DaskRows
+from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import FeatureSpace, GramSpace, PartedSpace, Space
 from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 
@@ -169,13 +169,13 @@ def plan(
     _refuse_matrices(plans, wish, budget, device)
     room = budget.without(_lasting_bytes(plans, device))
     for own in plans:
-        if own.method == "explicit" and isinstance(own.kernel, HeatKernel):
+        if own.method == "explicit" and isinstance(own.kernel, DiffusionKernel):
             _refuse_graph(own, wish, room.part(sum(not other.is_gram for other in plans)))
     return plans
 
 
 def _plan(kernel: Kernel, X: Data, wish: Wish, n_kernels: int) -> Plan:
-    if isinstance(kernel, HeatKernel):
+    if isinstance(kernel, DiffusionKernel):
         return _plan_heat(kernel, X, wish)
     if kernel.has_features:
         return Plan(
@@ -200,7 +200,7 @@ def _plan(kernel: Kernel, X: Data, wish: Wish, n_kernels: int) -> Plan:
     return Plan(kernel, X, "exact", reason, n_bytes=n_bytes + n * n * X.dtype.itemsize)
 
 
-def _plan_heat(kernel: HeatKernel, X: Data, wish: Wish) -> Plan:
+def _plan_heat(kernel: DiffusionKernel, X: Data, wish: Wish) -> Plan:
     """The graph of all rows, or anchors for more than it can have."""
     asked = wish.approximation
     if not kernel.has_anchors and asked not in ("auto", None):
@@ -313,7 +313,7 @@ def _described(grams: Sequence[Plan], wish: Wish) -> tuple[str, str]:
 
 def _refuse_graph(own: Plan, wish: Wish, budget: Budget) -> None:
     """Refuse a heat kernel's graph that takes too much memory."""
-    assert isinstance(own.kernel, HeatKernel)
+    assert isinstance(own.kernel, DiffusionKernel)
     graph = f"the graph of kernel={own.kernel.name!r}, with eigenvectors,"
     anchors = "approximation='landmarks', or " if own.kernel.has_anchors else ""
     budget.check(
@@ -404,17 +404,17 @@ class Holder:
         if own.method == "blocked":
             order = self.weight, self.threads, self.device, budget.n_bytes
             return GramSpace(kernel, X, *order)
-        found = Approximation(Explicit(kernel), None)
-        if isinstance(kernel, HeatKernel):
+        features: FeatureMap = Explicit(kernel)
+        if isinstance(kernel, DiffusionKernel):
             self._fit_heat(kernel, own, index)
             # Anchors stand for another graph than that of all rows, by nobody knows how much.
-            found.features.certified = own.method == "explicit"
+            features.residual_is_positive = own.method == "explicit"
         elif own.method != "explicit":
             wish = own.method, own.n_components, self.seed, self.n_clusters
-            found = approximate(kernel, X, self.weight, *wish)
-        return self._features(found, X, budget)
+            features = approximate(kernel, X, self.weight, *wish)
+        return self._features(features, X, budget)
 
-    def _fit_heat(self, kernel: HeatKernel, own: Plan, index: int) -> None:
+    def _fit_heat(self, kernel: DiffusionKernel, own: Plan, index: int) -> None:
         X, k = own.X, self.n_clusters
         if own.method == "explicit":
             rows = X[:] if isinstance(X, Rows) else X
@@ -425,12 +425,13 @@ class Holder:
         # As large for any budget: clusters should not depend on it.
         rows, weight = draw_rows(X, self.weight, at_least=2 * count)
         # Draws of anchors differ: several of them see more than one.
+        assert isinstance(kernel, HeatKernel)
         kernel.fit_anchors(rows, weight, k, count, self.seed + index)
 
-    def _features(self, found: Approximation, X: Data, budget: Budget) -> FeatureSpace:
+    def _features(self, features: FeatureMap, X: Data, budget: Budget) -> FeatureSpace:
         """Features held, if they fit, or else recomputed at each step."""
-        features, lift = found
-        if lift is not None and not features.certified:
+        whitening = features.whitening
+        if whitening is not None and not features.residual_is_positive:
             warn_user(
                 f"kernel={features.kernel.name} is not positive semi-definite on these data: what "
                 "landmarks leave out of it has no bound. Use a positive semi-definite kernel."
@@ -438,7 +439,7 @@ class Holder:
         n, itemsize = self.weight.shape[0], self.weight.dtype.itemsize
         there = features.moved(self.device.put)
         raw = there.raw(*map(self.device.put, features.read(X, slice(0, 1))))
-        width = raw.shape[1] if lift is None else lift.shape[1]
+        width = (raw if whitening is None else whitening).shape[1]
         columns = X.nnz // n if scipy.sparse.issparse(X) else X.shape[1]
         row_bytes = (columns + 2 * raw.shape[1] + 8 * self.n_clusters) * itemsize
         # What threads are at work on counts where the whole is more.
@@ -451,9 +452,9 @@ class Holder:
             what = f"n_samples={n}: {width} components of each sample"
             budget.check(needed, what, "Use fewer components")
         if scipy.sparse.issparse(raw) or (fits and not isinstance(X, DaskRows)):
-            return FeatureSpace.hold(features, X, self.weight, self.threads, lift, self.device)
+            return FeatureSpace.hold(features, X, self.weight, self.threads, self.device)
         rows, weight = draw_rows(X, self.weight, budget.n_bytes // 8, columns=raw.shape[1])
-        sample = FeatureSpace.hold(features, rows, weight, self.threads, lift, self.device)
+        sample = FeatureSpace.hold(features, rows, weight, self.threads, self.device)
         cluster = Cluster.find() if isinstance(X, DaskRows) else None
         if cluster is not None:
             held = fits_workers(cluster, sample, X, row_bytes)
@@ -491,11 +492,11 @@ def fits_workers(cluster: Cluster, sample: FeatureSpace, X: DaskRows, row_bytes:
         "workers more memory or fewer threads",
         f"{WORKER_SHARE:.0%} of a worker's memory for each of its threads",
     )
-    held = X.shape[0] * sample.frame.centre.nbytes
+    held = X.shape[0] * sample.features.origin.nbytes
     return held <= WORKER_SHARE * sum(limit for limit, _ in limits)
 
 
 def _fewer(sample: FeatureSpace) -> str:
     """What makes features take less memory."""
-    explicit = isinstance(sample.frame.features, Explicit)
+    explicit = isinstance(sample.features, Explicit)
     return "clusters" if explicit else "components or clusters"

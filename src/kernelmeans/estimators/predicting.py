@@ -15,10 +15,10 @@ from kernelmeans._devices import HOST, Device, answer, device_of, hosted
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.estimators.checks import refused_later
-from kernelmeans.estimators.lazy import by_blocks, check_rows, lazy_rows, refuse_elsewhere
+from kernelmeans.estimators.lazy import by_blocks, check_rows, refuse_elsewhere
 from kernelmeans.memory import check_memory
-from kernelmeans.rows import Rows
-from kernelmeans.rows.lazy import DaskRows, computed
+from kernelmeans.rows import Rows, as_rows
+from kernelmeans.rows.dask import DaskRows, computed
 from kernelmeans.spaces import Comparison, Predictor
 
 
@@ -222,7 +222,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         return assigned
 
     def _validated(self, X: Any, reset: bool) -> Data:
-        rows = lazy_rows(X)
+        rows = as_rows(X)
         if rows is not None and self._pairwise and not isinstance(rows, DaskRows):
             # A kernel matrix or a graph is needed as a whole.
             what = f"{rows.source}: a precomputed kernel, which is loaded as a whole,"

@@ -24,7 +24,7 @@ from kernelmeans.estimators.plan import Holder, Wish
 from kernelmeans.estimators.predicting import Predicting, total_cost
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
-from kernelmeans.rows.lazy import DaskRows, computed
+from kernelmeans.rows.dask import DaskRows, computed
 from kernelmeans.solver import (
     Result,
     Schedule,

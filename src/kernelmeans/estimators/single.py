@@ -427,4 +427,4 @@ class PowerKMeans(OneKernel, Annealed):
     def cluster_centers_(self) -> Array:
         """The centroids, shape (n_clusters, n_features)."""
         predictor = cast(FeaturePredictor, self._predictor)
-        return predictor.theta + predictor.frame.centre
+        return predictor.theta + predictor.features.origin

@@ -8,7 +8,7 @@ import numpy as np
 from kernelmeans._sklearn import _get_column_indices, validate_parameter_constraints
 from kernelmeans._typing import Array, Columns, Data, IntArray
 from kernelmeans.estimators.parameters import KERNEL
-from kernelmeans.heat import HeatKernel, neighbour_family
+from kernelmeans.heat import DiffusionKernel, neighbor_family
 from kernelmeans.kernels import OF_FEATURES, Kernel, du2015_family, resolve_kernel, width_family
 from kernelmeans.rows import Rows
 
@@ -16,7 +16,7 @@ from kernelmeans.rows import Rows
 FAMILIES: Mapping[str, Callable[..., list[Kernel]]] = {
     "widths": width_family,
     "du2015": du2015_family,
-    "neighbors": neighbour_family,
+    "neighbors": neighbor_family,
 }
 #: What families take beside the rows.
 FAMILY_PARAMETERS: Mapping[str, tuple[str, ...]] = {"neighbors": ("metric",)}
@@ -53,7 +53,7 @@ class View(NamedTuple):
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from error
         for own in found:
-            if isinstance(own, HeatKernel):
+            if isinstance(own, DiffusionKernel):
                 own.called = f"{self.name}, {own.called}"
         return found
 

@@ -15,13 +15,12 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.checks import check_gram, refused_later
 from kernelmeans.estimators.diagonal import TrainingDiagonal
-from kernelmeans.estimators.lazy import lazy_rows
 from kernelmeans.estimators.plan import Holder, plan
 from kernelmeans.estimators.scaling import value_range, variances
 from kernelmeans.estimators.shell import KernelClusterer
 from kernelmeans.estimators.views import FAMILIES, find_views, used_columns
 from kernelmeans.kernels import CombinedKernel, Kernel
-from kernelmeans.rows import Rows
+from kernelmeans.rows import Rows, as_rows
 from kernelmeans.solver import Result, warn_unless_positive
 from kernelmeans.spaces import FeatureSpace, ProductSpace, Space, WeightRule
 
@@ -52,7 +51,7 @@ class WithKernels(KernelClusterer):
         dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
         if self._precomputed:
             return self._validated_stack(X, dtype, reset)
-        if lazy_rows(X) is not None:
+        if as_rows(X) is not None:
             rows = super()._validated(X, reset)
             if reset:
                 self._views = find_views(self.kernels, rows)

@@ -1,18 +1,17 @@
 """Heat kernels on graphs of nearest neighbours: clusters of any shape."""
 
 from kernelmeans.heat.anchors import auto_anchors
-from kernelmeans.heat.family import neighbour_family
 from kernelmeans.heat.given import DistancesKernel, GraphKernel
-from kernelmeans.heat.graph import DistinctRows
-from kernelmeans.heat.kernel import HeatKernel
-from kernelmeans.heat.neighbours import auto_neighbours
+from kernelmeans.heat.kernel import DiffusionKernel, HeatKernel, neighbor_family
+from kernelmeans.heat.neighbors import DistinctRows, auto_neighbors
 
 __all__ = [
+    "DiffusionKernel",
     "DistancesKernel",
     "DistinctRows",
     "GraphKernel",
     "HeatKernel",
     "auto_anchors",
-    "auto_neighbours",
-    "neighbour_family",
+    "auto_neighbors",
+    "neighbor_family",
 ]

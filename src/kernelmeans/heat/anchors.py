@@ -5,22 +5,20 @@ import scipy.linalg
 import scipy.sparse
 
 from kernelmeans._typing import Array, Data
-from kernelmeans.heat.basis import NEGLIGIBLE, Basis, unit_rows
-from kernelmeans.heat.neighbours import NearestRows, origin_and_scale
+from kernelmeans.heat.basis import Basis, heat_weights, pair_count
+from kernelmeans.heat.neighbors import NearestRows, csr_of, origin_and_scale
 from kernelmeans.heat.pieces import Pieces, find_pieces
-from kernelmeans.heat.spectrum import pair_count
-from kernelmeans.heat.time import solve_time
-from kernelmeans.kernels.formulas import unit_rows as directions
+from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.lowrank import auto_components
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
 
-#: Anchors near a row that it is held by: one of so many, at least so many. Fewer of many anchors
-#: make a sharp graph that leaks along single edges where clusters nearly touch.
-ANCHORS_PER_NEAR, NEAR = 50, 5
+#: Anchors that a row has weights on: one of so many, at least so many. Fewer of many anchors make
+#: a sharp graph that leaks along single edges where clusters nearly touch.
+ANCHORS_PER_NEAREST, NEAREST = 50, 5
 #: Anchors for each cluster, at least.
 ANCHORS_PER_CLUSTER = 10
-#: Rows whose shares are computed at a time.
-SHARED_ROWS = 2**15
+#: Rows whose weights are computed at a time.
+BLOCK_ROWS = 2**15
 
 
 def auto_anchors(n_samples: int, n_clusters: int) -> int:
@@ -31,34 +29,35 @@ def auto_anchors(n_samples: int, n_clusters: int) -> int:
     return max(auto_components(n_samples, n_clusters), ANCHORS_PER_CLUSTER * n_clusters)
 
 
-def auto_near(n_anchors: int) -> int:
-    """Anchors that a row has shares in, for ``n_neighbors="auto"``."""
-    return max(NEAR, n_anchors // ANCHORS_PER_NEAR)
+def auto_nearest(n_anchors: int) -> int:
+    """Anchors that a row has weights on, for ``n_neighbors="auto"``."""
+    return max(NEAREST, n_anchors // ANCHORS_PER_NEAREST)
 
 
 class AnchorFeatures:
-    """Features of a row by its shares in the anchors near it.
+    """Features of a row by its weights on the anchors nearest to it.
 
     Parameters
     ----------
     nearest : NearestRows
         The anchors.
-    n_neighbors : int
-        Anchors that a row has shares in.
+    n_nearest : int
+        Anchors that a row has weights on.
     projection : ndarray of shape (m, r)
-        What shares are multiplied by.
+        What weights are multiplied by.
     """
 
-    def __init__(self, nearest: NearestRows, n_neighbors: int, projection: Array) -> None:
+    def __init__(self, nearest: NearestRows, n_nearest: int, projection: Array) -> None:
         self.nearest = nearest
-        self.n_neighbors = n_neighbors
+        self.n_nearest = n_nearest
         self.projection = projection
 
     def __call__(self, rows: Data) -> Array:
         """Rows of length 1."""
-        rows = self.nearest.in_form(rows.astype(self.projection.dtype, copy=False))
-        near = shares(rows, self.nearest, self.n_neighbors)
-        return unit_rows(near @ self.projection).astype(rows.dtype, copy=False)
+        rows = self.nearest.read(rows, self.projection.dtype)
+        near = anchor_weights(rows, self.nearest, self.n_nearest)
+        features: Array = unit_rows(near @ self.projection).astype(rows.dtype, copy=False)
+        return features
 
 
 def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: int) -> NearestRows:
@@ -82,7 +81,7 @@ def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: i
     NearestRows
         The anchors.
     """
-    X = directions(X) if metric == "cosine" else X
+    X = unit_rows(X) if metric == "cosine" else X
     if scipy.sparse.issparse(X):
         return NearestRows(X[kmeans_plusplus_points(X, count, sample_weight, seed)], metric)
     origin, scale = origin_and_scale(X)
@@ -90,10 +89,10 @@ def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: i
     return NearestRows(origin + scale * centroids, metric)
 
 
-def shares(rows: Data, nearest: NearestRows, n_neighbors: int) -> Data:
-    """Shares of rows in the anchors nearest to them.
+def anchor_weights(rows: Data, nearest: NearestRows, n_nearest: int) -> Data:
+    """Weights of rows on the anchors nearest to them.
 
-    They fall with the squared distance, to 0 at the first anchor that has no share: so they do not
+    They fall with the squared distance, to 0 at the first anchor that has none: so they do not
     jump where two anchors change places.
 
     Parameters
@@ -102,8 +101,8 @@ def shares(rows: Data, nearest: NearestRows, n_neighbors: int) -> Data:
         Rows, in the form of the anchors.
     nearest : NearestRows
         The anchors.
-    n_neighbors : int
-        Anchors that a row has shares in.
+    n_nearest : int
+        Anchors that a row has weights on.
 
     Returns
     -------
@@ -113,29 +112,28 @@ def shares(rows: Data, nearest: NearestRows, n_neighbors: int) -> Data:
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelmeans.heat.anchors import shares
-    >>> from kernelmeans.heat.neighbours import NearestRows, origin_and_scale
+    >>> from kernelmeans.heat.anchors import anchor_weights
+    >>> from kernelmeans.heat.neighbors import NearestRows, origin_and_scale
     >>> anchors = NearestRows(np.array([[0.0], [1.0], [3.0]]), "euclidean")
-    >>> shares(np.array([[0.0]]), anchors, 2).toarray().round(3)
+    >>> anchor_weights(np.array([[0.0]]), anchors, 2).toarray().round(3)
     array([[0.529, 0.471, 0.   ]])
     """
     m = nearest.rows.shape[0]
-    count = min(n_neighbors, m)
+    count = min(n_nearest, m)
     distances, columns = nearest.of(rows, min(count + 1, m))
     squared = distances**2
     near = squared[:, -1:] - squared[:, :count]
     # Where all are equally far, and where the anchors are no more than these.
     near = np.where(near.any(axis=1, keepdims=True), near, 1)
     near /= near.sum(axis=1, keepdims=True)
-    ends = np.arange(0, near.size + 1, count)
-    return scipy.sparse.csr_array((near.ravel(), columns[:, :count].ravel(), ends), (len(near), m))
+    return csr_of(near.ravel(), columns[:, :count], m)
 
 
 def anchor_basis(
     X: Data,
     sample_weight: Array,
     nearest: NearestRows,
-    n_neighbors: int,
+    n_nearest: int,
     n_clusters: int,
     t: float | str = "auto",
 ) -> tuple[AnchorFeatures, Basis, Pieces]:
@@ -153,8 +151,8 @@ def anchor_basis(
         What each stands for.
     nearest : NearestRows
         The anchors.
-    n_neighbors : int
-        Anchors that a row has shares in.
+    n_nearest : int
+        Anchors that a row has weights on.
     n_clusters : int
         Clusters looked for.
     t : "auto" or float, default="auto"
@@ -173,12 +171,12 @@ def anchor_basis(
     ----------
     Liu, He and Chang (2010), Large graph construction for scalable semi-supervised learning.
     """
-    W, mass = _products(X, sample_weight, nearest, n_neighbors)
+    W, mass = _products(X, sample_weight, nearest, n_nearest)
     pieces = find_pieces(W, n_clusters, mass)
     if not pieces.kept.all():
         nearest = NearestRows(nearest.rows[np.flatnonzero(pieces.kept)], nearest.metric)
-        W, mass = _products(X, sample_weight, nearest, n_neighbors)
-    # Anchors without rows near them have no mass, and no share in any feature.
+        W, mass = _products(X, sample_weight, nearest, n_nearest)
+    # Anchors without rows near them have no mass, and no part in any feature.
     roots = np.where(mass > 0, 1 / np.sqrt(np.where(mass > 0, mass, 1)), 0)
     m = len(mass)
     S = W.toarray() * roots[:, None] * roots
@@ -187,25 +185,57 @@ def anchor_basis(
     rounding = 8 * m * np.finfo(np.float64).eps
     # One for each piece: else long times would multiply their rounding until no heat is left.
     values = np.where(values > 1 - rounding, 1, values)
-    time = solve_time(values, n_clusters, pieces.n_kept) if isinstance(t, str) else t
-    weights = np.exp(-time * (1 - values))
-    kept = (weights**2 > NEGLIGIBLE) & (values > rounding)
+    time, weights, kept = heat_weights(values, n_clusters, pieces.n_kept, t)
+    kept &= values > rounding
     projection = roots[:, None] * V[:, kept] * (weights[kept] / np.sqrt(values[kept]))
     projection = np.ascontiguousarray(projection, dtype=nearest.rows.dtype)
-    features = AnchorFeatures(nearest, n_neighbors, projection)
+    features = AnchorFeatures(nearest, n_nearest, projection)
     return features, Basis(unit_rows(projection), values[kept], time), pieces
 
 
 def _products(
-    X: Data, sample_weight: Array, nearest: NearestRows, n_neighbors: int
+    X: Data, sample_weight: Array, nearest: NearestRows, n_nearest: int
 ) -> tuple[Data, Array]:
-    """Z^T W Z and Z^T w of the rows' shares, in float64."""
+    """Z^T W Z and Z^T w of the rows' weights Z on anchors, in float64."""
     m = nearest.rows.shape[0]
     W, mass = scipy.sparse.csr_array((m, m)), np.zeros(m)
-    for start in range(0, X.shape[0], SHARED_ROWS):
-        block = slice(start, start + SHARED_ROWS)
-        Z = shares(X[block], nearest, n_neighbors).astype(np.float64)
+    for start in range(0, X.shape[0], BLOCK_ROWS):
+        block = slice(start, start + BLOCK_ROWS)
+        Z = anchor_weights(X[block], nearest, n_nearest).astype(np.float64)
         weight = sample_weight[block].astype(np.float64)
         W = W + Z.T @ Z.multiply(weight[:, None]).tocsr()
         mass += Z.T @ weight
     return W.tocsr(), mass
+
+
+def anchor_ranks(
+    X: Data, sample_weight: Array, nearest: NearestRows, most: int
+) -> tuple[Data, Array]:
+    """How many anchors near a row it takes to connect two of them, and the rows nearest to each.
+
+    Parameters
+    ----------
+    X, sample_weight, nearest
+        As for `anchor_basis`.
+    most : int
+        Anchors near a row, at most.
+
+    Returns
+    -------
+    ranks : CSR array of shape (m, m)
+        The smallest rank of an anchor among those near a row of which another is the nearest.
+    mass : ndarray of shape (m,)
+        Weights of the rows that each is the nearest to.
+    """
+    m = nearest.rows.shape[0]
+    ranks, mass = scipy.sparse.csr_array((m, m)), np.zeros(m)
+    for start in range(0, X.shape[0], BLOCK_ROWS):
+        block = slice(start, start + BLOCK_ROWS)
+        _, near = nearest.of(X[block], most)
+        mass += np.bincount(near[:, 0], sample_weight[block], m)
+        pairs, first = np.unique((near[:, :1] * m + near[:, 1:]).T, return_index=True)
+        # What is not stored counts as 0, so the largest of what falls with the rank is taken.
+        closeness = 1 / (2.0 + first // len(near))
+        ranks = ranks.maximum(scipy.sparse.csr_array((closeness, np.divmod(pairs, m)), (m, m)))
+    ranks.data = np.round(1 / ranks.data)
+    return ranks, mass

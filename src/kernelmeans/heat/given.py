@@ -1,6 +1,7 @@
 """Heat kernels of graphs that are given: by their edges, or by distances to neighbours."""
 
 import math
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -8,88 +9,73 @@ from sklearn.preprocessing import normalize
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.basis import heat_basis, unit_rows
-from kernelmeans.heat.connection import warn_of_rest
-from kernelmeans.heat.equal import Digests, digests, find
-from kernelmeans.heat.graph import DistinctRows
-from kernelmeans.heat.kernel import FEWEST_CLUSTERS, HeatKernel
-from kernelmeans.heat.neighbours import AMPLE, auto_neighbours, nearest_stored, stored_graph
-from kernelmeans.heat.pieces import Pieces, find_pieces, with_rest
-from kernelmeans.heat.spectrum import pairs_bytes, symmetric_normalised
-from kernelmeans.kernels.kernel import Kernel
+from kernelmeans.heat.basis import heat_basis, pairs_bytes
+from kernelmeans.heat.kernel import FEWEST_CLUSTERS, DiffusionKernel, Extension
+from kernelmeans.heat.neighbors import (
+    AMPLE,
+    Digests,
+    DistinctRows,
+    auto_neighbors,
+    digests,
+    nearest_stored,
+    stored_graph,
+)
+from kernelmeans.heat.pieces import Pieces, find_pieces, warn_of_rest, with_rest
 
 #: Rows that a message names.
 NAMED = 10
 
 
-class EdgeFeatures:
-    """A row that equals a training row has its features, others the mean along their edges.
+class EdgeRows:
+    """Training rows that others are held against by their edges, or distances, to them.
 
     Parameters
     ----------
     counting : ndarray of int of shape (n_counting,)
         Training rows of positive weight, whose columns count.
-    known : ndarray of shape (n_different,)
-        Digests of these rows, in ascending order.
-    first : ndarray of int of shape (n_different,)
-        The row that each digest stands for.
-    features : ndarray of shape (n_counting, r)
-        Features of these rows; those of equal rows are the same.
-    n_neighbors : int or None
-        Where rows hold distances: how many of the nearest count. None where they hold edges.
+    holds_distances : bool
+        Whether what is stored are distances, zeros among them, and not edges.
+
+    Attributes
+    ----------
+    places : ndarray of int of shape (n_counting,)
+        Which of the different rows each of them is.
     """
 
-    def __init__(
-        self,
-        counting: IntArray,
-        known: Digests,
-        first: IntArray,
-        features: Array,
-        n_neighbors: int | None,
-    ) -> None:
+    places: IntArray
+
+    def __init__(self, counting: IntArray, holds_distances: bool) -> None:
         self.counting = counting
-        self.known = known
-        self.first = first
-        self.features = features
-        self.n_neighbors = n_neighbors
+        self.holds_distances = holds_distances
 
-    def __call__(self, X: Data) -> Array:
-        """Rows of length 1, or of zeros where there is no edge."""
-        rows = self._rows(X)
-        places = self._known_places(rows)
-        found: Array = self.features[self.first[places]]
-        new = np.flatnonzero(places < 0)
-        if len(new):
-            found[new] = self._means(rows[new])
-        return found
+    def read(self, X: Data, dtype: Any) -> Data:
+        """The columns that count, each place once; zeros that are stored are distances only."""
+        rows = scipy.sparse.csr_array(X, dtype=dtype)
+        everything = len(self.counting) == rows.shape[1]
+        # The user's own matrix stays as it is.
+        rows = rows.copy() if everything else rows[:, self.counting]
+        rows.sum_duplicates()
+        if not self.holds_distances:
+            rows.eliminate_zeros()
+        return rows
 
-    def unconnected(self, X: Data) -> IntArray:
-        """Rows without any edge, unless there are training rows like them."""
-        rows = self._rows(X)
-        alone = np.flatnonzero(np.diff(rows.indptr) == 0)
-        return alone[self._known_places(rows[alone]) < 0]
+    def digests(self, rows: Data) -> Digests:
+        """Bytes that are equal where rows are."""
+        return digests(rows, self.holds_distances)
 
-    def _means(self, rows: Data) -> Array:
-        edges = rows if self.n_neighbors is None else nearest_stored(rows, self.n_neighbors)
-        # In two steps, lest a sum overflows.
+    def weights(self, rows: Data, n_neighbors: int) -> Data:
+        """Edges, or the nearest stored neighbours, as shares of their sum."""
+        edges = nearest_stored(rows, n_neighbors) if self.holds_distances else rows
+        # In two steps, for a sum may overflow.
         edges = normalize(normalize(edges, "max"), "l1")
-        means: Array = edges @ self.features
-        # Features that cancel each other out have no direction: the strongest edge decides.
-        gone = np.einsum("ij,ij->i", means, means) < np.finfo(means.dtype).eps
-        gone &= np.diff(edges.indptr) > 0
-        if gone.any():
-            means[gone] = self.features[np.ravel(edges[gone].argmax(axis=1))]
-        return unit_rows(means)
-
-    def _rows(self, X: Data) -> Data:
-        rows = scipy.sparse.csr_array(X, dtype=self.features.dtype)
-        return between(rows, slice(None), self.counting, self.n_neighbors is not None)
-
-    def _known_places(self, rows: Data) -> IntArray:
-        return find(self.known, digests(rows, self.n_neighbors is not None))
+        parts = edges.data, self.places[edges.indices], edges.indptr
+        weights = scipy.sparse.csr_array(parts, (rows.shape[0], self.places.max() + 1))
+        # Places of a model file may be anything, and products read wherever they point.
+        weights.check_format(full_check=True)
+        return weights
 
 
-class GraphKernel(HeatKernel):
+class GraphKernel(DiffusionKernel):
     """The heat kernel of a graph that is given: how alike two of its vertices are.
 
     As `HeatKernel`, but A is X itself: symmetric and not negative, its diagonal a part of it. Rows
@@ -124,14 +110,13 @@ class GraphKernel(HeatKernel):
     array([[1., 0.]])
     """
 
-    has_anchors = False
-    #: What messages call it, by the parameter that asks for it.
     called = "kernel='graph'"
-    _features: EdgeFeatures
+    _features: Extension
+    _holds_distances = False
+    _more_edges = "Add edges"
 
     def __init__(self, t: float | str = "auto") -> None:
-        Kernel.__init__(self, "graph", {"t": t})
-        self._given = dict(self.parameters)
+        super().__init__("graph", {"t": t})
 
     def fit(
         self,
@@ -163,17 +148,18 @@ class GraphKernel(HeatKernel):
         wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         n = X.shape[0]
         counting = np.arange(n) if sample_weight is None else np.flatnonzero(sample_weight)
-        rows = between(scipy.sparse.csr_array(X), counting, counting, self._holds_distances)
+        edges = EdgeRows(counting, self._holds_distances)
+        rows = edges.read(X if len(counting) == n else X[counting], X.dtype)
         graph, pieces, n_neighbors = self._graph(rows, n_clusters)
         warn_of_rest(pieces, wanted, self.called, self._more_edges)
-        basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self._given["t"])
-        known, first, place = np.unique(
-            digests(rows, self._holds_distances), return_index=True, return_inverse=True
+        basis = heat_basis(graph, pieces, n_clusters, self._given["t"])
+        known, first, edges.places = np.unique(
+            edges.digests(rows), return_index=True, return_inverse=True
         )
         # Those of equal rows differ in what they have in common with no other row, if at all.
-        features = with_rest(basis.features, pieces)[first[place]].astype(X.dtype)
-        self._features = EdgeFeatures(counting, known, first, features, n_neighbors)
-        self._fitted(basis, pieces, **({} if n_neighbors is None else {"n_neighbors": n_neighbors}))
+        features = with_rest(basis.features, pieces)[first].astype(X.dtype)
+        self._features = Extension(edges, known, features, n_neighbors or n)
+        self._fitted(basis.values, basis.t, pieces, n_neighbors)
         return self
 
     def check_connected(self, X: Data) -> None:
@@ -189,17 +175,15 @@ class GraphKernel(HeatKernel):
         ValueError
             If a row has no edge to a training row, and no training row was without edges.
         """
-        alone = self._features.unconnected(X)
+        rows, places = self._features.find(X)
+        alone = np.flatnonzero((places < 0) & (np.diff(rows.indptr) == 0))
         if len(alone):
-            rows = ", ".join(map(str, alone[:NAMED])) + ", ..." * (len(alone) > NAMED)
+            named = ", ".join(map(str, alone[:NAMED])) + ", ..." * (len(alone) > NAMED)
             raise ValueError(
                 "X: each row needs an edge to a training row of positive weight, for nothing else "
-                f"says where it belongs. Without one: row{'s' * (len(alone) > 1)} {rows} "
+                f"says where it belongs. Without one: row{'s' * (len(alone) > 1)} {named} "
                 f"({len(alone)} of {X.shape[0]}). Leave such rows out, or give them edges."
             )
-
-    _holds_distances = False
-    _more_edges = "Add edges"
 
     def _graph(self, rows: Data, n_clusters: int) -> tuple[Data, Pieces, int | None]:
         """The graph of the rows, its pieces, and its number of neighbours where there is one."""
@@ -251,8 +235,7 @@ class DistancesKernel(GraphKernel):
 
     def __init__(self, n_neighbors: int | str = "auto", t: float | str = "auto") -> None:
         parameters = {"n_neighbors": n_neighbors, "t": t, "metric": "precomputed"}
-        Kernel.__init__(self, "heat", parameters)
-        self._given = dict(self.parameters)
+        DiffusionKernel.__init__(self, "heat", parameters)
 
     def _graph(self, rows: Data, n_clusters: int) -> tuple[Data, Pieces, int | None]:
         others = rows.tocoo()
@@ -262,7 +245,7 @@ class DistancesKernel(GraphKernel):
         held = 1 + int(np.diff(stored.indptr).max())
         wanted = given = self._given["n_neighbors"]
         if isinstance(wanted, str):
-            wanted = min(auto_neighbours(rows.shape[0], n_clusters), rows.shape[0])
+            wanted = min(auto_neighbors(rows.shape[0], n_clusters), rows.shape[0])
         if wanted > held:
             automatic = f", which is {wanted} for these rows," * isinstance(given, str)
             ample = min(max(AMPLE, wanted), rows.shape[0] - 1)
@@ -271,17 +254,6 @@ class DistancesKernel(GraphKernel):
                 f"to, which is {held}, each row itself included. Make X by "
                 f"KNeighborsTransformer(n_neighbors={ample}), or lower n_neighbors."
             )
-        return self._not_torn(
+        return self._untorn(
             lambda count: stored_graph(stored, count), min(int(wanted), held), held, n_clusters
         )
-
-
-def between(graph: Data, rows: IntArray | slice, columns: IntArray, keep_zeros: bool) -> Data:
-    """Some rows and columns of a CSR array, each place once; stored zeros are left out, or kept."""
-    everything = len(columns) == graph.shape[1]
-    # The user's own matrix stays as it is.
-    found = graph.copy() if everything else graph[rows][:, columns]
-    found.sum_duplicates()
-    if not keep_zeros:
-        found.eliminate_zeros()
-    return found

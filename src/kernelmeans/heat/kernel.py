@@ -1,54 +1,105 @@
-"""The heat kernel of a graph of nearest neighbours, as a kernel among others."""
+"""Heat kernels: what they are on any graph, and that of a graph of nearest neighbours."""
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse
 
 from kernelmeans._arrays import beside, to_numpy
-from kernelmeans._typing import Array, Data
+from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.anchors import anchor_basis, auto_near, draw_anchors
-from kernelmeans.heat.basis import Basis, heat_basis
-from kernelmeans.heat.connection import warn_of_pieces
-from kernelmeans.heat.graph import DistinctRows, GraphFeatures
-from kernelmeans.heat.neighbours import auto_neighbours, neighbour_graph
-from kernelmeans.heat.pieces import Pieces, find_pieces, join
-from kernelmeans.heat.spectrum import pairs_bytes, symmetric_normalised
+from kernelmeans.heat.anchors import anchor_basis, anchor_ranks, auto_nearest, draw_anchors
+from kernelmeans.heat.basis import heat_basis, pairs_bytes
+from kernelmeans.heat.neighbors import (
+    Digests,
+    DistinctRows,
+    auto_neighbors,
+    find,
+    neighbor_graph,
+)
+from kernelmeans.heat.pieces import Pieces, find_connection, find_pieces, join, warn_of_pieces
+from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.kernels.kernel import Kernel
 
 #: Clusters that a time is found for, at least: with one state left the kernel would be constant.
 FEWEST_CLUSTERS = 2
+#: Edges among which the fewest neighbours that connect pieces are looked for: some 40 MB; and
+#: anchors near a row that are tried anyway, in units of those that there are.
+MOST_EDGES, ANYWAY = 2**20, 4
+#: Neighbours of the kernels of a family, in units of ``n_neighbors="auto"``. More come first: the
+#: search for them finds those of the other too. Four times as many join thin clusters.
+FAMILY = (2, 1)
 
 
-class HeatKernel(Kernel):
-    """How much of a unit of heat, let loose at one row, is found at another after a time.
+class TrainingRows(Protocol):
+    """Which training rows a row is near, and by how much."""
 
-    A is the graph of `SpectralClustering(affinity="nearest_neighbors")` on the different rows, D
-    its degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form H_xy / sqrt(H_xx H_yy) of
-    H = exp(-2 t (I - S)), held by the rows of U exp(-(1 - lambda) t), scaled to length 1, where
-    lambda and U are the 2 k + 10 leading eigenpairs of S for k clusters. Kernel k-means with it is
-    a weighted graph cut without the relaxation of spectral clustering.
+    def read(self, X: Data, dtype: Any) -> Data:
+        """Rows in the form of the training rows."""
 
-    It is a function of the training rows, so it has to be fitted. A new row has the mean of the
-    features of its ``n_neighbors`` nearest training rows, scaled to length 1, and one that equals a
-    training row has the features of that. For many rows, `fit_anchors` takes the anchor graph of
-    Liu et al. instead: any row has shares in the anchors near it, and features by these.
+    def digests(self, rows: Data) -> Digests:
+        """Bytes that are equal where rows are."""
+
+    def weights(self, rows: Data, n_neighbors: int) -> Data:
+        """CSR array (n_new, n_rows) of weights on the known rows; rows sum to 1, or to 0."""
+
+
+class Extension:
+    """A row that equals a training row has its features, others the mean of those near them.
 
     Parameters
     ----------
-    n_neighbors : "auto" or int, default="auto"
-        Neighbours of a row, itself included, at least 2; ``"auto"`` is `auto_neighbours`, or twice
-        as many where the graph would be in more pieces than clusters.
-    t : "auto" or float, default="auto"
-        Time; ``"auto"`` is that at which as many states are apart as there are clusters
-        (`kernelmeans.heat.time.solve_time`).
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        What neighbours are near in.
-    times : int, default=1
-        How many times as many neighbours ``n_neighbors="auto"`` takes in the graph of all rows.
-    family : str, default=None
-        The family that it is one of, which takes no ``n_neighbors``.
+    rows : TrainingRows
+        The training rows.
+    known : ndarray of shape (n_rows,)
+        Digests of the different ones, in ascending order.
+    features : ndarray of shape (n_rows, r)
+        Their features.
+    n_neighbors : int
+        Training rows near a new one that count, where these are not given.
+    """
+
+    def __init__(
+        self, rows: TrainingRows, known: Digests, features: Array, n_neighbors: int
+    ) -> None:
+        self.rows = rows
+        self.known = known
+        self.features = features
+        self.n_neighbors = n_neighbors
+
+    def __call__(self, X: Data) -> Array:
+        """Rows of length 1, or of zeros where a row is near none."""
+        rows, places = self.find(X)
+        found: Array = self.features[places]
+        new = np.flatnonzero(places < 0)
+        if len(new):
+            weights = self.rows.weights(rows[new], self.n_neighbors)
+            means = weights @ self.features
+            # Features that cancel each other out have no direction: the nearest row decides.
+            gone = np.einsum("ij,ij->i", means, means) < np.finfo(means.dtype).eps
+            for row in np.flatnonzero(gone & (np.diff(weights.indptr) > 0)):
+                own = slice(*weights.indptr[row : row + 2])
+                means[row] = self.features[weights.indices[own][weights.data[own].argmax()]]
+            found[new] = unit_rows(means)
+        return found
+
+    def find(self, X: Data) -> tuple[Data, IntArray]:
+        """Rows in the form of the training rows, and which of these each equals; -1 for none."""
+        rows = self.rows.read(X, self.features.dtype)
+        return rows, find(self.known, self.rows.digests(rows))
+
+
+class DiffusionKernel(Kernel):
+    """A heat kernel on a graph of training rows, held by features of these.
+
+    Parameters
+    ----------
+    name : str
+        What it is chosen by.
+    parameters : dict
+        As given; a fit writes numbers into a copy.
 
     Attributes
     ----------
@@ -58,137 +109,35 @@ class HeatKernel(Kernel):
         Those of the columns of the features, in descending order.
     n_pieces : int
         Connected components of the graph.
-
-    References
-    ----------
-    Dhillon, Guan and Kulis (2007), Weighted graph cuts without eigenvectors: a multilevel approach.
-
-    Coifman and Lafon (2006), Diffusion maps.
-
-    Liu, He and Chang (2010), Large graph construction for scalable semi-supervised learning.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernelmeans.heat import HeatKernel
-    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
-    >>> kernel = HeatKernel(n_neighbors=3).fit(X, n_clusters=2)
-    >>> kernel.n_pieces
-    2
-    >>> kernel(X[:1], np.array([[0.3], [4.0]])).round(2) + 0.0
-    array([[1., 0.]])
     """
 
-    #: Whether `fit_anchors` can take more rows than a graph.
-    has_anchors = True
-    #: What messages call it.
-    called = "kernel='heat'"
+    #: Whether `HeatKernel.fit_anchors` can take more rows than a graph.
+    has_anchors = False
+    #: What messages call it, by the parameter that asks for it.
+    called: str
     eigenvalues: Array
     n_pieces: int
     _features: Callable[[Data], Array]
 
-    def __init__(
-        self,
-        n_neighbors: int | str = "auto",
-        t: float | str = "auto",
-        metric: str = "euclidean",
-        times: int = 1,
-        family: str | None = None,
-    ) -> None:
-        super().__init__("heat", {"n_neighbors": n_neighbors, "t": t, "metric": metric})
-        self.times = times
-        self.family = family
-        # A fit writes numbers into the parameters.
-        self._given = dict(self.parameters)
+    def __init__(self, name: str, parameters: Mapping[str, Any]) -> None:
+        super().__init__(name, parameters)
+        self._given = dict(parameters)
 
+    @abstractmethod
     def fit(
         self,
         X: Data,
         sample_weight: Array | None = None,
         n_clusters: int = 8,
         shared: dict[str, DistinctRows] | None = None,
-    ) -> "HeatKernel":
-        """Learn the graph of training rows, and its features.
+    ) -> "DiffusionKernel":
+        """Learn the graph of training rows, and its features."""
 
-        Parameters
-        ----------
-        X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-            Training rows, checked.
-        sample_weight : ndarray of shape (n_samples,), default=None
-            Rows of weight 0 are no part of the graph; how large other weights are, and how many
-            rows are equal, is not seen in it.
-        n_clusters : int, default=8
-            Clusters looked for.
-        shared : dict, default=None
-            The different ones of these rows for each metric, where kernels of the same rows find
-            what another has put there: one search for neighbours is enough for all.
+    @abstractmethod
+    def fit_bytes(self, X: Data, n_clusters: int) -> int:
+        """Bytes that `fit` takes."""
 
-        Returns
-        -------
-        self : HeatKernel
-            The fitted kernel.
-        """
-        wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
-        metric, shared = self._given["metric"], {} if shared is None else shared
-        if metric not in shared:
-            shared[metric] = DistinctRows.of(X, sample_weight, metric)
-        distinct = shared[metric]
-        nearest, n_rows = distinct.nearest, len(distinct.known)
-        graph, pieces, n_neighbors = self._not_torn(
-            lambda count: neighbour_graph(nearest, count),
-            self._settled_neighbours(n_rows, n_clusters),
-            n_rows,
-            n_clusters,
-        )
-        warn_of_pieces(
-            pieces, wanted, f"{self.called}: the graph", n_neighbors, nearest, self.family
-        )
-        basis = heat_basis(symmetric_normalised(graph), pieces, n_clusters, self._given["t"])
-        features = basis.features[join(pieces, nearest)].astype(nearest.rows.dtype)
-        self._features = GraphFeatures(distinct, features, n_neighbors)
-        return self._fitted(basis, pieces, n_neighbors=n_neighbors)
-
-    def fit_anchors(
-        self,
-        X: Data,
-        sample_weight: Array,
-        n_clusters: int,
-        n_anchors: int,
-        seed: int,
-    ) -> "HeatKernel":
-        """Learn anchors of a draw of the training rows, for more rows than a graph can have.
-
-        Parameters
-        ----------
-        X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-            The draw, checked.
-        sample_weight : ndarray of shape (n_rows,)
-            What each of its rows stands for.
-        n_clusters : int
-            Clusters looked for.
-        n_anchors : int
-            Anchors.
-        seed : int
-            Of their draw.
-
-        Returns
-        -------
-        self : HeatKernel
-            The fitted kernel, whose neighbours are anchors.
-        """
-        counting = np.flatnonzero(sample_weight)
-        if len(counting) < len(sample_weight):
-            X, sample_weight = X[counting], sample_weight[counting]
-        wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
-        n_neighbors, t = self._given["n_neighbors"], self._given["t"]
-        near = auto_near(n_anchors) if isinstance(n_neighbors, str) else int(n_neighbors)
-        anchors = draw_anchors(X, sample_weight, self._given["metric"], n_anchors, seed)
-        self._features, basis, pieces = anchor_basis(X, sample_weight, anchors, near, n_clusters, t)
-        graph = f"{self.called}: the graph of anchors"
-        warn_of_pieces(pieces, wanted, graph, near, family=self.family)
-        return self._fitted(basis, pieces, n_neighbors=near)
-
-    def _not_torn(
+    def _untorn(
         self, graph_of: Callable[[int], Data], n_neighbors: int, most: int, n_clusters: int
     ) -> tuple[Data, Pieces, int]:
         """The graph of so many neighbours, or of twice as many if that is left to the rule."""
@@ -200,33 +149,13 @@ class HeatKernel(Kernel):
             pieces = find_pieces(graph, n_clusters)
         return graph, pieces, n_neighbors
 
-    def _fitted(self, basis: Basis, pieces: Pieces, **found: int) -> "HeatKernel":
-        self.parameters |= {**found, "t": basis.t}
-        self.eigenvalues, self.n_pieces = basis.values, len(pieces.sizes)
-        return self
-
-    def fit_bytes(self, X: Data, n_clusters: int) -> int:
-        """Bytes that `fit` takes: rows, graph and eigenvectors, and features that are kept."""
-        n = X.shape[0]
-        rows = X.data.nbytes if scipy.sparse.issparse(X) else n * X.shape[1] * X.dtype.itemsize
-        n_neighbors = self._given["n_neighbors"]
-        if isinstance(n_neighbors, str):
-            # Twice as many where the graph would be torn.
-            n_neighbors = 2 * self.times * auto_neighbours(n, n_clusters)
-        return int(2 * rows) + pairs_bytes(n, min(n_neighbors, n), n_clusters)
-
-    def _settled_neighbours(self, n_rows: int, n_clusters: int) -> int:
-        """Neighbours of each of the different rows, not more than there are."""
-        wanted = self._given["n_neighbors"]
-        if isinstance(wanted, str):
-            return min(self.times * auto_neighbours(n_rows, n_clusters), n_rows)
-        if wanted >= n_rows:
-            warn_user(
-                f"{self.called}: n_neighbors={wanted} is no less than the number of different "
-                f"rows, {n_rows}: each neighbours all others, and the graph tells none apart. "
-                "Lower n_neighbors, or leave n_neighbors='auto'."
-            )
-        return min(int(wanted), n_rows)
+    def _fitted(
+        self, values: Array, t: float, pieces: Pieces, n_neighbors: int | None = None
+    ) -> None:
+        self.parameters["t"] = t
+        if n_neighbors is not None:
+            self.parameters["n_neighbors"] = n_neighbors
+        self.eigenvalues, self.n_pieces = values, len(pieces.sizes)
 
     @property
     def has_features(self) -> bool:
@@ -261,3 +190,232 @@ class HeatKernel(Kernel):
     def values(self, X: Data, Y: Data) -> Array:
         """Kernel matrix between the rows of X and those of Y, shape (n_X, n_Y)."""
         return self.features(X) @ self.features(Y).T
+
+
+class HeatKernel(DiffusionKernel):
+    """How much of a unit of heat, let loose at one row, is found at another after a time.
+
+    A is the graph of `SpectralClustering(affinity="nearest_neighbors")` on the different rows, D
+    its degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form H_xy / sqrt(H_xx H_yy) of
+    H = exp(-2 t (I - S)), held by the rows of U exp(-(1 - lambda) t), scaled to length 1, where
+    lambda and U are the 2 k + 10 leading eigenpairs of S for k clusters. Kernel k-means with it is
+    a weighted graph cut without the relaxation of spectral clustering.
+
+    It is a function of the training rows, so it has to be fitted. A new row has the mean of the
+    features of its ``n_neighbors`` nearest training rows, scaled to length 1, and one that equals a
+    training row has the features of that. For many rows, `fit_anchors` takes the anchor graph of
+    Liu et al. instead: any row has weights on the anchors nearest to it, and features by these.
+
+    Parameters
+    ----------
+    n_neighbors : "auto" or int, default="auto"
+        Neighbours of a row, itself included, at least 2; ``"auto"`` is `auto_neighbors`, or twice
+        as many where the graph would be in more pieces than clusters.
+    t : "auto" or float, default="auto"
+        Time; ``"auto"`` is that at which as many states are apart as there are clusters
+        (`kernelmeans.heat.basis.solve_time`).
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        What neighbours are near in.
+    factor : int, default=1
+        How many times as many neighbours ``n_neighbors="auto"`` takes in the graph of all rows.
+    family : str, default=None
+        The family that it is one of, which takes no ``n_neighbors``.
+
+    Attributes
+    ----------
+    parameters : dict
+        The same, with the numbers used once it is fitted.
+    eigenvalues : ndarray of shape (r,)
+        Those of the columns of the features, in descending order.
+    n_pieces : int
+        Connected components of the graph.
+
+    References
+    ----------
+    Dhillon, Guan and Kulis (2007), Weighted graph cuts without eigenvectors: a multilevel approach.
+
+    Coifman and Lafon (2006), Diffusion maps.
+
+    Liu, He and Chang (2010), Large graph construction for scalable semi-supervised learning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat import HeatKernel
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    >>> kernel = HeatKernel(n_neighbors=3).fit(X, n_clusters=2)
+    >>> kernel.n_pieces
+    2
+    >>> kernel(X[:1], np.array([[0.3], [4.0]])).round(2) + 0.0
+    array([[1., 0.]])
+    """
+
+    has_anchors = True
+    called = "kernel='heat'"
+
+    def __init__(
+        self,
+        n_neighbors: int | str = "auto",
+        t: float | str = "auto",
+        metric: str = "euclidean",
+        factor: int = 1,
+        family: str | None = None,
+    ) -> None:
+        super().__init__("heat", {"n_neighbors": n_neighbors, "t": t, "metric": metric})
+        self.factor = factor
+        self.family = family
+
+    def fit(
+        self,
+        X: Data,
+        sample_weight: Array | None = None,
+        n_clusters: int = 8,
+        shared: dict[str, DistinctRows] | None = None,
+    ) -> "HeatKernel":
+        """Learn the graph of training rows, and its features.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+            Training rows, checked.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Rows of weight 0 are no part of the graph; how large other weights are, and how many
+            rows are equal, is not seen in it.
+        n_clusters : int, default=8
+            Clusters looked for.
+        shared : dict, default=None
+            The different ones of these rows for each metric, where kernels of the same rows find
+            what another has put there: one search for neighbours is enough for all.
+
+        Returns
+        -------
+        self : HeatKernel
+            The fitted kernel.
+        """
+        wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
+        metric, shared = self._given["metric"], {} if shared is None else shared
+        if metric not in shared:
+            shared[metric] = DistinctRows.of(X, sample_weight, metric)
+        nearest, known = shared[metric]
+        n = len(known)
+        graph, pieces, n_neighbors = self._untorn(
+            lambda count: neighbor_graph(nearest, count),
+            self._settled_neighbors(n, n_clusters),
+            n,
+            n_clusters,
+        )
+        most = max(n_neighbors, min(n, MOST_EDGES // n))
+        warn_of_pieces(
+            pieces,
+            wanted,
+            f"{self.called}: the graph with n_neighbors={n_neighbors}",
+            lambda: find_connection(nearest.ranks(most), n_neighbors, wanted),
+            most,
+            self.family,
+        )
+        basis = heat_basis(graph, pieces, n_clusters, self._given["t"])
+        features = basis.features[join(pieces, nearest)].astype(nearest.rows.dtype)
+        self._features = Extension(nearest, known, features, n_neighbors)
+        self._fitted(basis.values, basis.t, pieces, n_neighbors)
+        return self
+
+    def fit_anchors(
+        self,
+        X: Data,
+        sample_weight: Array,
+        n_clusters: int,
+        n_anchors: int,
+        seed: int,
+    ) -> "HeatKernel":
+        """Learn anchors of a draw of the training rows, for more rows than a graph can have.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+            The draw, checked.
+        sample_weight : ndarray of shape (n_rows,)
+            What each of its rows stands for.
+        n_clusters : int
+            Clusters looked for.
+        n_anchors : int
+            Anchors.
+        seed : int
+            Of their draw.
+
+        Returns
+        -------
+        self : HeatKernel
+            The fitted kernel, whose neighbours are anchors.
+        """
+        counting = np.flatnonzero(sample_weight)
+        if len(counting) < len(sample_weight):
+            X, sample_weight = X[counting], sample_weight[counting]
+        wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
+        given, t = self._given["n_neighbors"], self._given["t"]
+        n_nearest = auto_nearest(n_anchors) if isinstance(given, str) else int(given)
+        anchors = draw_anchors(X, sample_weight, self._given["metric"], n_anchors, seed)
+        self._features, basis, pieces = anchor_basis(
+            X, sample_weight, anchors, n_nearest, n_clusters, t
+        )
+        most = max(MOST_EDGES // len(sample_weight), ANYWAY * n_nearest)
+        most = max(n_nearest, min(anchors.rows.shape[0], most))
+
+        def connection() -> int | None:
+            ranks, mass = anchor_ranks(X, sample_weight, anchors, most)
+            return find_connection(ranks, n_nearest, wanted, mass)
+
+        graph = f"{self.called}: the graph of anchors with n_neighbors={n_nearest}"
+        warn_of_pieces(pieces, wanted, graph, connection, most, self.family)
+        self._fitted(basis.values, basis.t, pieces, n_nearest)
+        return self
+
+    def fit_bytes(self, X: Data, n_clusters: int) -> int:
+        """Bytes that `fit` takes: rows, graph and eigenvectors, and features that are kept."""
+        n = X.shape[0]
+        rows = X.data.nbytes if scipy.sparse.issparse(X) else n * X.shape[1] * X.dtype.itemsize
+        n_neighbors = self._given["n_neighbors"]
+        if isinstance(n_neighbors, str):
+            # Twice as many where the graph would be torn.
+            n_neighbors = 2 * self.factor * auto_neighbors(n, n_clusters)
+        return int(2 * rows) + pairs_bytes(n, min(n_neighbors, n), n_clusters)
+
+    def _settled_neighbors(self, n_rows: int, n_clusters: int) -> int:
+        """Neighbours of each of the different rows, not more than there are."""
+        wanted = self._given["n_neighbors"]
+        if isinstance(wanted, str):
+            return min(self.factor * auto_neighbors(n_rows, n_clusters), n_rows)
+        if wanted >= n_rows:
+            warn_user(
+                f"{self.called}: n_neighbors={wanted} is no less than the number of different "
+                f"rows, {n_rows}: each neighbours all others, and the graph tells none apart. "
+                "Lower n_neighbors, or leave n_neighbors='auto'."
+            )
+        return min(int(wanted), n_rows)
+
+
+def neighbor_family(X: Data, sample_weight: Any = None, metric: str = "euclidean") -> list[Kernel]:
+    """Two heat kernels, of twice as many neighbours as ``n_neighbors="auto"`` and of as many.
+
+    Parameters
+    ----------
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        Training rows, which count only when the kernels are fitted.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights, likewise.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        What neighbours are near in.
+
+    Returns
+    -------
+    list of HeatKernel
+        Not fitted, the one of most neighbours first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat import neighbor_family
+    >>> X = np.random.default_rng(0).random((160, 2))
+    >>> [own.fit(X, n_clusters=10).parameters["n_neighbors"] for own in neighbor_family(X)]
+    [10, 5]
+    """
+    return [HeatKernel(metric=metric, factor=factor, family="neighbors") for factor in FAMILY]

@@ -1,15 +1,20 @@
-"""A graph in pieces: which of them can be clusters, and where the others go."""
+"""A graph in pieces: which of them can be clusters, where the others go, and what is said."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
+import scipy.sparse
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
-from kernelmeans.heat.neighbours import NearestRows
+from kernelmeans._warnings import warn_user
+from kernelmeans.heat.neighbors import NearestRows
 
 #: Share of the mean cluster below which a piece of the graph is debris and no cluster.
 DEBRIS = 0.05
+#: Sizes of pieces that a message tells.
+SIZES = 8
 
 
 class Pieces(NamedTuple):
@@ -127,3 +132,128 @@ def with_rest(features: Array, pieces: Pieces) -> Array:
     if pieces.kept.all():
         return features
     return np.column_stack([features, ~pieces.kept])
+
+
+def find_connection(
+    ranks: Data, n_neighbors: int, n_clusters: int, mass: Array | None = None
+) -> int | None:
+    """The smallest ``n_neighbors`` beyond the given one with no more large pieces than clusters.
+
+    The minimum spanning forest of ranks has the pieces of the graph of any number of neighbours.
+
+    Parameters
+    ----------
+    ranks : CSR array of shape (n_rows, n_rows)
+        For each edge, the number of neighbours from which on it is in the graph.
+    n_neighbors : int
+        Neighbours, with which there are more pieces.
+    n_clusters : int
+        Clusters looked for.
+    mass : ndarray of shape (n_rows,), default=None
+        As for `find_pieces`.
+
+    Returns
+    -------
+    int or None
+        The number, if one of those in ``ranks`` is enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.neighbors import NearestRows
+    >>> from kernelmeans.heat.pieces import find_connection
+    >>> X = np.array([[0.0], [0.1], [0.3], [5.0], [5.1], [5.3]])
+    >>> find_connection(NearestRows(X, "euclidean").ranks(6), 2, n_clusters=1)
+    4
+    """
+    forest = minimum_spanning_tree(ranks).tocoo()
+    for number in np.unique(np.maximum(forest.data, n_neighbors + 1)):
+        there = forest.data <= number
+        edges = forest.data[there], (forest.row[there], forest.col[there])
+        own = scipy.sparse.csr_array(edges, ranks.shape)
+        if find_pieces(own, n_clusters, mass).n_large <= n_clusters:
+            return int(number)
+    return None
+
+
+def warn_of_pieces(
+    pieces: Pieces,
+    n_clusters: int,
+    graph: str,
+    connection: Callable[[], int | None],
+    most: int,
+    family: str | None = None,
+) -> None:
+    """Say so where the graph has more large pieces than clusters, and what to do.
+
+    One cluster has all of them.
+
+    Parameters
+    ----------
+    pieces : Pieces
+        The components of the graph.
+    n_clusters : int
+        Clusters looked for.
+    graph : str
+        What messages call it.
+    connection : callable
+        Finds the fewest neighbours that connect enough of them.
+    most : int
+        Neighbours among which it looks.
+    family : str, default=None
+        The family of the kernel, which leaves nobody to set ``n_neighbors``.
+    """
+    if n_clusters == 1 or pieces.n_large <= n_clusters:
+        return
+    remedy = f"Even n_neighbors={most} leaves more pieces than clusters. Raise n_clusters."
+    if (enough := connection()) is not None:
+        more = "Raise n_neighbors"
+        if family is not None:
+            instead = "dict(kernel='heat', n_neighbors=...)"
+            more = f"Instead of the family {family!r} give {instead}, with n_neighbors raised"
+        smallest = "the smallest that connects enough of them"
+        remedy = f"{more} to {enough}, {smallest}, or raise n_clusters."
+    warn_user(
+        f"{graph} is in {_described(pieces)}, more than "
+        f"n_clusters={n_clusters}. The {pieces.n_kept} largest are the clusters, and the others "
+        f"join what is nearest to them. {remedy}"
+    )
+
+
+def _described(pieces: Pieces) -> str:
+    count = len(pieces.sizes)
+    sizes = ", ".join(f"{size:.0f}" for size in pieces.sizes[:SIZES]) + ", ..." * (count > SIZES)
+    return f"{count} pieces (of {sizes} rows)"
+
+
+def warn_of_rest(pieces: Pieces, n_clusters: int, kernel: str, more_edges: str) -> None:
+    """Say so where pieces of a graph that was given are not kept, and there is more than 1 cluster.
+
+    Parameters
+    ----------
+    pieces : Pieces
+        The components of the graph.
+    n_clusters : int
+        Clusters looked for.
+    kernel : str
+        What messages call the graph.
+    more_edges : str
+        What connects pieces.
+    """
+    kept = int(np.count_nonzero(pieces.kept))
+    lost = len(pieces.labels) - kept
+    if n_clusters == 1 or not lost:
+        return
+    several = pieces.n_kept > 1
+    largest = f"the {pieces.n_kept} largest are" if several else "the largest is"
+    rest = "the other row belongs: it is a group of its own, and goes"
+    if lost > 1:
+        rest = f"the {lost} other rows belong: they are one group, and go"
+    # More clusters would not have debris either.
+    remedies = [more_edges, f"leave {'these rows' if lost > 1 else 'this row'} out"]
+    remedies += ["raise n_clusters"] * (pieces.n_large > n_clusters)
+    warn_user(
+        f"{kernel}: the graph is in {_described(pieces)}, of which {largest} kept apart, with "
+        f"{kept} of the {len(pieces.labels)} rows. No edge says where {rest} where that costs "
+        f"least. {', '.join(remedies[:-1])}{',' * (len(remedies) > 2)} or {remedies[-1]}."
+    )

@@ -1,16 +1,14 @@
 """Low rank: landmarks and features whose inner products come close to a kernel."""
 
 from kernelmeans.lowrank.approximate import (
-    Approximation,
     approximate,
     auto_components,
     check_method,
 )
 from kernelmeans.lowrank.draw import draw_rows, draw_size, drawn
-from kernelmeans.lowrank.maps import Explicit, FeatureMap, Fourier, Nystroem, nystroem
+from kernelmeans.lowrank.maps import Explicit, FeatureMap, Fourier, Nystroem
 
 __all__ = [
-    "Approximation",
     "Explicit",
     "FeatureMap",
     "Fourier",
@@ -21,5 +19,4 @@ __all__ = [
     "draw_rows",
     "draw_size",
     "drawn",
-    "nystroem",
 ]

@@ -2,7 +2,6 @@
 
 import math
 from numbers import Integral
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -12,9 +11,8 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.lowrank.cholesky import Pivots, pivoted_cholesky
 from kernelmeans.lowrank.draw import draw_rows
-from kernelmeans.lowrank.fourier import frequencies
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
-from kernelmeans.lowrank.maps import FeatureMap, Fourier, Nystroem, is_definite, nystroem
+from kernelmeans.lowrank.maps import FeatureMap, Fourier, Nystroem, is_definite
 
 #: Components that ``n_components="auto"`` takes, and for each cluster, at least: labels of so many
 #: cost what exact ones do, whatever the share of the trace left out (``benchmarks/auto.py``).
@@ -30,21 +28,6 @@ RESIDUAL_ROWS = 2048
 DEFINITE_ROWS = 512
 
 
-class Approximation(NamedTuple):
-    """What stands in for a kernel.
-
-    Attributes
-    ----------
-    features : FeatureMap
-        From rows to raw features.
-    lift : ndarray of shape (m, r) or None
-        From raw features to coordinates, where these are not the same.
-    """
-
-    features: FeatureMap
-    lift: Array | None
-
-
 def approximate(
     kernel: Kernel,
     X: Data,
@@ -53,7 +36,7 @@ def approximate(
     n_components: int | float | str,
     seed: int,
     n_clusters: int = 1,
-) -> Approximation:
+) -> FeatureMap:
     """Find landmarks or random features for training rows.
 
     Parameters
@@ -76,8 +59,8 @@ def approximate(
 
     Returns
     -------
-    Approximation
-        Feature map and lift.
+    FeatureMap
+        From rows to features whose inner products come close to the kernel.
 
     Raises
     ------
@@ -96,7 +79,7 @@ def approximate(
     >>> X = np.random.default_rng(0).standard_normal((500, 2))
     >>> kernel = Kernel("rbf", {"gamma": 0.1})
     >>> found = approximate(kernel, X, np.ones(500), "landmarks", 40, seed=0)
-    >>> Z = found.features.raw(X, np.ones(500)) @ found.lift
+    >>> Z = found.coordinates(found.raw(X, np.ones(500)))
     >>> bool(abs(Z @ Z.T - kernel(X, X)).max() < 1e-3)
     True
     """
@@ -105,8 +88,7 @@ def approximate(
     if method == "rff":
         # They are no samples, and may be more.
         count = int(n_components) if isinstance(n_components, Integral) else most
-        drawn_frequencies = frequencies(kernel, X.shape[1], count, seed, sample_weight.dtype)
-        return Approximation(Fourier(kernel, drawn_frequencies), None)
+        return Fourier.draw(kernel, X.shape[1], count, seed, sample_weight.dtype)
     if kernel.precomputed:
         check_range(kernel, np.diagonal(X), sample_weight)
     else:
@@ -123,19 +105,19 @@ def approximate(
         indices = _pivots(kernel, X, sample_weight, most, 1 - share, seed).indices
         # A kernel that is zero has no pivot.
         indices = indices if len(indices) else np.array([0])
-        found = Approximation(*nystroem(kernel, X, indices))
+        found: FeatureMap = Nystroem.whitened(kernel, X, indices)
     elif share == 1:
         found = _landmarks(kernel, X, sample_weight, most, seed)
     else:
         found = _keeping(kernel, X, sample_weight, most, share, seed)
     if not kernel.surely_positive:
-        found.features.certified &= _covers(found, X) and _looks_definite(kernel, X, seed)
+        found.residual_is_positive &= _covers(found, X) and _looks_definite(kernel, X, seed)
     return found
 
 
 def _keeping(
     kernel: Kernel, X: Data, sample_weight: Array, most: int, share: float, seed: int
-) -> Approximation:
+) -> FeatureMap:
     """Landmarks that keep a share of the trace, if ``most`` of them do."""
     order = np.random.default_rng(seed).permutation(np.flatnonzero(sample_weight > 0))
     # Not those that said how many it takes, if there are others.
@@ -176,33 +158,30 @@ def check_method(kernel: Kernel, method: str, n_components: int | float | str) -
             "their number, or use approximation='landmarks' or 'rpcholesky'."
         )
     if method == "rff":
-        frequencies(kernel, 1, 1, 0, np.dtype(np.float32))
+        Fourier.draw(kernel, 1, 1, 0, np.dtype(np.float32))
 
 
-def left_out(approximation: Approximation, X: Data, sample_weight: Array) -> float:
+def left_out(features: FeatureMap, X: Data, sample_weight: Array) -> float:
     """Share of the weighted trace over these rows that landmarks leave out."""
     left = total = 0.0
     for start in range(0, X.shape[0], RESIDUAL_ROWS):
         block = slice(start, min(start + RESIDUAL_ROWS, X.shape[0]))
-        residual, diagonal = _residual(approximation, X, block)
+        residual, diagonal = _residual(features, X, block)
         left += float(sample_weight[block] @ np.maximum(residual, 0))
         total += float(sample_weight[block] @ diagonal)
     return left / total if total > 0 else 0.0
 
 
-def _residual(approximation: Approximation, X: Data, block: slice) -> tuple[Array, Array]:
-    """What landmarks leave out of K(x, x) of some rows, and K(x, x)."""
-    features, lift = approximation
-    assert lift is not None
+def _residual(features: FeatureMap, X: Data, block: slice) -> tuple[Array, Array]:
+    """Residual of some rows, and their K(x, x)."""
     rows, squared = features.read(X, block)
-    Z = features.raw(rows, squared) @ lift
     diagonal = features.diagonal(squared)
-    return diagonal - np.vecdot(Z, Z), diagonal
+    return features.residual(features.coordinates(features.raw(rows, squared)), diagonal), diagonal
 
 
-def _covers(approximation: Approximation, X: Data) -> bool:
+def _covers(features: FeatureMap, X: Data) -> bool:
     """Whether landmarks leave out nothing negative, as of an indefinite kernel."""
-    residual, diagonal = _residual(approximation, X, slice(0, min(X.shape[0], CHECKED_ROWS)))
+    residual, diagonal = _residual(features, X, slice(0, min(X.shape[0], CHECKED_ROWS)))
     tolerance = np.sqrt(np.finfo(X.dtype).eps) * np.abs(diagonal).max(initial=0)
     return bool(residual.min(initial=0) >= -tolerance)
 
@@ -253,14 +232,12 @@ def _count(
         size *= 2
 
 
-def _landmarks(
-    kernel: Kernel, X: Data, sample_weight: Array, count: int, seed: int
-) -> Approximation:
+def _landmarks(kernel: Kernel, X: Data, sample_weight: Array, count: int, seed: int) -> FeatureMap:
     """Centroids of k-means; samples where centroids would be dense, or may mean nothing."""
     if scipy.sparse.issparse(X) or callable(kernel.function):
         indices = kmeans_plusplus_points(X, count, sample_weight, seed)
-        return Approximation(*nystroem(kernel, X, indices))
-    return Approximation(*nystroem(kernel, X, kmeans_centroids(X, count, sample_weight, seed)))
+        return Nystroem.whitened(kernel, X, indices)
+    return Nystroem.whitened(kernel, X, kmeans_centroids(X, count, sample_weight, seed))
 
 
 def _pivots(

@@ -1,6 +1,7 @@
-"""Feature maps: rows of input data as vectors whose inner products are a kernel, or near it."""
+"""Feature maps: from rows to vectors whose inner products are a kernel, or near it."""
 
 import copy
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -8,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.linalg
 
-from kernelmeans._arrays import like, namespace, on_host, take
-from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans._arrays import double, like, namespace, on_host, overwrite, take, write
+from kernelmeans._typing import Array, Data, DType, IntArray
 from kernelmeans.kernels import Kernel, check_finite, lengths_of
-from kernelmeans.lowrank.fourier import fourier_features
+from kernelmeans.kernels.kernel import floating
 
 #: Eigenvalues of the landmarks' kernel matrix below this many roundings of the largest are left
 #: out: their directions would be made of rounding.
@@ -19,19 +20,32 @@ ROUNDINGS = 10
 
 
 class FeatureMap(ABC):
-    """Raw features of rows, the same for training rows and new ones.
+    """From rows to features about an origin; the same for training rows and new ones.
+
+    The raw features of a row are m numbers: its coordinates, or kernel values against landmarks,
+    which the whitening turns into coordinates. The residual of a row is K(x, x) less the squared
+    norm of its coordinates: it has no direction, but adds to all distances of the row.
 
     Attributes
     ----------
     kernel : Kernel
-        The kernel that their inner products stand for, once a lift has been applied.
-    certified : bool
-        Whether inner products differ from the kernel by a positive semi-definite one, so that
-        what is left out of the trace bounds what is left out of any cost.
+        The kernel that inner products of coordinates stand for.
+    whitening : ndarray of shape (m, r) or None
+        From raw features to coordinates; None where they are the same.
+    residual_is_positive : bool
+        Whether the kernel less the inner products is positive semi-definite. The residual then
+        bounds the error of any cost.
+    origin : ndarray of shape (m,)
+        Raw features of the origin, in the precision of the samples; set by `about`.
     """
 
     kernel: Kernel
-    certified: bool = True
+    residual_is_positive: bool = True
+    whitening: Array | None = None
+    origin: Array
+    # Whitened twice, the origin's product with raw features is that of the coordinates.
+    _offset: Array | None = None
+    _square: float = 0.0
     _arrays: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
@@ -50,20 +64,76 @@ class FeatureMap(ABC):
         ones: Array = like(squared_lengths > 0, squared_lengths)
         return ones
 
-    def moved(self, move: Callable[[Any], Any]) -> "FeatureMap":
-        """The same with its arrays elsewhere."""
-        there = copy.copy(self)
-        for name in self._arrays:
-            value = getattr(self, name)
-            setattr(there, name, None if value is None else move(value))
-        return there
-
     def read(self, X: Data, block: slice) -> tuple[Data, Array]:
         """Rows of a block of training rows, and their squared lengths."""
         if self.kernel.precomputed:
             return X[block], np.diagonal(X)[block]
         rows = X[block]
         return rows, self.squared_lengths(rows)
+
+    def coordinates(self, raw: Data) -> Data:
+        """Coordinates (n, r) of raw features (n, m), about the same origin."""
+        return raw if self.whitening is None else raw @ like(self.whitening, raw)
+
+    def folded(self, vectors: Array) -> Array:
+        """Vectors (..., m) whose products with raw features are those of vectors (..., r)."""
+        if self.whitening is None:
+            return vectors
+        folded: Array = like(double(vectors) @ self.whitening.T, vectors)
+        return folded
+
+    def residual(self, coordinates: Array, diagonal: Array) -> Array:
+        """Residual of rows with these coordinates and K(x, x); below zero by rounding."""
+        xp = namespace(diagonal)
+        if self.whitening is None:
+            none: Array = xp.zeros_like(diagonal)
+            return none
+        residual: Array = diagonal - xp.vecdot(coordinates, coordinates)
+        return residual
+
+    def about(self, origin: Array, dtype: DType) -> "FeatureMap":
+        """The same map about the origin of these raw features (m,)."""
+        there = copy.copy(self)
+        there.origin = origin.astype(dtype)
+        if self.whitening is not None:
+            coordinates = origin.astype(np.float64) @ self.whitening
+            there._offset = (self.whitening @ coordinates).astype(dtype)
+            there._square = float(coordinates @ coordinates)
+        return there
+
+    def squared_norms(self, raw: Array, squared_lengths: Array) -> Array:
+        """||phi(x)||^2 about the origin, residual included, of raw features about it."""
+        xp = namespace(raw)
+        norms: Array
+        if self._offset is None:
+            norms = xp.vecdot(raw, raw)
+            return norms
+        norms = self.diagonal(squared_lengths) - 2 * (raw @ self._offset) - self._square
+        return overwrite(norms, xp.maximum, norms, like(0, norms))
+
+    def uncentered_norms(self, raw: Array, squared_norms: Array) -> Array:
+        """K(x, x), given raw features and squared norms about the origin."""
+        norms: Array
+        if self._offset is None:
+            norms = squared_norms + 2 * (raw @ self.origin) + self.origin @ self.origin
+        else:
+            norms = squared_norms + 2 * (raw @ self._offset) + self._square
+        return norms
+
+    def without_whitening(self) -> "FeatureMap":
+        """The same map for centroids that are whitened already, as those of a model are."""
+        there = copy.copy(self)
+        there.whitening = None
+        return there
+
+    def moved(self, move: Callable[[Any], Any]) -> "FeatureMap":
+        """The same with its arrays elsewhere."""
+        there = copy.copy(self)
+        for name in ("whitening", "origin", "_offset", *self._arrays):
+            value = getattr(self, name, None)
+            if value is not None:
+                setattr(there, name, move(value))
+        return there
 
 
 class Explicit(FeatureMap):
@@ -83,29 +153,89 @@ class Explicit(FeatureMap):
 
 
 class Fourier(FeatureMap):
-    """Random Fourier features.
+    """Random Fourier features: cosines and sines of the rows at random frequencies.
 
     Parameters
     ----------
     kernel : Kernel
         Gaussian or Laplacian.
     frequencies : ndarray of shape (n_features, m / 2)
-        What rows are multiplied by.
+        What rows are multiplied by; see `draw`.
+
+    References
+    ----------
+    Rahimi and Recht (2007), Random features for large-scale kernel machines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.kernels import Kernel
+    >>> from kernelmeans.lowrank import Fourier
+    >>> X = np.array([[0.0], [1.0]])
+    >>> features = Fourier.draw(Kernel("rbf", {"gamma": 0.5}), 1, 4000, 0, X.dtype)
+    >>> Z = features.raw(X, features.squared_lengths(X))
+    >>> (Z @ Z.T).round(1)
+    array([[1. , 0.6],
+           [0.6, 1. ]])
     """
 
-    certified = False
+    residual_is_positive = False
     _arrays = ("frequencies",)
 
     def __init__(self, kernel: Kernel, frequencies: Array) -> None:
         self.kernel = kernel
         self.frequencies = frequencies
 
+    @classmethod
+    def draw(
+        cls, kernel: Kernel, n_features: int, count: int, seed: int, dtype: DType
+    ) -> "Fourier":
+        """Draw frequencies from the spectral measure of a shift-invariant kernel.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            ``rbf`` or ``laplacian``.
+        n_features : int
+            Columns of the data.
+        count : int
+            Features wanted; they come in pairs, so an odd count is rounded up.
+        seed : int
+            Of the draw.
+        dtype : dtype
+            Of the frequencies.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is another one.
+        """
+        rng, shape = np.random.default_rng(seed), (n_features, (count + 1) // 2)
+        if kernel.given_name == "rbf":
+            drawn = np.sqrt(2 * kernel.parameters["gamma"]) * rng.standard_normal(shape)
+        elif kernel.given_name == "laplacian":
+            drawn = kernel.parameters["gamma"] * rng.standard_cauchy(shape)
+        else:
+            raise ValueError(
+                f"approximation='rff' is only for kernel='rbf' and kernel='laplacian', got "
+                f"kernel={kernel.name!r}; use one of these, or approximation='landmarks'."
+            )
+        return cls(kernel, np.asarray(drawn, dtype=dtype))
+
     def raw(self, X: Data, squared_lengths: Array) -> Data:
-        return fourier_features(X, self.frequencies)
+        half = self.frequencies.shape[1]
+        angles = floating(X) @ self.frequencies
+        xp = namespace(angles)
+        Z: Array = xp.empty((angles.shape[0], 2 * half), dtype=angles.dtype, device=angles.device)
+        write(Z[:, :half], xp.cos, angles)
+        write(Z[:, half:], xp.sin, angles)
+        # In float64 what NumPy divides by its own numbers.
+        Z /= np.sqrt(half) if on_host(Z) else math.sqrt(half)
+        return Z
 
 
 class Nystroem(FeatureMap):
-    """Kernel values against landmarks; `lift` makes coordinates of them.
+    """Kernel values against landmarks.
 
     Parameters
     ----------
@@ -115,11 +245,6 @@ class Nystroem(FeatureMap):
         Rows; indices of training rows, shape (m,), where the kernel is precomputed.
     squared_lengths : ndarray of shape (m,)
         Their K(x, x) before any normalisation.
-
-    Attributes
-    ----------
-    certified : bool
-        Whether the kernel is taken to be positive semi-definite.
     """
 
     _arrays = ("landmarks", "_lengths")
@@ -128,6 +253,35 @@ class Nystroem(FeatureMap):
         self.kernel = kernel
         self.landmarks = landmarks
         self._lengths = lengths_of(squared_lengths, kernel.name) if kernel.normalised else None
+
+    @classmethod
+    def whitened(cls, kernel: Kernel, X: Data, landmarks: Data | IntArray) -> "Nystroem":
+        """The map with its whitening.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            Any kernel.
+        X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+            Training rows; the kernel matrix where it is precomputed.
+        landmarks : {ndarray, CSR matrix} of shape (m, n_features) or ndarray of int of shape (m,)
+            Rows, or indices of training rows.
+        """
+        if kernel.precomputed:
+            rows = X[landmarks]
+            squared = np.diagonal(rows[:, landmarks]).copy()
+            features = cls(kernel, landmarks, squared)
+            features.whitening = whitening_of(features.raw(rows, squared), rows.dtype)
+            return features
+        rows = X[landmarks] if np.ndim(landmarks) == 1 else landmarks
+        # In float64 whatever the data: its inverse is what matters.
+        accurate = rows.astype(np.float64)
+        squared = kernel.squared_lengths(accurate)
+        gram = cls(kernel, accurate, squared).raw(accurate, squared)
+        check_finite(kernel, gram)
+        features = cls(kernel, rows, squared.astype(rows.dtype))
+        features.whitening = whitening_of(gram, rows.dtype)
+        return features
 
     def raw(self, X: Data, squared_lengths: Array) -> Array:
         values: Array
@@ -144,8 +298,8 @@ class Nystroem(FeatureMap):
         return self.kernel.squared_lengths(X)
 
 
-def lift_of(gram: Array, dtype: Any) -> Array:
-    """What raw features of a `Nystroem` map are multiplied by to become coordinates.
+def whitening_of(gram: Array, dtype: Any) -> Array:
+    """An inverse square root of the landmarks' kernel matrix.
 
     Parameters
     ----------
@@ -157,15 +311,15 @@ def lift_of(gram: Array, dtype: Any) -> Array:
     Returns
     -------
     ndarray of shape (m, r)
-        float64; lift @ lift.T is the pseudo-inverse of the matrix. At least one column.
+        float64; W @ W.T is the pseudo-inverse of the matrix. At least one column.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelmeans.lowrank.maps import lift_of
+    >>> from kernelmeans.lowrank.maps import whitening_of
     >>> gram = np.array([[2.0, 1.0], [1.0, 2.0]])
-    >>> lift = lift_of(gram, np.dtype("float64"))
-    >>> np.allclose(lift @ lift.T, np.linalg.inv(gram))
+    >>> W = whitening_of(gram, np.dtype("float64"))
+    >>> np.allclose(W @ W.T, np.linalg.inv(gram))
     True
     """
     values, vectors = scipy.linalg.eigh(gram.astype(np.float64))
@@ -182,36 +336,3 @@ def is_definite(gram: Array) -> bool:
     values = scipy.linalg.eigvalsh(gram.astype(np.float64))
     tolerance = np.sqrt(np.finfo(gram.dtype).eps) * max(values[-1], -values[0])
     return bool(values[0] >= -tolerance)
-
-
-def nystroem(kernel: Kernel, X: Data, landmarks: Data | IntArray) -> tuple[Nystroem, Array]:
-    """The map of landmarks, and its lift.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Any kernel.
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Training rows; the kernel matrix where it is precomputed.
-    landmarks : {ndarray, CSR matrix} of shape (m, n_features) or ndarray of int of shape (m,)
-        Rows, or indices of training rows.
-
-    Returns
-    -------
-    features : Nystroem
-        The map.
-    lift : ndarray of shape (m, r)
-        Its lift.
-    """
-    if kernel.precomputed:
-        rows = X[landmarks]
-        squared = np.diagonal(rows[:, landmarks]).copy()
-        features = Nystroem(kernel, landmarks, squared)
-        return features, lift_of(features.raw(rows, squared), rows.dtype)
-    rows = X[landmarks] if np.ndim(landmarks) == 1 else landmarks
-    # In float64 whatever the data: its inverse is what matters.
-    accurate = rows.astype(np.float64)
-    squared = kernel.squared_lengths(accurate)
-    gram = Nystroem(kernel, accurate, squared).raw(accurate, squared)
-    check_finite(kernel, gram)
-    return Nystroem(kernel, rows, squared.astype(rows.dtype)), lift_of(gram, rows.dtype)

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from kernelmeans.heat.time import states
+from kernelmeans.heat.basis import states
 
 _BLUE = "#0072B2"
 _RED = "#D55E00"

@@ -1,39 +1,44 @@
-"""What every matrix of rows answers, wherever its numbers are."""
+"""One adapter over whatever has a shape, a dtype and slices."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from copy import copy
 from itertools import pairwise
+from threading import Lock
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kernelmeans._typing import Array, DType, IntArray
 from kernelmeans.engines import tree_sum
 
 Term = TypeVar("Term")
-#: Bytes that are read at once where the file does not say better.
+#: Bytes that are read at once if the array does not say better.
 READ_BYTES = 32 * 2**20
+#: Scattered rows that lie this close together are read at once.
+GATHER_BYTES = 64 * 2**10
+#: Larger chunks are read in pieces of this size: the last chunks stay in memory.
+CHUNK_BYTES = 128 * 2**20
+#: Chunks that stay: threads that read in order are at the end of one and the start of the next.
+HELD_CHUNKS = 2
 
 
-class Rows(ABC):
+class Rows:
     """A matrix of rows that need not be in memory.
 
     ``rows[a:b]`` and ``rows[indices]`` read into a new array in C order, which the caller may write
-    into. Several threads may read at once. Rows can be pickled: the copy opens the file again.
+    into. Several threads may read at once. Rows can be pickled if their array can.
 
     Parameters
     ----------
+    array : object of shape (n_rows, n_columns)
+        Has ``shape`` and ``dtype``, and ``array[a:b]`` reads rows.
     source : str
-        What messages call it: mostly the path.
-    shape : tuple of int
-        Rows and columns.
-    dtype : dtype-like
-        Of the numbers as they are stored.
-    names : list of str or None
-        The names of the columns, if they have any.
-    chunk : int
-        Rows that cost no more to read together than alone.
+        The name of the array in messages, usually its path.
+    names : list of str, default=None
+        Names of the columns, if they have any.
+    chunk : int, default=1
+        Rows that the array can only read together.
 
     Attributes
     ----------
@@ -44,12 +49,12 @@ class Rows(ABC):
     dtype : dtype
         Of the arrays that are read: float32 stays float32, all other numbers become float64.
     chunk : int
-        At most the number of rows.
+        As given, but at most the number of rows, and at most 128 MB.
 
     Raises
     ------
     ValueError
-        If there is no row or no column, or what is stored are no real numbers.
+        If there is no row or no column, or the array does not hold real numbers.
 
     Examples
     --------
@@ -68,13 +73,9 @@ class Rows(ABC):
     ndim: ClassVar[int] = 2
 
     def __init__(
-        self,
-        source: str,
-        shape: tuple[int, ...],
-        dtype: Any,
-        names: list[str] | None = None,
-        chunk: int = 1,
+        self, array: Any, source: str, names: list[str] | None = None, chunk: int = 1
     ) -> None:
+        shape = array.shape
         if len(shape) != 2:
             raise ValueError(
                 f"{source}: the array has shape {shape}; rows x columns is needed: reshape it"
@@ -83,21 +84,18 @@ class Rows(ABC):
             raise ValueError(
                 f"{source}: holds {shape[0]} rows and {shape[1]} columns; give at least one of each"
             )
-        self.source = source
+        self.array, self.source, self.names = array, source, names
         self.shape = (int(shape[0]), int(shape[1]))
-        self.dtype = float_type(source, dtype)
-        self.names = names
-        self.chunk = min(max(int(chunk), 1), self.shape[0])
+        self.dtype = float_type(source, array.dtype)
+        self.chunk = max(1, min(int(chunk), CHUNK_BYTES // self._row_bytes, len(self)))
+        self._columns: list[int] | None = None
+        self._finite = False
+        self.__setstate__({})
 
     @property
     def nbytes(self) -> int:
         """Bytes that all rows would take in memory."""
         return self.shape[0] * self._row_bytes
-
-    @property
-    def resident_bytes(self) -> int:
-        """Most bytes that stay in memory from one read to the next."""
-        return 0
 
     @property
     def _row_bytes(self) -> int:
@@ -111,20 +109,27 @@ class Rows(ABC):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise TypeError(
-            f"{self.source}: rows on disk are not turned into an array unasked, for they may not "
-            "fit into memory: take rows[:] if they do, else rows[block] for block in "
-            "rows.blocks(most)"
+            f"{self.source}: not loaded implicitly, because it may not fit into memory. Use "
+            "rows[:] to load it, or read rows[block] for block in rows.blocks()."
         )
 
     def __getitem__(self, key: slice | ArrayLike) -> Array:
         if isinstance(key, tuple) and key[1:] == (...,):
-            key = key[0]  # as scikit-learn asks for rows
+            key = key[0]  # scikit-learn asks for rows like this
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             if step == 1 and start < stop:
                 return self._range(start, stop)
             key = np.arange(start, stop, step)
-        return self._take(self._indices(key))
+        return self._gather(self._indices(key))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_held", "_lock")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._held: dict[int, Array] = {}
+        self._lock = Lock()
 
     def blocks(self, most: int | None = None) -> list[slice]:
         """Divide the rows into blocks that are cheap to read.
@@ -132,8 +137,7 @@ class Rows(ABC):
         Parameters
         ----------
         most : int, default=None
-            Most rows of a block; as many as take 32 MB when None. The more, the cheaper: chunks
-            are read as a whole anyway.
+            Most rows of a block; as many as take 32 MB when None. Larger blocks are cheaper.
 
         Returns
         -------
@@ -149,7 +153,7 @@ class Rows(ABC):
             most = max(1, READ_BYTES // self._row_bytes)
         if most < 1:
             raise ValueError(f"most={most!r} must be a positive number of rows.")
-        n, unit = len(self), max(self.chunk, most // self.chunk * self.chunk)
+        n, unit = len(self), self._whole_chunks(most)
         blocks = []
         for first in range(0, n, unit):
             size = min(unit, n - first)
@@ -161,16 +165,16 @@ class Rows(ABC):
     def summed(
         self, function: Callable[..., Term], add: Callable[[Term, Term], Term], *along: Array
     ) -> Term:
-        """Sum, in a tree, of what a function makes of every block.
+        """Sum of a function over the blocks, added up in a tree.
 
         Parameters
         ----------
         function : callable
-            Called with an array of rows, and their part of each array ``along``.
+            Called with the rows of a block, and with its part of each array of ``along``.
         add : callable
-            Sum of what it makes of two neighbours.
+            Sum of two values of the function.
         *along : ndarray of shape (n_rows,)
-            What it needs of the rows besides.
+            Further arguments of the function, one value for each row.
 
         Returns
         -------
@@ -191,7 +195,7 @@ class Rows(ABC):
         Returns
         -------
         Rows
-            Of the same rows.
+            The same rows.
 
         Raises
         ------
@@ -201,73 +205,99 @@ class Rows(ABC):
         found = positions(self.source, columns, self.shape[1], self.names)
         return self if found == list(range(self.shape[1])) else self._select(found)
 
-    def transformed(self, function: Callable[[Array], Any]) -> "Rows":
-        """These rows after a function, applied whenever they are read.
-
-        Parameters
-        ----------
-        function : callable
-            From an array of rows, which it may write into, to one of the same shape; each row for
-            itself. To pickle the rows it has to be picklable.
+    def finite(self) -> "Rows":
+        """These rows, which refuse NaN and infinity in every read, since files change.
 
         Returns
         -------
         Rows
-            Of the same shape and dtype.
+            The same rows. Reading raises ValueError.
         """
-        from kernelmeans.rows.derived import TransformedRows
+        rows = copy(self)
+        rows._finite = True
+        return rows
 
-        return TransformedRows(self, function, self.dtype)
+    def _select(self, positions: list[int]) -> "Rows":
+        rows = copy(self)
+        held = range(self.shape[1]) if self._columns is None else self._columns
+        rows._columns = [held[j] for j in positions]
+        rows.shape = (len(self), len(positions))
+        rows.names = None if self.names is None else [self.names[j] for j in positions]
+        return rows
 
-    def astype(self, dtype: Any) -> "Rows":
-        """These rows in another precision; what is too large for float32 becomes infinite.
+    def _whole_chunks(self, most: int) -> int:
+        """As many rows, in whole chunks, but at least one chunk."""
+        return max(self.chunk, most // self.chunk * self.chunk)
 
-        Parameters
-        ----------
-        dtype : dtype-like
-            float32 or float64.
-
-        Returns
-        -------
-        Rows
-            Of the same shape.
-
-        Raises
-        ------
-        ValueError
-            If it is another type.
-        """
-        from kernelmeans.rows.derived import TransformedRows, unchanged
-
-        if np.dtype(dtype) not in (np.float32, np.float64):
-            raise ValueError(f"dtype={dtype!r} must be 'float32' or 'float64'.")
-        same = np.dtype(dtype) == self.dtype
-        return self if same else TransformedRows(self, unchanged, np.dtype(dtype))
-
-    @abstractmethod
     def _range(self, start: int, stop: int) -> Array:
-        """Read rows ``start <= row < stop`` into a new array."""
+        """Rows ``start <= row < stop``; a chunk is read once for all blocks within it."""
+        first = start - start % self.chunk
+        last = min(first + self.chunk, len(self))
+        if stop > last or (start, stop) == (first, last):
+            return self._read(start, stop)
+        chunk = self._held.get(first)
+        if chunk is None:
+            with self._lock:
+                chunk = self._held.get(first)  # another thread may have read it meanwhile
+                if chunk is None:
+                    if len(self._held) == HELD_CHUNKS:
+                        del self._held[next(iter(self._held))]
+                    chunk = self._held[first] = self._read(first, last)
+        return chunk[start - first : stop - first].copy()
 
-    def _take(self, indices: IntArray) -> Array:
-        """Read single rows in one pass over the file, in the order of `indices`."""
+    def _gather(self, indices: IntArray) -> Array:
+        """Single rows, in the order of `indices`, in one pass over the array."""
         X = np.empty((len(indices), self.shape[1]), dtype=self.dtype)
         order = np.argsort(indices, kind="stable")
         ascending = indices[order]
-        for block in self.blocks():
-            first, last = np.searchsorted(ascending, [block.start, block.stop])
-            if first < last:
-                wanted = ascending[first:last]
-                start, stop = int(wanted[0]), int(wanted[-1]) + 1
-                X[order[first:last]] = self._range(start, stop)[wanted - start]
+        unit = ascending // self._whole_chunks(GATHER_BYTES // self._row_bytes)
+        for first, last in pairwise(np.flatnonzero(np.diff(unit, prepend=-1, append=-1))):
+            wanted = ascending[first:last]
+            start, stop = int(wanted[0]), int(wanted[-1]) + 1
+            X[order[first:last]] = self._range(start, stop)[wanted - start]
         return X
 
-    def _select(self, positions: list[int]) -> "Rows":
-        from kernelmeans.rows.derived import SelectedRows
+    def _read(self, start: int, stop: int) -> Array:
+        """Rows in a new array; it is filled by blocks, so that no more than one is held twice."""
+        X = np.empty((stop - start, self.shape[1]), self.dtype)
+        most = self._whole_chunks(READ_BYTES // (self.array.shape[1] * self.dtype.itemsize))
+        edges = [start, *range(start - start % most + most, stop, most), stop]
+        with np.errstate(over="ignore", invalid="ignore"):
+            for first, last in pairwise(edges):
+                found = self._load(first, last)
+                block = X[first - start : last - start]
+                block[:] = found if self._columns is None else found[:, self._columns]
+                # The sum of finite numbers may overflow, but seldom does.
+                if self._finite and not (np.isfinite(block.sum()) or np.isfinite(block).all()):
+                    raise ValueError(
+                        f"{self.source}: Input X contains NaN or infinity in rows {first} to "
+                        f"{last - 1}; fill in or remove such values, and leave the file as it is "
+                        "while it is read"
+                    )
+        return X
 
-        return SelectedRows(self, positions)
+    def _load(self, start: int, stop: int) -> NDArray[Any]:
+        """All columns from the array itself; its file may be damaged, or change meanwhile."""
+        which = f"{self.source}: rows {start} to {stop - 1}"
+        try:
+            found = np.asarray(self.array[start:stop])
+            float_type(self.source, found.dtype)  # a store may answer with text
+        except MemoryError:
+            raise
+        except Exception as error:  # a damaged file can fail in any way
+            raise OSError(
+                f"{which} cannot be read ({error}): the file is damaged, or was changed meanwhile"
+            ) from error
+        expected = (stop - start, self.array.shape[1])
+        if found.shape != expected:
+            raise OSError(
+                f"{which} have shape {found.shape}, not {expected}: the file was changed "
+                "meanwhile; open it again"
+            )
+        return found
 
     def _indices(self, key: ArrayLike) -> IntArray:
-        """Return indices as numbers from 0, as NumPy understands negative ones."""
+        """Indices counted from 0; negative ones count from the end, as in NumPy."""
         indices = np.asarray(key)
         if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
             raise TypeError(
@@ -291,9 +321,9 @@ def positions(
     Parameters
     ----------
     source : str
-        What messages call the matrix.
+        The name of the matrix in messages.
     columns : sequence of str or int
-        What is looked for.
+        The columns to find.
     width : int
         The number of columns.
     names : sequence of str or None
@@ -331,7 +361,7 @@ def float_type(source: str, dtype: Any) -> DType:
     Parameters
     ----------
     source : str
-        What messages call the matrix.
+        The name of the matrix in messages.
     dtype : dtype-like
         In which they are stored.
 

@@ -1,6 +1,9 @@
 """From a file, or an array that is not in memory, to its rows."""
 
+import mmap
+import os
 import sys
+import weakref
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -8,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
+from kernelmeans._typing import Array
 from kernelmeans.rows.base import Rows
-from kernelmeans.rows.mapped import mapped_rows, read_npy
-from kernelmeans.rows.stored import StoredRows, read_zarr
+from kernelmeans.rows.dask import DaskRows, is_dask
 
-#: What arrays in memory and collections of dask have, and arrays on disk have not.
-_ARITHMETIC = ("__array_ufunc__", "__array_namespace__", "__array_interface__", "__dask_graph__")
+#: Arrays in memory have one of these attributes, arrays on disk have none.
+_ARITHMETIC = ("__array_ufunc__", "__array_namespace__", "__array_interface__")
 
 
 def open_rows(path: str | PathLike[str], columns: Sequence[str | int] | None = None) -> Rows:
@@ -60,16 +64,14 @@ def open_rows(path: str | PathLike[str], columns: Sequence[str | int] | None = N
     file.stat()  # raises if there is none
     if suffix == ".parquet" and not folder:
         try:
-            from kernelmeans.rows.frame import read_parquet
+            from kernelmeans.rows.parquet import read_parquet
         except ImportError as error:
-            raise ImportError(
-                f'{file}: polars is needed to read it: pip install "kernelmeans[disk]"'
-            ) from error
+            raise _missing(file, "polars") from error
         return read_parquet(file, columns)
     if suffix == ".npy" and not folder:
-        rows: Rows = read_npy(file)
+        rows = _read_npy(file)
     elif folder:
-        rows = read_zarr(file)
+        rows = _read_zarr(file)
     else:
         raise ValueError(
             f"{file}: unknown suffix {suffix!r}; .npy and .parquet files and the folders of Zarr "
@@ -84,19 +86,20 @@ def as_rows(X: Any) -> Rows | None:
     Parameters
     ----------
     X : object
-        A `Rows`, a `numpy.memmap`, a ``polars.LazyFrame`` whose rows have a fixed order, or an
-        array on disk: anything with ``shape``, ``dtype`` and slices that knows no arithmetic, as
-        ``zarr.Array`` and ``h5py.Dataset``.
+        A `Rows`, a `numpy.memmap`, a ``polars.LazyFrame`` whose rows have a fixed order, a Dask
+        array or data frame, or an array on disk: anything with ``shape``, ``dtype`` and slices but
+        without arithmetic, as ``zarr.Array`` and ``h5py.Dataset``.
 
     Returns
     -------
     Rows or None
-        None for what is in memory, is no matrix, or is a collection of dask.
+        None if X is in memory, or no matrix.
 
     Raises
     ------
     ValueError
-        If it is a matrix on disk of something else than real numbers, or without rows.
+        If it is a matrix without rows, or of anything but real numbers, or a Dask collection of
+        anything but NumPy arrays.
 
     Examples
     --------
@@ -107,15 +110,144 @@ def as_rows(X: Any) -> Rows | None:
     """
     if isinstance(X, Rows):
         return X
+    if is_dask(X):
+        return DaskRows(X)
     if isinstance(X, np.memmap):
         # The copy of a map is a memmap too, but in memory.
-        return mapped_rows(X) if X.ndim == 2 and X._mmap is not None else None  # type: ignore[attr-defined]
+        return _mapped(X) if X.ndim == 2 and X._mmap is not None else None  # type: ignore[attr-defined]
     polars = sys.modules.get("polars")
     if polars is not None and isinstance(X, polars.LazyFrame):
-        from kernelmeans.rows.frame import FrameRows
+        from kernelmeans.rows.parquet import FrameRows
 
         return FrameRows(X, "LazyFrame")
-    return StoredRows(X, _name(X)) if _is_on_disk(X) else None
+    return _stored(X, f"{type(X).__name__} {getattr(X, 'name', '')}") if _is_on_disk(X) else None
+
+
+class NpyFile:
+    """An array in C order in a file, which is read without a memory map.
+
+    Looking at the map of a file that has become shorter kills the process.
+
+    Parameters
+    ----------
+    path : str
+        The file. It stays open, so that another file in its place is not mixed with it.
+    shape : tuple of int
+        Rows and columns.
+    dtype : dtype
+        Of the stored numbers, in any byte order.
+    offset : int
+        Bytes of the file before the first number.
+    """
+
+    def __init__(self, path: str, shape: tuple[int, ...], dtype: Any, offset: int) -> None:
+        self.path, self.shape, self.dtype, self.offset = path, shape, dtype, offset
+        self._file = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, self._file)
+
+    def __getitem__(self, rows: slice) -> Array:
+        X = np.empty((rows.stop - rows.start, self.shape[1]), self.dtype)
+        left = X.view(np.uint8).reshape(-1).data
+        place = self.offset + rows.start * X.strides[0]
+        while left:
+            count = os.preadv(self._file, [left], place)
+            if not count:
+                raise OSError("the file has become shorter")
+            left, place = left[count:], place + count
+        return X
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NpyFile, (self.path, self.shape, self.dtype, self.offset)
+
+
+class MemoryMap:
+    """A memory-mapped array, in any byte order and any order of its axes.
+
+    A file that is cut at the very moment at which a block is copied is not noticed in time.
+
+    Parameters
+    ----------
+    array : memmap of shape (n_rows, n_columns)
+        Mapped to a file, or a view of one.
+    """
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+        # Views may have other offsets than they say, but the map beneath them knows its own.
+        whole: Any = array
+        while not isinstance(whole.base, mmap.mmap):
+            whole = whole.base
+        self._whole = whole
+        begin = whole.offset - whole.offset % mmap.ALLOCATIONGRANULARITY
+        self._end = begin + len(whole.base)
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        if self._whole.base.size() < self._end:
+            raise OSError("the file has become shorter since it was opened")
+        return self.array[rows]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An array is pickled with its numbers; joblib reads others for views with negative strides.
+        array, whole = self.array, self._whole
+        if whole.filename is None:
+            raise TypeError("a memory map of an unnamed file cannot be pickled: name the file")
+        offset = whole.offset + _address(array) - _address(whole)
+        return _mapped_again, (whole.filename, array.shape, array.dtype, array.strides, offset)
+
+
+def _mapped_again(
+    path: str, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...], offset: int
+) -> MemoryMap:
+    return MemoryMap(np.ndarray(shape, dtype, np.memmap(path, np.uint8, "r"), offset, strides))
+
+
+def _address(array: NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _read_npy(path: Path) -> Rows:
+    try:
+        array = np.lib.format.open_memmap(path, mode="r")
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # a damaged header can fail in any way
+        raise ValueError(
+            f"{path}: cannot be read as NPY ({error}): write it again with numpy.save"
+        ) from error
+    if array.flags.c_contiguous and array.ndim == 2 and hasattr(os, "preadv"):
+        return Rows(NpyFile(str(path), array.shape, array.dtype, array.offset), str(path))
+    return _mapped(array)
+
+
+def _mapped(array: Any) -> Rows:
+    return Rows(MemoryMap(array), str(array.filename or "a memory map"))
+
+
+def _read_zarr(path: Path) -> Rows:
+    """Rows of a Zarr array, or of the only array of a group, or of that named X."""
+    try:
+        import zarr
+    except ImportError as error:
+        raise _missing(path, "zarr") from error
+    try:
+        node = zarr.open(path, mode="r")
+        arrays = dict(node.arrays()) if isinstance(node, zarr.Group) else {"X": node}
+    except Exception as error:  # damaged metadata can fail in any way
+        raise ValueError(
+            f"{path}: cannot be read as ZARR ({error}): write it again, or give the folder of an "
+            "array"
+        ) from error
+    if "X" not in arrays and len(arrays) != 1:
+        raise ValueError(
+            f"{path}: a group of the arrays {', '.join(map(repr, arrays)) or '(none)'}; a single "
+            "one, or one named 'X', is needed: give the folder of an array"
+        )
+    return _stored(arrays["X"] if "X" in arrays else arrays.popitem()[1], str(path))
+
+
+def _stored(array: Any, source: str) -> Rows:
+    chunks = getattr(array, "chunks", None)
+    return Rows(array, source.rstrip(), chunk=chunks[0] if chunks else 1)
 
 
 def _is_on_disk(X: Any) -> bool:
@@ -131,6 +263,5 @@ def _is_on_disk(X: Any) -> bool:
     return True
 
 
-def _name(X: Any) -> str:
-    name = getattr(X, "name", "")
-    return f"{type(X).__name__} {name}".rstrip()
+def _missing(path: Path, package: str) -> ImportError:
+    return ImportError(f'{path}: {package} is needed to read it: pip install "kernelmeans[disk]"')

@@ -25,7 +25,6 @@ from kernelmeans.lowrank import FeatureMap, draw_size
 from kernelmeans.rows import Rows
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
-from kernelmeans.spaces.frame import Frame
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Moved, Step
 from kernelmeans.spaces.sums import Memory, Trace
@@ -39,36 +38,32 @@ class FeatureSpace(Space):
 
     Parameters
     ----------
-    frame : Frame
-        Feature map and origin.
+    features : FeatureMap
+        From rows to features about the origin.
     Z : {ndarray, CSR matrix} of shape (n_samples, r) or (n_samples, m)
-        Coordinates; or raw features about the origin, whose sums are lifted.
+        Coordinates; or raw features about the origin, whose sums are whitened.
     squared_norms : ndarray of shape (n_samples,)
-        ||phi_i||^2 about the origin, with what landmarks leave out of it.
+        ||phi_i||^2 about the origin, residual included.
     sample_weight : ndarray of shape (n_samples,)
         Weights; its dtype is the precision.
-    lift : ndarray of shape (m, r), default=None
-        From raw features to coordinates, where these are not the same.
     raw : bool, default=False
-        Whether Z holds raw features that need a lift.
+        Whether Z holds raw features that need whitening.
     first : int, default=0
         Place of the first sample among all.
     """
 
     def __init__(
         self,
-        frame: Frame,
+        features: FeatureMap,
         Z: Data,
         squared_norms: Array,
         sample_weight: Array,
-        lift: Array | None = None,
         raw: bool = False,
         first: int = 0,
     ) -> None:
-        self.frame = frame
+        self.features = features
         self.Z = Z
         self.sample_weight = sample_weight
-        self.lift = lift
         self.raw = raw
         self.first = first
         self._squared_norms = squared_norms
@@ -80,7 +75,6 @@ class FeatureSpace(Space):
         X: Data,
         sample_weight: Array,
         engine: Threads,
-        lift: Array | None = None,
         device: Device = HOST,
     ) -> "FeatureSpace":
         """The space of training rows, with their weighted mean as its origin.
@@ -88,15 +82,13 @@ class FeatureSpace(Space):
         Parameters
         ----------
         features : FeatureMap
-            From rows to raw features.
+            From rows to features.
         X : {ndarray, CSR matrix} of shape (n_samples, n_features)
             Training rows.
         sample_weight : ndarray of shape (n_samples,)
             Weights; its dtype is the precision.
         engine : Threads
             Where features are made, and blocks worked on.
-        lift : ndarray of shape (m, r), default=None
-            From raw features to coordinates, where these are not the same.
         device : Device, default=HOST
             Where features are held; rows go there as they are read.
 
@@ -120,48 +112,44 @@ class FeatureSpace(Space):
 
         weight, v64 = device.put(sample_weight), sample_weight.astype(np.float64)
         xp, n, v = namespace(weight), X.shape[0], device.put(v64)
-        width = (first if lift is None else lift).shape[1]
+        width = there.coordinates(first).shape[1]
         Z = xp.empty((n, width), dtype=weight.dtype, device=weight.device)
         norms = xp.zeros_like(weight)
-        lift_here = None if lift is None else like(lift, weight)
 
         def fill(block: slice) -> tuple[Array, Array]:
             rows, squared = map(device.put, features.read(X, block))
             # What is not finite is refused below, with a message of its own.
             with np.errstate(all="ignore"):
                 raw = there.raw(rows, squared)
-                Z[block, ...] = raw if lift_here is None else raw @ lift_here
-                if lift is not None:
-                    norms[block] = there.diagonal(squared)
+                Z[block, ...] = there.coordinates(raw)
+                norms[block] = there.diagonal(squared)
                 return v[block] @ double(raw), v[block] @ double(Z[block, ...])
 
         filled = engine.map(fill, row_blocks(X, FILL_ROWS))
         sums = tree_sum((own for _, own in filled), _plus)
         raw_mean, mean = (to_numpy(own) / v64.sum() for own in sums)
         check_finite(features.kernel, mean)
-        frame = Frame.about(features, raw_mean, lift, dtype).moved(device.put)
-        space = cls(frame, Z, norms, sample_weight, None if lift is None else device.put(lift))
+        space = cls(features.about(raw_mean, dtype).moved(device.put), Z, norms, sample_weight)
         space.engine = engine
         shift = like(mean, weight)
 
         def centre(block: slice) -> float:
             rows = Z[block, ...]
-            # What landmarks leave out of a sample has no direction, but adds to its distances.
-            none = xp.zeros_like(norms[block])
-            left = none if lift is None else norms[block] - xp.vecdot(rows, rows)
-            if features.certified:
+            residual = features.residual(rows, norms[block])
+            none = xp.zeros_like(residual)
+            if features.residual_is_positive:
                 # Below zero it is rounding.
-                left = xp.maximum(left, none)
+                residual = xp.maximum(residual, none)
             rows -= shift
             with np.errstate(all="ignore"):
-                norms[block] = xp.maximum(xp.vecdot(rows, rows) + left, none)
-            return float(xp.sum(v[block] * left))
+                norms[block] = xp.maximum(xp.vecdot(rows, rows) + residual, none)
+            return float(xp.sum(v[block] * residual))
 
         left_out = sum(left for _, left in engine.map(centre, row_blocks(Z, FILL_ROWS)))
         squares = to_numpy(norms)
         check_finite(features.kernel, squares)
         check_range(features.kernel, squares, sample_weight)
-        if features.certified:
+        if features.residual_is_positive:
             space.trace = Trace(float(v64 @ squares + v64.sum() * (mean @ mean)), left_out)
         return space
 
@@ -172,14 +160,14 @@ class FeatureSpace(Space):
         norms = np.asarray(Z.multiply(Z).sum(axis=1)).ravel().astype(sample_weight.dtype)
         check_finite(features.kernel, norms)
         check_range(features.kernel, norms, sample_weight)
-        origin = np.zeros(Z.shape[1], sample_weight.dtype)
-        space = cls(Frame(features, origin), Z, norms, sample_weight)
+        origin = np.zeros(Z.shape[1])
+        space = cls(features.about(origin, sample_weight.dtype), Z, norms, sample_weight)
         space.trace = Trace(float(sample_weight @ norms), 0.0)
         return space
 
     @cached_property
     def device_weight(self) -> Array:
-        weight: Array = like(self.sample_weight, self.frame.centre)
+        weight: Array = like(self.sample_weight, self.features.origin)
         return weight
 
     @property
@@ -196,7 +184,7 @@ class FeatureSpace(Space):
         reshape = namespace(theta).reshape
         flat = reshape(theta, (-1, r))
         if self.raw:
-            flat = self._folded(flat)
+            flat = self.features.folded(flat)
         products: Array = reshape(_times_transpose(flat, picked(self.Z, block)), (k, restarts, -1))
         return products
 
@@ -219,8 +207,7 @@ class FeatureSpace(Space):
     def move(self, step: Step) -> Moved:
         (increments,) = step.increments
         if self.raw:
-            assert self.lift is not None
-            increments = increments @ self.lift
+            increments = self.features.coordinates(increments)
         increments = like(increments, self.device_weight)
         vectors = increments
         if step.old is not None:
@@ -234,22 +221,17 @@ class FeatureSpace(Space):
         return self._centroids(_dense(picked(self.Z, indices.ravel())), indices.shape)
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
-        features, rows = self.frame.features, beside(rows, self.device_weight)
-        raw = features.raw(rows, features.squared_lengths(rows))
-        return self._centroids(_dense(raw) - self.frame.centre, shape, raw=True)
+        rows = beside(rows, self.device_weight)
+        raw = self.features.raw(rows, self.features.squared_lengths(rows))
+        return self._centroids(_dense(raw) - self.features.origin, shape, raw=True)
 
     def _centroids(self, features: Array, shape: tuple[int, ...], raw: bool = False) -> Centroids:
-        if self.lift is not None and (raw or self.raw):
-            features = _lifted(features, self.lift)
+        if raw or self.raw:
+            features = like(self.features.coordinates(double(features)), features)
         xp = namespace(features)
         vectors = xp.reshape(features, (*shape, -1))
         norms = to_numpy(xp.vecdot(vectors, vectors))[None]
         return Centroids((vectors,), norms, np.ones((shape[1], 1)))
-
-    def _folded(self, theta: Array) -> Array:
-        """Vectors (..., m) whose products with raw features are those of theta (..., r)."""
-        assert self.lift is not None
-        return _lifted(theta, self.lift.T)
 
     @property
     def sample_rows(self) -> int:
@@ -258,7 +240,7 @@ class FeatureSpace(Space):
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> "FeatureSpace":
         norms, Z = picked(self._squared_norms, indices), picked(self.Z, indices)
-        space = FeatureSpace(self.frame, Z, norms, sample_weight, self.lift, self.raw)
+        space = FeatureSpace(self.features, Z, norms, sample_weight, self.raw)
         space.engine = self.engine
         return space
 
@@ -266,7 +248,7 @@ class FeatureSpace(Space):
         norms, weight = self._squared_norms[part], self.sample_weight[part]
         first = self.first + part.start
         Z = picked(self.Z, part)
-        space = FeatureSpace(self.frame, Z, norms, weight, self.lift, self.raw, first)
+        space = FeatureSpace(self.features, Z, norms, weight, self.raw, first)
         space.magnitude = self.magnitude
         return space
 
@@ -274,8 +256,9 @@ class FeatureSpace(Space):
         self, centroids: Centroids, copies: dict[int, Data] | None = None
     ) -> "FeaturePredictor":
         theta = centroids.vectors[0][:, 0, :]
-        folded = to_numpy(theta if self.lift is None else self._folded(theta))
-        return FeaturePredictor(self.frame.moved(to_numpy), folded, self.norms(centroids)[:, 0])
+        folded = to_numpy(self.features.folded(theta))
+        features = self.features.without_whitening().moved(to_numpy)
+        return FeaturePredictor(features, folded, self.norms(centroids)[:, 0])
 
     def __sizeof__(self) -> int:
         # Dask asks for it, lest features go to an idle worker as if they were nothing.
@@ -287,7 +270,8 @@ class FeatureSpace(Space):
         return 0 if scipy.sparse.issparse(self.Z) else math.prod(self.Z.shape) * self.dtype.itemsize
 
     def memory(self, k: int) -> Memory:
-        width = self.width if self.lift is None else max(self.lift.shape)
+        whitening = self.features.whitening
+        width = self.width if whitening is None else max(whitening.shape)
         # Old and new centroids, copies of those that finish, and sums of blocks in flight.
         return Memory(self.resident_bytes, 0, 4 * k * width * self.dtype.itemsize)
 
@@ -297,17 +281,17 @@ class FeaturePredictor(Predictor):
 
     Attributes
     ----------
-    frame : Frame
-        Feature map and origin.
+    features : FeatureMap
+        From rows to features about the origin, without the whitening.
     theta : ndarray of shape (k, m)
         Vectors whose products with raw features about the origin are those of the centroids.
     """
 
     kernel: Kernel
 
-    def __init__(self, frame: Frame, theta: Array, norms: Array) -> None:
-        self.frame = frame
-        self.kernel = frame.features.kernel
+    def __init__(self, features: FeatureMap, theta: Array, norms: Array) -> None:
+        self.features = features
+        self.kernel = features.kernel
         self.theta = np.ascontiguousarray(theta)
         self.norms = norms.copy()
 
@@ -318,24 +302,24 @@ class FeaturePredictor(Predictor):
         rows, diagonal = self.device.put(rows), self.device.put(diagonal)
         if self.kernel.normalised and not self.kernel.precomputed:
             diagonal = self.kernel.squared_lengths(rows)
-        raw = self.frame.features.raw(rows, diagonal)
-        centre = self.frame.centre
+        raw = self.features.raw(rows, diagonal)
+        centre = self.features.origin
         if scipy.sparse.issparse(raw):
             squared = np.asarray(raw.multiply(raw).sum(axis=1)).ravel()
             return raw, squared - 2 * (raw @ centre) + centre @ centre
         raw = raw - centre
-        return raw, self.frame.squared_norms(raw, diagonal)
+        return raw, self.features.squared_norms(raw, diagonal)
 
     def _compare(self, embedded: tuple[Data, Array]) -> tuple[Array, Array]:
         raw, squared_norms = embedded
         products = _times_transpose(self.theta, raw)
         if scipy.sparse.issparse(raw):
             # Those are not about the centre: they would be dense.
-            products = products - (self.theta @ self.frame.centre)[:, None]
+            products = products - (self.theta @ self.features.origin)[:, None]
         return products, squared_norms
 
     def _moved(self, move: Callable[[Any], Any]) -> None:
-        self.frame, self.theta = self.frame.moved(move), move(self.theta)
+        self.features, self.theta = self.features.moved(move), move(self.theta)
 
     @property
     def _row_bytes(self) -> int:
@@ -356,12 +340,6 @@ def _plus(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[Array, Array]
 def _dense(rows: Data) -> Array:
     dense: Array = rows.toarray() if scipy.sparse.issparse(rows) else rows
     return dense
-
-
-def _lifted(vectors: Array, lift: Array) -> Array:
-    """Vectors times a lift in float64, in their own precision."""
-    lifted: Array = like(double(vectors) @ lift, vectors)
-    return lifted
 
 
 def _times_transpose(theta: Array, rows: Data) -> Array:

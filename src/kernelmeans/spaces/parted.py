@@ -5,16 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import beside, double, like, namespace, picked, reduce
+from kernelmeans._arrays import beside, double, namespace, picked, reduce
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
 from kernelmeans.kernels import check_finite, check_range
-from kernelmeans.rows.lazy import DaskRows
+from kernelmeans.lowrank import FeatureMap
+from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeatureSpace
-from kernelmeans.spaces.frame import Frame
 from kernelmeans.spaces.remote import Remote, equal_or_all
 from kernelmeans.spaces.sums import PartialSum, Trace
 
@@ -28,7 +28,7 @@ class PartedSpace(FeatureSpace):
     Parameters
     ----------
     sample : FeatureSpace
-        A draw of the samples; its frame and lift are those of this space.
+        A draw of the samples; its features are those of this space.
     rows : Data
         What slices and indices select rows from: an array, or rows on disk.
     parts : sequence of slice
@@ -66,14 +66,14 @@ class PartedSpace(FeatureSpace):
         """
         from dask.delayed import delayed
 
-        space = cls(sample, rows, rows.chunks, sample_weight)
+        space = cls(sample, rows, rows.blocks(), sample_weight)
         # On its way once, however often features are made anew.
-        frame = cluster.task(bytes, packed(sample.frame, sample.lift, sample.magnitude))
+        reference = cluster.task(bytes, packed(sample.features, sample.magnitude))
         tasks = [
-            delayed(_features_of_chunk)(frame, c, equal_or_all(sample_weight[part]), part.start)
-            for c, part in zip(rows.lazy_chunks(), rows.chunks, strict=True)
+            delayed(_features_of_chunk)(reference, c, equal_or_all(sample_weight[part]), part.start)
+            for c, part in zip(rows.delayed_blocks(), rows.blocks(), strict=True)
         ]
-        space.remote = Remote(cluster, rows.chunks, cluster.started(tasks) if held else tasks)
+        space.remote = Remote(cluster, rows.blocks(), cluster.started(tasks) if held else tasks)
         return space
 
     _draw: FeatureSpace
@@ -87,7 +87,7 @@ class PartedSpace(FeatureSpace):
         parts_in_flight: int | None = None,
     ) -> None:
         self._draw = sample
-        self.frame, self.lift, self.raw = sample.frame, sample.lift, sample.lift is not None
+        self.features, self.raw = sample.features, sample.features.whitening is not None
         self.rows = rows
         self.parts = list(parts)
         self.parts_in_flight = parts_in_flight
@@ -106,19 +106,19 @@ class PartedSpace(FeatureSpace):
         self._checks_rows = True
         weight, norms, total, left_out = self.reduce(_survey, (1, 1)).sums
         self._checks_rows = False
-        check_finite(self.frame.features.kernel, norms)
+        check_finite(self.features.kernel, norms)
         self.magnitude = float(norms / weight)
-        check_range(self.frame.features.kernel, np.array([self.magnitude]), self.sample_weight)
-        if self.frame.features.certified:
+        check_range(self.features.kernel, np.array([self.magnitude]), self.sample_weight)
+        if self.features.residual_is_positive:
             self.trace = Trace(float(total), float(left_out))
 
     def opened(self, part: slice) -> FeatureSpace:
         rows, weight = self.rows[part], self.sample_weight[part]
         first, check, magnitude = part.start or 0, self._checks_rows, self.sample.magnitude
-        return features_of(self.frame, self.lift, rows, weight, first, check, magnitude)
+        return features_of(self.features, rows, weight, first, check, magnitude)
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> FeatureSpace:
-        space = features_of(self.frame, self.lift, self.rows[indices], sample_weight)
+        space = features_of(self.features, self.rows[indices], sample_weight)
         space.engine = self.engine
         return space
 
@@ -129,7 +129,7 @@ class PartedSpace(FeatureSpace):
 
     @property
     def width(self) -> int:
-        return int(self.frame.centre.shape[0])
+        return int(self.features.origin.shape[0])
 
     def squared_norms(self, block: slice) -> Array:
         return self.opened(block).squared_norms(slice(None))
@@ -152,22 +152,19 @@ class PartedSpace(FeatureSpace):
 
 
 def features_of(
-    frame: Frame,
-    lift: Array | None,
+    features: FeatureMap,
     rows: Data,
     sample_weight: Array,
     first: int = 0,
     check: bool = False,
     magnitude: float | None = None,
 ) -> FeatureSpace:
-    """The space of rows that have been read: with raw features, whose sums are lifted.
+    """The space of rows that have been read: with raw features, whose sums are whitened.
 
     Parameters
     ----------
-    frame : Frame
-        Feature map and origin.
-    lift : ndarray of shape (m, r) or None
-        From raw features to coordinates.
+    features : FeatureMap
+        From rows to features about the origin.
     rows : Data of shape (n_rows, n_features)
         Rows.
     sample_weight : ndarray of shape (n_rows,)
@@ -189,41 +186,41 @@ def features_of(
             f"X contains NaN or infinite values between rows {first} and {first + rows.shape[0]}; "
             "leave those rows out, or fill in the values."
         )
-    rows = beside(rows, frame.centre)
-    squared = frame.features.squared_lengths(rows)
+    rows = beside(rows, features.origin)
+    squared = features.squared_lengths(rows)
+    needs_whitening = features.whitening is not None
     with np.errstate(all="ignore"):
-        raw = frame.features.raw(rows, squared)
-        if lift is None:
-            # They may be the rows themselves, which are the user's.
-            raw = raw - frame.centre
+        raw = features.raw(rows, squared)
+        if needs_whitening:
+            raw -= features.origin
         else:
-            raw -= frame.centre
-        norms = frame.squared_norms(raw, squared)
-    space = FeatureSpace(frame, raw, norms, sample_weight, lift, lift is not None, first)
+            # They may be the rows themselves, which are the user's.
+            raw = raw - features.origin
+        norms = features.squared_norms(raw, squared)
+    space = FeatureSpace(features, raw, norms, sample_weight, needs_whitening, first)
     if magnitude is not None:
         space.magnitude = magnitude
     return space
 
 
-def _features_of_chunk(frame: bytes, rows: Array, sample_weight: Array, first: int) -> FeatureSpace:
+def _features_of_chunk(
+    reference: bytes, rows: Array, sample_weight: Array, first: int
+) -> FeatureSpace:
     weight = np.ascontiguousarray(np.broadcast_to(sample_weight, rows.shape[:1]))
-    reference, lift, magnitude = unpacked(frame)
+    features, magnitude = unpacked(reference)
     with Threads(1):
-        return features_of(reference, lift, upright(rows), weight, first, True, magnitude)
+        return features_of(features, upright(rows), weight, first, True, magnitude)
 
 
 def _survey(space: Space, block: slice) -> PartialSum:
-    """Sums of the weights, squared norms, K(x, x), and what is left out of it."""
+    """Sums of the weights, squared norms, K(x, x) and residuals."""
     assert isinstance(space, FeatureSpace)
     v = double(space.device_weight[block])
     xp = namespace(v)
     norms, raw = space.squared_norms(block), picked(space.Z, block)
-    left = xp.zeros_like(norms)
     # What is not finite is refused afterwards, with a message of its own.
     with np.errstate(all="ignore"):
-        if space.lift is not None:
-            coordinates = raw @ like(space.lift, raw)
-            squares = xp.vecdot(coordinates, coordinates)
-            left = xp.maximum(norms - squares, left)
-        values = norms, space.frame.diagonal(raw, norms), left
+        residual = space.features.residual(space.features.coordinates(raw), norms)
+        residual = xp.maximum(residual, xp.zeros_like(norms))
+        values = norms, space.features.uncentered_norms(raw, norms), residual
         return PartialSum((), (reduce("sum", v), *(v @ double(own) for own in values)))

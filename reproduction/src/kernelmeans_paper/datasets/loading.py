@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch, check_scalar
 
-from kernelmeans._typing import Data, IntArray
+from kernelmeans_paper.arrays import IntArray
 from kernelmeans_paper.datasets.download import Network, data_folder, obtain
 from kernelmeans_paper.datasets.readers import Content
 from kernelmeans_paper.datasets.sources import SOURCES, Source
@@ -24,7 +24,7 @@ def fetch(
     return_X_y: bool = False,
     timeout: float = 30.0,
     n_retries: int = 2,
-) -> Bunch | tuple[Data, IntArray]:
+) -> Bunch | tuple[Any, IntArray]:
     """Load a benchmark set, downloading its files where they are absent.
 
     A file is looked for in `data_folder`, and downloaded there from its public address if it is
@@ -163,7 +163,7 @@ def _source(name: str) -> Source:
     return SOURCES[name]
 
 
-def _in_order(data: Data, order: IntArray) -> Data:
+def _in_order(data: Any, order: IntArray) -> Any:
     if data.ndim == 3:
         return data[:, order][:, :, order]
     return data[order]

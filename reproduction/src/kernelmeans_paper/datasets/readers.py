@@ -11,7 +11,7 @@ import scipy.io
 import scipy.sparse
 from sklearn.datasets import load_digits
 
-from kernelmeans._typing import Array, Data
+from kernelmeans_paper.arrays import Array
 
 #: Samples and genes of the ASU file of lung samples.
 LUNG_SHAPE = (203, 3312)
@@ -21,7 +21,7 @@ LUNG_SHAPE = (203, 3312)
 class Content:
     """What files hold: data, classes in whatever form, and fields of one kind of set only."""
 
-    data: Data
+    data: Any
     classes: Array
     fields: dict[str, Any] = field(default_factory=dict)
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from sklearn.metrics.pairwise import rbf_kernel
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans._typing import Array, IntArray
-from kernelmeans.kernels import Kernel
-from kernelmeans.solver.power import power_weights
+from kernelmeans_paper.arrays import Array, IntArray
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
 from kernelmeans_paper.methods import MEMORY_BUDGET
+from kernelmeans_paper.power import power_weights
 from kernelmeans_paper.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans_paper.report.picture import draw_lines
 from kernelmeans_paper.statistics import mean, slope
@@ -126,7 +126,7 @@ def draw_population(kernels: int, seed: int) -> Population:
     rng = np.random.default_rng(seed)
     points = 1.5 * rng.standard_normal((ATOMS, 2))
     shares = rng.dirichlet(np.full(ATOMS, 5.0))
-    matrices = np.stack([Kernel("rbf", {"gamma": g})(points, points) for g in GAMMAS[:kernels]])
+    matrices = np.stack([rbf_kernel(points, gamma=g) for g in GAMMAS[:kernels]])
     everything = np.zeros(ATOMS, int)
     spread = costs(matrices, group_means(everything, shares, 1), everything, shares).mean()
     strength = ENTROPY_WEIGHT * float(spread)
@@ -210,7 +210,7 @@ def _fitted(truth: Population, counts: Array, power: float | None) -> Any:
 def _soft_centroids(truth: Population, model: Any, counts: Array, power: float) -> Array:
     """Coefficients of the centroids at a fixed power, from their distances to all points."""
     distances = np.maximum(model.transform(truth.points).T ** 2, 1e-12)
-    weights = power_weights(distances[:, None].copy(), np.array([power]), counts).values[:, 0]
+    weights = counts * power_weights(distances, power)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 

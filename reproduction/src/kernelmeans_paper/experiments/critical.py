@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans._typing import Array
-from kernelmeans.solver import Schedule
+from kernelmeans_paper.arrays import Array
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
 from kernelmeans_paper.methods import MEMORY_BUDGET, Runs, scores
 from kernelmeans_paper.problems import TITLES, on_sphere, random_starts, standardised
 from kernelmeans_paper.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans_paper.report.picture import draw_lines
 from kernelmeans_paper.statistics import mean
-from kernelmeans_paper.watch import Plan, watched_coefficients
+from kernelmeans_paper.watch import coefficients_at_a_power
 
 #: Powers over the critical one.
 FACTORS = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
@@ -62,10 +61,6 @@ def _run(task: str, starts: int = 0, start: str = "", **where: Any) -> Outcome:
     return {**found, "critical": model.critical_power_}
 
 
-def _always(schedule: Schedule) -> Plan:
-    return lambda space: schedule
-
-
 def _growth(K: Array) -> Outcome:
     """How fast two centroids part, or draw together, at powers about the critical one."""
     centre = np.eye(len(K)) - 1 / len(K)
@@ -80,9 +75,7 @@ def _growth(K: Array) -> Outcome:
     weights = np.stack([1 + SMALL * direction, 1 - 2 * SMALL * direction], axis=1)
     measured = []
     for factor in FACTORS:
-        # Plain steps at this power, which neither end by themselves nor are shaken.
-        schedule = Schedule(s0=factor * critical, critical_power=np.inf, tol=-1.0, max_iter=STEPS)
-        seen = watched_coefficients(K, weights, _always(schedule))
+        seen = coefficients_at_a_power(K, weights, factor * critical, STEPS)
         apart = [coefficients[0] - coefficients[1] for coefficients in seen]
         spread = np.sqrt([difference @ centred @ difference for difference in apart])
         measured.append(float((spread[-1] / spread[0]) ** (1 / (len(spread) - 1))))

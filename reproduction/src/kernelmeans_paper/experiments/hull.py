@@ -13,7 +13,7 @@ from kernelmeans_paper.methods import PAPER_SCHEDULE
 from kernelmeans_paper.problems import gaussian, random_starts
 from kernelmeans_paper.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans_paper.report.picture import draw_lines
-from kernelmeans_paper.watch import estimator_schedule, watched_coefficients
+from kernelmeans_paper.watch import coefficients_of_a_fit
 
 SOURCES = {"wine": (load_wine, 3), "digits": (load_digits, 10)}
 #: Enough of the digits.
@@ -32,8 +32,8 @@ def _run(source: str, schedule: str) -> Outcome:
     X = StandardScaler().fit_transform(read().data[:ROWS])
     weights = np.zeros((len(X), k))
     weights[random_starts(len(X), k, 1)[0], np.arange(k)] = 1
-    plan = estimator_schedule(KernelPowerKMeans(k, **SCHEDULES[schedule]))
-    seen = watched_coefficients(gaussian(X), weights, plan)
+    estimator = KernelPowerKMeans(k, **SCHEDULES[schedule])
+    seen = coefficients_of_a_fit(gaussian(X), weights, estimator)
     return {
         # In units of the coefficients of the mean of all samples.
         "least": [float(len(X) * coefficients.min()) for coefficients in seen],

@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from kernelmeans._typing import Array
-from kernelmeans.solver.power import power_weights
+from kernelmeans_paper.arrays import Array
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
+from kernelmeans_paper.power import power_means
 from kernelmeans_paper.problems import gaussian
 from kernelmeans_paper.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans_paper.report.picture import draw_lines
@@ -41,7 +41,7 @@ def _run(k: int, kernels: int, centroids: int) -> Outcome:
             for alpha, matrix in zip(rng.dirichlet(np.ones(kernels)), K, strict=True)
         )
         limit = distances.min(axis=0).mean()
-        gaps.append([_objective(distances, power) - limit for power in POWERS])
+        gaps.append([power_means(distances, power).mean() - limit for power in POWERS])
         limits.append(limit)
     return {
         "largest": np.max(gaps, axis=0).tolist(),
@@ -61,12 +61,6 @@ def _distances(K: Array, coefficients: Array) -> Array:
     products = coefficients @ K
     norms = np.einsum("ji,ji->j", products, coefficients)
     return np.asarray(np.maximum(np.diag(K) - 2 * products + norms[:, None], 1e-12))
-
-
-def _objective(distances: Array, power: float) -> float:
-    n = distances.shape[1]
-    weights = power_weights(distances[:, None].copy(), np.array([power]), np.ones(n))
-    return float(weights.means.mean())
 
 
 def _bound(k: int, power: float, largest_limit: float) -> float:

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
+from sklearn.metrics.pairwise import rbf_kernel
 
-from kernelmeans.kernels import Kernel
 from kernelmeans.simulate import make_rings
 from kernelmeans_paper import printed
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
@@ -34,8 +34,7 @@ def _grid(scale: Scale) -> list[dict[str, Any]]:
 
 def _run(method: str, seed: int, starts: int) -> Outcome:
     X, y = make_rings(random_state=seed)
-    K = Kernel("rbf", {"gamma": GAMMA})(X, X)
-    problem = Problem(X, K, y, 10, random_starts(len(y), 10, starts))
+    problem = Problem(X, rbf_kernel(X, gamma=GAMMA), y, 10, random_starts(len(y), 10, starts))
     runs = METHODS[method](problem)
     found = scores(problem, runs)
     return {**found, "best": runs.labels[int(np.argmin(found["cost"]))].tolist()}

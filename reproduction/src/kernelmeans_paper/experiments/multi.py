@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
 from kernelmeans import KernelKMeans, MultiKernelPowerKMeans
-from kernelmeans._typing import Array, IntArray
 from kernelmeans.baselines import MKKM, RKKM, RMKKM
 from kernelmeans.kernels import du2015_kernels
 from kernelmeans_paper import printed
+from kernelmeans_paper.arrays import Array, IntArray
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
 from kernelmeans_paper.methods import (
     MEMORY_BUDGET,

@@ -9,7 +9,8 @@ import scipy.sparse
 from numpy.testing import assert_array_equal
 
 from kernelmeans.engines import tree_sum
-from kernelmeans.rows.lazy import DaskRows, computed, is_dask
+from kernelmeans.rows import DaskRows, as_rows
+from kernelmeans.rows.dask import computed, is_dask
 
 da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
 
@@ -49,11 +50,13 @@ def test_what_is_written_into_rows_is_not_written_into_the_collection():
 
 @chunks
 def test_blocks_are_the_chunks_that_hold_rows(chunks):
-    rows = DaskRows(da.from_array(X, chunks))
-    assert rows.blocks() == rows.blocks(2) == rows.chunks
-    assert_array_equal(np.concatenate([rows[block] for block in rows.chunks]), X)
-    lazy = [chunk.compute(scheduler="synchronous") for chunk in rows.lazy_chunks()]
-    for chunk, block in zip(lazy, rows.chunks, strict=True):
+    array = da.from_array(X, chunks)
+    rows = DaskRows(array)
+    assert [b.stop - b.start for b in rows.blocks()] == [size for size in array.chunks[0] if size]
+    assert rows.blocks(2) == rows.blocks()
+    assert_array_equal(np.concatenate([rows[block] for block in rows.blocks()]), X)
+    lazy = [chunk.compute(scheduler="synchronous") for chunk in rows.delayed_blocks()]
+    for chunk, block in zip(lazy, rows.blocks(), strict=True):
         assert len(chunk)
         assert_array_equal(chunk, X[block])
 
@@ -61,7 +64,7 @@ def test_blocks_are_the_chunks_that_hold_rows(chunks):
 def test_sums_are_over_the_chunks_in_a_tree():
     rows = DaskRows(da.from_array(X, CHUNKS["empty"]))
     assert rows.summed(len, lambda a, b: [a, b]) == [12, 28]
-    whole = tree_sum([X[block].sum(axis=0) for block in rows.chunks], np.add)
+    whole = tree_sum([X[block].sum(axis=0) for block in rows.blocks()], np.add)
     assert_array_equal(rows.summed(lambda block: block.sum(axis=0), np.add), whole)
 
 
@@ -76,7 +79,7 @@ def test_chunks_of_unknown_length_are_measured_and_those_of_the_user_stay_as_the
 
 def test_chunks_are_in_c_order():
     rows = DaskRows(da.from_array(np.asfortranarray(X), (8, 3)))
-    chunks = [chunk.compute(scheduler="synchronous") for chunk in rows.lazy_chunks()]
+    chunks = [chunk.compute(scheduler="synchronous") for chunk in rows.delayed_blocks()]
     assert all(chunk.flags.c_contiguous for chunk in chunks)
     assert_array_equal(np.concatenate(chunks), X)
 
@@ -93,7 +96,7 @@ def test_float32_stays_and_other_numbers_become_float64(stored, read):
 def test_some_columns():
     rows = DaskRows(da.from_array(X, (8, 2))).select([2, 0])
     assert_array_equal(rows[:], X[:, [2, 0]])
-    assert rows.chunks == DaskRows(da.from_array(X, (8, 3))).chunks
+    assert rows.blocks() == DaskRows(da.from_array(X, (8, 3))).blocks()
 
 
 def test_answers_have_the_chunks_of_the_rows():
@@ -136,13 +139,14 @@ def test_what_is_no_matrix_of_numbers_is_refused(make, message):
 
 def test_only_collections_are_dask():
     assert is_dask(da.from_array(X))
+    assert isinstance(as_rows(da.from_array(X)), DaskRows)
     assert not any(map(is_dask, (X, [[1]], None, "dask", da.Array, np.float64(1))))
 
 
 def test_others_are_told_apart_without_importing_dask():
     code = """
 import sys
-from kernelmeans.rows.lazy import is_dask
+from kernelmeans.rows.dask import is_dask
 assert not is_dask([[1]])
 assert "dask" not in sys.modules, "imported"
 """

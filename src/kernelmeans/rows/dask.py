@@ -15,7 +15,7 @@ Term = TypeVar("Term")
 
 
 class DaskRows(Rows):
-    """Rows of a Dask collection; they are computed whenever they are asked for.
+    """Rows of a Dask collection; they are computed in every read.
 
     Parameters
     ----------
@@ -29,47 +29,42 @@ class DaskRows(Rows):
     """
 
     def __init__(self, collection: Any) -> None:
-        collection, names = _as_array(collection)
-        super().__init__("dask array", collection.shape, collection.dtype, names)
-        if collection.numblocks[1] > 1:
-            collection = collection.rechunk({1: -1})
-        array = collection.astype(self.dtype)
-        # In C order, as what is read is: sums in other orders round differently.
+        array, names = _as_array(collection)
+        super().__init__(array, "dask array", names)
+        if array.numblocks[1] > 1:
+            array = array.rechunk({1: -1})
+        array = array.astype(self.dtype)
+        # In C order, as rows that are read: sums in other orders round differently.
         self.array = array.map_blocks(upright, dtype=self.dtype, meta=array._meta)
         self.chunk = max(self.array.chunks[0])
 
-    @property
-    def chunks(self) -> list[slice]:
-        """The rows of each chunk; empty ones are left out."""
+    def blocks(self, most: int | None = None) -> list[slice]:
+        """The chunks that hold rows, however large: a part of one costs as much as the whole."""
         edges = np.concatenate([[0], np.cumsum(self.array.chunks[0])]).tolist()
         return [slice(start, stop) for start, stop in pairwise(edges) if start < stop]
 
-    def blocks(self, most: int | None = None) -> list[slice]:
-        """The chunks, however large: a part of one costs as much as the whole."""
-        return self.chunks
+    def delayed_blocks(self) -> list[Any]:
+        """A delayed array for each of the blocks."""
+        delayed = self.array.to_delayed().ravel()
+        return [d for d, rows in zip(delayed, self.array.chunks[0], strict=True) if rows]
 
     def summed(
         self, function: Callable[..., Term], add: Callable[[Term, Term], Term], *along: Array
     ) -> Term:
-        """Sum of what a function makes of every chunk; on the workers, where there are any."""
+        """Sum of a function over the chunks; on the workers, if there are any."""
         cluster = Cluster.find()
         if cluster is None:
             return super().summed(function, add, *along)
         from dask.delayed import delayed
 
-        pairs = zip(self.lazy_chunks(), self.chunks, strict=True)
+        pairs = zip(self.delayed_blocks(), self.blocks(), strict=True)
         own = [delayed(function)(c, *(values[part] for values in along)) for c, part in pairs]
-        terms = cluster.started(own)
-        total: Term = cluster.total(terms, add)
+        total: Term = cluster.total(cluster.started(own), add)
         return total
 
-    def lazy_chunks(self) -> list[Any]:
-        """A delayed array for each of `chunks`."""
-        delayed = self.array.to_delayed().ravel()
-        return [d for d, rows in zip(delayed, self.array.chunks[0], strict=True) if rows]
-
-    def _select(self, positions: list[int]) -> "DaskRows":
-        return DaskRows(self.array[:, positions])
+    def finite(self) -> "DaskRows":
+        """The same rows: NaN is found by the worker that holds it."""
+        return self
 
     def like(self, values: Array) -> Any:
         """Values (n_rows,) that have been computed, as a dask array with the chunks of these."""
@@ -77,21 +72,24 @@ class DaskRows(Rows):
 
         return from_array(values, self.array.chunks[:1])  # type: ignore[no-untyped-call]
 
+    def _select(self, positions: list[int]) -> "DaskRows":
+        return DaskRows(self.array[:, positions])
+
     def _range(self, start: int, stop: int) -> Array:
         return np.array(computed(self.array[start:stop]), order="C")
 
-    def _take(self, indices: IntArray) -> Array:
+    def _gather(self, indices: IntArray) -> Array:
         distinct, places = np.unique(indices, return_inverse=True)
         return np.asarray(computed(self.array[distinct]))[places]
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is a Dask collection, told without importing Dask."""
+    """Whether X is a Dask collection; Dask is not imported."""
     return "dask" in sys.modules and sys.modules["dask"].is_dask_collection(X)
 
 
 def computed(collection: Any) -> Any:
-    """What a Dask collection holds: from the cluster there is, else made in this thread.
+    """A Dask collection, computed by the cluster in use, else in this thread.
 
     Parameters
     ----------
@@ -106,7 +104,7 @@ def computed(collection: Any) -> Any:
     Raises
     ------
     MemoryError
-        If workers cannot make it.
+        If workers run out of memory.
     """
     cluster = Cluster.find()
     if cluster is None:
@@ -120,7 +118,7 @@ def _as_array(collection: Any) -> tuple[Any, list[str] | None]:
     held = getattr(collection, "_meta", None)
     if hasattr(held, "columns"):
         columns = list(collection.columns)
-        # As in scikit-learn, columns have names only if all of these are texts.
+        # As in scikit-learn, columns have names only if all of them are texts.
         names = columns if all(isinstance(name, str) for name in columns) else None
         collection = collection.to_dask_array(lengths=True)
     elif not isinstance(held, np.ndarray):
@@ -130,6 +128,6 @@ def _as_array(collection: Any) -> tuple[Any, list[str] | None]:
             "for arrays of another type, use X.map_blocks to convert their chunks."
         )
     if collection.ndim == 2 and np.isnan(collection.shape[0]):
-        # Of a copy: this changes the array it is asked of.
+        # A copy, because this changes the array it is asked of.
         collection = collection.copy().compute_chunk_sizes()
     return collection, names

@@ -1,9 +1,10 @@
-"""Nearest rows, and the graph that they make."""
+"""Rows that are equal to others or near them, and the graphs of neighbours."""
 
 import math
 from functools import cached_property
+from hashlib import blake2b
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -16,12 +17,18 @@ from kernelmeans.kernels.formulas import unit_rows
 FEWEST, MOST = 2, 25
 #: Neighbours to store for it, as messages say: more than ``MOST``.
 AMPLE = 30
-
 #: scikit-learn's search sets filters of warnings, which all threads share: one at a time.
 _SEARCHING = Lock()
+#: Bytes of a digest: rows that differ share one with a chance of 2^-128.
+DIGEST_BYTES = 16
+#: Rows that are copied at a time.
+DIGESTED_ROWS = 1024
+
+#: Digests, an array of plain bytes that sorts.
+Digests = np.ndarray[Any, np.dtype[np.void]]
 
 
-def auto_neighbours(n_samples: int, n_clusters: int) -> int:
+def auto_neighbors(n_samples: int, n_clusters: int) -> int:
     """Neighbours of a row, itself included, for ``n_neighbors="auto"``.
 
     They follow the rows per cluster: few where a cluster has ten, for more would join clusters;
@@ -41,11 +48,75 @@ def auto_neighbours(n_samples: int, n_clusters: int) -> int:
 
     Examples
     --------
-    >>> from kernelmeans.heat import auto_neighbours
-    >>> auto_neighbours(6, 2), auto_neighbours(400, 40), auto_neighbours(1797, 10)
+    >>> from kernelmeans.heat import auto_neighbors
+    >>> auto_neighbors(6, 2), auto_neighbors(400, 40), auto_neighbors(1797, 10)
     (3, 4, 8)
     """
     return int(np.clip(round(1 + math.log2(n_samples / n_clusters)), FEWEST, MOST))
+
+
+def digests(X: Data, zeros_count: bool = False) -> Digests:
+    """Bytes for each row that are equal where the values of rows are.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+        Rows of one dtype. The order of the entries of a CSR matrix does not count.
+    zeros_count : bool, default=False
+        Whether zeros that a CSR matrix stores are others than those that it does not.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        16 bytes for each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.neighbors import digests
+    >>> found = digests(np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]]))
+    >>> bool(found[0] == found[1]), bool(found[0] == found[2])
+    (True, False)
+    """
+    starts = range(0, X.shape[0], DIGESTED_ROWS)
+    joined = b"".join(
+        blake2b(row, digest_size=DIGEST_BYTES).digest()
+        for start in starts
+        for row in _contents(X[start : start + DIGESTED_ROWS], zeros_count)
+    )
+    return np.frombuffer(joined, dtype=f"V{DIGEST_BYTES}")
+
+
+def _contents(X: Data, zeros_count: bool) -> list[bytes]:
+    if not scipy.sparse.issparse(X):
+        # Adding zero makes zeros of -0.0.
+        return [row.tobytes() for row in X + X.dtype.type(0)]
+    X = scipy.sparse.csr_array(X, copy=True)
+    X.sum_duplicates()
+    if not zeros_count:
+        X.eliminate_zeros()
+    columns = X.indices.astype(np.int64)
+    bounds = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    return [columns[a:b].tobytes() + X.data[a:b].tobytes() for a, b in bounds]
+
+
+def find(known: Digests, wanted: Digests) -> IntArray:
+    """Places of digests among known ones; -1 where they are not among them.
+
+    Parameters
+    ----------
+    known : ndarray of shape (n,)
+        Different digests in ascending order.
+    wanted : ndarray of shape (n_rows,)
+        What is looked for.
+
+    Returns
+    -------
+    ndarray of int of shape (n_rows,)
+        The places.
+    """
+    places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[places] == wanted, places, -1)
 
 
 class NearestRows:
@@ -62,7 +133,7 @@ class NearestRows:
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelmeans.heat.neighbours import NearestRows
+    >>> from kernelmeans.heat.neighbors import NearestRows
     >>> nearest = NearestRows(np.array([[0.0], [1.0], [5.0]]), "euclidean")
     >>> nearest.of(np.array([[0.9]]), 2)[1]
     array([[1, 0]])
@@ -94,8 +165,9 @@ class NearestRows:
     def _search(self) -> NearestNeighbors:
         return NearestNeighbors().fit(self._placed(self.rows))
 
-    def in_form(self, X: Data) -> Data:
-        """New rows sparse or dense, as these are."""
+    def read(self, X: Data, dtype: Any) -> Data:
+        """New rows in a dtype, sparse or dense as these are."""
+        X = X.astype(dtype, copy=False)
         if scipy.sparse.issparse(X) == scipy.sparse.issparse(self.rows):
             return X
         return X.toarray() if scipy.sparse.issparse(X) else scipy.sparse.csr_array(X)
@@ -105,12 +177,24 @@ class NearestRows:
 
         They are kept: fewer of them need no second search.
         """
+        if n_neighbors == 0:
+            return np.empty((self.rows.shape[0], 0), np.int32)
         if self._others is None or self._others.shape[1] < n_neighbors:
             with _SEARCHING:
                 found = self._search.kneighbors(None, n_neighbors, return_distance=False)
             # Short indices: products with a graph of them are the faster.
             self._others = found.astype(np.int32)
         return self._others[:, :n_neighbors]
+
+    def ranks(self, n_neighbors: int) -> Data:
+        """For each pair, the neighbours with which one is among those of the other, up to so many.
+
+        Rows that are equally far may be ranked otherwise where fewer are searched for.
+        """
+        columns = self.others(n_neighbors - 1)
+        # A row is the first of its own neighbours.
+        ranks = np.broadcast_to(np.arange(2.0, n_neighbors + 1), columns.shape)
+        return csr_of(ranks.ravel(), columns, len(columns))
 
     def of(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
         """Distances, on a scale of their own, and indices of the rows nearest to new rows."""
@@ -124,6 +208,37 @@ class NearestRows:
             )
         return distances, found
 
+    def digests(self, rows: Data) -> Digests:
+        """Bytes that are equal where rows are."""
+        return digests(rows)
+
+    def weights(self, rows: Data, n_neighbors: int) -> Data:
+        """Equal weights of the rows nearest to new ones, those first, shape (n_new, n_rows)."""
+        _, near = self.of(rows, n_neighbors)
+        return csr_of(np.full(near.size, 1 / n_neighbors, rows.dtype), near, self.rows.shape[0])
+
+
+class DistinctRows(NamedTuple):
+    """The different training rows, which graphs are made on.
+
+    Attributes
+    ----------
+    nearest : NearestRows
+        Each of them once, in the order of their digests: graphs do not depend on that of the rows.
+    known : ndarray of shape (n_rows,)
+        The digests.
+    """
+
+    nearest: NearestRows
+    known: Digests
+
+    @classmethod
+    def of(cls, X: Data, sample_weight: Array | None, metric: str) -> "DistinctRows":
+        """Find them among the training rows, those of weight 0 left out."""
+        rows = X if sample_weight is None else X[np.flatnonzero(sample_weight)]
+        known, first = np.unique(digests(rows), return_index=True)
+        return cls(NearestRows(rows[first], metric), known)
+
 
 def origin_and_scale(rows: Array) -> tuple[Any, Any]:
     """What rows are moved and divided by, that their squares neither lose digits nor overflow."""
@@ -132,7 +247,7 @@ def origin_and_scale(rows: Array) -> tuple[Any, Any]:
     return low / 2 + high / 2, scale if scale > 0 else scale.dtype.type(1)
 
 
-def neighbour_graph(nearest: NearestRows, n_neighbors: int) -> Data:
+def neighbor_graph(nearest: NearestRows, n_neighbors: int) -> Data:
     """The graph of `SpectralClustering(affinity="nearest_neighbors")`.
 
     Parameters
@@ -147,13 +262,8 @@ def neighbour_graph(nearest: NearestRows, n_neighbors: int) -> Data:
     CSR array of shape (n_rows, n_rows)
         (B + B.T) / 2, where B_ij is 1 if row j is one of the nearest of row i, or i itself.
     """
-    n = nearest.rows.shape[0]
-    B = scipy.sparse.eye_array(n, format="csr")
-    if n_neighbors > 1:
-        columns = nearest.others(n_neighbors - 1)
-        ends = np.arange(0, columns.size + 1, n_neighbors - 1, dtype=np.int32)
-        B += scipy.sparse.csr_array((np.ones(columns.size), columns.ravel(), ends), shape=(n, n))
-    return ((B + B.T) / 2).tocsr()
+    columns = nearest.others(n_neighbors - 1)
+    return _both_ways(csr_of(np.ones(columns.size), columns, len(columns)))
 
 
 def nearest_stored(distances: Data, count: int) -> Data:
@@ -174,7 +284,7 @@ def nearest_stored(distances: Data, count: int) -> Data:
     Examples
     --------
     >>> import numpy as np, scipy.sparse
-    >>> from kernelmeans.heat.neighbours import nearest_stored
+    >>> from kernelmeans.heat.neighbors import nearest_stored
     >>> D = scipy.sparse.csr_array(np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 0.0]]))
     >>> nearest_stored(D, 2).toarray()
     array([[0., 1., 1.],
@@ -189,7 +299,7 @@ def nearest_stored(distances: Data, count: int) -> Data:
 
 
 def stored_graph(distances: Data, n_neighbors: int) -> Data:
-    """As `neighbour_graph`, of distances to other rows that are given.
+    """As `neighbor_graph`, of distances to other rows that are given.
 
     Parameters
     ----------
@@ -203,6 +313,15 @@ def stored_graph(distances: Data, n_neighbors: int) -> Data:
     CSR array of shape (n_rows, n_rows)
         (B + B.T) / 2.
     """
-    B = nearest_stored(distances.astype(np.float64), n_neighbors - 1)
-    B += scipy.sparse.eye_array(B.shape[0], format="csr")
+    return _both_ways(nearest_stored(distances.astype(np.float64), n_neighbors - 1))
+
+
+def csr_of(values: Array, columns: IntArray, n_columns: int) -> Data:
+    """A CSR array of as many values in each row as there are columns given for it."""
+    ends = np.arange(len(columns) + 1, dtype=columns.dtype) * columns.shape[1]
+    return scipy.sparse.csr_array((values, columns.ravel(), ends), (len(columns), n_columns))
+
+
+def _both_ways(others: Data) -> Data:
+    B = scipy.sparse.eye_array(others.shape[0], format="csr") + others
     return ((B + B.T) / 2).tocsr()

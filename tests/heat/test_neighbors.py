@@ -11,9 +11,8 @@ from numpy.testing import assert_array_equal
 from sklearn.neighbors import kneighbors_graph
 
 from data import cloud
-from kernelmeans.heat import auto_neighbours
-from kernelmeans.heat.equal import digests, find
-from kernelmeans.heat.neighbours import NearestRows, neighbour_graph
+from kernelmeans.heat import auto_neighbors
+from kernelmeans.heat.neighbors import NearestRows, digests, find, neighbor_graph
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
@@ -21,13 +20,13 @@ from kernelmeans.heat.neighbours import NearestRows, neighbour_graph
 def test_it_is_the_graph_of_spectral_clustering(metric, p):
     X = cloud(120, p)
     B = kneighbors_graph(X, 7, metric=metric, include_self=True)
-    graph = neighbour_graph(NearestRows(X, metric), 7)
+    graph = neighbor_graph(NearestRows(X, metric), 7)
     assert_array_equal(graph.toarray(), (B + B.T).toarray() / 2)
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 5])
 def test_every_row_is_its_own_neighbour(n_neighbors):
-    graph = neighbour_graph(NearestRows(cloud(5), "euclidean"), n_neighbors)
+    graph = neighbor_graph(NearestRows(cloud(5), "euclidean"), n_neighbors)
     assert_array_equal(graph.diagonal(), 1)
     assert graph.sum() == 5 * n_neighbors
 
@@ -46,7 +45,7 @@ def test_pickles_do_not_hold_the_search_tree():
     [(6, 2, 3), (3, 3, 2), (400, 40, 4), (1797, 10, 8), (10**5, 2, 17), (10**9, 2, 25)],
 )
 def test_the_number_of_neighbours_follows_rows_per_cluster(n, k, expected):
-    assert auto_neighbours(n, k) == expected
+    assert auto_neighbors(n, k) == expected
 
 
 def test_equal_rows_are_found():

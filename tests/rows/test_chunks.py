@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from kernelmeans.rows import as_rows, decoded
+from kernelmeans.rows import as_rows, base
 from rows.forms import Dataset
 
 X = np.arange(300.0).reshape(100, 3)
@@ -44,7 +44,7 @@ def test_large_blocks_are_read_as_they_are():
 
 
 def test_scattered_rows_take_one_pass(monkeypatch):
-    monkeypatch.setattr("kernelmeans.rows.base.READ_BYTES", 50 * 24)
+    monkeypatch.setattr(base, "GATHER_BYTES", 50 * 24)
     dataset = Dataset(X, chunks=(20, 3))
     wanted = np.random.default_rng(0).permutation(100)[:60]
     assert_array_equal(as_rows(dataset)[wanted], X[wanted])
@@ -52,21 +52,21 @@ def test_scattered_rows_take_one_pass(monkeypatch):
     assert max(dataset.read) <= 40
 
 
-def test_few_chunks_are_held():
-    rows = as_rows(Dataset(X, chunks=(20, 3)))
-    assert rows.resident_bytes == 2 * 20 * 24
-    for block in rows.blocks(7):
-        rows[block]
-        assert sum(chunk.nbytes for chunk in rows._held._chunks.values()) <= rows.resident_bytes
-
-
-def test_large_chunks_are_not_held(monkeypatch):
-    monkeypatch.setattr(decoded, "LARGEST_HELD", 10 * 24)
+def test_two_chunks_stay_in_memory():
     dataset = Dataset(X, chunks=(20, 3))
     rows = as_rows(dataset)
-    assert rows.resident_bytes == 0
+    for first in (0, 20, 15, 25, 40, 35, 0):
+        assert_array_equal(rows[first : first + 5], X[first : first + 5])
+    assert dataset.read == [20] * 4  # the first chunk was read twice
+    assert len(rows._held) == 2
+
+
+def test_large_chunks_are_read_in_pieces(monkeypatch):
+    monkeypatch.setattr(base, "CHUNK_BYTES", 10 * 24)
+    dataset = Dataset(X, chunks=(20, 3))
+    rows = as_rows(dataset)
     assert_array_equal(np.vstack([rows[block] for block in rows.blocks(7)]), X)
-    assert max(dataset.read) <= 7
+    assert dataset.read == [10] * 10
 
 
 @pytest.mark.parametrize("error", [RuntimeError("bad checksum"), OSError("gone")])

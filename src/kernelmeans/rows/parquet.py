@@ -9,31 +9,28 @@ import polars as pl
 from kernelmeans._text import shortened
 from kernelmeans._typing import Array
 from kernelmeans.rows.base import READ_BYTES, Rows, positions
-from kernelmeans.rows.decoded import DecodedRows
 
 
-class FrameRows(DecodedRows):
-    """Rows of a lazy frame; missing values are NaN.
-
-    Pages of a Parquet file are decoded as a whole, and hold some hundred thousand rows of a
-    column. So rows are read many at a time, whatever the blocks.
+class Frame:
+    """A lazy frame as an array; missing values are NaN.
 
     Parameters
     ----------
     frame : LazyFrame
         Its rows must have a fixed order.
     source : str
-        What messages call it.
-    file : Path, default=None
-        What the frame reads; it is looked at before each block, for polars panics at less.
+        Its name in messages.
+    file : Path or None
+        The file that the frame reads. A change of it is found before each read, because polars
+        panics at shorter files.
 
     Raises
     ------
     ValueError
-        If a column holds something else than numbers and truth values.
+        If a column holds anything but numbers and truth values.
     """
 
-    def __init__(self, frame: pl.LazyFrame, source: str, file: Path | None = None) -> None:
+    def __init__(self, frame: pl.LazyFrame, source: str, file: Path | None) -> None:
         schema = frame.collect_schema()
         if other := [name for name, kind in schema.items() if not _is_number(kind)]:
             raise ValueError(
@@ -41,26 +38,44 @@ class FrameRows(DecodedRows):
                 "out, or turn them into numbers"
             )
         single = all(kind == pl.Float32 for kind in schema.values())
-        dtype = np.dtype(np.float32 if single else np.float64)
         height = frame.select(pl.len()).collect().item() if schema else 0
-        chunk = READ_BYTES // (max(1, len(schema)) * dtype.itemsize)
-        super().__init__(source, (height, len(schema)), dtype, schema.names(), chunk)
-        self._file, self._state = file, _state(file)
-        self._frame = frame.select(pl.all().cast(pl.Float32 if single else pl.Float64))
+        self.names, self.shape = schema.names(), (height, len(schema))
+        self.dtype = np.dtype(np.float32 if single else np.float64)
+        self.frame = frame.select(pl.all().cast(pl.Float32 if single else pl.Float64))
+        self.file, self._state = file, _state(file)
 
-    def _decode(self, start: int, stop: int) -> Array:
-        if self._state != _state(self._file):
+    def __getitem__(self, rows: slice) -> Array:
+        if self._state != _state(self.file):
             raise OSError("it is not what it was when it was opened")
         try:
-            frame = self._frame.slice(start, stop - start).collect()
-        except pl.exceptions.PanicException as error:  # which is no Exception
+            frame = self.frame.slice(rows.start, rows.stop - rows.start).collect()
+        except pl.exceptions.PanicException as error:  # not a subclass of Exception
             raise OSError(f"polars says: {shortened(str(error), 200)}") from error
-        return frame.to_numpy(order="c", writable=True)
+        return frame.to_numpy()
+
+
+class FrameRows(Rows):
+    """Rows of a lazy frame.
+
+    Parquet is decoded in pages, which hold some hundred thousand rows of a column. Chunks are large
+    for this reason.
+
+    Parameters
+    ----------
+    frame, source, file
+        As for `Frame`.
+    """
+
+    def __init__(self, frame: pl.LazyFrame, source: str, file: Path | None = None) -> None:
+        array = Frame(frame, source, file)
+        chunk = READ_BYTES // (max(1, array.shape[1]) * array.dtype.itemsize)
+        super().__init__(array, source, array.names, chunk)
 
     def _select(self, positions: list[int]) -> Rows:
-        names = self._frame.collect_schema().names()
-        frame = self._frame.select([names[j] for j in positions])
-        return FrameRows(frame, self.source, self._file)
+        # Other columns are not even decoded.
+        frame = self.array.frame.select([self.array.names[j] for j in positions])
+        rows = FrameRows(frame, self.source, self.array.file)
+        return rows.finite() if self._finite else rows
 
 
 def read_parquet(path: Path, columns: Sequence[str | int] | None = None) -> FrameRows:
@@ -95,7 +110,7 @@ def read_parquet(path: Path, columns: Sequence[str | int] | None = None) -> Fram
 
 
 def _state(file: Path | None) -> tuple[int, int] | None:
-    """Size and time of a file, which writing changes."""
+    """Size and time of a file; writing changes them."""
     if file is None:
         return None
     found = file.stat()
