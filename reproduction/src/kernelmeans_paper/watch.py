@@ -45,14 +45,14 @@ def coefficients_at_a_power(K: Array, weights: Array, power: float, steps: int) 
 
 
 class _WatchedSpace(GramSpace):
-    """A kernel matrix that remembers the coefficients of all centroids it has combined."""
+    """A kernel matrix that remembers the coefficients of all updated centroids."""
 
     def __init__(self, K: Array, threads: Threads) -> None:
         super().__init__(Kernel("precomputed", {}), K, np.ones(len(K), K.dtype), threads)
         self.seen: list[Array] = []
 
-    def combine(self, *args: Any, **kwargs: Any) -> Centroids:
-        centroids = super().combine(*args, **kwargs)
+    def update(self, *args: Any, **kwargs: Any) -> Centroids:
+        centroids = super().update(*args, **kwargs)
         assert centroids.coefficients is not None
         self.seen.append(centroids.coefficients.copy())
         return centroids
