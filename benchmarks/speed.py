@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.engines import Threads
-from kernelmeans.estimators import shell
+from kernelmeans.estimators import base
 from kernelmeans.kernels import Kernel, resolve_gamma
 from kernelmeans.lowrank import Explicit
 from kernelmeans.solver import Schedule, coldest_start, critical_power, solve
@@ -113,7 +113,7 @@ def setup(n: int = 6000, rounds: int = 9) -> None:
         steps += time.process_time() - start
         return result
 
-    shell.solve = timed  # type: ignore[assignment]
+    base.solve = timed  # type: ignore[assignment]
     exact = {"approximation": None, "n_swaps": 0, "random_state": 0}
     for rows, given in (
         (X, {"kernel": "rbf", "gamma": gamma}),
@@ -130,7 +130,7 @@ def setup(n: int = 6000, rounds: int = 9) -> None:
         ratio = statistics.median(a / b for a, b in pairs[1:])
         name = f"CPU of a fit / its {model.n_iter_} steps, n={n}, k=10, float32, {given['kernel']}"
         report(name, [statistics.median(whole), statistics.median(loop), ratio], "<= 1.70")
-    shell.solve = solve
+    base.solve = solve
 
 
 def several_kernels(n_steps: int = 25) -> None:

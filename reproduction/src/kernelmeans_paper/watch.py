@@ -35,7 +35,7 @@ def coefficients_of_a_fit(K: Array, weights: Array, estimator: KernelPowerKMeans
     list of ndarray
         One for the start and one for each step.
     """
-    return _watched(K, weights, lambda space: estimator._schedule(space, 0))
+    return _watched(K, weights, estimator._method)
 
 
 def coefficients_at_a_power(K: Array, weights: Array, power: float, steps: int) -> list[Array]:

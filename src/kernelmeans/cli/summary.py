@@ -3,7 +3,7 @@
 import math
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
@@ -11,8 +11,11 @@ from sklearn.utils import get_tags
 
 import kernelmeans
 from kernelmeans._text import counted, shortened
-from kernelmeans.cli.choice import ColumnChoice, Data
+from kernelmeans.cli.data import Data
 from kernelmeans.cli.views import describe
+
+if TYPE_CHECKING:
+    from kernelmeans.cli.job import Fitted
 
 _WIDTH = 78
 _INDENT = 18
@@ -21,32 +24,39 @@ _KERNELS = 12
 
 
 def fit_summary(
-    source: Path, data: Data, choice: ColumnChoice, fitted: Any, files: dict[str, Path]
+    source: Path,
+    data: Data,
+    fitted: "Fitted",
+    files: dict[str, Path],
+    *,
+    scaled: bool,
+    kernels: list[tuple[str, int]],
+    label_column: str | None,
 ) -> dict[str, Any]:
     """Return the summary of a fit, ready for JSON."""
     model, annealed = fitted.model, fitted.annealed
-    powers = np.asarray(annealed.power_history_)
+    # Columns of a kernel matrix or a graph are rows again.
+    pairwise = get_tags(model).input_tags.pairwise
     summary: dict[str, Any] = {
         "kernelmeans": kernelmeans.__version__,
         "input": str(source),
         "rows": int(data.X.shape[0]),
-        # Columns of a kernel matrix or a graph are rows again.
-        **({} if get_tags(model).input_tags.pairwise else {"features": int(data.X.shape[1])}),
+        **({} if pairwise else {"features": int(data.X.shape[1])}),
         "clusters": int(model.n_clusters),
         "sizes": sizes(model.labels_, model.n_clusters),
         "cost": float(model.inertia_),
         **({} if fitted.plain is None else _comparison(fitted)),
         "critical_power": float(annealed.critical_power_),
-        "start_power": float(powers[0]),
+        "start_power": float(annealed.power_history_[0]),
         "steps": int(annealed.n_iter_),
         "seconds": fitted.seconds,
-        "scaled": fitted.scaled,
+        "scaled": scaled,
         # JSON knows no infinity, but Python reads this one.
         "parameters": {
             name: "inf" if isinstance(value, float) and value == math.inf else value
             for name, value in model.get_params().items()
         },
-        **_kernel(fitted),
+        **({"kernels": describe(kernels, model)} if kernels else _kernel(model)),
         "approximation": {
             "kind": model.approximation_,
             "reason": model.approximation_reason_,
@@ -57,34 +67,31 @@ def fit_summary(
     }
     if data.labels is not None:
         summary["agreement"] = {
-            "column": choice.label,
+            "column": label_column,
             "nmi": float(normalized_mutual_info_score(data.labels, model.labels_)),
             "ari": float(adjusted_rand_score(data.labels, model.labels_)),
         }
     return summary
 
 
-def _comparison(fitted: Any) -> dict[str, Any]:
+def _comparison(fitted: "Fitted") -> dict[str, Any]:
     annealed, plain = fitted.annealed, fitted.plain
-    cost = plain.model.inertia_
+    assert plain is not None
     return {
         "annealed_cost": float(annealed.inertia_),
         "plain": {
-            "cost": float(cost),
-            "steps": int(plain.model.n_iter_),
-            "seconds": plain.seconds,
+            "cost": float(plain.inertia_),
+            "steps": int(plain.n_iter_),
+            "seconds": fitted.plain_seconds,
         },
         "percent_above_plain": percent_above(
-            annealed.inertia_, cost, scale=annealed.objective_history_[0]
+            annealed.inertia_, plain.inertia_, scale=annealed.objective_history_[0]
         ),
-        "written": "plain" if fitted.plain_won else "annealed",
+        "written": "annealed" if fitted.model is annealed else "plain",
     }
 
 
-def _kernel(fitted: Any) -> dict[str, Any]:
-    model = fitted.model
-    if fitted.kernels is not None:
-        return {"kernels": describe(fitted.kernels, model)}
+def _kernel(model: Any) -> dict[str, Any]:
     if model.n_pieces_ is None:
         return {"gamma": model.gamma_}
     return {

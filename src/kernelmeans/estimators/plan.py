@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
-from typing import Any, NamedTuple
+from numbers import Integral
+from typing import NamedTuple
 
 import scipy.sparse
 from sklearn.utils import assert_all_finite
 
 from kernelmeans._arrays import on_host
 from kernelmeans._devices import HOST, Device
-from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
@@ -32,14 +31,6 @@ from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import FeatureSpace, GramSpace, PartedSpace, Space
 from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 
-APPROXIMATION: dict[str, Any] = {
-    "approximation": [StrOptions({"auto", "landmarks", "rpcholesky", "rff"}), None],
-    "n_components": [
-        StrOptions({"auto"}),
-        Interval(Integral, 1, None, closed="left"),
-        Interval(Real, 0, 1, closed="neither"),
-    ],
-}
 #: What fits cost, in multiplications (``benchmarks/auto.py`` measures it): a kernel value, beside
 #: two for each column, and the passes over all samples, of two for each cluster.
 VALUE, PASSES = 20, 70

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from kernelmeans.cli.choice import ColumnChoice, load_data
+from kernelmeans.cli.data import ColumnChoice, load_data
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.tables import ArrayTable, FrameTable
 
@@ -14,7 +14,7 @@ NAMES = ["a", "b", "c", "x,y"]
 
 def table(**columns: list[object]) -> FrameTable:
     frame = pl.DataFrame({name: [0.5, 0.1, 0.7] for name in NAMES} | columns, strict=False)
-    return FrameTable(Path("data.csv"), frame)
+    return FrameTable(Path("data.csv"), frame.lazy())
 
 
 @pytest.mark.parametrize(

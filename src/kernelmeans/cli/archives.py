@@ -1,0 +1,188 @@
+"""Zip archives from strangers: sizes are counted before anything is unpacked."""
+
+import math
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from kernelmeans._text import listed
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.memory import readable
+
+# What numpy and skops write. Others unpack to more, or need much memory to unpack at all.
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+#: Bytes that a column takes by being there: its name, and its place in lists.
+_COLUMN_BYTES = 100
+#: Bytes that a row takes by being there: its label.
+_ROW_BYTES = 8
+
+
+class Header(NamedTuple):
+    """What the header of a stored array promises, and the member of the archive keeps."""
+
+    member: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+@contextmanager
+def opened(path: Path, file: Path | IO[bytes], most: float) -> Iterator[zipfile.ZipFile]:
+    """Open an archive unless it unpacks to too much; no member is ever read beyond its size.
+
+    Parameters
+    ----------
+    path : Path
+        What messages call it.
+    file : Path or binary file
+        The archive, which may lie within another.
+    most : float
+        Bytes that its members may have.
+    """
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        if any(info.compress_type not in _COMPRESSIONS or info.flag_bits & 1 for info in members):
+            raise BadInputError(
+                f"{path}: is an archive packed in an unusual way; write it again with "
+                "numpy.savez_compressed, scipy.sparse.save_npz or kernelmeans fit"
+            )
+        refuse_beyond(path, sum(info.file_size for info in members), most)
+        yield archive
+
+
+def refuse_beyond(path: Path, size: float, most: float) -> None:
+    """Refuse what would take more memory than it may."""
+    if size > most:
+        raise BadInputError(
+            f"{path}: would take {readable(size)} in memory, but the memory budget is "
+            f"{readable(most)}: allow more with --memory-budget, or make the file smaller"
+        )
+
+
+def refuse_shape(path: Path, shape: tuple[int, int], most: float) -> None:
+    """Refuse a shape that is too large for any work, however little the file holds of it."""
+    rows, columns = shape
+    refuse_beyond(path, max(_ROW_BYTES * rows, _COLUMN_BYTES * columns), most)
+
+
+def array_header(path: Path, archive: zipfile.ZipFile, name: str) -> Header:
+    """Read the header of an array, which must promise what the member holds.
+
+    Parameters
+    ----------
+    path : Path
+        What messages call the archive.
+    archive : ZipFile
+        Open.
+    name : str
+        Of the member.
+
+    Returns
+    -------
+    Header
+        Its shape and dtype; never object, which would be unpickled.
+    """
+    with archive.open(name) as file:
+        try:
+            # The second version has a longer header, the third one in UTF-8.
+            first = np.lib.format.read_magic(file) == (1, 0)
+            formats = np.lib.format
+            read = formats.read_array_header_1_0 if first else formats.read_array_header_2_0
+            shape, _, dtype = read(file)
+        except Exception as error:  # a damaged header can fail in any way
+            raise BadInputError(f"{path}: its member {name!r} is no NPY array ({error})") from error
+        held = archive.getinfo(name).file_size - file.tell()
+    header = Header(name, shape, dtype)
+    if dtype.hasobject or min(shape, default=0) < 0 or header.nbytes != held:
+        raise BadInputError(
+            f"{path}: its member {name!r} holds {held} bytes of numbers, but its header promises "
+            f"shape {shape} of {dtype}: write it again"
+        )
+    return header
+
+
+def check_sparse(matrix: Any) -> None:
+    """Check every index of a sparse matrix: compiled code reads wherever they point.
+
+    Raises
+    ------
+    ValueError
+        If an index lies outside of the shape, or values are no real numbers.
+    """
+    if matrix.dtype.kind not in "fiub":
+        raise ValueError(f"the sparse matrix holds {matrix.dtype} values, not real numbers")
+    if matrix.format in ("csr", "csc", "bsr"):
+        matrix.check_format(full_check=True)
+
+
+def read_npz(path: Path, most: float) -> Any:
+    """Read the one matrix of an NPZ file; of several the one named X.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    most : float
+        Bytes that it may unpack to.
+
+    Returns
+    -------
+    ndarray or sparse matrix of shape (n_rows, n_columns)
+        Real numbers; sparse ones in CSR format, with every index checked.
+    """
+    with opened(path, path, most) as archive:
+        found = [array_header(path, archive, name) for name in archive.namelist()]
+        headers = {header.member.removesuffix(".npy"): header for header in found}
+        if {"format", "shape"} <= headers.keys():
+            return _read_sparse(path, archive, headers["shape"], most)
+        header = _matrix(path, headers)
+        if len(header.shape) != 2:
+            raise BadInputError(
+                f"{path}: the array has shape {header.shape}; rows x columns is needed"
+            )
+        if header.dtype.kind not in "fiub":
+            raise BadInputError(f"{path}: the array holds {header.dtype} values, not real numbers")
+        return _read(archive, header)
+
+
+def _matrix(path: Path, headers: dict[str, Header]) -> Header:
+    """The array named X, the only one, or the only one of two axes."""
+    if "X" in headers:
+        return headers["X"]
+    found = list(headers.values())
+    if len(found) > 1:
+        found = [header for header in found if len(header.shape) == 2]
+    if len(found) != 1:
+        raise BadInputError(
+            f"{path}: holds the arrays {listed(list(headers))}; "
+            "a single matrix, or one named 'X', is needed"
+        )
+    return found[0]
+
+
+def _read_sparse(path: Path, archive: zipfile.ZipFile, shape: Header, most: float) -> Any:
+    if shape.shape != (2,) or shape.dtype.kind not in "iu":
+        raise BadInputError(f"{path}: its shape is not two whole numbers")
+    refuse_shape(path, _read(archive, shape).tolist(), most)
+    try:
+        matrix = scipy.sparse.load_npz(path)
+        check_sparse(matrix)
+        return matrix.tocsr()
+    except MemoryError:
+        raise
+    except Exception as error:  # parts that do not belong together can fail in any way
+        raise BadInputError(f"{path}: the sparse matrix is damaged: {error}") from error
+
+
+def _read(archive: zipfile.ZipFile, header: Header) -> Any:
+    with archive.open(header.member) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
