@@ -201,7 +201,7 @@ def anchor_basis(
 
     Its eigenvectors are the leading left singular vectors of Z Lambda^-1/2, by way of the m x m
     matrix Lambda^-1/2 Z^T W Z Lambda^-1/2 of the rows' weights W and the anchors' masses Lambda.
-    Anchors of debris, and of more pieces than clusters, are left out: rows near them go to the others.
+    Anchors of debris, and of more pieces than clusters, are left out; rows near them go to others.
 
     Parameters
     ----------

@@ -118,11 +118,7 @@ class GraphKernel(DiffusionKernel):
         super().__init__("graph", {"t": t})
 
     def fit(
-        self,
-        X: Data,
-        sample_weight: Array | None = None,
-        n_clusters: int = 8,
-        shared: object = None,
+        self, X: Data, sample_weight: Array | None = None, n_clusters: int = 8, shared: Any = None
     ) -> "GraphKernel":
         """Learn the features of the rows of a graph.
 
