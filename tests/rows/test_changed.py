@@ -121,3 +121,20 @@ def test_large_finite_numbers_are_finite():
     rows = as_rows(Dataset(np.full((4, 2), 1.7e308))).finite()
     assert_array_equal(rows[:], np.full((4, 2), 1.7e308))
     assert_array_equal(rows.select([1])[[2]], [[1.7e308]])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_is_refused_with_its_block(monkeypatch, bad):
+    monkeypatch.setattr("kernelmeans.rows.base.READ_BYTES", 10 * 32)
+    spoilt = X[:100].copy()
+    spoilt[31, 2] = bad
+    rows = as_rows(Dataset(spoilt)).finite()
+    for key in (slice(None), slice(3, 99), slice(35, None, -2)):
+        with pytest.raises(ValueError, match=r"Dataset /X: Input X contains NaN or infinity in"):
+            rows[key]
+    with pytest.raises(ValueError, match="infinity in rows 30 to 39;"):
+        rows[3:]
+    assert_array_equal(rows[40:], spoilt[40:])
+    assert_array_equal(rows.select([3, 0])[:], spoilt[:, [3, 0]])
+    with pytest.raises(ValueError, match="infinity in rows 30 to 39;"):
+        rows.select([2])[:]

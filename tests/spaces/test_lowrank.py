@@ -17,9 +17,9 @@ from kernelmeans.lowrank import Explicit, Fourier, Nystroem, approximate
 from kernelmeans.rows import open_rows
 from kernelmeans.solver import Schedule, solve
 from kernelmeans.spaces import (
-    CachedGramSpace,
     EntropyRule,
     FeatureSpace,
+    GramSpace,
     PartedSpace,
     ProductSpace,
 )
@@ -266,7 +266,7 @@ class Mix(SpaceConformance):
     @staticmethod
     def member(form, kernel, features, X, weight, threads):
         if form == "matrix":
-            return CachedGramSpace(kernel, X, weight, threads)
+            return GramSpace(kernel, X, weight, threads)
         if form == "parted":
             return parted(features, X, weight, threads)
         return FeatureSpace.hold(features, X, weight, threads)

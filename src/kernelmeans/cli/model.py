@@ -34,8 +34,13 @@ from kernelmeans.spaces import Predictor, ProductPredictor
 #: All that a model file may hold beside numbers, text, lists, dicts, NumPy arrays, and
 #: scikit-learn's `Pipeline` and `StandardScaler`.
 TRUSTED_TYPES = (
-    "kernelmeans.estimators.diagonal.TrainingDiagonal",
+    "kernelmeans.estimators.inputs.Graph",
+    "kernelmeans.estimators.inputs.Input",
+    "kernelmeans.estimators.inputs.KernelMatrix",
+    "kernelmeans.estimators.inputs.TrainingDiagonal",
     "kernelmeans.estimators.multi.MultiKernelPowerKMeans",
+    "kernelmeans.estimators.several.KernelMatrices",
+    "kernelmeans.estimators.several.Views",
     "kernelmeans.estimators.single.KernelKMeans",
     "kernelmeans.estimators.single.KernelPowerKMeans",
     "kernelmeans.estimators.views.View",

@@ -3,24 +3,56 @@
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, cast
 
-import numpy as np
-
-from kernelmeans._typing import Array, Data
-from kernelmeans.estimators.parameters import (
-    ANNEALING,
-    COMMON,
-    DEVICE,
-    KERNEL,
-    Annealed,
-    OneKernel,
-    WithKernel,
-)
+from kernelmeans._typing import Array
+from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.estimators.inputs import Input, one_kernel
+from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, KERNEL
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Schedule
+from kernelmeans.solver import Schedule, annealed, hard
 from kernelmeans.spaces import FeaturePredictor, Space
 
+#: Parameters of the estimators that say which kernel.
+_OF_KERNEL = ("kernel", "gamma", "degree", "coef0", "kernel_params", "n_neighbors", "t", "metric")
 
-class KernelPowerKMeans(WithKernel, Annealed):
+
+class OneKernelClusterer(KernelClusterer):
+    """Estimators with the kernel parameters of scikit-learn, and those of the heat kernel."""
+
+    kernel_: Kernel
+
+    def _input(self) -> Input:
+        return one_kernel({name: getattr(self, name) for name in _OF_KERNEL})
+
+    @property
+    def gamma_(self) -> float | None:
+        """Width used, where the kernel has one."""
+        gamma: float | None = self.kernel_.parameters.get("gamma")
+        return gamma
+
+    @property
+    def n_neighbors_(self) -> int | None:
+        """Neighbours of a row, itself included, where the kernel has them."""
+        n_neighbors: int | None = self.kernel_.parameters.get("n_neighbors")
+        return n_neighbors
+
+    @property
+    def t_(self) -> float | None:
+        """Time of the heat kernel, where it is one."""
+        t: float | None = self.kernel_.parameters.get("t")
+        return t
+
+    @property
+    def eigenvalues_(self) -> Array | None:
+        """Eigenvalues of the graph of a heat kernel, where it is one."""
+        return getattr(self.kernel_, "eigenvalues", None)
+
+    @property
+    def n_pieces_(self) -> int | None:
+        """Connected components of the graph of a heat kernel, where it is one."""
+        return getattr(self.kernel_, "n_pieces", None)
+
+
+class KernelPowerKMeans(OneKernelClusterer):
     """Kernel power k-means: kernel k-means that is annealed instead of restarted.
 
     The smallest distance in the cost of kernel k-means is replaced by a power mean M_s of the
@@ -263,8 +295,22 @@ class KernelPowerKMeans(WithKernel, Annealed):
         self.device = device
         self.random_state = random_state
 
+    def _method(self, space: Space) -> Schedule:
+        method = annealed(
+            space,
+            self.n_clusters,
+            s0=self.s0,
+            eta=self.eta,
+            anneal_every=self.anneal_every,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_swaps=self.n_swaps,
+        )
+        self.critical_power_ = method.critical_power
+        return method
 
-class KernelKMeans(WithKernel):
+
+class KernelKMeans(OneKernelClusterer):
     """Kernel k-means: hard steps from the start, the limit s -> -inf of `KernelPowerKMeans`.
 
     Prefer `KernelPowerKMeans`; this one is here to compare with, and for data so easy that
@@ -352,11 +398,11 @@ class KernelKMeans(WithKernel):
         self.device = device
         self.random_state = random_state
 
-    def _schedule(self, space: Space, seed: int) -> Schedule:
-        return Schedule(s0=-np.inf, critical_power=-np.inf, max_iter=self.max_iter)
+    def _method(self, space: Space) -> Schedule:
+        return hard(space, n_swaps=self.n_swaps, max_iter=self.max_iter)
 
 
-class PowerKMeans(OneKernel, Annealed):
+class PowerKMeans(KernelClusterer):
     """Power k-means: the annealed form of k-means, in the space of the data.
 
     `KernelPowerKMeans` with the linear kernel; centroids are points. For round clusters, and for
@@ -424,8 +470,22 @@ class PowerKMeans(OneKernel, Annealed):
         self.device = device
         self.random_state = random_state
 
-    def _resolve_kernel(self, X: Data, weight: Array, seed: int) -> Kernel:
-        return Kernel("linear", {})
+    def _input(self) -> Input:
+        return Input({"kernel": "linear"})
+
+    def _method(self, space: Space) -> Schedule:
+        method = annealed(
+            space,
+            self.n_clusters,
+            s0=self.s0,
+            eta=self.eta,
+            anneal_every=self.anneal_every,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_swaps=self.n_swaps,
+        )
+        self.critical_power_ = method.critical_power
+        return method
 
     @property
     def cluster_centers_(self) -> Array:

@@ -3,7 +3,7 @@
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -296,6 +296,11 @@ class Nystroem(FeatureMap):
 
     def squared_lengths(self, X: Data) -> Array:
         return self.kernel.squared_lengths(X)
+
+
+#: Maps drawn at random without a look at the rows: given a kernel, the number of columns, a
+#: number of features, a seed and a dtype. They refuse kernels that they are not for.
+RANDOM_MAPS: Mapping[str, Callable[..., FeatureMap]] = {"rff": Fourier.draw}
 
 
 def whitening_of(gram: Array, dtype: Any) -> Array:
