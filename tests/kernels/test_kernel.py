@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 import data
 from kernelmeans.kernels import (
+    OF_FEATURES,
     PARAMETERS,
     Kernel,
     geodesic_kernel,
@@ -20,7 +21,7 @@ X = data.cloud(70, 4)
 Y = data.cloud(30, 4, seed=1)
 POLYNOMIAL = Kernel("poly", {"gamma": 0.3, "degree": 2, "coef0": 1.0})
 AS_SCIKIT_LEARN = ["rbf", "laplacian", "poly", "sigmoid", "cosine", "linear"]
-NAMED = [*AS_SCIKIT_LEARN, "geodesic"]
+NAMED = [name for name in OF_FEATURES if name != "heat"]
 
 
 def settled(name, rows, **given):
