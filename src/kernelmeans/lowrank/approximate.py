@@ -246,7 +246,7 @@ def _landmarks(kernel: Kernel, X: Data, sample_weight: Array, count: int, seed: 
 def _pivots(
     kernel: Kernel, X: Data, sample_weight: Array, most: int, tolerance: float, seed: int
 ) -> Pivots:
-    lengths = kernel.lengths(X) if kernel.normalised else None
+    lengths = kernel.lengths(X) if kernel.normalized else None
 
     def rows(indices: IntArray) -> Array:
         values = kernel.values(X[indices], X)
