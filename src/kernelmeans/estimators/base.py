@@ -333,8 +333,9 @@ class KernelClusterer(
     ) -> Result:
         """All restarts, as many at a time as the memory budget holds, and swap moves."""
         rehearses = starts.seeded and can_rehearse(space, self.n_clusters, method)
-        room = min(budget - space.resident_bytes, BATCH_BYTES)
-        batch = max(1, room // space.bytes_per_restart(self.n_clusters))
+        memory = space.memory(self.n_clusters)
+        room = min(budget - memory.resident - memory.transient, BATCH_BYTES)
+        batch = max(1, room // memory.per_restart)
         # After a rehearsal each restart has powers of its own.
         size = 1 if rehearses else batch
         results: list[Result] = []

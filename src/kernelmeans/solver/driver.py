@@ -14,7 +14,7 @@ from kernelmeans.solver.exchange import NONE, Exchanges, find_exchanges
 from kernelmeans.solver.power import SQUARES, Loss, weigh
 from kernelmeans.solver.result import Record, Result
 from kernelmeans.solver.schedule import Clock, Schedule
-from kernelmeans.spaces import Centroids, Share, Space
+from kernelmeans.spaces import Centroids, PartialSum, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
 PERTURBATION = {"float64": 1e-8, "float32": 1e-5}
@@ -173,9 +173,9 @@ def _sums(
 ) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
     order = centroids, power, loss, noise, seeds, exchanges
-    share = space.reduce(_block_sums, centroids.shape, *order)
-    mass, objective, certainty, total_weight, fingerprint = share.sums
-    return Report(share.vectors, mass, objective, 1 - certainty / total_weight, fingerprint)
+    total = space.reduce(_block_sums, centroids.shape, *order)
+    mass, objective, certainty, total_weight, fingerprint = total.sums
+    return Report(total.vectors, mass, objective, 1 - certainty / total_weight, fingerprint)
 
 
 def _block_sums(
@@ -187,7 +187,7 @@ def _block_sums(
     noise: Array,
     seeds: Sequence[int],
     exchanges: Exchanges,
-) -> Share:
+) -> PartialSum:
     """What one block adds to a step. Pure: it may run in a thread or on another machine."""
     v = space.device_weight[block]
     v64 = double(v)
@@ -201,7 +201,7 @@ def _block_sums(
     for r in np.flatnonzero(noise).tolist():
         shake = 1 + noise[r] * _normal(seeds[r], coefficients.shape[0], place)
         coefficients[:, r, :] *= like(shake, v)
-    return Share(
+    return PartialSum(
         space.accumulate(coefficients, block),
         (
             double(reduce("sum", coefficients, axis=-1)),
@@ -247,7 +247,7 @@ def _moved(
     costs = None
     if refills and empty.any():
         costs = assign(space, centroids).costs(space)
-    centroids = space.combine(report.total, report.mass, centroids, factor, hard)
+    centroids = space.update(report.total, report.mass, centroids, factor, hard)
     if costs is not None:
         _refill(space, centroids, empty, costs)
     elif empty.any():
