@@ -19,7 +19,7 @@ from kernelmeans.lowrank import Explicit
 from kernelmeans.solver import Schedule, solve
 from kernelmeans.solver.schedule import AUTO_RELAXATION
 from kernelmeans.solver.seeding import random_seeds
-from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, Space
+from kernelmeans.spaces import FeatureSpace, GramSpace, Space
 
 ROW = "{:<58}{:>12}{:>12}{:>8}"
 #: Samples in a kernel matrix, samples of a matrix-free step, samples and width of features.
@@ -76,15 +76,15 @@ def gram(device: Device, n: int, cached: bool, wait: Callable[[], None]) -> None
     weight = np.ones(n, np.float32)
     space: Any
     if cached:
-        space = CachedGramSpace(RBF, X, weight, Threads(1), device=device)
-        matrix = space.rows(slice(0, n))
+        space = GramSpace(RBF, X, weight, Threads(1), device=device)
+        matrix = space.rows.read(slice(0, n))
         name = "kernel matrix in memory"
 
         def bare() -> None:
             A @ matrix
 
     else:
-        space = GramSpace(RBF, X, weight, Threads(1), device.budget(None), device)
+        space = GramSpace(RBF, X, weight, Threads(1), device, device.budget(None))
         blocks = list(space._held_blocks())
         rows, width = device.put(X), blocks[0].stop
         block = device.put(rng.random((width, n), dtype=np.float32))

@@ -19,13 +19,13 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.engines import Threads
-from kernelmeans.estimators import shell
+from kernelmeans.estimators import base
 from kernelmeans.kernels import Kernel, resolve_gamma
 from kernelmeans.lowrank import Explicit
 from kernelmeans.solver import Schedule, coldest_start, critical_power, solve
 from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION
 from kernelmeans.solver.seeding import random_seeds
-from kernelmeans.spaces import CachedGramSpace, EntropyRule, FeatureSpace, ProductSpace, Space
+from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, Space
 
 ROW = "{:<67}{:>12}{:>12}{:>9}   {}"
 
@@ -73,9 +73,9 @@ def step_loops(n_steps: int = 25) -> None:
     k, restarts, n = 10, 20, 4000
     X = rng.standard_normal((n, 20), dtype=np.float32)
     with Threads() as threads:
-        gram = CachedGramSpace(Kernel("rbf", {"gamma": 0.02}), X, np.ones(n, "f4"), threads)
+        gram = GramSpace(Kernel("rbf", {"gamma": 0.02}), X, np.ones(n, "f4"), threads)
     A = rng.random((k * restarts, n), dtype=np.float32)
-    K = gram.rows(slice(0, n))
+    K = gram.rows.read(slice(0, n))
 
     def bare_gram() -> None:
         for _ in range(n_steps):
@@ -113,7 +113,7 @@ def setup(n: int = 6000, rounds: int = 9) -> None:
         steps += time.process_time() - start
         return result
 
-    shell.solve = timed  # type: ignore[assignment]
+    base.solve = timed  # type: ignore[assignment]
     exact = {"approximation": None, "n_swaps": 0, "random_state": 0}
     for rows, given in (
         (X, {"kernel": "rbf", "gamma": gamma}),
@@ -130,7 +130,7 @@ def setup(n: int = 6000, rounds: int = 9) -> None:
         ratio = statistics.median(a / b for a, b in pairs[1:])
         name = f"CPU of a fit / its {model.n_iter_} steps, n={n}, k=10, float32, {given['kernel']}"
         report(name, [statistics.median(whole), statistics.median(loop), ratio], "<= 1.70")
-    shell.solve = solve
+    base.solve = solve
 
 
 def several_kernels(n_steps: int = 25) -> None:
@@ -140,13 +140,13 @@ def several_kernels(n_steps: int = 25) -> None:
     X = rng.standard_normal((n, 20), dtype=np.float32)
     with Threads() as threads:
         members = [
-            CachedGramSpace(Kernel("rbf", {"gamma": gamma}), X, np.ones(n, "f4"), threads)
+            GramSpace(Kernel("rbf", {"gamma": gamma}), X, np.ones(n, "f4"), threads)
             for gamma in np.geomspace(0.005, 0.1, n_kernels)
         ]
     rule = EntropyRule(entropy_weight=n * 0.5)
     product = ProductSpace(members, [slice(None)] * n_kernels, rule)
     A = rng.random((k * restarts, n), dtype=np.float32)
-    matrices = [member.rows(slice(0, n)) for member in members]
+    matrices = [member.rows.read(slice(0, n)) for member in members]
 
     def bare() -> None:
         for _ in range(n_steps):

@@ -67,7 +67,7 @@ def test_compares_with_plain_kernel_k_means_from_the_same_start(run, seed):
     np.save("data.npy", X)
     start = {"kernel": "rbf", "gamma": 0.7, "init": "random", "n_init": 1}
     options = [f"--{name.replace('_', '-')}={value}" for name, value in start.items()]
-    run("fit", "data.npy", "-k", 6, "--no-scale", *options, "--seed", seed, "--n-swaps", "auto")
+    run("fit", "data.npy", "-k", 6, "--no-scale", *options, "--seed", seed, "--compare")
     plain = KernelKMeans(6, **start, random_state=seed).fit(X)
     found = summary()
     assert found["plain"]["cost"] == pytest.approx(plain.inertia_)
@@ -85,7 +85,7 @@ def test_never_writes_worse_labels_than_it_has_computed(run):
         centres, sizes = rng.uniform(-10, 10, (6, 1)), rng.dirichlet(np.full(6, 0.6))
         X = centres[rng.choice(6, 90, p=sizes)] + rng.standard_normal((90, 1))
         np.save("data.npy", X)
-        alone = ["--kernel", "rbf", "--no-scale", "--n-swaps", 0, "--force"]
+        alone = ["--kernel", "rbf", "--no-scale", "--n-swaps", 0, "--force", "--compare"]
         result = run("fit", "data.npy", "-k", 6, *alone)
         found, labels = summary(), np.loadtxt("data.labels.csv", delimiter=",", skiprows=1)[:, -1]
         costs = {"plain": found["plain"]["cost"], "annealed": found["annealed_cost"]}
@@ -107,9 +107,9 @@ def test_text_summary_is_readable(fit):
     text = fit().stdout
     assert re.search(r"^rows +60 of 3 features in 3 clusters$", text, re.M)
     assert re.search(r"^cluster sizes +20 20 20$", text, re.M)
-    assert re.search(r"^cost .* plain kernel k-means", text, re.M)
+    assert re.search(r"^cost +\S+$", text, re.M)
     assert re.search(r"^power +from -?[\d.]+ \(critical power -?[\d.]+\), \d+ steps", text, re.M)
-    assert re.search(r"^time +\d+\.\d\d s", text, re.M)
+    assert re.search(r"^time +\d+\.\d\d s$", text, re.M)
     assert re.search(r"^agreement +NMI 1.000, ARI 1.000 with column 'kind'$", text, re.M)
     for file in ("data.labels.csv", "data.model.skops", "data.summary.json"):
         assert file in text

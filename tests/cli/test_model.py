@@ -120,7 +120,7 @@ def test_a_foreign_type_is_named_and_refused(refused, model_file, data):
 def test_a_foreign_estimator_is_refused_though_skops_trusts_it(refused, model_file, data):
     other = Pipeline([("cluster", LogisticRegression())])
     rewritten(model_file, lambda content: content.update(pipeline=other))
-    assert "incomplete" in refused("predict", model_file, data, "--labels", "new.csv")
+    assert "refused, for it holds" in refused("predict", model_file, data, "--labels", "new.csv")
 
 
 def test_a_foreign_step_is_refused_though_skops_trusts_it(refused, model_file, data):
@@ -128,7 +128,7 @@ def test_a_foreign_step_is_refused_though_skops_trusts_it(refused, model_file, d
         content["pipeline"].steps.insert(0, ("odd", LogisticRegression()))
 
     rewritten(model_file, insert)
-    assert "incomplete" in refused("predict", model_file, data, "--labels", "new.csv")
+    assert "refused, for it holds" in refused("predict", model_file, data, "--labels", "new.csv")
 
 
 def test_a_newer_format_says_what_wrote_it(refused, model_file, data):

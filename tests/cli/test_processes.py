@@ -124,15 +124,15 @@ def test_signals_leave_no_temporary_file(number):
     """The signal comes when half of a file is written."""
     code = (
         "import os, signal, time\n"
-        "from kernelmeans.cli import atomic\n"
-        "from kernelmeans.cli.ended import ended_by_signals\n"
+        "from kernelmeans.cli import outputs\n"
+        "from kernelmeans.cli.errors import ended_by_signals\n"
         "from pathlib import Path\n"
         # Under nohup the parent ignores it, and so would this process.
         f"signal.signal(signal.{number}, signal.SIG_DFL)\n"
         "def half(file):\n"
         "    file.write(b'half'); file.flush()\n"
         f"    os.kill(os.getpid(), signal.{number}); time.sleep(10)\n"
-        "with ended_by_signals(): atomic.write_all({Path('labels.csv'): half})"
+        "with ended_by_signals(): outputs.write_all({Path('labels.csv'): half})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 128 + getattr(signal, number), done.stderr

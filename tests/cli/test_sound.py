@@ -12,8 +12,7 @@ import scipy.sparse
 import skops.io
 
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.model import TRUSTED_TYPES, load_model
-from kernelmeans.cli.sound import check_archive, check_content
+from kernelmeans.cli.model import TRUSTED_TYPES, check_archive, check_content, load_model
 from kernelmeans.heat.neighbors import NearestRows
 
 S = scipy.sparse.random_array((60, 3), density=0.7, format="csr", rng=0)
@@ -69,7 +68,7 @@ def test_only_csr_is_stored(sparse_model):
         scipy.sparse.save_npz(file, scipy.sparse.load_npz(io.BytesIO(content)).tocoo())
         return file.getvalue()
 
-    assert "no ordinary CSR matrix" in refusal(changed(sparse_model, ".npz", change))
+    assert "is no CSR matrix" in refusal(changed(sparse_model, ".npz", change))
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -121,7 +120,7 @@ def test_one_infinity_under_two_names(value):
 def test_a_sparse_matrix_has_nothing_of_its_own():
     matrix = S.copy()
     matrix.check_format = print
-    with pytest.raises(ValueError, match="X is no ordinary CSR matrix"):
+    with pytest.raises(ValueError, match="X has a check_format of its own"):
         check_content({"X": matrix})
 
 
@@ -179,7 +178,7 @@ def test_a_plan_that_stands_for_more_than_it_spells_out(model_file):
 
 
 def test_a_plan_of_blanks(model_file, monkeypatch):
-    monkeypatch.setattr("kernelmeans.cli.sound._SCHEMA_BYTES", 10**6)
+    monkeypatch.setattr("kernelmeans.cli.model._PLAN_BYTES", 10**6)
     path = changed(model_file, ".json", lambda content: content + b" " * 10**6)
     assert "schema.json" in refusal(path, most=10**9)
 

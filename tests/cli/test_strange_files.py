@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from kernelmeans.cli import tables
-from kernelmeans.cli.choice import ColumnChoice
+from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import BadInputError, warnings_as_lines
-from kernelmeans.cli.job import Talk, _model_columns
+from kernelmeans.cli.job import Job, _model_columns
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import as_json
 from kernelmeans.cli.tables import read_table
@@ -174,7 +174,7 @@ def test_columns_are_not_looked_for_one_by_one():
     choice = ColumnChoice(columns=["0,1,2", "3"], drop=["1", "2,3"])
     assert choice.features(table) == ["0"]
     model = Model(None, Unsearchable("01234"), "float64")
-    assert _model_columns(table, model, Talk()) == list("01234")
+    assert _model_columns(table, model, Job(data=Path("X.npy"))) == list("01234")
 
 
 @pytest.mark.usefixtures("folder")
@@ -234,5 +234,5 @@ def test_developers_see_where_it_failed(run, data, monkeypatch):
 def test_notes_and_warnings_are_short(capsys):
     with warnings_as_lines(quiet=False):
         warnings.warn("x" * 10**6, stacklevel=1)
-    Talk().note("y" * 10**6)
+    Job(data=Path("X.npy")).note("y" * 10**6)
     assert max(map(len, capsys.readouterr().err.splitlines())) < 2100

@@ -14,8 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.cli.demo import write_digits
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.job import write_digits
 from kernelmeans.cli.model import TRUSTED_TYPES, load_model
 from kernelmeans.cli.views import read_views
 
@@ -338,15 +338,15 @@ def test_the_picture_has_the_weights(fit, monkeypatch):
         ("[[view]", ["cannot be read as TOML", "line 1"]),
         (b"\xff\xfe", ["cannot be read as TOML", "utf-8"]),
         ("entropy = 1\n[[view]]", ["unknown key 'entropy'", "entropy_weight, view"]),
-        ("entropy_weight = -1\n[[view]]", ["entropy_weight = -1", "0 or more"]),
-        ("entropy_weight = nan\n[[view]]", ["entropy_weight = nan", "0 or more"]),
-        ("entropy_weight = true\n[[view]]", ["entropy_weight = True", "0 or more"]),
-        ('entropy_weight = "2"\n[[view]]', ["entropy_weight = '2'", "0 or more"]),
-        ('kernel_scaling = "max"\n[[view]]', ["'max'", "unit-variance, cosine, min-max, none"]),
-        ("kernel_scaling = 1\n[[view]]", ["kernel_scaling = 1", "cosine"]),
+        ("entropy_weight = -1\n[[view]]", ["'entropy_weight'", "[0.0, inf]", "Got -1"]),
+        ("entropy_weight = nan\n[[view]]", ["'entropy_weight'", "Got nan"]),
+        ("entropy_weight = true\n[[view]]", ["entropy_weight = True", "a number"]),
+        ('entropy_weight = "2"\n[[view]]', ["'entropy_weight'", "Got '2'"]),
+        ('kernel_scaling = "max"\n[[view]]', ["'kernel_scaling'", "'min-max'", "Got 'max'"]),
+        ("kernel_scaling = 1\n[[view]]", ["'kernel_scaling'", "Got 1"]),
         (
             "[[view]]\n[[view]]\nwidth = 1\nfoo = 2",
-            ["view 2: unknown keys 'width', 'foo'", "gamma"],
+            ["view 2", "unknown keys ['foo', 'width']", "gamma"],
         ),
         ('[[view]]\nname = ""', ["view 1", "name = ''", "text"]),
         ("[[view]]\nname = 3", ["view 1", "name = 3", "text"]),
@@ -356,23 +356,23 @@ def test_the_picture_has_the_weights(fit, monkeypatch):
             ["'a 3'", "name of its own"],
         ),
         ('[[view]]\nname = "a"\nkernel = "magic"', ["view 1 ('a')", "'magic'", "rbf", "du2015"]),
-        ('[[view]]\nkernel = "precomputed"', ["view 1", "'precomputed'", "one of rbf"]),
-        ('[[view]]\nkernel = ["rbf"]', ["view 1", "kernel = ['rbf']", "one of rbf"]),
-        ('[[view]]\nkernel = "rbf"\ngamma = "wide"', ["gamma = 'wide'", "rms, median, scale"]),
-        ('[[view]]\nkernel = "rbf"\ngamma = 0', ["gamma = 0", "above 0"]),
-        ('[[view]]\nkernel = "rbf"\ngamma = inf', ["gamma = inf", "above 0"]),
-        ('[[view]]\nkernel = "rbf"\ngamma = true', ["gamma = True", "above 0"]),
-        ('[[view]]\nkernel = "poly"\ndegree = -1', ["degree = -1", "0 or more"]),
-        ('[[view]]\nkernel = "poly"\ncoef0 = "1"', ["coef0 = '1'", "a number"]),
-        ('[[view]]\nkernel = "heat"\nn_neighbors = 1', ["n_neighbors = 1", "2 or more, or auto"]),
-        ('[[view]]\nkernel = "heat"\nn_neighbors = nan', ["n_neighbors = nan", "2 or more"]),
-        ('[[view]]\nkernel = "heat"\nt = 0', ["t = 0", "above 0, or auto"]),
-        ('[[view]]\nkernel = "heat"\nmetric = "l1"', ["metric = 'l1'", "euclidean or cosine"]),
-        ('[[view]]\nkernel = "rbf"\ndegree = 2', ["'rbf' takes only gamma", "leave degree out"]),
-        ("[[view]]\ngamma = 1", ["'heat' takes only n_neighbors, t, metric;", "leave gamma out"]),
-        ('[[view]]\nkernel = "linear"\ngamma = 1', ["'linear' takes no parameters"]),
+        ('[[view]]\nkernel = "precomputed"', ["view 1: 'precomputed' is no kernel", "rbf"]),
+        ('[[view]]\nkernel = "graph"', ["view 1: kernel='graph' is for X as a whole"]),
+        ('[[view]]\nkernel = ["rbf"]', ["view 1: ['rbf'] is no kernel", "rbf"]),
+        ('[[view]]\nkernel = "rbf"\ngamma = "wide"', ["'gamma'", "'median'", "Got 'wide'"]),
+        ('[[view]]\nname = "a"\ngamma = 0', ["'gamma' parameter of view 1 ('a')", "Got 0"]),
+        ('[[view]]\nkernel = "rbf"\ngamma = inf', ["'gamma'", "(0.0, inf)", "Got inf"]),
+        ('[[view]]\nkernel = "rbf"\ngamma = true', ["view 1: gamma = True", "a number"]),
+        (f"[[view]]\ngamma = {10**400}", ["view 1: gamma = 1000", "64 bits"]),
+        ('[[view]]\nkernel = "rbf"\ngamma = 2001-01-01', ["'gamma'", "2001"]),
+        ('[[view]]\nkernel = "poly"\ndegree = -1', ["'degree'", "[0.0, inf)", "Got -1"]),
+        ('[[view]]\nkernel = "poly"\ncoef0 = "1"', ["'coef0'", "Got '1'"]),
+        ('[[view]]\nkernel = "heat"\nn_neighbors = 1', ["'n_neighbors'", "[2, inf)", "Got 1"]),
+        ('[[view]]\nkernel = "heat"\nn_neighbors = nan', ["'n_neighbors'", "Got nan"]),
+        ('[[view]]\nkernel = "heat"\nt = 0', ["'t'", "(0.0, inf)", "'auto'", "Got 0"]),
+        ('[[view]]\nkernel = "heat"\nmetric = "l1"', ["'metric'", "'cosine'", "Got 'l1'"]),
         ('[[view]]\nkernel = "widths"\ngamma = 1', ["'widths' takes no parameters"]),
-        ('[[view]]\nkernel = "neighbors"\nt = 1', ["'neighbors' takes only metric", "leave t out"]),
+        ('[[view]]\nkernel = "neighbors"\nt = 1', ["view 1", "'neighbors' takes only metric"]),
         ("[[view]]\ncolumns = []", ["view 1", "columns = []", "list of names"]),
         ('[[view]]\ncolumns = "petal*"', ["columns = 'petal*'", "list of names"]),
         ("[[view]]\ncolumns = [1.5]", ["columns = [1.5]", "list of names"]),
@@ -397,12 +397,21 @@ def test_a_missing_file_is_named(refused, flowers):
 
 def test_what_the_estimator_refuses_is_printed_as_it_says_it(message):
     text = '[[view]]\n[[view]]\nkernel = "poly"\ngamma = "median"\n'
-    assert "kernels[1]: gamma='median' needs a kernel that is a function" in message(text)
+    assert "view 2: gamma='median' needs a kernel that is a function" in message(text)
+
+
+def test_a_parameter_that_the_kernel_has_not_is_a_warning(fit):
+    result = fit('[[view]]\nkernel = "rbf"\ndegree = 2\n')
+    assert "Warning: degree=2 has no effect with kernel='rbf'" in result.stderr
+
+
+def test_other_refusals_do_not_blame_the_file(message):
+    assert "Error: n_samples=150" in message("[[view]]", "-k", 200)
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--kernel", "rbf"], ["--gamma", "rms"], ["--degree", 3], ["--coef0", 1]],
+    [["--kernel", "rbf"], ["--gamma", "rms"], ["--degree", 3], ["--coef0", 1], ["--compare"]],
 )
 def test_options_of_one_kernel_are_refused_even_with_their_default(message, arguments):
     assert f"{arguments[0]} cannot be combined with --views" in message("[[view]]", *arguments)
@@ -452,7 +461,7 @@ def hide_in_predictor(model) -> None:
 
 
 def hide_in_view(model) -> None:
-    model._views[0] = model._views[0]._replace(spec={"kernel": Evil()})
+    model._data.views[0] = model._data.views[0]._replace(spec={"kernel": Evil()})
 
 
 @pytest.mark.parametrize("change", [hide_in_kernel, hide_in_predictor, hide_in_view])
@@ -465,7 +474,7 @@ def test_a_foreign_type_is_found_wherever_it_hides(fit, change):
     assert Evil.made == made
 
 
-@pytest.mark.parametrize("foreign", [None, LogisticRegression(), "the other kind"])
+@pytest.mark.parametrize("foreign", [None, "the other kind"])
 def test_a_predictor_of_another_kind_is_refused(fit, foreign):
     fit(EXAMPLE)
 
@@ -503,7 +512,7 @@ def test_the_example_of_the_guide_works(run, folder):
     guide = Path(__file__).parents[2] / "docs" / "guide.md"
     (example,) = re.findall(r"```toml\n(.*?)```", guide.read_text(), re.DOTALL)
     Path("views.toml").write_text(example)
-    write_digits(Path("digits.csv"), force=False)
+    write_digits(Path("digits.csv"), "digit", force=False)
     pl.read_csv("digits.csv").head(200).write_csv("digits.csv")
     command = ["fit", "digits.csv", "-k", 10, "--label-column", "digit", "--views", "views.toml"]
     assert run(*command).exit_code == 0

@@ -19,7 +19,7 @@ import data
 from held import feature_space
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.engines import Threads
-from kernelmeans.estimators import plan, shell
+from kernelmeans.estimators import base, plan
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import draw, draw_rows
 from kernelmeans.solver import rehearse
@@ -360,7 +360,7 @@ def test_runs_on_draws_are_the_same_on_the_workers(workers, monkeypatch, model):
     monkeypatch.setattr(draw, "MOST_ROWS", 2500)
     monkeypatch.setattr(draw, "FEWEST_ROWS", 100)
     rehearsed = []
-    monkeypatch.setattr(shell, "rehearse", lambda *own: rehearsed.append(own[0]) or rehearse(*own))
+    monkeypatch.setattr(base, "rehearse", lambda *own: rehearsed.append(own[0]) or rehearse(*own))
     rows = data.blobs(4000, p=4, k=3, spread=1.5)[0]
     assert_same(*both(workers, model, lazy(rows, (1000, 4))))
     assert [space.remote is not None for space in rehearsed] == [False, True]

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from kernelmeans.estimators.diagonal import TrainingDiagonal
+from kernelmeans.estimators.inputs import TrainingDiagonal
 
 
 def matrix(n, dtype, seed=0):

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 import data
 import oracle
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.estimators import shell
+from kernelmeans.estimators import base
 
 X = data.cloud(80, 3)
 NEW = data.cloud(25, 3, seed=1)
@@ -964,9 +964,9 @@ def test_weight_zero_is_no_row_under_any_scaling(scaling):
 
 def test_recomputed_rows_of_several_kernels_leave_room_for_restarts(monkeypatch):
     batches = []
-    solve = shell.solve
+    solve = base.solve
     monkeypatch.setattr(
-        shell,
+        base,
         "solve",
         lambda space, start, *rest: batches.append(start.shape[1]) or solve(space, start, *rest),
     )

@@ -415,7 +415,8 @@ def test_a_sparse_table_with_columns_to_spare_stays_sparse():
     by_place = MultiKernelPowerKMeans(3, kernels=places, random_state=0).fit(rows)
     np.testing.assert_array_equal(by_name.labels_, by_place.labels_)
     np.testing.assert_array_equal(by_name.predict(table), by_name.labels_)
-    assert scipy.sparse.issparse(by_name._validated(table, reset=False))
+    read = by_name._data.read(by_name, table, np.float64, reset=False)
+    assert scipy.sparse.issparse(read)
 
 
 def test_text_in_a_column_that_a_kernel_sees_is_named():

@@ -40,6 +40,14 @@ def test_an_npy_file_that_is_cut(tmp_path, how):
     assert done.stdout.count(path) == 2
 
 
+def test_an_npy_file_that_is_read_piece_by_piece(tmp_path, monkeypatch):
+    """The system may answer with less than it is asked for."""
+    np.save(tmp_path / "data.npy", X)
+    rows, read = open_rows(tmp_path / "data.npy"), os.preadv
+    monkeypatch.setattr(os, "preadv", lambda file, left, at: read(file, [left[0][:999]], at))
+    assert_array_equal(rows[100:400], X[100:400])
+
+
 def test_an_npy_file_that_is_replaced_is_read_to_the_end(tmp_path):
     np.save(tmp_path / "data.npy", X)
     rows = open_rows(tmp_path / "data.npy")
@@ -88,6 +96,17 @@ def test_a_store_that_answers_with_text():
         as_rows(Texts(X))[:2]
 
 
+def test_a_store_that_has_become_shorter():
+    dataset = Dataset(X)
+    rows = as_rows(dataset)
+    dataset._values = X[:10]
+    with pytest.raises(OSError, match=r"rows 8 to 11 have shape \(2, 4\), not \(4, 4\): the file"):
+        rows[8:12]
+    dataset._values = X[:, :1]
+    with pytest.raises(OSError, match=r"have shape \(4, 1\), not \(4, 4\): the file was changed"):
+        rows[8:12]
+
+
 class Spoilt(Dataset):
     """Has NaN from the second time on that its last rows are read."""
 
@@ -121,3 +140,20 @@ def test_large_finite_numbers_are_finite():
     rows = as_rows(Dataset(np.full((4, 2), 1.7e308))).finite()
     assert_array_equal(rows[:], np.full((4, 2), 1.7e308))
     assert_array_equal(rows.select([1])[[2]], [[1.7e308]])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_is_refused_with_its_block(monkeypatch, bad):
+    monkeypatch.setattr("kernelmeans.rows.base.READ_BYTES", 10 * 32)
+    spoilt = X[:100].copy()
+    spoilt[31, 2] = bad
+    rows = as_rows(Dataset(spoilt)).finite()
+    for key in (slice(None), slice(3, 99), slice(35, None, -2)):
+        with pytest.raises(ValueError, match=r"Dataset /X: Input X contains NaN or infinity in"):
+            rows[key]
+    with pytest.raises(ValueError, match="infinity in rows 30 to 39;"):
+        rows[3:]
+    assert_array_equal(rows[40:], spoilt[40:])
+    assert_array_equal(rows.select([3, 0])[:], spoilt[:, [3, 0]])
+    with pytest.raises(ValueError, match="infinity in rows 30 to 39;"):
+        rows.select([2])[:]

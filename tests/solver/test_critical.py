@@ -12,14 +12,14 @@ from held import feature_space
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Schedule, critical_power, solve, warn_unless_positive
 from kernelmeans.solver.critical import extreme_eigenvalues, spectrum_ends
-from kernelmeans.spaces import CachedGramSpace, GramSpace
+from kernelmeans.spaces import GramSpace
 
 PRECOMPUTED = Kernel("precomputed", {})
 
 
 def gram_space(K, threads, weight=None):
     weight = np.ones(len(K), K.dtype) if weight is None else weight.astype(K.dtype)
-    return CachedGramSpace(PRECOMPUTED, K, weight, threads)
+    return GramSpace(PRECOMPUTED, K, weight, threads)
 
 
 @pytest.fixture(params=["float64", "float32"])
@@ -43,7 +43,7 @@ def test_is_the_same_in_every_space(threads):
     ones = np.ones(len(X))
     spaces = [
         feature_space(linear, X, ones),
-        CachedGramSpace(linear, X, ones, threads),
+        GramSpace(linear, X, ones, threads),
         GramSpace(linear, X, ones, threads, row_budget=8 * 200 * 10),
     ]
     got = [critical_power(space, 0) for space in spaces]
@@ -87,7 +87,7 @@ def test_of_constant_data_is_minus_infinity(space, value, threads, dtype):
     made = (
         feature_space(kernel, X, ones)
         if space == "features"
-        else CachedGramSpace(kernel, X, ones, threads)
+        else GramSpace(kernel, X, ones, threads)
     )
     assert critical_power(made, 0) == -np.inf
 
@@ -131,11 +131,11 @@ def growth_per_step(K, s, weight, threads, steps):
     gaps = []
     for count in (steps, steps + 1):
         start = np.stack([p + shift, p - shift])[:, None]
-        total = space.empty_sum(2, 1)
+        total = None
         for block in space.blocks(2):
             share = space.accumulate(np.ascontiguousarray(start[:, :, block]), block)
-            space.add(total, share, block)
-        centroids = space.combine(total, np.ones((2, 1)))
+            total = space.add(total, share, block)
+        centroids = space.update(total, np.ones((2, 1)))
         schedule = Schedule(s0=s, critical_power=-np.inf, eta=1, tol=0, max_iter=count)
         ended = solve(space, centroids, schedule, [0]).centroids
         a = ended.coefficients[0, 0] - ended.coefficients[1, 0]
@@ -243,8 +243,8 @@ def spread_violation(n, size, kept):
 def test_a_violation_among_many_samples_is_found_and_measured_on_all(cached, threads):
     n, size = 2500, 300.0
     K = spread_violation(n, size, np.arange(n))
-    kind = CachedGramSpace if cached else GramSpace
-    space = kind(PRECOMPUTED, K, np.ones(n), threads)
+    row_budget = None if cached else 2**28
+    space = GramSpace(PRECOMPUTED, K, np.ones(n), threads, row_budget=row_budget)
     with pytest.warns(UserWarning, match="not positive semi-definite") as caught:
         warn_unless_positive(space, 0, "precomputed")
     number = float(re.search(r"smallest eigenvalue (\S+?),", str(caught[0].message))[1])

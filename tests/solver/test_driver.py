@@ -12,7 +12,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Schedule, solve
 from kernelmeans.solver.blockwise import assign
-from kernelmeans.spaces import CachedGramSpace, GramSpace
+from kernelmeans.spaces import GramSpace
 
 GAMMA = 0.2
 HARD = Schedule(s0=-np.inf, critical_power=-np.inf)
@@ -24,7 +24,7 @@ def make_space(X, weight, threads, kind="gram"):
     kernel = Kernel("rbf", {"gamma": GAMMA})
     if kind == "recomputed":
         return GramSpace(kernel, X, weight, threads, row_budget=160 * len(X) * 8)
-    return CachedGramSpace(kernel, X, weight, threads)
+    return GramSpace(kernel, X, weight, threads)
 
 
 def dense(X, kind):

@@ -14,12 +14,12 @@ from kernelmeans import KernelPowerKMeans, PowerKMeans
 from kernelmeans.kernels import Kernel
 from kernelmeans.simulate import make_rings
 from kernelmeans.solver import automatic_start
-from kernelmeans.spaces import CachedGramSpace, GramSpace
+from kernelmeans.spaces import GramSpace
 
 
 def gram_space(K, threads, weight=None):
     weight = np.ones(len(K)) if weight is None else weight
-    return CachedGramSpace(Kernel("precomputed", {}), K, weight, threads)
+    return GramSpace(Kernel("precomputed", {}), K, weight, threads)
 
 
 def crisp(n=200, seed=0):
@@ -74,7 +74,7 @@ def test_the_start_is_the_same_in_every_space(threads):
     linear, ones = Kernel("linear", {}), np.ones(len(X))
     spaces = [
         feature_space(linear, X, ones),
-        CachedGramSpace(linear, X, ones, threads),
+        GramSpace(linear, X, ones, threads),
         GramSpace(linear, X, ones, threads, row_budget=8 * 300 * 10),
     ]
     found = [automatic_start(space, 12, -3.0) for space in spaces]

@@ -9,7 +9,7 @@ from held import feature_space
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Schedule, solve, swap_moves
 from kernelmeans.solver.blockwise import assign
-from kernelmeans.spaces import CachedGramSpace
+from kernelmeans.spaces import GramSpace
 
 HARD = Schedule(s0=-np.inf, critical_power=-np.inf)
 
@@ -18,7 +18,7 @@ def make_space(X, kind, threads, weight=None):
     weight = np.ones(len(X)) if weight is None else weight
     if kind == "features":
         return feature_space(Kernel("linear", {}), X, weight)
-    return CachedGramSpace(Kernel("rbf", {"gamma": 0.2}), X, weight, threads)
+    return GramSpace(Kernel("rbf", {"gamma": 0.2}), X, weight, threads)
 
 
 def mended(space, seeds, moves=20):

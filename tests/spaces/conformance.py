@@ -87,12 +87,12 @@ class SpaceConformance:
     def _summed(space, coefficients, blocks, **mixing):
         """Centroids of these coefficients, accumulated over the given blocks."""
         coefficients = coefficients.astype(space.dtype)
-        total = space.empty_sum(*coefficients.shape[:2])
+        total = None
         for block in blocks:
             part = like(np.ascontiguousarray(coefficients[:, :, block]), space.device_weight)
-            space.add(total, space.accumulate(part, block), block)
+            total = space.add(total, space.accumulate(part, block), block)
         mass = coefficients.sum(axis=-1, dtype=np.float64)
-        return space.combine(total, mass, **mixing)
+        return space.update(total, mass, **mixing)
 
     def assert_centroids(self, space, centroids, A, K, atol):
         """Distances to centroids with coefficients A (k, R, n) that sum to one."""
@@ -232,7 +232,7 @@ class SpaceConformance:
         assert eps * variance <= floor <= 32 * eps * max(moment, variance)
 
     def test_the_working_memory_grows_with_the_clusters(self, space):
-        assert 0 < space.bytes_per_restart(2) < space.bytes_per_restart(20)
+        assert 0 < space.memory(2).per_restart < space.memory(20).per_restart
 
 
 def answers(ask, centroids, blocks):

@@ -13,7 +13,6 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit, Fourier, Nystroem
 from kernelmeans.spaces import (
-    CachedGramSpace,
     EntropyRule,
     FeatureSpace,
     GramSpace,
@@ -77,7 +76,7 @@ class OnDevices(SpaceConformance):
 
 class TestCached(OnDevices):
     def make_space(self, X, weight, threads, device):
-        return CachedGramSpace(RBF, X, weight, threads, device=device)
+        return GramSpace(RBF, X, weight, threads, device=device)
 
     def gram(self, X):
         X = X.astype(np.float64)
@@ -86,7 +85,7 @@ class TestCached(OnDevices):
 
 class TestMatrixFree(TestCached):
     def make_space(self, X, weight, threads, device):
-        return GramSpace(RBF, X, weight, threads, 12 * tiny_budget(weight.dtype), device)
+        return GramSpace(RBF, X, weight, threads, device, 12 * tiny_budget(weight.dtype))
 
     def test_rows_are_made_anew_in_several_blocks(self, space):
         assert 5 < len(list(space._column_blocks(1))) < 20
@@ -95,7 +94,7 @@ class TestMatrixFree(TestCached):
 @pytest.mark.slow
 class TestNormalised(OnDevices):
     def make_space(self, X, weight, threads, device):
-        return CachedGramSpace(POLY, X, weight, threads, device=device)
+        return GramSpace(POLY, X, weight, threads, device=device)
 
     def gram(self, X):
         return poly(X.astype(np.float64))
@@ -111,7 +110,7 @@ class TestPrecomputed(OnDevices):
 
     def make_space(self, X, weight, threads, device):
         X.flags.writeable = False
-        return GramSpace(Kernel("precomputed", {}), X, weight, threads, device=device)
+        return GramSpace(Kernel("precomputed", {}), X, weight, threads, device, 2**30)
 
     def gram(self, X):
         return X.astype(np.float64)
@@ -161,9 +160,9 @@ class TestSeveral(OnDevices, test_product.TestMixed):
     def make_space(self, X, weight, threads, device):
         parts = [X[:, own] for own in COLUMNS]
         members = [
-            CachedGramSpace(RBF, parts[0], weight, threads, device=device),
+            GramSpace(RBF, parts[0], weight, threads, device=device),
             FeatureSpace.hold(Explicit(LINEAR), parts[1], weight, threads, device=device),
-            GramSpace(NARROW, parts[2], weight, threads, tiny_budget(weight.dtype), device),
+            GramSpace(NARROW, parts[2], weight, threads, device, tiny_budget(weight.dtype)),
         ]
         return ProductSpace(members, COLUMNS, EntropyRule(1.0), FACTORS)
 

@@ -13,7 +13,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver.blockwise import combination
 from kernelmeans.solver.seeding import from_weights
-from kernelmeans.spaces import CachedGramSpace, GramSpace
+from kernelmeans.spaces import GramSpace
 from kernelmeans.spaces.predictor import ROW_BUDGET, portions
 from oracle import rbf
 from spaces.conformance import N, SpaceConformance
@@ -29,7 +29,7 @@ def tiny_budget(dtype):
 
 class TestCached(SpaceConformance):
     def make_space(self, X, weight, threads):
-        return CachedGramSpace(RBF, X, weight, threads)
+        return GramSpace(RBF, X, weight, threads)
 
     def gram(self, X):
         X = (X.toarray() if scipy.sparse.issparse(X) else X).astype(np.float64)
@@ -62,7 +62,7 @@ class TestPrecomputed(SpaceConformance):
         return rbf(X, X, GAMMA)
 
     def make_space(self, X, weight, threads):
-        return CachedGramSpace(Kernel("precomputed", {}), X, weight, threads)
+        return GramSpace(Kernel("precomputed", {}), X, weight, threads)
 
     def gram(self, X):
         return X.astype(np.float64)
@@ -78,7 +78,7 @@ class TestPrecomputedRecentred(TestPrecomputed):
 def test_a_precomputed_matrix_is_left_as_it_is(threads):
     K = rbf(*[np.random.default_rng(0).normal(size=(40, 2))] * 2, GAMMA)
     before = K.copy()
-    CachedGramSpace(Kernel("precomputed", {}), K, np.ones(40), threads)
+    GramSpace(Kernel("precomputed", {}), K, np.ones(40), threads)
     np.testing.assert_array_equal(K, before)
 
 
@@ -141,9 +141,9 @@ KINDS = {
     "laplacian": Kernel("laplacian", {"gamma": 0.2}),
     "indefinite": Kernel("sigmoid", {"gamma": 1.0, "coef0": -1.0}),
     "callable": Kernel(lambda A, B: (A @ B.T + 1) ** 2, {}),
-    "normalised": Kernel(lambda A, B: (A @ B.T + 1) ** 2, {}).normalise(),
+    "normalised": Kernel(lambda A, B: (A @ B.T + 1) ** 2, {}).normalize(),
     "precomputed": Kernel("precomputed", {}),
-    "precomputed, normalised": Kernel("precomputed", {}).normalise(),
+    "precomputed, normalised": Kernel("precomputed", {}).normalize(),
 }
 
 
@@ -167,7 +167,7 @@ def test_samples_that_are_held_are_compared_as_their_rows_are(kind, shape, dtype
     X = rbf(X, X, GAMMA).astype(dtype) * 2 if kernel.precomputed else X
     weight = np.random.default_rng(1).uniform(0, 2, n).astype(dtype)
     with Threads(3) as threads:
-        space = CachedGramSpace(kernel, X, weight, threads)
+        space = GramSpace(kernel, X, weight, threads)
         coefficients = np.random.default_rng(2).uniform(0, 1, (n, 9))
         # Two centroids that are one, for ties.
         coefficients[:, 4] = coefficients[:, 2]
@@ -187,7 +187,7 @@ def test_equal_rows_get_equal_labels_wherever_they_stand(threads):
     rng = np.random.default_rng(0)
     for n in (30, 31, 77, 150):
         X = hard_rows("duplicates", n)
-        space = CachedGramSpace(RBF, X, np.ones(n), threads)
+        space = GramSpace(RBF, X, np.ones(n), threads)
         first = np.array([np.flatnonzero((row == X).all(axis=1))[0] for row in X])
         # Every centroid twice: as a sample, and as the mean of those that equal it.
         members = (first[:, None] == np.unique(first)).astype(float)

@@ -17,9 +17,9 @@ from kernelmeans.lowrank import Explicit, Fourier, Nystroem, approximate
 from kernelmeans.rows import open_rows
 from kernelmeans.solver import Schedule, solve
 from kernelmeans.spaces import (
-    CachedGramSpace,
     EntropyRule,
     FeatureSpace,
+    GramSpace,
     PartedSpace,
     ProductSpace,
 )
@@ -34,7 +34,7 @@ LANDMARKS = np.arange(0, N, 25)
 GAMMA = 1.0
 RBF = Kernel("rbf", {"gamma": GAMMA})
 LINEAR = Kernel("linear", {})
-POLY = Kernel("poly", {"gamma": 0.5, "degree": 2, "coef0": 1.0}).normalise()
+POLY = Kernel("poly", {"gamma": 0.5, "degree": 2, "coef0": 1.0}).normalize()
 #: Parts of very different sizes.
 EDGES = [0, 1, 8, 120, 121, 260, N]
 PARTS = [slice(*pair) for pair in pairwise(EDGES)]
@@ -266,7 +266,7 @@ class Mix(SpaceConformance):
     @staticmethod
     def member(form, kernel, features, X, weight, threads):
         if form == "matrix":
-            return CachedGramSpace(kernel, X, weight, threads)
+            return GramSpace(kernel, X, weight, threads)
         if form == "parted":
             return parted(features, X, weight, threads)
         return FeatureSpace.hold(features, X, weight, threads)

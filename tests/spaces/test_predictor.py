@@ -6,7 +6,7 @@ import pytest
 from held import feature_space
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.spaces import CachedGramSpace
+from kernelmeans.spaces import GramSpace
 from oracle import rbf
 
 GAMMA = 0.4
@@ -18,7 +18,7 @@ SEEDS = np.array([[3], [9], [70]])
 def exported(kind):
     with Threads(1) as threads:
         if kind == "gram":
-            space = CachedGramSpace(Kernel("rbf", {"gamma": GAMMA}), X, np.ones(80), threads)
+            space = GramSpace(Kernel("rbf", {"gamma": GAMMA}), X, np.ones(80), threads)
         else:
             space = feature_space(Kernel("linear", {}), X, np.ones(80))
         return space.export(space.at(SEEDS))

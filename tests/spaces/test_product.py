@@ -10,7 +10,6 @@ from held import feature_space
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver.blockwise import distances_to
 from kernelmeans.spaces import (
-    CachedGramSpace,
     EntropyRule,
     GramSpace,
     ProductSpace,
@@ -37,7 +36,7 @@ class TestMixed(SpaceConformance):
     def make_space(self, X, weight, threads):
         budget = tiny_budget(weight.dtype)
         members = [
-            CachedGramSpace(RBF, X[:, COLUMNS[0]], weight, threads),
+            GramSpace(RBF, X[:, COLUMNS[0]], weight, threads),
             feature_space(LINEAR, X[:, COLUMNS[1]], weight),
             GramSpace(NARROW, X[:, COLUMNS[2]], weight, threads, row_budget=budget),
         ]
@@ -106,11 +105,11 @@ class TestKernelWeights:
         return np.random.default_rng(1).uniform(0, 1, (4, 2, N)) * self.v
 
     def step(self, space, coefficients, **mixing):
-        total = space.empty_sum(*coefficients.shape[:2])
+        total = None
         for block in space.blocks(8):
             part = np.ascontiguousarray(coefficients[:, :, block])
-            space.add(total, space.accumulate(part, block), block)
-        return space.combine(total, coefficients.sum(axis=-1), **mixing)
+            total = space.add(total, space.accumulate(part, block), block)
+        return space.update(total, coefficients.sum(axis=-1), **mixing)
 
     def member_distances(self, coefficients):
         """Squared distances in each member, shape (L, k, R, n), from the Gram matrices."""

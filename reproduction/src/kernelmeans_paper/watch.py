@@ -14,7 +14,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Schedule, solve
 from kernelmeans.solver.seeding import from_weights
-from kernelmeans.spaces import CachedGramSpace, Centroids
+from kernelmeans.spaces import Centroids, GramSpace
 from kernelmeans_paper.arrays import Array
 
 
@@ -35,7 +35,7 @@ def coefficients_of_a_fit(K: Array, weights: Array, estimator: KernelPowerKMeans
     list of ndarray
         One for the start and one for each step.
     """
-    return _watched(K, weights, lambda space: estimator._schedule(space, 0))
+    return _watched(K, weights, estimator._method)
 
 
 def coefficients_at_a_power(K: Array, weights: Array, power: float, steps: int) -> list[Array]:
@@ -44,21 +44,21 @@ def coefficients_at_a_power(K: Array, weights: Array, power: float, steps: int) 
     return _watched(K, weights, lambda space: schedule)
 
 
-class _WatchedSpace(CachedGramSpace):
-    """A kernel matrix that remembers the coefficients of all centroids it has combined."""
+class _WatchedSpace(GramSpace):
+    """A kernel matrix that remembers the coefficients of all updated centroids."""
 
     def __init__(self, K: Array, threads: Threads) -> None:
         super().__init__(Kernel("precomputed", {}), K, np.ones(len(K), K.dtype), threads)
         self.seen: list[Array] = []
 
-    def combine(self, *args: Any, **kwargs: Any) -> Centroids:
-        centroids = super().combine(*args, **kwargs)
+    def update(self, *args: Any, **kwargs: Any) -> Centroids:
+        centroids = super().update(*args, **kwargs)
         assert centroids.coefficients is not None
         self.seen.append(centroids.coefficients.copy())
         return centroids
 
 
-def _watched(K: Array, weights: Array, plan: Callable[[CachedGramSpace], Schedule]) -> list[Array]:
+def _watched(K: Array, weights: Array, plan: Callable[[GramSpace], Schedule]) -> list[Array]:
     with Threads() as threads:
         space = _WatchedSpace(K, threads)
         schedule = plan(space)

@@ -5,12 +5,15 @@ from typing import Any, ClassVar
 
 from kernelmeans._sklearn import StrOptions
 from kernelmeans.baselines.rules import SquaredRule
-from kernelmeans.estimators.parameters import ALTERNATING, Alternating
-from kernelmeans.estimators.with_kernels import KERNELS, WithKernels
-from kernelmeans.spaces import WeightRule
+from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.estimators.inputs import Input
+from kernelmeans.estimators.parameters import ALTERNATING, KERNELS
+from kernelmeans.estimators.several import several_kernels
+from kernelmeans.solver import Schedule, alternating
+from kernelmeans.spaces import Space, WeightRule
 
 
-class MKKM(WithKernels, Alternating):
+class MKKM(KernelClusterer):
     """Multiple kernel k-means: hard clusters and squared kernel weights, in turns.
 
     Minimises sum_i sum_l a_l^2 d_l(i, c(i)) over clusters and weights a on the simplex. Each turn
@@ -62,7 +65,6 @@ default="random-partition"
     1.0
     """
 
-    _refills = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ALTERNATING,
         **KERNELS,
@@ -93,6 +95,12 @@ default="random-partition"
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
         self.random_state = random_state
+
+    def _input(self) -> Input:
+        return several_kernels(self.kernels, self.kernel_scaling)
+
+    def _method(self, space: Space) -> Schedule:
+        return alternating(self.max_iter, self.tol, refills=False)
 
     def _weight_rule(self, scale: float) -> WeightRule:
         return SquaredRule()

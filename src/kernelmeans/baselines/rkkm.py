@@ -3,11 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from kernelmeans.estimators.parameters import ALTERNATING, KERNEL, Alternating, WithKernel
+from kernelmeans.estimators.parameters import ALTERNATING, KERNEL
+from kernelmeans.estimators.single import OneKernelClusterer
+from kernelmeans.solver import Schedule, alternating
 from kernelmeans.solver.power import LENGTHS
+from kernelmeans.spaces import Space
 
 
-class RKKM(WithKernel, Alternating):
+class RKKM(OneKernelClusterer):
     """Robust kernel k-means: kernel k-means of distances instead of their squares.
 
     Minimises sum_i sqrt(d(i, c(i))). Each turn weighs every sample by 1 / (2 sqrt(d)), d its
@@ -60,7 +63,6 @@ class RKKM(WithKernel, Alternating):
     True
     """
 
-    _loss = LENGTHS
     _parameter_constraints: ClassVar[dict[str, Any]] = {**ALTERNATING, **KERNEL}
 
     def __init__(
@@ -99,3 +101,6 @@ class RKKM(WithKernel, Alternating):
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
         self.random_state = random_state
+
+    def _method(self, space: Space) -> Schedule:
+        return alternating(self.max_iter, self.tol, LENGTHS)

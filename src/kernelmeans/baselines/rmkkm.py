@@ -6,13 +6,16 @@ from typing import Any, ClassVar
 
 from kernelmeans._sklearn import Interval
 from kernelmeans.baselines.rules import PowerSumRule
-from kernelmeans.estimators.parameters import ALTERNATING, Alternating
-from kernelmeans.estimators.with_kernels import KERNELS, WithKernels
+from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.estimators.inputs import Input
+from kernelmeans.estimators.parameters import ALTERNATING, KERNELS
+from kernelmeans.estimators.several import several_kernels
+from kernelmeans.solver import Schedule, alternating
 from kernelmeans.solver.power import LENGTHS
-from kernelmeans.spaces import WeightRule
+from kernelmeans.spaces import Space, WeightRule
 
 
-class RMKKM(WithKernels, Alternating):
+class RMKKM(KernelClusterer):
     """Robust multiple kernel k-means: distances instead of their squares, and kernel weights.
 
     Minimises sum_i sqrt(sum_l a_l d_l(i, c(i))) over clusters and weights with sum_l a_l^g = 1.
@@ -73,7 +76,6 @@ class RMKKM(WithKernels, Alternating):
     1.0
     """
 
-    _loss = LENGTHS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ALTERNATING,
         **KERNELS,
@@ -107,6 +109,12 @@ class RMKKM(WithKernels, Alternating):
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
         self.random_state = random_state
+
+    def _input(self) -> Input:
+        return several_kernels(self.kernels, self.kernel_scaling)
+
+    def _method(self, space: Space) -> Schedule:
+        return alternating(self.max_iter, self.tol, LENGTHS)
 
     def _weight_rule(self, scale: float) -> WeightRule:
         return PowerSumRule(self.exponent)

@@ -1,18 +1,15 @@
 """The command line: ``kernelmeans fit``, ``predict`` and ``demo``."""
 
 import sys
-
-from kernelmeans.cli.extras import MissingExtraError, require
+from importlib.util import find_spec
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line on ``sys.argv``; the entry point named in the package's metadata."""
-    try:
-        require("click")
-    except MissingExtraError as missing:
-        sys.exit(f"Error: {missing}")
+    if find_spec("click") is None:
+        sys.exit('Error: click is not installed: pip install "kernelmeans[cli]"')
 
     from kernelmeans.cli.app import app
 

@@ -12,19 +12,25 @@ code  meaning
 ====  ==============================================================
 """
 
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from importlib.util import find_spec
+from types import FrameType
+from typing import Any, NoReturn
 
 import click
 
 from kernelmeans._text import bounded
-from kernelmeans.cli.ended import ended_by_signals
-from kernelmeans.cli.extras import MissingExtraError
 
 INTERRUPTED = 130
+#: A terminal that closes, and a polite kill. Windows knows no SIGHUP.
+_SIGNALS = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
+#: Packages that are no dependencies of the command line itself, and the extras that bring them.
+_EXTRAS = {"matplotlib": "plot", "zarr": "disk"}
 
 
 class _OneLineError(click.ClickException):
@@ -52,31 +58,44 @@ class FriendlyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn all that ends it into one short message and an exit code."""
         try:
-            with _messages(), ended_by_signals():
+            with ended_by_signals():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("Interrupted: no half-written file is left behind.", err=True)
             ctx.exit(INTERRUPTED)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except MemoryError as error:
+            raise FailedError(f"not enough memory ({error!s})") from error
+        except Exception as error:
+            if sys.flags.dev_mode:
+                raise
+            raise FailedError(
+                f"unexpected {type(error).__name__}: {bounded(str(error), 500)} (This is a fault "
+                "of kernelmeans: please report it. python -X dev -m kernelmeans.cli shows where it "
+                "is.)"
+            ) from error
 
 
 @contextmanager
-def _messages() -> Iterator[None]:
-    """Say what went wrong, even what nobody has foreseen."""
+def ended_by_signals() -> Iterator[None]:
+    """Let SIGHUP and SIGTERM end the command as Ctrl-C does, which runs every ``finally``.
+
+    Signals that are ignored, as under ``nohup``, or handled by somebody else stay so.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    ours = [number for number in _SIGNALS if main and signal.getsignal(number) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, _end)
     try:
         yield
-    except (click.ClickException, click.exceptions.Exit, click.Abort):
-        raise
-    except MissingExtraError as missing:
-        raise FailedError(str(missing)) from missing
-    except MemoryError as error:
-        raise FailedError(f"not enough memory ({error!s})") from error
-    except Exception as error:
-        if sys.flags.dev_mode:
-            raise
-        raise FailedError(
-            f"unexpected {type(error).__name__}: {bounded(str(error), 500)} (This is a fault of "
-            "kernelmeans: please report it. python -X dev -m kernelmeans.cli shows where it is.)"
-        ) from error
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 @contextmanager
@@ -106,14 +125,7 @@ def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
     """
     seen: set[str] = set()
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def show(message: Warning | str, *source: Any, **line: Any) -> None:
         text = bounded(str(message))
         if text not in seen:
             seen.add(text)
@@ -126,3 +138,18 @@ def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
             warnings.simplefilter("ignore", category)
         warnings.showwarning = show
         yield
+
+
+def installed(package: str) -> bool:
+    """Say whether `package` can be imported, without importing it."""
+    return find_spec(package) is not None
+
+
+def require(*packages: str) -> None:
+    """Refuse to begin, naming the extra to install, unless all `packages` are there."""
+    for package in packages:
+        if not installed(package):
+            raise FailedError(
+                f"{package} is needed for this and is not installed: "
+                f'pip install "kernelmeans[{_EXTRAS.get(package, "cli")}]"'
+            )

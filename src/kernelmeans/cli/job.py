@@ -1,53 +1,97 @@
 """The work behind the commands: read, fit or predict, and only then write."""
 
 import inspect
-import math
-import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import click
 import numpy as np
+import polars as pl
 import scipy.sparse
+from sklearn.datasets import load_digits
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._text import bounded, listed
-from kernelmeans.cli.atomic import check_writable, write_all
-from kernelmeans.cli.choice import ColumnChoice, Data, finite_matrix, load_data
-from kernelmeans.cli.disk import PreparedRows, blocks
+from kernelmeans.cli.archives import refuse_beyond
+from kernelmeans.cli.data import ColumnChoice, Data, finite_matrix, load_data
 from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.model import Model, damaged_model_errors, load_model
 from kernelmeans.cli.outputs import (
-    OutputChoice,
     as_json,
+    check_writable,
     figure_writer,
     json_writer,
     labels_writer,
+    write_all,
 )
-from kernelmeans.cli.progress import hide_progress, show_progress
-from kernelmeans.cli.summary import as_text, fit_summary, predict_summary
-from kernelmeans.cli.tables import Table, read_table
-from kernelmeans.cli.views import FoundViews, NamedKernel, Views, read_views
+from kernelmeans.cli.progress import progress
+from kernelmeans.cli.summary import as_text, fit_summary, summarized
+from kernelmeans.cli.tables import SHARE, PreparedRows, Table, blocks, loaded, read_table
+from kernelmeans.cli.views import FoundViews, Views, read_views
 from kernelmeans.memory import budget_bytes
 from kernelmeans.rows import Rows
 
-#: Share of the memory budget that the numbers of a table may take; larger ones stay on disk.
-SHARE = 0.25
 #: Fraction by which equal costs may differ.
 ROUNDING = 1e-6
 
 
-@dataclass(frozen=True)
-class Talk:
-    """How much a command says."""
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What a command is asked to do; `kernelmeans.cli.options` makes options of the parameters.
 
-    quiet: bool = False
+    Parameters
+    ----------
+    data : Path
+        The table.
+    header : bool, default=True
+        CSV and TSV: the first line holds the names of the columns.
+    memory_budget : str or None, default=None
+        Memory to take, in bytes or as in 4GB, by default 80 % of all memory; Parquet, NPY and Zarr
+        tables of more than a quarter of it stay on disk, and archives that unpack to more than it
+        are refused.
+    output_dir : folder or None, default=None
+        Folder of the files written, by default that of the input.
+    labels : output file or None, default=None
+        Instead of STEM.labels.csv.
+    force : bool, default=False
+        Overwrite files that exist.
+    as_json : bool, default=False
+        Print the summary as JSON.
+    quiet : bool, default=False
+        Print nothing but errors, and what --json asks for.
+    """
+
+    data: Path
+    header: bool = True
+    memory_budget: str | None = None
+    output_dir: Path | None = None
+    labels: Path | None = None
+    force: bool = False
     as_json: bool = False
+    quiet: bool = False
 
-    def summary(self, content: dict[str, Any]) -> None:
+    @classmethod
+    def of(cls, chosen: Mapping[str, Any], **more: Any) -> Self:
+        """Make a job of the options of a command, some of which may be others'."""
+        known = {own.name for own in fields(cls)} & chosen.keys()
+        return cls(**{name: chosen[name] for name in known}, **more)
+
+    def place(self, chosen: Path | None, ending: str) -> Path:
+        """Return where a file goes: where it was wished, or called after the input."""
+        folder = self.data.parent if self.output_dir is None else self.output_dir
+        return chosen or folder / (self.data.stem + ending)
+
+    def budget(self) -> int:
+        """Return the bytes that the command may take."""
+        with estimator_errors():
+            return budget_bytes(self.memory_budget)
+
+    def report(self, content: dict[str, Any]) -> None:
         """Print a summary on stdout."""
         if self.as_json:
             click.echo(as_json(content))
@@ -60,20 +104,44 @@ class Talk:
             click.echo(f"Note: {bounded(text)}", err=True)
 
 
-@dataclass(frozen=True)
-class FitJob:
-    """Everything that ``fit`` was asked to do."""
+@dataclass(frozen=True, kw_only=True)
+class FitJob(Job, ColumnChoice):
+    """What ``fit`` is asked to do.
 
-    source: Path
+    Parameters
+    ----------
+    parameters : dict
+        Of the estimator.
+    scale : bool, default=True
+        Center every feature and scale it to unit variance; stored in the model.
+    dtype : {"float64", "float32"}, default="float64"
+        Precision; float32 needs half the memory.
+    views : input file or None, default=None
+        Several kernels, each of some columns, from a TOML file; their weights are learned.
+    compare : bool, default=False
+        Fit plain kernel k-means from the same start too; the labels that cost less are written.
+    model : output file or None, default=None
+        Instead of STEM.model.skops.
+    summary : output file or None, default=None
+        Instead of STEM.summary.json.
+    plot : bool, default=False
+        Draw the clusters and the annealing into STEM.png.
+    plot_file : picture file or None, default=None
+        Draw them into this file, .png, .svg or .pdf.
+    soft : bool, default=False
+        Add the memberships to the labels file.
+    """
+
     parameters: dict[str, Any]
-    choice: ColumnChoice = field(default_factory=ColumnChoice)
-    outputs: OutputChoice = field(default_factory=OutputChoice)
-    talk: Talk = field(default_factory=Talk)
-    header: bool = True
     scale: bool = True
     dtype: str = "float64"
-    soft: bool = False
     views: Path | None = None
+    compare: bool = False
+    model: Path | None = None
+    summary: Path | None = None
+    plot: bool = False
+    plot_file: Path | None = None
+    soft: bool = False
 
     @property
     def pairwise(self) -> bool:
@@ -82,60 +150,44 @@ class FitJob:
         matrix = given.get("kernel") in ("graph", "precomputed")
         return matrix or given.get("metric") == "precomputed"
 
+    def files(self) -> dict[str, Path]:
+        """Return the place of everything that is written."""
+        files = {
+            "labels": self.place(self.labels, ".labels.csv"),
+            "model": self.place(self.model, ".model.skops"),
+            "summary": self.place(self.summary, ".summary.json"),
+        }
+        if self.plot or self.plot_file:
+            files["plot"] = self.place(self.plot_file, ".png")
+        return files
 
-@dataclass(frozen=True)
-class PredictJob:
+
+@dataclass(frozen=True, kw_only=True)
+class PredictJob(Job):
     """Everything that ``predict`` was asked to do."""
 
     model: Path
-    source: Path
-    outputs: OutputChoice
-    talk: Talk
-    header: bool = True
-    memory_budget: str | None = None
-
-
-@dataclass(frozen=True)
-class Plain:
-    """Plain kernel k-means from the model's start, to compare the model with."""
-
-    model: KernelKMeans
-    seconds: float
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was fitted.
-
-    Costs under learned kernel weights compare with none under others: a model of views has
-    `kernels`, and a model of one kernel has `plain`.
-    """
+    """What was fitted, and plain kernel k-means from the same start if that was asked for."""
 
     annealed: KernelPowerKMeans | MultiKernelPowerKMeans
-    scaler: StandardScaler | None
     Z: Any
+    scaler: StandardScaler | None
+    views: FoundViews | None
     seconds: float
-    plain: Plain | None = None
-    kernels: list[NamedKernel] | None = None
-
-    @property
-    def plain_won(self) -> bool:
-        """Whether plain kernel k-means found the lower cost, by more than rounding."""
-        if self.plain is None:
-            return False
-        return bool(self.annealed.inertia_ > (1 + ROUNDING) * self.plain.model.inertia_)
+    plain: KernelKMeans | None = None
+    plain_seconds: float = 0.0
 
     @property
     def model(self) -> KernelPowerKMeans | MultiKernelPowerKMeans | KernelKMeans:
-        """The model to write: nobody wants worse labels than have been computed."""
-        if self.plain is not None and self.plain_won:
-            return self.plain.model
-        return self.annealed
-
-    @property
-    def scaled(self) -> bool:
-        """Whether the features were scaled."""
-        return self.scaler is not None
+        """The model of lower cost: nobody wants worse labels than have been computed."""
+        annealed, plain = self.annealed, self.plain
+        if plain is not None and annealed.inertia_ > (1 + ROUNDING) * plain.inertia_:
+            return plain
+        return annealed
 
     @property
     def pipeline(self) -> Pipeline:
@@ -146,87 +198,85 @@ class Fitted:
 
 def run_fit(job: FitJob) -> None:
     """Fit the job's data and write its files."""
-    files = job.outputs.fit_paths(job.source)
-    check_writable(files.values(), source=job.source, force=job.outputs.force)
+    files = job.files()
+    check_writable(files.values(), source=job.data, force=job.force)
     views = None if job.views is None else read_views(job.views)
-    budget = _budget(job.parameters["memory_budget"])
-    # A kernel matrix or a graph is all that a fit with it holds.
-    most = math.inf if job.pairwise else _most(budget, job.dtype)
-    table = read_table(job.source, header=job.header, most=most, budget=budget)
-    found = None if views is None else _find_views(views, table, job)
-    choice = job.choice if found is None else replace(job.choice, columns=found.columns)
-    data = load_data(table, choice, job.dtype, most)
-    if isinstance(data.X, Rows):
-        job.talk.note(
-            f"{job.source} stays on disk, for it has more numbers than a quarter of the memory "
-            "budget holds: it is read block by block, and not compared with plain k-means"
-        )
-    with estimator_errors():
-        fitted = fit(job, data) if found is None else fit_views(job, data, found)
-    summary = fit_summary(job.source, data, job.choice, fitted, files)
-    memberships = fitted.model.memberships_ if job.soft else None
+    refusals = nullcontext if views is None else views.errors
+    with estimator_errors(), refusals():
+        _estimator(job, views)._validate_params()
+    data, found = _load(job, views)
+    with estimator_errors(), refusals():
+        fitted = fit(job, data, found)
+    model = fitted.model
+    summary = fit_summary(job, data, fitted, files)
+    memberships = model.memberships_ if job.soft else None
     if job.soft and memberships is None:
-        job.talk.note("the memberships would not fit into memory and are left out")
-    # The machine that predicts may have no such device.
-    fitted.model.set_params(device=None)
+        job.note("the memberships would not fit into memory and are left out")
+    model.set_params(device=None)  # the machine that predicts may have no such device
     writers = {
-        files["labels"]: labels_writer(fitted.model.labels_, memberships),
+        files["labels"]: labels_writer(model.labels_, memberships),
         files["model"]: Model(fitted.pipeline, data.columns, job.dtype).write,
         files["summary"]: json_writer(summary),
     }
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        figure = plot_fit(
-            fitted.model, fitted.Z, kernel_names=None if found is None else found.names
-        )
+        names = None if found is None else [name for name, _ in found.kernels]
+        figure = plot_fit(model, fitted.Z, kernel_names=names)
         writers[files["plot"]] = figure_writer(figure, files["plot"])
     write_all(writers)
-    job.talk.summary(summary)
+    job.report(summary)
 
 
-def fit(job: FitJob, data: Data) -> Fitted:
-    """Scale the data and fit them, annealed and plain."""
-    scaler, Z = _scaled(job, data)
-    model = KernelPowerKMeans(**job.parameters)
-    seconds = _timed_fit(model, Z, data.weights, "clustering", job.talk)
-    plain = None if isinstance(Z, Rows) else _fit_plain(job, Z, data.weights)
-    return Fitted(model, scaler, Z, seconds, plain=plain)
-
-
-def _fit_plain(job: FitJob, Z: Any, weights: Any) -> Plain:
+def fit(job: FitJob, data: Data, views: FoundViews | None) -> Fitted:
+    """Scale the data and fit them, and plain kernel k-means too where the job compares."""
+    scaler = _scaler(job, data)
+    Z = data.X if scaler is None else _scaled(scaler, data.X)
+    model, given = _estimator(job, views), job.parameters
+    with progress(model, "clustering", quiet=job.quiet) as seconds:
+        model.fit(Z, sample_weight=data.weights)
+    fitted = Fitted(model, Z, scaler, views, seconds())
+    if not job.compare:
+        return fitted
     shared = inspect.signature(KernelKMeans).parameters.keys() - {"n_swaps"}
-    plain = KernelKMeans(**{name: job.parameters[name] for name in shared & job.parameters.keys()})
-    return Plain(plain, _timed_fit(plain, Z, weights, "comparing with plain k-means", job.talk))
+    plain = KernelKMeans(**{name: given[name] for name in shared & given.keys()})
+    with progress(plain, "comparing with plain k-means", quiet=job.quiet) as seconds:
+        plain.fit(Z, sample_weight=data.weights)
+    return replace(fitted, plain=plain, plain_seconds=seconds())
 
 
-def fit_views(job: FitJob, data: Data, views: FoundViews) -> Fitted:
-    """Scale the data and fit their views."""
-    scaler, Z = _scaled(job, data)
-    model = MultiKernelPowerKMeans(**views.parameters, **job.parameters)
-    seconds = _timed_fit(model, Z, data.weights, "clustering", job.talk)
-    return Fitted(model, scaler, Z, seconds, kernels=views.kernels)
+def _estimator(job: FitJob, views: Views | FoundViews | None) -> Any:
+    if views is None:
+        return KernelPowerKMeans(**job.parameters)
+    return MultiKernelPowerKMeans(**views.parameters, **job.parameters)
 
 
 def run_predict(job: PredictJob) -> None:
     """Assign the rows of a table to the clusters of a model and write their labels."""
-    file = job.outputs.labels_path(job.source)
-    check_writable([file], source=job.source, force=job.outputs.force)
-    budget = _budget(job.memory_budget)
+    file = job.place(job.labels, ".labels.csv")
+    check_writable([file], source=job.data, force=job.force)
+    budget = job.budget()
     model = load_model(job.model, budget)
-    most = _most(budget, model.dtype)
-    table = read_table(job.source, header=job.header, most=most, budget=budget)
-    X = finite_matrix(table, _model_columns(table, model, job.talk), model.dtype)
+    table = read_table(job.data, header=job.header, budget=budget)
+    columns = _model_columns(table, model, job)
+    X = finite_matrix(table, columns, model.dtype, _most(budget, model.dtype))
     with estimator_errors(), damaged_model_errors(job.model):
         labels = np.concatenate([model.pipeline.predict(rows) for _, rows in blocks(X)])
     write_all({file: labels_writer(labels)})
-    job.talk.summary(predict_summary(job.source, labels, model.pipeline[-1].n_clusters, file))
+    n_clusters = model.pipeline[-1].n_clusters
+    job.report(
+        summarized(job.data, labels, n_clusters, {}) | {"files": {"labels": str(file)}},
+    )
 
 
-def _budget(memory_budget: str | None) -> int:
-    """Bytes that a command may take."""
-    with estimator_errors():
-        return budget_bytes(memory_budget)
+def write_digits(path: Path, label: str, *, force: bool) -> None:
+    """Write 1797 handwritten digits, one image of 64 pixels a line, and which digit each is."""
+    check_writable([path], force=force)
+    digits = load_digits()
+    names = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
+    frame = pl.DataFrame(digits.data.astype("int8"), schema=names)
+    frame = frame.with_columns(pl.Series(label, digits.target))
+    write_all({path: frame.write_csv})
 
 
 def _most(budget: int, dtype: str) -> float:
@@ -234,14 +284,30 @@ def _most(budget: int, dtype: str) -> float:
     return SHARE * budget / np.dtype(dtype).itemsize
 
 
-def _find_views(views: Views, table: Table, job: FitJob) -> FoundViews:
-    """Find the columns of views, and say which feature columns are in none."""
-    features = job.choice.features(table)
-    found = views.find(features)
-    seen = set(found.columns)
-    if ignored := [name for name in features if name not in seen]:
-        job.talk.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
-    return found
+def _load(job: FitJob, views: Views | None) -> tuple[Data, FoundViews | None]:
+    """Read the table; columns of no view are left out, and said."""
+    budget = job.budget()
+    table = read_table(job.data, header=job.header, budget=budget)
+    choice: ColumnChoice = job
+    found = None
+    if views is not None:
+        features = choice.features(table)
+        found = views.find(features)
+        seen = set(found.columns)
+        if ignored := [name for name in features if name not in seen]:
+            job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
+        choice = replace(choice, columns=found.columns)
+    data = load_data(table, choice, job.dtype, _most(budget, job.dtype))
+    if isinstance(data.X, Rows) and job.pairwise:
+        # A kernel matrix or a graph is all that a fit with it holds.
+        refuse_beyond(job.data, data.X.nbytes, budget)
+        data = replace(data, X=loaded(data.X))
+    elif isinstance(data.X, Rows):
+        job.note(
+            f"{job.data} stays on disk, for it has more numbers than a quarter of the memory "
+            "budget holds: it is read block by block"
+        )
+    return data, found
 
 
 def _scaler(job: FitJob, data: Data) -> StandardScaler | None:
@@ -249,36 +315,22 @@ def _scaler(job: FitJob, data: Data) -> StandardScaler | None:
         return None
     if job.pairwise:
         what = "graph" if job.parameters["kernel"] != "precomputed" else "precomputed kernel"
-        job.talk.note(f"--scale does not apply to a {what}, which stays as it is")
+        job.note(f"--scale does not apply to a {what}, which stays as it is")
         return None
     # Centring would fill a sparse matrix; no kernel of ours but the dot products depends on it.
     scaler = StandardScaler(with_mean=not scipy.sparse.issparse(data.X))
-    with estimator_errors():
-        for block, rows in blocks(data.X):
-            scaler.partial_fit(rows, None, None if data.weights is None else data.weights[block])
+    for block, rows in blocks(data.X):
+        scaler.partial_fit(rows, None, None if data.weights is None else data.weights[block])
     return scaler
 
 
-def _scaled(job: FitJob, data: Data) -> tuple[StandardScaler | None, Any]:
-    scaler = _scaler(job, data)
-    if scaler is None:
-        return None, data.X
-    if isinstance(data.X, Rows):
-        return scaler, PreparedRows(data.X, data.X.dtype, scaler.transform)
-    return scaler, scaler.transform(data.X)
+def _scaled(scaler: StandardScaler, X: Any) -> Any:
+    if isinstance(X, Rows):
+        return PreparedRows(X, X.dtype, scaler.transform)
+    return scaler.transform(X)
 
 
-def _timed_fit(estimator: Any, X: Any, weights: Any, title: str, talk: Talk) -> float:
-    show_progress(estimator, title, quiet=talk.quiet)
-    begin = time.perf_counter()
-    try:
-        estimator.fit(X, sample_weight=weights)
-    finally:
-        hide_progress(estimator)
-    return time.perf_counter() - begin
-
-
-def _model_columns(table: Table, model: Model, talk: Talk) -> list[str]:
+def _model_columns(table: Table, model: Model, job: Job) -> list[str]:
     """Find the model's columns in a table: by name, or by position where it has no names."""
     names = table.names
     known, wanted = set(names), set(model.columns)
@@ -291,5 +343,5 @@ def _model_columns(table: Table, model: Model, talk: Talk) -> list[str]:
             f"its columns are {listed(names)}"
         )
     if extra := [name for name in names if name not in wanted]:
-        talk.note(f"the model does not use {listed(extra)}")
+        job.note(f"the model does not use {listed(extra)}")
     return model.columns

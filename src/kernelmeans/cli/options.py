@@ -1,319 +1,234 @@
-"""The options that commands share, grouped for ``--help``.
+"""The options of the commands: what the estimator and the jobs document, under headings.
 
-Options go by the name of the estimator's parameter, so that `estimator_parameters` can hand them
-on; where that is another, it follows the option's (``--seed``, ``random_state``). Their defaults
-are the estimator's.
+Signatures and docstrings are read as text: to import the estimator would take a second. The first
+sentence on a parameter is the help of its option, and its type says which values the option takes.
 """
 
+import ast
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import click
 from click.core import ParameterSource
 
-from kernelmeans.cli.grouped import count_or_share, group, number_or, option
+#: Options of a single kernel, which ``--views`` replaces.
+_KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
+#: The options in the order of ``--help``, and the headings under which it lists them.
+_HEADING = {
+    name: heading
+    for heading, names in (
+        ("Data", "n_clusters columns drop label_column weight_column scale dtype header"),
+        ("Data", "memory_budget"),
+        ("Kernel", f"{' '.join(_KERNEL)} views cache_kernel approximation n_components device"),
+        ("Fit", "s0 eta anneal_every init n_init n_swaps max_iter tol random_state compare"),
+        ("Files", "output_dir labels model summary plot plot_file soft force as_json quiet"),
+    )
+    for name in names.split()
+}
+#: Options that are not called after their parameter alone.
+_FLAGS = {
+    "n_clusters": ("--n-clusters", "-k"),
+    "n_components": ("--components",),
+    "random_state": ("--seed",),
+    "output_dir": ("--output-dir", "-o"),
+    "as_json": ("--json",),
+    "quiet": ("--quiet", "-q"),
+}
+_PICTURES = (".png", ".svg", ".pdf")
+#: Longer lists of names stand in the help of an option.
+_LONGEST_METAVAR = 25
 
-_KERNELS = (
-    "heat",
-    "rbf",
-    "laplacian",
-    "poly",
-    "cosine",
-    "linear",
-    "sigmoid",
-    "geodesic",
-    "graph",
-    "precomputed",
-)
+
+class Documented(NamedTuple):
+    """A parameter: its default, what it may be, and the first sentence on it."""
+
+    default: Any
+    kind: str
+    text: str
 
 
-class _Utf8Path(click.Path):
-    """A path that can be printed, and written into a summary."""
+def documented(file: Path, name: str) -> dict[str, Documented]:
+    """Read the numpydoc docstring and the defaults of a class without importing it.
 
-    def convert(self, value: Any, *args: Any) -> Any:
+    Parameters
+    ----------
+    file : Path
+        A Python file.
+    name : str
+        A class in it, with a constructor or, as a dataclass, with annotated fields.
+
+    Returns
+    -------
+    dict of Documented
+        What is said of each parameter that has a default.
+    """
+    found = [
+        node for node in ast.parse(file.read_text("utf-8")).body if isinstance(node, ast.ClassDef)
+    ]
+    (owner,) = [node for node in found if node.name == name]
+    defaults: dict[str, ast.expr | None] = {}
+    for node in owner.body:
+        if isinstance(node, ast.AnnAssign):
+            defaults[ast.unparse(node.target)] = node.value
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            names = [argument.arg for argument in node.args.args[1:] + node.args.kwonlyargs]
+            defaults = dict(zip(names, node.args.defaults + node.args.kw_defaults, strict=True))
+    pattern = r"^(\w+) : (.*?)(?:, default=.*)?\n((?: {4}.*\n?)+)"
+    items = re.findall(pattern, ast.get_docstring(owner) or "", re.MULTILINE)
+    return {
+        own: Documented(ast.literal_eval(value), kind, _first_sentence(text))
+        for own, kind, text in items
+        if (value := defaults.get(own)) is not None
+    }
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=\.) ", " ".join(text.split()))[0].replace("`", "").replace('"', "")
+
+
+class Value(click.ParamType[str | float | None]):
+    """A number, one of a few names, or either, as the type in a docstring says."""
+
+    name = "value"
+
+    def __init__(self, kind: str) -> None:
+        self.numbers = [own for own in (int, float) if re.search(rf"\b{own.__name__}\b", kind)]
+        self.names = re.findall(r'"([^"]+)"', kind)
+        if self.names and "None" in kind:
+            self.names.append("none")
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | float | None:
+        """Return a name as it is, "none" as None, and a number as what it is written as."""
+        if not isinstance(value, str):
+            return cast(float, value)  # a default
+        if value in self.names:
+            return None if value == "none" else value
+        for number in self.numbers:
+            with suppress(ValueError):
+                return number(value)
+        digits = "a whole number" if self.numbers == [int] else "a number"
+        allowed = [*self.names, *[digits] * bool(self.numbers)]
+        self.fail(f"{value!r} is not one of: {', '.join(allowed)}", param, ctx)
+
+
+class _Path(click.Path):
+    """A path that can be printed, and written into a summary.
+
+    What is read must be a file or a folder: inputs are read more than once and out of order. A
+    picture tells its format by its name.
+    """
+
+    def __init__(self, *, picture: bool = False, **settings: Any) -> None:
+        super().__init__(path_type=Path, **settings)
+        self.picture = picture
+
+    def convert(self, value: Any, *args: Any) -> Path:
         try:
             os.fsdecode(value).encode()
         except UnicodeEncodeError:
             self.fail(f"{os.fsdecode(value)!r} is no name in UTF-8: rename it", *args)
-        return super().convert(value, *args)
-
-
-class _InputPath(_Utf8Path):
-    """A file or folder that is read, more than once and out of order: no pipe and no device."""
-
-    def convert(self, value: Any, *args: Any) -> Any:
-        path = super().convert(value, *args)
-        if not (path.is_file() or path.is_dir()):
+        path = Path(cast(Path, super().convert(value, *args)))
+        if self.exists and not (path.is_file() or path.is_dir()):
             self.fail(f"{str(path)!r} is a pipe or a device: write a file, and name that", *args)
+        if self.picture and path.suffix.lower() not in _PICTURES:
+            self.fail(f"{str(path)!r} must end in one of {', '.join(_PICTURES)}", *args)
         return path
 
 
-#: A file that is read.
-EXISTING = _InputPath(exists=True, dir_okay=False, path_type=Path)
 #: A table, which may be a folder.
-TABLE = _InputPath(exists=True, path_type=Path)
-_FILE = _Utf8Path(path_type=Path)
-_PICTURES = (".png", ".svg", ".pdf")
-#: A folder that is made if need be.
-FOLDER = _Utf8Path(file_okay=False, path_type=Path)
+TABLE = _Path(exists=True)
+#: A file that is read.
+EXISTING = _Path(exists=True, dir_okay=False)
+_PATHS = {
+    "input file or None": EXISTING,
+    "output file or None": _Path(),
+    "picture file or None": _Path(picture=True),
+    "folder or None": _Path(file_okay=False),
+}
 
 
-def _picture(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
-    if path is not None and path.suffix.lower() not in _PICTURES:
-        raise click.BadParameter(f"{str(path)!r} must end in one of {', '.join(_PICTURES)}")
-    return path
+class GroupedCommand(click.Command):
+    """A command whose ``--help`` lists its options under their headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section per heading, in the order of the declarations."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record and isinstance(parameter, click.Option):
+                sections.setdefault(_HEADING.get(parameter.name, "Options"), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
 
 
-data_options = group(
-    "Data",
-    option("--columns", multiple=True, metavar="A,B", help="Use only these columns."),
-    option("--drop", multiple=True, metavar="A,B", help="Leave these columns out."),
-    option(
-        "--label-column",
-        metavar="NAME",
-        help="Known classes: left out of the features and compared with the clusters (NMI, ARI).",
-    ),
-    option(
-        "--weight-column",
-        metavar="NAME",
-        help="Sample weights: left out of the features (2 counts as the row twice).",
-    ),
-    option(
-        "--scale/--no-scale",
-        default=True,
-        help="Centre every feature and scale it to unit variance; stored in the model.",
-    ),
-    option(
-        "--dtype",
-        type=click.Choice(["float64", "float32"]),
-        default="float64",
-        help="Precision; float32 needs half the memory.",
-    ),
-)
+def options(known: Mapping[str, Documented]) -> Callable[[Any], Any]:
+    """Give a command the options of the parameters that are known."""
 
-header_option = group(
-    "Data",
-    option(
-        "--header/--no-header",
-        default=True,
-        help="CSV and TSV: the first line holds the names of the columns.",
-    ),
-)
+    def decorate(command: Any) -> Any:
+        for name in reversed(_HEADING):
+            if name in known:
+                flags, settings = _option(name, known[name])
+                command = click.option(*flags, name, **settings)(command)
+        return command
 
-memory_option = group(
-    "Data",
-    option(
-        "--memory-budget",
-        metavar="SIZE",
-        help="Memory to take, in bytes or as in 4GB; default: 80 % of all memory. Parquet, NPY "
-        "and Zarr tables of more than a quarter of it stay on disk; archives that unpack to more "
-        "than it are refused.",
-    ),
-)
-
-kernel_options = group(
-    "Kernel",
-    option(
-        "--kernel",
-        type=click.Choice(_KERNELS),
-        default="heat",
-        metavar="NAME",
-        help=f"One of {', '.join(_KERNELS)}. Heat finds clusters of any shape, rbf round ones.",
-    ),
-    option(
-        "--gamma",
-        type=number_or("rms", "median", "scale"),
-        metavar="RULE|NUMBER",
-        default="rms",
-        help="Width of kernels that have one: rms, median, scale or a number.",
-    ),
-    option("--degree", type=float, default=3, help="Degree of poly."),
-    option("--coef0", type=float, default=1.0, help="Constant of poly and sigmoid."),
-    option(
-        "--n-neighbors",
-        type=number_or("auto", number=int, least=2),
-        metavar="auto|NUMBER",
-        default="auto",
-        help="Neighbours of a row in the graph of heat, itself included.",
-    ),
-    option(
-        "--t",
-        type=number_or("auto", above=0),
-        metavar="auto|NUMBER",
-        default="auto",
-        help="Time of heat and graph; auto: until heat has mixed within as many groups of rows as "
-        "there are clusters.",
-    ),
-    option(
-        "--metric",
-        type=click.Choice(["euclidean", "cosine", "precomputed"]),
-        metavar="NAME",
-        default="euclidean",
-        help="What neighbours of heat are near in: euclidean or cosine; precomputed: the file "
-        "holds distances to neighbours.",
-    ),
-    option(
-        "--views",
-        type=EXISTING,
-        metavar="FILE",
-        help="Several kernels, each of some columns, from a TOML file; their weights are learned.",
-    ),
-    option(
-        "--cache-kernel/--no-cache-kernel",
-        default=True,
-        help="Keep an exact kernel's matrix in memory, or recompute its rows at every step.",
-    ),
-    option(
-        "--approximation",
-        type=click.Choice(["auto", "none", "landmarks", "rpcholesky", "rff"]),
-        metavar="NAME",
-        default="auto",
-        help="Features in place of the kernel matrix: landmarks, rpcholesky or rff; none: the "
-        "exact kernel; auto: the exact kernel of a few thousand rows (heat: the graph of 50 000), "
-        "landmarks of more.",
-    ),
-    option(
-        "--components",
-        "n_components",
-        type=number_or("auto", number=count_or_share),
-        metavar="auto|NUMBER",
-        default="auto",
-        help="Features of --approximation: their number, or the share of the trace to keep, "
-        "between 0 and 1.",
-    ),
-    option(
-        "--device",
-        metavar="NAME",
-        help="Where to compute: a device of PyTorch, as cuda. Default: this machine's processors.",
-    ),
-)
-
-schedule_options = group(
-    "Fit",
-    option(
-        "--s0",
-        type=number_or("auto"),
-        metavar="auto|NUMBER",
-        default="auto",
-        help="First power, below 0; auto: from the critical power.",
-    ),
-    option(
-        "--eta",
-        type=number_or("auto"),
-        metavar="auto|NUMBER",
-        default="auto",
-        help="Factor by which the power grows, 1 or more.",
-    ),
-    option("--anneal-every", type=int, default=1, help="Steps from one power to the next."),
-    option(
-        "--init",
-        type=click.Choice(["k-means++", "random"]),
-        default="k-means++",
-        help="Starting centroids.",
-    ),
-    option(
-        "--n-init",
-        type=number_or("auto", number=int),
-        metavar="auto|NUMBER",
-        default="auto",
-        help="Number of starts, of which the best is kept; auto: 1 for k-means++, else 10.",
-    ),
-    option(
-        "--n-swaps",
-        type=number_or("auto", number=int),
-        metavar="auto|NUMBER",
-        default="auto",
-        help="Moves of single centroids that are tried at the end, for a lower cost; auto: as "
-        "long as they pay, 0: none.",
-    ),
-    option("--max-iter", type=int, default=1000, help="Most steps of a run."),
-    option(
-        "--tol",
-        type=float,
-        default=1e-6,
-        help="Relative change of the objective that ends a run at constant power.",
-    ),
-    option(
-        "--seed", "random_state", type=int, default=0, help="Same seed and input, same clusters."
-    ),
-)
-
-file_options = group(
-    "Files",
-    option(
-        "--output-dir",
-        "-o",
-        type=FOLDER,
-        help="Folder of the files written; default: the input's.",
-    ),
-    option("--labels", type=_FILE, metavar="FILE", help="Instead of STEM.labels.csv."),
-)
-
-model_file_options = group(
-    "Files",
-    option("--model", type=_FILE, metavar="FILE", help="Instead of STEM.model.skops."),
-    option("--summary", type=_FILE, metavar="FILE", help="Instead of STEM.summary.json."),
-    option("--plot", is_flag=True, help="Draw the clusters and the annealing into STEM.png."),
-    option(
-        "--plot-file",
-        type=_FILE,
-        callback=_picture,
-        metavar="FILE",
-        help="Draw them into this file, .png, .svg or .pdf.",
-    ),
-    option("--soft", is_flag=True, help="Add the memberships to the labels file."),
-)
-
-talk_options = group(
-    "Files",
-    option("--force", is_flag=True, help="Overwrite files that exist."),
-    option("--json", "as_json", is_flag=True, help="Print the summary as JSON."),
-    option(
-        "--quiet", "-q", is_flag=True, help="Print nothing but errors, and what --json asks for."
-    ),
-)
-
-_ONE_KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
-_ESTIMATOR_PARAMETERS = (
-    *_ONE_KERNEL,
-    "s0",
-    "eta",
-    "anneal_every",
-    "init",
-    "n_init",
-    "n_swaps",
-    "max_iter",
-    "tol",
-    "memory_budget",
-    "cache_kernel",
-    "approximation",
-    "n_components",
-    "device",
-    "random_state",
-)
+    return decorate
 
 
-def estimator_parameters(chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _option(name: str, said: Documented) -> tuple[tuple[str, ...], dict[str, Any]]:
+    default, kind, text = said
+    flags = _FLAGS.get(name, (f"--{name.replace('_', '-')}",))
+    settings: dict[str, Any] = {
+        "default": default,
+        "show_default": default is not None and default is not False and default != (),
+    }
+    if kind == "bool":
+        settings["is_flag"] = True
+        flags = (f"{flags[0]}/--no-{flags[0][2:]}",) if default else flags
+    elif kind in _PATHS:
+        settings["type"] = _PATHS[kind]
+    elif kind == "tuple of str":
+        settings |= {"multiple": True, "metavar": "A,B"}
+    elif not re.search(r"\bstr\b", kind):
+        settings["type"] = value = Value(kind)
+        settings["metavar"] = "|".join([*value.names, *["NUMBER"] * bool(value.numbers)])
+        if len(settings["metavar"]) > _LONGEST_METAVAR:
+            settings["metavar"] = "NAME"
+            text = f"{text} One of {', '.join(value.names)}."
+    return flags, {**settings, "help": text}
+
+
+_HERE = Path(__file__).parent
+_JOB = documented(_HERE / "job.py", "Job")
+PREDICT = _JOB
+FIT = documented(_HERE.parent / "estimators" / "single.py", "KernelPowerKMeans")
+# The command line repeats itself by default.
+FIT["random_state"] = FIT["random_state"]._replace(default=0)
+_ESTIMATOR = tuple(FIT)
+FIT |= _JOB | documented(_HERE / "data.py", "ColumnChoice") | documented(_HERE / "job.py", "FitJob")
+DEMO = {name: _JOB[name] for name in ("output_dir", "force", "as_json", "quiet")}
+
+
+def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
     """Pick the estimator's parameters from the options of a command, without those of views."""
-    absent = () if chosen["views"] is None else _ONE_KERNEL
-    parameters = {name: chosen[name] for name in _ESTIMATOR_PARAMETERS if name not in absent}
-    if parameters["approximation"] == "none":
-        parameters["approximation"] = None
-    return parameters
-
-
-def check_views(ctx: click.Context) -> None:
-    """Refuse the options of a single kernel beside ``--views``."""
+    chosen = {name: value for name, value in ctx.params.items() if name in _ESTIMATOR}
+    if ctx.params["views"] is None:
+        return chosen
     given = [
         f"--{name.replace('_', '-')}"
-        for name in _ONE_KERNEL
+        for name in (*_KERNEL, "compare")
         if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
     ]
-    if given and ctx.params["views"] is not None:
+    if given:
         raise click.UsageError(
-            f"{', '.join(given)} cannot be combined with --views, whose file names the kernels: "
-            "leave --views out, or write them into the file",
+            f"{', '.join(given)} cannot be combined with --views, whose file names several kernels "
+            "and their parameters: leave one of them out",
             ctx,
         )
+    return {name: value for name, value in chosen.items() if name not in _KERNEL}

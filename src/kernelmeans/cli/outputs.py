@@ -1,64 +1,74 @@
-"""Which files a command writes, and what goes into them."""
+"""The files that a command writes: refused before any work, or written complete."""
 
 import json
 import math
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import polars as pl
 
+from kernelmeans import _files
 from kernelmeans._files import Writer
+from kernelmeans.cli.errors import BadInputError, FailedError
 
 
-@dataclass(frozen=True)
-class OutputChoice:
-    """Where the user wants the files; whatever is None gets its name from the input's.
+def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None = None) -> None:
+    """Refuse, before any work, what could not be written after it.
 
     Parameters
     ----------
-    folder : Path or None
-        Of all files without a place of their own; None is the input's folder.
-    labels, model, summary, plot : Path or None
-        Single files.
-    draw : bool
-        Whether a plot is wanted, beside what `plot` says.
+    targets : iterable of Path
+        The files to be written; their folders are made.
     force : bool
-        Whether to overwrite.
+        Whether files that exist may be overwritten.
+    source : Path or None
+        The input, which is never overwritten.
     """
+    targets = list(targets)
+    # `Path.resolve` fails in a loop of links.
+    places = {os.path.realpath(path) for path in targets}
+    if len(places) < len(targets):
+        raise BadInputError("two of the files to write have the same name")
+    if source and os.path.realpath(source) in places:
+        raise BadInputError(f"{source}: the input would be overwritten; name another output")
+    try:
+        for path in targets:
+            _files.refuse_special(path)
+        existing = [path for path in targets if path.exists()]
+    except OSError as error:
+        raise BadInputError(
+            f"cannot write {error.filename}: {error.strerror} (--output-dir, or the option of that "
+            "file, chooses another place)"
+        ) from error
+    if existing and not force:
+        raise BadInputError(
+            f"would overwrite {', '.join(map(str, existing))}: allow it with --force, or choose "
+            "another place with --output-dir"
+        )
+    for folder in {path.parent for path in targets}:
+        _try_folder(folder)
 
-    folder: Path | None = None
-    labels: Path | None = None
-    model: Path | None = None
-    summary: Path | None = None
-    plot: Path | None = None
-    draw: bool = False
-    force: bool = False
 
-    @property
-    def draws(self) -> bool:
-        """Whether a plot is written."""
-        return self.draw or self.plot is not None
+def _try_folder(folder: Path) -> None:
+    """Make the folder and a file in it: permissions alone do not tell whether that works."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        trial = _files.beside(folder / "kernelmeans")
+        trial.touch(exist_ok=False)
+        trial.unlink()
+    except OSError as error:
+        raise BadInputError(f"cannot write into the folder {folder}: {error.strerror}") from error
 
-    def labels_path(self, source: Path) -> Path:
-        """Return the place of the labels of `source`."""
-        return self.labels or self._beside(source, ".labels.csv")
 
-    def fit_paths(self, source: Path) -> dict[str, Path]:
-        """Return the place of everything a fit of `source` writes."""
-        paths = {
-            "labels": self.labels_path(source),
-            "model": self.model or self._beside(source, ".model.skops"),
-            "summary": self.summary or self._beside(source, ".summary.json"),
-        }
-        if self.draws:
-            paths["plot"] = self.plot or self._beside(source, ".png")
-        return paths
-
-    def _beside(self, source: Path, ending: str) -> Path:
-        folder = source.parent if self.folder is None else self.folder
-        return folder / (source.stem + ending)
+def write_all(writers: Mapping[Path, Writer]) -> None:
+    """Write several files as `kernelmeans._files.write_all` does; failure is a message."""
+    try:
+        _files.write_all(writers)
+    except OSError as error:
+        raise FailedError(f"cannot write {error.filename}: {error.strerror}") from error
 
 
 def labels_writer(labels: Any, memberships: Any = None) -> Writer:
@@ -79,6 +89,14 @@ def as_json(content: dict[str, Any]) -> str:
     return json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
 
 
+def _finite(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
+
+
 def figure_writer(figure: Any, path: Path) -> Writer:
     """Write a matplotlib figure in the format that the suffix of `path` names."""
 
@@ -86,11 +104,3 @@ def figure_writer(figure: Any, path: Path) -> Writer:
         figure.savefig(file, format=path.suffix[1:].lower())
 
     return write
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, dict):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_finite(value) for value in content]
-    return None if isinstance(content, float) and not math.isfinite(content) else content

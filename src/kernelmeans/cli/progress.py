@@ -2,17 +2,19 @@
 
 import math
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 
 class StepBar:
-    """A scikit-learn callback that draws how far a fit has come.
+    """A scikit-learn callback that shows on which step a fit is; it vanishes when the fit ends.
 
-    The number of steps is not known beforehand, so the bar moves until the fit ends. It
-    vanishes then.
+    scikit-learn's own bar writes to stdout, stays there, and says neither step nor power.
 
     Parameters
     ----------
@@ -21,15 +23,10 @@ class StepBar:
     """
 
     def __init__(self, title: str) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[status]}"),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task = self._progress.add_task(title, total=None, status="preparing")
+        columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._title = title
+        self._task = self._progress.add_task(f"{title}: preparing", total=None)
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Show the bar when the fit begins."""
@@ -45,9 +42,10 @@ class StepBar:
     def on_fit_task_end(
         self, estimator: Any, context: Any, *, metadata: dict[str, Any] | None = None
     ) -> None:
-        """Move on by one step."""
+        """Say which step has ended."""
         if metadata and "step" in metadata:
-            self._progress.update(self._task, advance=1, status=step_status(metadata))
+            status = f"{self._title}: {step_status(metadata)}"
+            self._progress.update(self._task, description=status)
 
 
 def step_status(metadata: dict[str, Any]) -> str:
@@ -58,13 +56,23 @@ def step_status(metadata: dict[str, Any]) -> str:
     return f"step {metadata['step']}, {phase}, restarts finished {finished}/{restarts}"
 
 
-def show_progress(estimator: Any, title: str, *, quiet: bool) -> None:
-    """Give `estimator` a bar if someone watches and its scikit-learn knows callbacks."""
-    if not quiet and sys.stderr.isatty() and hasattr(estimator, "set_callbacks"):
+@contextmanager
+def progress(estimator: Any, title: str, *, quiet: bool) -> Iterator[Callable[[], float]]:
+    """Show progress if someone watches and this scikit-learn knows callbacks.
+
+    The bar is taken off again: it is not part of the fitted model.
+
+    Yields
+    ------
+    callable
+        Returns the seconds since the beginning.
+    """
+    begin = time.perf_counter()
+    shows = not quiet and sys.stderr.isatty() and hasattr(estimator, "set_callbacks")
+    if shows:
         estimator.set_callbacks(StepBar(title))
-
-
-def hide_progress(estimator: Any) -> None:
-    """Take the bar off again: it is not part of the fitted model."""
-    if hasattr(estimator, "set_callbacks"):
-        estimator.set_callbacks()
+    try:
+        yield lambda: time.perf_counter() - begin
+    finally:
+        if shows:
+            estimator.set_callbacks()

@@ -1,97 +1,103 @@
-"""Reading CSV, TSV, Parquet, NPY, NPZ and Zarr files into tables of named columns."""
+"""Tables: files of named columns, loaded or left on disk."""
 
 import csv
 import math
 import warnings
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import polars as pl
 import scipy.sparse
 
 from kernelmeans._text import listed, shortened
-from kernelmeans.cli.archive import refuse_beyond
-from kernelmeans.cli.disk import RowsTable, open_table
+from kernelmeans.cli.archives import read_npz, refuse_shape
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.npz import read_npz, refuse_large
+from kernelmeans.rows import Rows, open_rows
 
-# Suffixes of tables that are loaded, and of those that can be read block by block as well.
-_LOADED = (".csv", ".tsv", ".npz")
+#: Share of the memory budget that the numbers of a table may take; larger ones stay on disk.
+SHARE = 0.25
 _ON_DISK = (".parquet", ".npy", ".zarr")
-
+_SUFFIXES = (".csv", ".tsv", ".npz", *_ON_DISK)
 # Damaged files make polars panic, which is no Exception.
-_UNREADABLE = (
-    pl.exceptions.PolarsError,
-    pl.exceptions.PanicException,
-    EOFError,
-    OSError,
-    ValueError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-
+_POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+_UNREADABLE = (*_POLARS_ERRORS, EOFError, OSError, ValueError, zipfile.BadZipFile, zlib.error)
 # What people write into a cell that has no value, in lower case.
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
 
 
-class Table(Protocol):
-    """A file's columns: by name, or by position (as text) where the file has no names."""
+class PreparedRows(Rows):
+    """Other rows in some precision, after a function of each row that may write into it.
 
-    @property
-    def source(self) -> Path:
-        """The file."""
+    Numbers that are too large for float32 become infinite.
+    """
 
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns, in the file's order."""
+    def __init__(
+        self, rows: Rows, dtype: Any, function: Callable[[Any], Any] | None = None
+    ) -> None:
+        super().__init__(rows, rows.source, rows.names, rows.chunk)
+        self.dtype, self.function = np.dtype(dtype), function
 
-    @property
-    def named(self) -> bool:
-        """Whether the file itself names its columns."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-
-    def matrix(self, names: Sequence[str], dtype: str) -> Any:
-        """Return these columns as numbers, NaN where a value is missing; as `Rows` if on disk."""
-
-    def column(self, name: str) -> Any:
-        """Return one column as it is."""
+    def _load(self, start: int, stop: int) -> Any:
+        X = self.array[start:stop]
+        return X if self.function is None else self.function(X)
 
 
 @dataclass(frozen=True)
 class FrameTable:
-    """The columns of a CSV, TSV or Parquet file."""
+    """The columns of a CSV, TSV or Parquet file, which has names for them."""
 
     source: Path
-    frame: pl.DataFrame
+    frame: pl.LazyFrame
     named: bool = True
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The names of the columns, in the file's order."""
-        return self.frame.columns
+        return self.frame.collect_schema().names()
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        return self.frame.shape
+        return self.frame.select(pl.len()).collect().item(), len(self.names)
 
-    def matrix(self, names: Sequence[str], dtype: str) -> Any:
-        """Return these columns as numbers, NaN where a value is missing."""
-        X = np.empty((self.frame.height, len(names)), dtype=dtype)
+    def matrix(self, names: Sequence[str], dtype: str, most: float = math.inf) -> Any:
+        """Return these columns as numbers, NaN where a value is missing.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The columns.
+        dtype : str
+            The precision.
+        most : float
+            Numbers that may be loaded. If there are more, Parquet files stay on disk.
+
+        Returns
+        -------
+        ndarray or Rows of shape (n_rows, n_names)
+            The numbers.
+        """
+        if self.shape[0] * len(names) > most and self.source.suffix.lower() == ".parquet":
+            try:
+                rows = PreparedRows(open_rows(self.source, names), dtype)
+            except ValueError as error:
+                raise BadInputError(f"{error} (--drop and --columns choose columns)") from error
+            rows.names = None  # the model file has them; arrays in memory have none either
+            return rows
+        frame = self._collected(names)
+        X = np.empty(frame.shape, dtype=dtype)
         text = []
-        for j, name in enumerate(names):
-            numbers = _as_numbers(self.frame[name])
+        for j, column in enumerate(frame):
+            numbers = _as_numbers(column)
             if numbers is None:
-                text.append(name)
+                text.append(column)
             else:
                 with np.errstate(over="ignore"):  # infinite in float32, and then refused as such
                     X[:, j] = numbers.to_numpy()
@@ -101,23 +107,35 @@ class FrameTable:
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
-        return self.frame[name].to_numpy()
+        return self._collected([name])[name].to_numpy()
 
-    def _non_numeric(self, text: list[str], *, alternative: bool) -> str:
-        example = shortened(_example_of_text(self.frame[text[0]]), 60)
-        columns = f"column{'s' if len(text) > 1 else ''} {listed(text)}"
-        message = f"{self.source}: non-numeric {columns} (for example {example!r})"
+    def _collected(self, names: Sequence[str]) -> pl.DataFrame:
+        try:
+            return self.frame.select(names).collect()
+        except _POLARS_ERRORS as error:
+            raise BadInputError(
+                f"{self.source}: column{'s' * (len(names) > 1)} {listed(names)} cannot be read: "
+                f"{error}"
+            ) from error
+
+    def _non_numeric(self, columns: list[pl.Series], *, alternative: bool) -> str:
+        names = [column.name for column in columns]
+        example = shortened(_example_of_text(columns[0]), 60)
+        message = (
+            f"{self.source}: non-numeric column{'s' * (len(names) > 1)} {listed(names)} "
+            f"(for example {example!r})"
+        )
         if not alternative:
             return f"{message}: clustering needs numbers, and no other column is left"
         return (
-            f"{message}: leave out with --drop {','.join(text)!r}, or name the columns to use "
+            f"{message}: leave out with --drop {','.join(names)!r}, or name the columns to use "
             "with --columns; a column of known classes goes into --label-column"
         )
 
 
 @dataclass(frozen=True)
 class ArrayTable:
-    """The columns of an NPY, NPZ or Zarr file, dense or sparse; their names are their indices."""
+    """The columns of an NPY, NPZ or Zarr file, whose names are their indices."""
 
     source: Path
     array: Any
@@ -134,9 +152,12 @@ class ArrayTable:
         rows, columns = self.array.shape
         return rows, columns
 
-    def matrix(self, names: Sequence[str], dtype: str) -> Any:
-        """Return these columns as numbers."""
+    def matrix(self, names: Sequence[str], dtype: str, most: float = math.inf) -> Any:
+        """Return these columns as numbers, as `FrameTable.matrix`; those on disk stay there."""
         chosen = [int(name) for name in names]
+        if isinstance(self.array, Rows):
+            rows = PreparedRows(self.array.select(chosen), dtype)
+            return rows if math.prod(rows.shape) > most else loaded(rows)
         everything = chosen == list(range(self.array.shape[1]))
         part = self.array if everything else self.array[:, chosen]
         with np.errstate(over="ignore"):
@@ -144,14 +165,15 @@ class ArrayTable:
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
-        column = self.array[:, [int(name)]]
+        column = self.matrix([name], "float64")
         return (column.toarray() if scipy.sparse.issparse(column) else column).ravel()
 
 
-def read_table(
-    path: Path, *, header: bool = True, most: float = math.inf, budget: float = math.inf
-) -> Table:
-    """Read a file; what it is follows from its suffix.
+Table = FrameTable | ArrayTable
+
+
+def read_table(path: Path, *, header: bool = True, budget: float = math.inf) -> Table:
+    """Open a file; what it is follows from its suffix.
 
     Parameters
     ----------
@@ -159,61 +181,59 @@ def read_table(
         A file with the suffix .csv, .tsv, .parquet, .npy or .npz, or a folder .zarr.
     header : bool
         Whether the first line of a CSV or TSV file holds the names of the columns.
-    most : float
-        Numbers that may be loaded. Larger Parquet, NPY and Zarr tables stay on disk.
     budget : float
-        Bytes that a table may take that is loaded, whatever `most`, or that archives unpack to.
+        Bytes that archives may unpack to.
 
     Returns
     -------
-    FrameTable, ArrayTable, ParquetTable or RowsTable
+    FrameTable or ArrayTable
         At least one row and one column.
     """
     suffix = path.suffix.lower()
     if path.is_dir() and suffix != ".zarr":
         raise BadInputError(f"{path}: is a directory; of those only .zarr is read")
-    if suffix not in (*_LOADED, *_ON_DISK):
-        suffixes = ", ".join(_LOADED + _ON_DISK)
-        raise BadInputError(f"{path}: unknown suffix {suffix!r}; {suffixes} are read")
+    if suffix not in _SUFFIXES:
+        raise BadInputError(f"{path}: unknown suffix {suffix!r}; {', '.join(_SUFFIXES)} are read")
     try:
-        if suffix in _LOADED:
-            table = _loaded(path, header, most, budget)
-        else:
-            table = _opened(path, most, budget)
+        table = _opened(path, suffix, header, budget)
+        rows, columns = table.shape
     except _UNREADABLE as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         known = reason.startswith(f"{path}: ")
         prefix = "" if known else f"{path}: cannot be read as {suffix[1:].upper()}: "
         raise BadInputError(prefix + reason) from error
-    rows, columns = table.shape
     if not rows or not columns:
         raise BadInputError(f"{path}: holds {rows} rows and {columns} columns; nothing to cluster")
+    refuse_shape(path, table.shape, budget)
     return table
 
 
-def _opened(path: Path, most: float, budget: float) -> Table:
-    """Open a table, and load it unless it is too large."""
-    table = open_table(path)
-    refuse_large(path, table.shape, budget)
-    if math.prod(table.shape) > most:
-        return table
-    refuse_beyond(path, 8 * math.prod(table.shape), budget)
-    if isinstance(table, RowsTable):
-        return ArrayTable(path, table.rows[:])
-    return FrameTable(path, pl.read_parquet(path))
-
-
-def _loaded(path: Path, header: bool, most: float, budget: float) -> Table:
-    """Load a table of a kind that cannot be read in parts."""
-    if path.stat().st_size > 8 * most:
+def _opened(path: Path, suffix: str, header: bool, budget: float) -> Table:
+    if suffix not in _ON_DISK and path.stat().st_size > SHARE * budget:
         warnings.warn(
             f"{path} is large and is loaded as a whole; {', '.join(_ON_DISK)} are read block by "
             "block",
             stacklevel=2,
         )
-    if path.suffix.lower() == ".npz":
-        return ArrayTable(path, read_npz(path, budget))
-    return FrameTable(path, _read_text(path, header), named=header)
+    if suffix == ".parquet":
+        return FrameTable(path, pl.scan_parquet(path, glob=False))
+    if suffix in (".csv", ".tsv"):
+        return FrameTable(path, _read_text(path, header).lazy(), named=header)
+    return ArrayTable(path, read_npz(path, budget) if suffix == ".npz" else open_rows(path))
+
+
+def blocks(X: Any) -> Iterator[tuple[slice, Any]]:
+    """Pieces of a matrix that fit into memory, and where they are; the whole if it is there."""
+    for block in X.blocks() if isinstance(X, Rows) else [slice(0, X.shape[0])]:
+        yield block, loaded(X, block) if isinstance(X, Rows) else X
+
+
+def loaded(rows: Rows, block: slice = slice(None)) -> Any:
+    """Read rows into memory, all of them or a block."""
+    try:
+        return rows[block]
+    except OSError as error:
+        raise BadInputError(str(error)) from error
 
 
 def _read_text(path: Path, header: bool) -> pl.DataFrame:

@@ -1,10 +1,14 @@
-"""The file of ``--views``: kernels, and the columns that each of them sees, as TOML."""
+"""The file of ``--views``: kernels, and the columns that each of them sees, as TOML.
 
-import math
+What a kernel may be is the estimator's business: it gets the tables of the file as they are, and
+`Views.errors` says of which view it speaks.
+"""
+
+import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,99 +17,48 @@ import numpy as np
 
 from kernelmeans._text import listed, meant
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.estimators.views import FAMILIES, FAMILY_PARAMETERS
-from kernelmeans.kernels import OF_FEATURES, PARAMETERS
+from kernelmeans.estimators.views import FAMILIES
 
 #: A name of 50 letters for each of 20 000 columns; parsing takes time.
 _FILE_BYTES = 10**6
 #: Dots before a line's equals sign, for which parsing takes time as their square.
 _DOTS = 1000
 _FILE_KEYS = ("kernel_scaling", "entropy_weight", "view")
-_SCALINGS = ("unit-variance", "cosine", "min-max", "none")
-_KERNELS = (*OF_FEATURES, *FAMILIES)
-_GAMMAS = ("rms", "median", "scale")
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return _is_number(value) and math.isfinite(value)
-    except OverflowError:  # an integer of hundreds of digits
-        return False
-
-
-#: What each parameter of a kernel may be, in words and as a test.
-_PARAMETERS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
-    "gamma": (
-        f"a number above 0 or one of {', '.join(_GAMMAS)}",
-        lambda value: value in _GAMMAS or (_is_finite(value) and value > 0),
-    ),
-    "degree": ("a number, 0 or more", lambda value: _is_finite(value) and value >= 0),
-    "coef0": ("a number", _is_finite),
-    "n_neighbors": (
-        "a whole number, 2 or more, or auto",
-        lambda value: value == "auto" or (_is_finite(value) and value == int(value) >= 2),
-    ),
-    "t": (
-        "a number above 0, or auto",
-        lambda value: value == "auto" or (_is_finite(value) and value > 0),
-    ),
-    "metric": ("euclidean or cosine", lambda value: value in ("euclidean", "cosine")),
-}
-_VIEW_KEYS = ("name", "columns", "kernel", *_PARAMETERS)
-
-
-class NamedKernel(NamedTuple):
-    """A kernel as people know it: a view is one, or several where it names a family."""
-
-    name: str
-    kernel: str
-    n_columns: int
-
-
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """One ``[[view]]`` of the file; `where` is what messages call it."""
 
     where: str
     name: str
     spec: Mapping[str, Any]
-    columns: Sequence[str] | None
+    patterns: Sequence[str]
 
-    def find(self, known: Collection[str]) -> list[str]:
-        """Return those of the known columns that this view sees, in their order."""
-        if self.columns is None:
-            return list(known)
-        found = {name for text in self.columns for name in self._matches(text, known)}
-        return [name for name in known if name in found]
-
-    def kernels(self, n_columns: int) -> list[NamedKernel]:
-        """Return the kernels that the view stands for."""
+    @property
+    def kernel_names(self) -> list[str]:
+        """The names of the kernels that the view stands for."""
         kernel = self.spec["kernel"]
-        if kernel not in FAMILIES:
-            return [NamedKernel(self.name, kernel, n_columns)]
-        # The members of a family are the same for all data, but for their widths.
-        members = FAMILIES[kernel](np.eye(2))
-        return [
-            NamedKernel(f"{self.name} {count}", member.name, n_columns)
-            for count, member in enumerate(members, 1)
-        ]
+        if not isinstance(kernel, str) or kernel not in FAMILIES:
+            return [self.name]
+        # Every data set has as many members of a family.
+        members = len(FAMILIES[kernel](np.eye(2)))
+        return [f"{self.name} {count}" for count in range(1, members + 1)]
 
-    def _matches(self, text: str, known: Collection[str]) -> list[str]:
-        """Columns of a name or a pattern; a name may itself look like a pattern."""
-        found = [text] if text in known else [name for name in known if fnmatchcase(name, text)]
-        if found:
+    def find(self, known: Mapping[str, int]) -> list[int]:
+        """Return the places of those known columns that this view sees, in their order."""
+        return sorted({place for text in self.patterns for place in self._places(text, known)})
+
+    def _places(self, text: str, known: Mapping[str, int]) -> list[int]:
+        """Places of a name or a pattern; a name may itself look like a pattern."""
+        if text in known:
+            return [known[text]]
+        if found := [place for name, place in known.items() if fnmatchcase(name, text)]:
             return found
-        hint = meant(text, known, "the features")
         wrong = "matches no feature column" if set(text) & set("*?[") else "is no feature column"
-        raise BadInputError(f"{self.where}: {text!r} {wrong}; {hint}")
+        raise BadInputError(f"{self.where}: {text!r} {wrong}; {meant(text, known, 'the features')}")
 
 
-@dataclass(frozen=True)
-class FoundViews:
+class FoundViews(NamedTuple):
     """Views whose columns are found.
 
     Parameters
@@ -114,22 +67,27 @@ class FoundViews:
         The columns that any view sees, in the table's order.
     parameters : dict
         What `MultiKernelPowerKMeans` takes; columns are indices among `columns`.
-    kernels : list of NamedKernel
-        In the order of the estimator's kernels.
+    kernels : list of (str, int)
+        Name and number of columns of each of the estimator's kernels.
     """
 
     columns: list[str]
     parameters: dict[str, Any]
-    kernels: list[NamedKernel]
+    kernels: list[tuple[str, int]]
 
-    @property
-    def names(self) -> list[str]:
-        """The names of the kernels."""
-        return [kernel.name for kernel in self.kernels]
+    def describe(self, model: Any) -> list[dict[str, Any]]:
+        """Say what a fitted `MultiKernelPowerKMeans` made of the kernels, ready for JSON."""
+        learned = model.kernel_weights_.tolist(), model.kernel_factors_.tolist()
+        return [
+            {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": n_columns}
+            | {"weight": weight, "factor": factor}
+            for (name, n_columns), kernel, weight, factor in zip(
+                self.kernels, model.kernels_, *learned, strict=True
+            )
+        ]
 
 
-@dataclass(frozen=True)
-class Views:
+class Views(NamedTuple):
     """A file of views, and the estimator's parameters that stand above them."""
 
     source: Path
@@ -137,37 +95,38 @@ class Views:
     parameters: dict[str, Any]
 
     def find(self, known: Sequence[str]) -> FoundViews:
-        """Find the columns of all views.
+        """Find the columns of all views among the feature columns, named in the table's order."""
+        places = {name: place for place, name in enumerate(known)}
+        seen = [view.find(places) for view in self.views]
+        used = sorted({place for own in seen for place in own})
+        now = {place: index for index, place in enumerate(used)}
+        pairs = list(zip(self.views, seen, strict=True))
+        kernels = [(dict(view.spec), [now[place] for place in own]) for view, own in pairs]
+        named = [(name, len(own)) for view, own in pairs for name in view.kernel_names]
+        return FoundViews(
+            [known[place] for place in used], {"kernels": kernels, **self.parameters}, named
+        )
 
-        Parameters
-        ----------
-        known : sequence of str
-            The feature columns, in the table's order.
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Name the file and the view where the estimator refuses ``kernels[0]``."""
+        try:
+            yield
+        except (ValueError, TypeError) as error:
+            said, count = re.subn(
+                r"kernels\[(\d+)\](=?)",
+                lambda match: self._called(int(match[1])) + " " * len(match[2]),
+                str(error),
+            )
+            ours = count or any(f"'{name}'" in said for name in self.parameters)
+            raise ValueError(f"{self.source}: {said}" if ours else said) from error
 
-        Returns
-        -------
-        FoundViews
-            What the estimator needs.
-        """
-        features = dict.fromkeys(known)
-        seen = [view.find(features) for view in self.views]
-        seen_by_any = {name for columns in seen for name in columns}
-        used = [name for name in known if name in seen_by_any]
-        place = {name: index for index, name in enumerate(used)}
-        kernels = [
-            (dict(view.spec), [place[name] for name in columns])
-            for view, columns in zip(self.views, seen, strict=True)
-        ]
-        named = [
-            kernel
-            for view, columns in zip(self.views, seen, strict=True)
-            for kernel in view.kernels(len(columns))
-        ]
-        return FoundViews(used, {"kernels": kernels, **self.parameters}, named)
+    def _called(self, index: int) -> str:
+        return self.views[index].where.removeprefix(f"{self.source}: ")
 
 
 def read_views(path: Path) -> Views:
-    """Read a file of views.
+    """Read a file of views, of which there is at least one.
 
     Parameters
     ----------
@@ -177,8 +136,22 @@ def read_views(path: Path) -> Views:
     Returns
     -------
     Views
-        At least one.
+        Not looked at by the estimator yet.
     """
+    content = _parsed(path)
+    _check_keys(str(path), content, _FILE_KEYS)
+    tables = content.pop("view", None)
+    is_list = isinstance(tables, list) and all(isinstance(table, dict) for table in tables)
+    if not tables or not is_list:
+        raise BadInputError(f"{path}: no view; each begins with a line [[view]]")
+    _check_values(str(path), content)
+    if content.get("kernel_scaling") == "none":
+        content["kernel_scaling"] = None
+    views = [_view(path, number, table) for number, table in enumerate(tables, 1)]
+    return Views(path, _distinct(path, views), content)
+
+
+def _parsed(path: Path) -> dict[str, Any]:
     try:
         if (size := path.stat().st_size) > _FILE_BYTES:
             raise BadInputError(
@@ -188,113 +161,45 @@ def read_views(path: Path) -> Views:
         text = path.read_text(encoding="utf-8-sig")
         if any(line.partition("=")[0].count(".") > _DOTS for line in text.splitlines()):
             raise RecursionError
-        content = tomllib.loads(text)
+        return tomllib.loads(text)
     except RecursionError:
         raise BadInputError(
             f"{path}: is nested too deeply; each view is a table [[view]] with keys of one name"
         ) from None
     except (OSError, ValueError) as error:
         raise BadInputError(f"{path}: cannot be read as TOML: {error}") from error
-    _check_keys(str(path), content, _FILE_KEYS)
-    tables = content.get("view")
-    is_list = isinstance(tables, list) and all(isinstance(table, dict) for table in tables)
-    if not tables or not is_list:
-        raise BadInputError(f"{path}: no view; each begins with a line [[view]]")
-    views = [_view(path, number, table) for number, table in enumerate(tables, 1)]
-    return Views(path, _distinct(path, views), _shared(path, content))
 
 
-def describe(kernels: Sequence[NamedKernel], model: Any) -> list[dict[str, Any]]:
-    """Say what a fitted `MultiKernelPowerKMeans` made of the kernels, ready for JSON."""
-    settled = iter(model.kernel_.kernels)
-    entries = []
-    learned = zip(kernels, model.kernel_weights_, model.kernel_factors_, strict=True)
-    for named, weight, factor in learned:
-        # The model has no settled kernel where the kernel is constant on the data.
-        own = next(settled) if factor else None
-        entries.append(
-            {
-                "name": named.name,
-                "kernel": named.kernel if own is None else own.name,
-                **({} if own is None else own.parameters),
-                "columns": named.n_columns,
-                "weight": float(weight),
-                "factor": float(factor),
-            }
-        )
-    return entries
-
-
-def _shared(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-    """The estimator's parameters that are no view's."""
-    parameters: dict[str, Any] = {}
-    if "kernel_scaling" in content:
-        scaling = _one_of(str(path), "kernel_scaling", content["kernel_scaling"], _SCALINGS)
-        parameters["kernel_scaling"] = None if scaling == "none" else scaling
-    if "entropy_weight" in content:
-        weight = content["entropy_weight"]
-        if weight != math.inf and not (_is_finite(weight) and weight >= 0):
-            raise BadInputError(
-                f"{path}: entropy_weight = {weight!r} must be a number, 0 or more, or inf"
-            )
-        parameters["entropy_weight"] = float(weight)
-    return parameters
-
-
-def _view(path: Path, number: int, table: Mapping[str, Any]) -> View:
-    name = table.get("name")
-    where = f"{path}: view {number}" + ("" if name is None else f" ({name!r})")
+def _view(path: Path, number: int, table: dict[str, Any]) -> View:
+    name = table.pop("name", None)
+    where = f"view {number}" + ("" if name is None else f" ({name!r})")
     if name is not None and not (isinstance(name, str) and name.strip()):
-        raise BadInputError(f"{where}: name = {name!r} must be text that is not empty")
-    _check_keys(where, table, _VIEW_KEYS)
-    kernel = _one_of(where, "kernel", table.get("kernel", "heat"), _KERNELS)
-    return View(
-        where,
-        kernel if name is None else " ".join(name.split()),
-        {"kernel": kernel, **_kernel_parameters(where, kernel, table)},
-        _column_names(where, table["columns"]) if "columns" in table else None,
-    )
-
-
-def _kernel_parameters(where: str, kernel: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    given = {key: table[key] for key in _PARAMETERS if key in table}
-    takes = {**PARAMETERS, **FAMILY_PARAMETERS}.get(kernel, ())
-    if unknown := [key for key in given if key not in takes]:
-        allowed = f"only {', '.join(takes)}" if takes else "no parameters"
-        raise BadInputError(
-            f"{where}: kernel {kernel!r} takes {allowed}; leave {' and '.join(unknown)} out"
-        )
-    for key, value in given.items():
-        allowed, fits = _PARAMETERS[key]
-        if not fits(value):
-            raise BadInputError(f"{where}: {key} = {value!r} must be {allowed}")
-    return given
-
-
-def _column_names(where: str, columns: Any) -> list[str]:
-    """Names and patterns; a file without names has indices, which may come as numbers."""
-    if (
-        not isinstance(columns, list)
-        or not columns
-        or not all(isinstance(name, str | int) and not isinstance(name, bool) for name in columns)
+        raise BadInputError(f"{path}: {where}: name = {name!r} must be text that is not empty")
+    patterns = table.pop("columns", ["*"])
+    if not (
+        isinstance(patterns, list) and patterns and all(type(p) in (str, int) for p in patterns)
     ):
         raise BadInputError(
-            f"{where}: columns = {columns!r} must be a list of names or patterns, at least one, as "
-            'in ["area", "perim*"]; for every feature column leave it out'
+            f"{path}: {where}: columns = {patterns!r} must be a list of names or patterns, at "
+            'least one, as in ["area", "perim*"]; for every feature column leave it out'
         )
-    return [str(name) for name in columns]
+    _check_values(f"{path}: {where}", table)
+    spec = {"kernel": "heat", **table}
+    called = str(spec["kernel"]) if name is None else " ".join(name.split())
+    # A file without names has indices, which may come as numbers.
+    return View(f"{path}: {where}", called, spec, [str(pattern) for pattern in patterns])
 
 
 def _distinct(path: Path, views: Sequence[View]) -> list[View]:
     """The views with names of their own: those called after their kernel may need a number."""
     counts = Counter(view.name for view in views)
     named = [
-        replace(view, name=f"{view.name} {number}")
+        view._replace(name=f"{view.name} {number}")
         if counts[view.name] > 1 and view.name == view.spec["kernel"]
         else view
         for number, view in enumerate(views, 1)
     ]
-    names = Counter(kernel.name for view in named for kernel in view.kernels(0))
+    names = Counter(name for view in named for name in view.kernel_names)
     if repeated := [name for name, count in names.items() if count > 1]:
         raise BadInputError(
             f"{path}: several kernels would be called {listed(repeated)}; give every view a name "
@@ -311,7 +216,8 @@ def _check_keys(where: str, table: Mapping[str, Any], allowed: Sequence[str]) ->
         )
 
 
-def _one_of(where: str, key: str, value: Any, allowed: Sequence[str]) -> str:
-    if not isinstance(value, str) or value not in allowed:
-        raise BadInputError(f"{where}: {key} = {value!r} must be one of {', '.join(allowed)}")
-    return value
+def _check_values(where: str, table: Mapping[str, Any]) -> None:
+    """Refuse what Python takes for a number, and no kernel does."""
+    for key, value in table.items():
+        if isinstance(value, bool) or (isinstance(value, int) and abs(value) >= 2**63):
+            raise BadInputError(f"{where}: {key} = {value!r} must be a number of at most 64 bits")

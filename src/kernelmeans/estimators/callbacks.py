@@ -1,9 +1,35 @@
-"""Telling scikit-learn's callbacks of each step, where there are any."""
+"""What is around a fit: parameters checked, callbacks called, and all or nothing kept."""
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
+import numpy as np
+
+from kernelmeans._sklearn import _fit_context, with_callbacks
 from kernelmeans._typing import Data
 from kernelmeans.solver import Progress
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+#: Around all that users call: what overflows is refused afterwards, with messages of our own.
+refused_later = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
+def fitting(fit: Method) -> Method:
+    """Check parameters before and end callbacks after; a fit that fails changes nothing."""
+    body = with_callbacks(_fit_context(prefer_skip_nested_validation=True)(refused_later(fit)))
+
+    @wraps(fit)
+    def safe(estimator: Any, *arguments: Any, **given: Any) -> Any:
+        before = dict(vars(estimator))
+        try:
+            return body(estimator, *arguments, **given)
+        except BaseException:
+            vars(estimator).clear()
+            vars(estimator).update(before)
+            raise
+
+    return safe  # type: ignore[return-value]
 
 
 class Reporter:

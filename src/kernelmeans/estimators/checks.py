@@ -1,21 +1,18 @@
 """Checks of the input, made before any heavy work, and of what comes out."""
 
-from collections.abc import Callable, Iterator
-from functools import wraps
-from typing import Any, TypeVar
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.neighbors import AMPLE
 from kernelmeans.kernels.widths import column_moments
+from kernelmeans.solver import Result, Schedule
 
-#: Around all that users call: what overflows is refused afterwards, with messages of our own.
-refused_later = np.errstate(over="ignore", invalid="ignore", divide="ignore")
-Method = TypeVar("Method", bound=Callable[..., Any])
 #: Relative rounding of squared distances that is worth a warning.
 LOST = 1e-3
 #: Rows and columns compared at a time when a matrix is checked for symmetry.
@@ -263,17 +260,33 @@ def check_result(*values: Array | float) -> None:
         )
 
 
-def all_or_nothing(fit: Method) -> Method:
-    """Let a fit that fails leave the estimator, fitted or not, as it was."""
+def warn_of_end(result: Result, method: Schedule, n_clusters: int, pairwise: bool) -> None:
+    """Warn where the best restart ended too early, or found fewer clusters than wanted.
 
-    @wraps(fit)
-    def safe(estimator: Any, *arguments: Any, **given: Any) -> Any:
-        before = dict(vars(estimator))
-        try:
-            return fit(estimator, *arguments, **given)
-        except BaseException:
-            vars(estimator).clear()
-            vars(estimator).update(before)
-            raise
-
-    return safe  # type: ignore[return-value]
+    Parameters
+    ----------
+    result : Result
+        All restarts.
+    method : Schedule
+        What they ran.
+    n_clusters : int
+        Clusters wanted.
+    pairwise : bool
+        Whether the columns of X were samples too.
+    """
+    best = result.best
+    if not result.converged[best]:
+        power = float(result.power_history[best][-1])
+        warn_user(
+            f"The best restart did not converge within max_iter={method.max_iter} steps: "
+            f"{method.unfinished(power)}.",
+            ConvergenceWarning,
+        )
+    found = len(np.unique(result.labels[best]))
+    if found < n_clusters:
+        alike = "rows that are alike" if pairwise else "duplicate points"
+        warn_user(
+            f"Number of distinct clusters ({found}) found smaller than n_clusters "
+            f"({n_clusters}). Possibly due to {alike} in X.",
+            ConvergenceWarning,
+        )

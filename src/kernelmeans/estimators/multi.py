@@ -1,22 +1,21 @@
 """The annealed estimator of several kernels or views."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from kernelmeans._sklearn import Interval
-from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, Annealed
-from kernelmeans.estimators.plan import APPROXIMATION
-from kernelmeans.estimators.with_kernels import KERNELS, WithKernels
-from kernelmeans.solver import Schedule, coldest_start
-from kernelmeans.solver.schedule import AUTO_SOFTNESS, FORGETTING_STEPS, PACE, PACED_ETA
+from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.estimators.inputs import Input
+from kernelmeans.estimators.parameters import ANNEALING, APPROXIMATION, COMMON, DEVICE, KERNELS
+from kernelmeans.estimators.several import several_kernels
+from kernelmeans.solver import Schedule, annealed
 from kernelmeans.spaces import EntropyRule, Space, WeightRule
 
 
-class MultiKernelPowerKMeans(WithKernels, Annealed):
+class MultiKernelPowerKMeans(KernelClusterer):
     """Kernel power k-means of several kernels or views, with learned kernel weights.
 
     Squared distances are the sum of those in each kernel's space, multiplied by weights on the
@@ -171,25 +170,25 @@ class MultiKernelPowerKMeans(WithKernels, Annealed):
         self.device = device
         self.random_state = random_state
 
-    def _schedule(self, space: Space, seed: int) -> Schedule:
-        # Else the kernel weights would be those of the last soft steps, not of the labels.
-        schedule = replace(super()._schedule(space, seed), alternates=True)
-        if self.eta == "auto":
-            schedule = replace(schedule, eta=PACED_ETA, pace=PACE, softness=AUTO_SOFTNESS)
-        if self._forgets and schedule.anneals:
-            schedule = replace(schedule, forgets=FORGETTING_STEPS)
-        return schedule
+    def _input(self) -> Input:
+        return several_kernels(self.kernels, self.kernel_scaling)
 
-    @property
-    def _forgets(self) -> bool:
-        """Whether steps near the mean come first: not if the powers or the start are the user's."""
-        return self.s0 == "auto" and isinstance(self.init, str)
-
-    def _first_power(self, space: Space, critical: float) -> float:
-        # A start that is forgotten need not be a warm one.
-        if self._forgets:
-            return coldest_start(critical)
-        return super()._first_power(space, critical)
+    def _method(self, space: Space) -> Schedule:
+        method = annealed(
+            space,
+            self.n_clusters,
+            s0=self.s0,
+            eta=self.eta,
+            anneal_every=self.anneal_every,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_swaps=self.n_swaps,
+            # Not where the start is the user's.
+            forgets=isinstance(self.init, str),
+            alternates=True,
+        )
+        self.critical_power_ = method.critical_power
+        return method
 
     def _weight_rule(self, scale: float) -> WeightRule:
         # A scale of 0 (constant data) must not make infinity a NaN.

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
-from typing import Any, NamedTuple
+from numbers import Integral
+from typing import NamedTuple
 
 import scipy.sparse
 from sklearn.utils import assert_all_finite
 
 from kernelmeans._arrays import on_host
 from kernelmeans._devices import HOST, Device
-from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
@@ -29,17 +28,9 @@ from kernelmeans.lowrank import (
 from kernelmeans.memory import Budget, check_memory
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
-from kernelmeans.spaces import CachedGramSpace, FeatureSpace, GramSpace, PartedSpace, Space
+from kernelmeans.spaces import FeatureSpace, GramSpace, PartedSpace, Space
 from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 
-APPROXIMATION: dict[str, Any] = {
-    "approximation": [StrOptions({"auto", "landmarks", "rpcholesky", "rff"}), None],
-    "n_components": [
-        StrOptions({"auto"}),
-        Interval(Integral, 1, None, closed="left"),
-        Interval(Real, 0, 1, closed="neither"),
-    ],
-}
 #: What fits cost, in multiplications (``benchmarks/auto.py`` measures it): a kernel value, beside
 #: two for each column, and the passes over all samples, of two for each cluster.
 VALUE, PASSES = 20, 70
@@ -194,7 +185,7 @@ def _plan(kernel: Kernel, X: Data, wish: Wish, n_kernels: int) -> Plan:
     reason = f"n_samples={n} are few enough for the exact kernel to be fast"
     if asked is None:
         reason = "approximation=None"
-    n_bytes = GramSpace.working_bytes(wish.n_clusters, n, X.dtype.itemsize)
+    n_bytes = GramSpace.restart_bytes(wish.n_clusters, n, X.dtype.itemsize)
     if not wish.cache_kernel:
         return Plan(kernel, X, "blocked", reason, n_bytes=n_bytes)
     return Plan(kernel, X, "exact", reason, n_bytes=n_bytes + n * n * X.dtype.itemsize)
@@ -387,7 +378,7 @@ class Holder:
                     raise
                 raise ValueError(f"{names[index]}: {error}") from error
             if isinstance(space, FeatureSpace):
-                left = left.without(space.resident_bytes)
+                left = left.without(space.memory(self.n_clusters).resident)
             spaces.append(space)
         return spaces
 
@@ -400,9 +391,9 @@ class Holder:
     def _space(self, own: Plan, X: Data, budget: Budget, index: int) -> Space:
         kernel = own.kernel
         if own.method == "exact":
-            return CachedGramSpace(kernel, X, self.weight, self.threads, device=self.device)
+            return GramSpace(kernel, X, self.weight, self.threads, device=self.device)
         if own.method == "blocked":
-            order = self.weight, self.threads, budget.n_bytes, self.device
+            order = self.weight, self.threads, self.device, budget.n_bytes
             return GramSpace(kernel, X, *order)
         features: FeatureMap = Explicit(kernel)
         if isinstance(kernel, DiffusionKernel):

@@ -3,24 +3,56 @@
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, cast
 
-import numpy as np
-
-from kernelmeans._typing import Array, Data
-from kernelmeans.estimators.parameters import (
-    ANNEALING,
-    COMMON,
-    DEVICE,
-    KERNEL,
-    Annealed,
-    OneKernel,
-    WithKernel,
-)
+from kernelmeans._typing import Array
+from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.estimators.inputs import Input, one_kernel
+from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, KERNEL
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Schedule
+from kernelmeans.solver import Schedule, annealed, hard
 from kernelmeans.spaces import FeaturePredictor, Space
 
+#: Parameters of the estimators that say which kernel.
+_OF_KERNEL = ("kernel", "gamma", "degree", "coef0", "kernel_params", "n_neighbors", "t", "metric")
 
-class KernelPowerKMeans(WithKernel, Annealed):
+
+class OneKernelClusterer(KernelClusterer):
+    """Estimators with the kernel parameters of scikit-learn, and those of the heat kernel."""
+
+    kernel_: Kernel
+
+    def _input(self) -> Input:
+        return one_kernel({name: getattr(self, name) for name in _OF_KERNEL})
+
+    @property
+    def gamma_(self) -> float | None:
+        """Width used, where the kernel has one."""
+        gamma: float | None = self.kernel_.parameters.get("gamma")
+        return gamma
+
+    @property
+    def n_neighbors_(self) -> int | None:
+        """Neighbours of a row, itself included, where the kernel has them."""
+        n_neighbors: int | None = self.kernel_.parameters.get("n_neighbors")
+        return n_neighbors
+
+    @property
+    def t_(self) -> float | None:
+        """Time of the heat kernel, where it is one."""
+        t: float | None = self.kernel_.parameters.get("t")
+        return t
+
+    @property
+    def eigenvalues_(self) -> Array | None:
+        """Eigenvalues of the graph of a heat kernel, where it is one."""
+        return getattr(self.kernel_, "eigenvalues", None)
+
+    @property
+    def n_pieces_(self) -> int | None:
+        """Connected components of the graph of a heat kernel, where it is one."""
+        return getattr(self.kernel_, "n_pieces", None)
+
+
+class KernelPowerKMeans(OneKernelClusterer):
     """Kernel power k-means: kernel k-means that is annealed instead of restarted.
 
     The smallest distance in the cost of kernel k-means is replaced by a power mean M_s of the
@@ -32,7 +64,9 @@ class KernelPowerKMeans(WithKernel, Annealed):
     ----------
     n_clusters : int, default=8
         Number of clusters k.
-    kernel : str or callable, default="heat"
+    kernel : {"heat", "rbf", "laplacian", "poly", "cosine", "linear", "sigmoid", "geodesic", \
+"graph", "precomputed"} or callable, default="heat"
+        How alike two rows are: ``"heat"`` finds clusters of any shape, ``"rbf"`` round ones.
         ``"heat"`` (on the graph of nearest neighbours, for clusters of any shape:
         `kernelmeans.heat.HeatKernel`), ``"graph"`` (the same where X is the graph: a symmetric
         matrix of edges, `kernelmeans.heat.GraphKernel`), ``"rbf"`` (the paper's Gaussian),
@@ -47,8 +81,10 @@ class KernelPowerKMeans(WithKernel, Annealed):
         root mean square distance of two rows; 1 / n_features for laplacian, poly and sigmoid; 0.5
         for geodesic. ``"median"``: sigma the median distance of a seeded sample. ``"scale"``:
         1 / (n_features * X.var()). Rows count by their weights.
-    degree, coef0 : float, default=3 and 1
-        Of the poly and sigmoid kernels.
+    degree : float, default=3
+        Degree of the poly kernel.
+    coef0 : float, default=1
+        Constant of the poly and sigmoid kernels.
     kernel_params : dict, default=None
         Keyword arguments for a callable kernel.
     n_neighbors : "auto" or int, default="auto"
@@ -75,9 +111,9 @@ class KernelPowerKMeans(WithKernel, Annealed):
     anneal_every : int, default=1
         Steps between two factors ``eta``. The paper has 5.
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
-        Greedy k-means++ in feature space; ``"random"`` data points; row indices of shape (k,) or
-        (n_init, k); starting weights of shape (n_samples, k), the paper's W(0); coordinates of
-        shape (k, n_features), not for precomputed kernels; or a callable
+        Starting centroids. Greedy k-means++ in feature space; ``"random"`` data points; row indices
+        of shape (k,) or (n_init, k); starting weights of shape (n_samples, k), the paper's W(0);
+        coordinates of shape (k, n_features), not for precomputed kernels; or a callable
         ``init(X, n_clusters, random_state)`` that returns one of these. Integers are indices.
     n_init : "auto" or int, default="auto"
         Restarts, run together in one batch; the one of least cost is kept. ``"auto"``: 1 for
@@ -95,34 +131,34 @@ class KernelPowerKMeans(WithKernel, Annealed):
     tol : float, default=1e-6
         Relative change of the objective that ends a run at constant power (``eta=1``).
     memory_budget : int, str or None, default=None
-        Bytes, or a text such as ``"4GB"``; None for 80 % of all memory, whatever of it is free. A
+        Memory to take, in bytes or as ``"4GB"``; by default 80 % of all memory, free or not. A
         kernel matrix and centroids beyond it, or beyond what is free by then, are refused before
         they are computed; restarts are run in batches that fit.
     cache_kernel : bool, default=True
-        Whether the exact kernel is computed once. False recomputes its rows at each step and never
-        holds more of them than the budget; with ``approximation=None`` it does so for any number of
-        rows.
+        Whether the matrix of an exact kernel is kept in memory, or its rows are computed again at
+        each step. False never holds more of them than the budget; with ``approximation=None`` it
+        does so for any number of rows.
     approximation : {"auto", None, "landmarks", "rpcholesky", "rff"}, default="auto"
-        None is the exact kernel. Else it is replaced by inner products of a few numbers for each
-        row: its values against ``"landmarks"`` (centroids of a short k-means; rows drawn by
-        k-means++ for sparse X and callables), or against samples that randomly pivoted Cholesky
-        picks (``"rpcholesky"``, also for precomputed kernels), or random Fourier features
+        What replaces the kernel matrix: ``"auto"`` takes the exact kernel where that is fast, and
+        landmarks beyond. None is the exact kernel. Else it is replaced by inner products of a few
+        numbers for each row: its values against ``"landmarks"`` (centroids of a short k-means; rows
+        drawn by k-means++ for sparse X and callables), or against samples that randomly pivoted
+        Cholesky picks (``"rpcholesky"``, also for precomputed kernels), or random Fourier features
         (``"rff"``, for rbf and laplacian). ``"auto"`` takes the exact kernel where it is fast, up
         to some 6000 rows in ten clusters and 19 000 of a precomputed kernel, and landmarks or
         rpcholesky beyond; memory does not decide, it only refuses. Linear and cosine kernels need
         none. The heat kernel takes the graph of all rows up to 50 000, and beyond that of
         ``"landmarks"``, its anchors.
     n_components : "auto", int or float, default="auto"
-        Of an approximation: their number, or the share of the trace of the kernel matrix to keep,
-        in (0, 1), as far as 5000 components do. ``"auto"`` is 200, three for each cluster,
-        or the root of the number of rows, whichever is more; of the heat kernel's anchors at
-        least ten for each cluster.
+        Features of an approximation: their number, or the share of the trace of the kernel matrix
+        to keep, between 0 and 1. A share is kept as far as 5000 of them do. ``"auto"`` is 200,
+        three for each cluster, or the root of the number of rows, whichever is more; of the heat
+        kernel's anchors at least ten for each cluster.
     device : str or None, default=None
-        Where to compute: PyTorch's name of a device, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``
-        (needs the extra ``gpu``); None for where X is, NumPy on the host, or the device of a
-        PyTorch or CuPy array. Labels and distances come back in X's library, on its device. Rows
-        must be dense; a callable kernel gets arrays of the device, or of NumPy where landmarks
-        are chosen.
+        Where to compute: a device of PyTorch, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It needs
+        the extra ``gpu``. None is where X is: NumPy on the host, or the device of a PyTorch or CuPy
+        array. Labels and distances come back in X's library, on its device. Rows must be dense; a
+        callable kernel gets arrays of the device, or of NumPy where landmarks are chosen.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -259,8 +295,22 @@ class KernelPowerKMeans(WithKernel, Annealed):
         self.device = device
         self.random_state = random_state
 
+    def _method(self, space: Space) -> Schedule:
+        method = annealed(
+            space,
+            self.n_clusters,
+            s0=self.s0,
+            eta=self.eta,
+            anneal_every=self.anneal_every,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_swaps=self.n_swaps,
+        )
+        self.critical_power_ = method.critical_power
+        return method
 
-class KernelKMeans(WithKernel):
+
+class KernelKMeans(OneKernelClusterer):
     """Kernel k-means: hard steps from the start, the limit s -> -inf of `KernelPowerKMeans`.
 
     Prefer `KernelPowerKMeans`; this one is here to compare with, and for data so easy that
@@ -348,11 +398,11 @@ class KernelKMeans(WithKernel):
         self.device = device
         self.random_state = random_state
 
-    def _schedule(self, space: Space, seed: int) -> Schedule:
-        return Schedule(s0=-np.inf, critical_power=-np.inf, max_iter=self.max_iter)
+    def _method(self, space: Space) -> Schedule:
+        return hard(space, n_swaps=self.n_swaps, max_iter=self.max_iter)
 
 
-class PowerKMeans(OneKernel, Annealed):
+class PowerKMeans(KernelClusterer):
     """Power k-means: the annealed form of k-means, in the space of the data.
 
     `KernelPowerKMeans` with the linear kernel; centroids are points. For round clusters, and for
@@ -420,8 +470,22 @@ class PowerKMeans(OneKernel, Annealed):
         self.device = device
         self.random_state = random_state
 
-    def _resolve_kernel(self, X: Data, weight: Array, seed: int) -> Kernel:
-        return Kernel("linear", {})
+    def _input(self) -> Input:
+        return Input({"kernel": "linear"})
+
+    def _method(self, space: Space) -> Schedule:
+        method = annealed(
+            space,
+            self.n_clusters,
+            s0=self.s0,
+            eta=self.eta,
+            anneal_every=self.anneal_every,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_swaps=self.n_swaps,
+        )
+        self.critical_power_ = method.critical_power
+        return method
 
     @property
     def cluster_centers_(self) -> Array:

@@ -15,6 +15,9 @@ from kernelmeans.kernels.formulas import unit_rows
 #: Rows of a piece up to which all its eigenpairs are computed at once, and pairs of a larger one
 #: beyond which that is the faster way too.
 DENSE_ROWS, DENSE_SHARE = 400, 0.2
+#: Lanczos vectors beside the pairs that are wanted: to keep more orthogonal takes longer than the
+#: steps that it saves.
+VECTORS_BESIDE = 20
 #: Residuals of pairs of larger pieces: eigenvalues, and leading pairs, are far more accurate.
 TOLERANCE = 1e-5
 #: Leading pairs of all pieces that count, for each cluster and beside that: labels of more are
@@ -163,7 +166,7 @@ def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
         # which would be all that is found.
         start = np.random.default_rng(0).uniform(0.5, 1.5, n)
         options = {"which": "LA", "v0": start, "tol": TOLERANCE, "maxiter": MOST_RESTARTS}
-        values, vectors = eigsh(own, count, ncv=min(n, 2 * count + 20), **options)
+        values, vectors = eigsh(own, count, ncv=min(n, count + VECTORS_BESIDE), **options)
         # ARPACK promises no order.
         order = np.argsort(values, kind="stable")
         values, vectors = values[order], vectors[:, order]

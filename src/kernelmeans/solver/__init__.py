@@ -3,6 +3,7 @@
 from kernelmeans.solver.blockwise import partition_cost
 from kernelmeans.solver.critical import critical_power, warn_unless_positive
 from kernelmeans.solver.driver import Listener, Progress, solve
+from kernelmeans.solver.methods import alternating, annealed, hard
 from kernelmeans.solver.power import shares
 from kernelmeans.solver.rehearsal import can_rehearse, rehearse
 from kernelmeans.solver.result import Result, cost_rounding
@@ -15,11 +16,14 @@ __all__ = [
     "Progress",
     "Result",
     "Schedule",
+    "alternating",
+    "annealed",
     "automatic_start",
     "can_rehearse",
     "coldest_start",
     "cost_rounding",
     "critical_power",
+    "hard",
     "partition_cost",
     "rehearse",
     "shares",

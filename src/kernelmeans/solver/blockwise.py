@@ -8,7 +8,7 @@ import numpy as np
 from kernelmeans._arrays import double, put_first, reduce, smallest, to_numpy
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.solver.power import hard_weights
-from kernelmeans.spaces import Centroids, Share, Space
+from kernelmeans.spaces import Centroids, PartialSum, Space
 
 
 class Assignment(NamedTuple):
@@ -47,11 +47,11 @@ def combination(space: Space, coefficients: Array) -> Centroids:
 def combinations(space: Space, coefficients: Array, mass: Array) -> Centroids:
     """Sums of c_i phi_i over their mass (k, R), for coefficients (k, R, n_samples)."""
     total = space.reduce(_accumulate, mass.shape, along=(coefficients,))
-    return space.combine(total.vectors, mass)
+    return space.update(total.vectors, mass)
 
 
-def _accumulate(space: Space, block: slice, coefficients: Array) -> Share:
-    return Share(space.accumulate(coefficients, block))
+def _accumulate(space: Space, block: slice, coefficients: Array) -> PartialSum:
+    return PartialSum(space.accumulate(coefficients, block))
 
 
 def distances_to(space: Space, centroids: Centroids) -> Array:
@@ -67,29 +67,29 @@ def _distances(space: Space, block: slice, centroids: Centroids) -> tuple[Array]
 def partition_cost(space: Space, centroids: Centroids) -> float:
     """Weighted squared distances to the means of the clusters that one restart's centroids make."""
     space = space.reweighted(centroids.kernel_weights[0])
-    share = space.reduce(_partition, centroids.shape, centroids)
-    mass, squares = share.sums
-    means = space.combine(share.vectors, mass, centroids.copy())
+    total = space.reduce(_partition, centroids.shape, centroids)
+    mass, squares = total.sums
+    means = space.update(total.vectors, mass, centroids.copy())
     return float(squares - (mass * space.norms(means)).sum())
 
 
-def _partition(space: Space, block: slice, centroids: Centroids) -> Share:
+def _partition(space: Space, block: slice, centroids: Centroids) -> PartialSum:
     v = space.device_weight[block]
     weights = hard_weights(space.distances(centroids, block), v).values
     mass = double(reduce("sum", weights, axis=-1))
     squares = double(v) @ double(space.squared_norms(block))
-    return Share(space.accumulate(weights, block), (mass, squares))
+    return PartialSum(space.accumulate(weights, block), (mass, squares))
 
 
 def hard_costs(space: Space, centroids: Centroids) -> Array:
     """Weighted sum of the smallest squared distances, and the kernel weights' penalty, (R,)."""
-    share = space.reduce(_hard_cost, centroids.shape, centroids)
-    return np.asarray(share.sums[0] + space.penalty(centroids))
+    total = space.reduce(_hard_cost, centroids.shape, centroids)
+    return np.asarray(total.sums[0] + space.penalty(centroids))
 
 
-def _hard_cost(space: Space, block: slice, centroids: Centroids) -> Share:
+def _hard_cost(space: Space, block: slice, centroids: Centroids) -> PartialSum:
     nearest = to_numpy(reduce("min", space.distances(centroids, block), axis=0))
-    return Share((), (nearest @ space.sample_weight[block].astype(np.float64),))
+    return PartialSum((), (nearest @ space.sample_weight[block].astype(np.float64),))
 
 
 def assign(space: Space, centroids: Centroids) -> Assignment:

@@ -1,6 +1,7 @@
 """The driver: the only loop over steps in the package."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,12 +14,13 @@ from kernelmeans.solver.exchange import Exchanges, Exchanging
 from kernelmeans.solver.power import SQUARES, Loss, weigh
 from kernelmeans.solver.result import Record, Result
 from kernelmeans.solver.schedule import Clock, Schedule
-from kernelmeans.spaces import Centroids, Share, Space
+from kernelmeans.spaces import Centroids, PartialSum, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
 PERTURBATION = {"float64": 1e-8, "float32": 1e-5}
-#: Samples whose noise is drawn from one generator.
-NOISE_ROWS = 512
+#: Samples whose noise is drawn from one generator, and how many times as many keep theirs: it is
+#: the same in each step, and to draw it again takes a fifth of a step.
+NOISE_ROWS, KEPT_CHUNKS = 512, 32
 
 
 class Progress(NamedTuple):
@@ -173,9 +175,9 @@ def _sums(
 ) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
     order = centroids, power, loss, noise, seeds, mass, singly
-    share = space.reduce(_block_sums, centroids.shape, *order)
-    new_mass, objective, certainty, total_weight, fingerprint = share.sums
-    return Report(share.vectors, new_mass, objective, 1 - certainty / total_weight, fingerprint)
+    total = space.reduce(_block_sums, centroids.shape, *order)
+    new_mass, objective, certainty, total_weight, fingerprint = total.sums
+    return Report(total.vectors, new_mass, objective, 1 - certainty / total_weight, fingerprint)
 
 
 def _block_sums(
@@ -188,7 +190,7 @@ def _block_sums(
     seeds: Sequence[int],
     mass: Array | None,
     singly: Exchanges,
-) -> Share:
+) -> PartialSum:
     """What one block adds to a step. Pure: it may run in a thread or on another machine."""
     v = space.device_weight[block]
     v64 = double(v)
@@ -202,7 +204,7 @@ def _block_sums(
     for r in np.flatnonzero(noise).tolist():
         shake = 1 + noise[r] * _normal(seeds[r], coefficients.shape[0], place)
         coefficients[:, r, :] *= like(shake, v)
-    return Share(
+    return PartialSum(
         space.accumulate(coefficients, block),
         (
             double(reduce("sum", coefficients, axis=-1)),
@@ -248,7 +250,7 @@ def _moved(
     costs = None
     if refills and empty.any():
         costs = assign(space, centroids).costs(space)
-    centroids = space.combine(report.total, report.mass, centroids, factor, hard)
+    centroids = space.update(report.total, report.mass, centroids, factor, hard)
     if costs is not None:
         _refill(space, centroids, empty, costs)
     elif empty.any():
@@ -256,13 +258,15 @@ def _moved(
     return centroids
 
 
+@lru_cache(maxsize=KEPT_CHUNKS)
+def _normal_chunk(seed: int, k: int, chunk: int) -> Array:
+    return np.random.default_rng((seed, chunk)).standard_normal((k, NOISE_ROWS), np.float32)
+
+
 def _normal(seed: int, k: int, block: slice) -> Array:
     """Seeded normal numbers (k, block) that belong to the samples, however they are blocked."""
     first, last = block.start // NOISE_ROWS, (block.stop - 1) // NOISE_ROWS
-    chunks = [
-        np.random.default_rng((seed, chunk)).standard_normal((k, NOISE_ROWS), np.float32)
-        for chunk in range(first, last + 1)
-    ]
+    chunks = [_normal_chunk(seed, k, chunk) for chunk in range(first, last + 1)]
     start = block.start - first * NOISE_ROWS
     return np.concatenate(chunks, axis=1)[:, start : start + block.stop - block.start]
 

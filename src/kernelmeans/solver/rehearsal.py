@@ -38,7 +38,8 @@ def can_rehearse(space: Space, n_clusters: int, schedule: Schedule) -> bool:
         Powers; without annealing there is nothing to rehearse.
     """
     available = space.sample.n_samples
-    return schedule.anneals and SAMPLES_PER_CLUSTER * n_clusters <= available < space.n_samples
+    wanted = schedule.anneals and schedule.rehearsed
+    return wanted and SAMPLES_PER_CLUSTER * n_clusters <= available < space.n_samples
 
 
 def rehearse(

@@ -65,6 +65,10 @@ class Schedule:
         sample again.
     exchanges : bool
         Whether hard steps that have come to an end go on by exchanges of single samples.
+    n_swaps : int or "auto"
+        Swap moves that are to follow.
+    rehearsed : bool
+        Whether many samples may be annealed on draws first: not if the powers are the user's.
     bar : float
         The objective that a hard run has to come below; it ends as soon as it hardly can, without
         labels and at infinite cost.
@@ -84,6 +88,8 @@ class Schedule:
     alternates: bool = False
     refills: bool = True
     exchanges: bool = False
+    n_swaps: int | str = 0
+    rehearsed: bool = False
     bar: float = np.inf
 
     @property

@@ -3,15 +3,14 @@
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeaturePredictor, FeatureSpace
-from kernelmeans.spaces.gram import CachedGramSpace, GramPredictor, GramSpace, Origin
+from kernelmeans.spaces.gram import GramPredictor, GramSpace, Origin
 from kernelmeans.spaces.parted import PartedSpace
 from kernelmeans.spaces.predictor import Comparison, Predictor
 from kernelmeans.spaces.product import ProductPredictor, ProductSpace
 from kernelmeans.spaces.rules import EntropyRule, WeightRule
-from kernelmeans.spaces.shares import Share
+from kernelmeans.spaces.sums import Memory, PartialSum
 
 __all__ = [
-    "CachedGramSpace",
     "Centroids",
     "Comparison",
     "EntropyRule",
@@ -21,10 +20,11 @@ __all__ = [
     "GramSpace",
     "Origin",
     "PartedSpace",
+    "Memory",
+    "PartialSum",
     "Predictor",
     "ProductPredictor",
     "ProductSpace",
-    "Share",
     "Space",
     "WeightRule",
 ]

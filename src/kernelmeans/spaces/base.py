@@ -18,7 +18,8 @@ from kernelmeans.lowrank import drawn
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Predictor
 from kernelmeans.spaces.remote import Remote
-from kernelmeans.spaces.shares import Mixture, Move, Share, Trace, few_changes, side_by_side
+from kernelmeans.spaces.step import Moved, Step
+from kernelmeans.spaces.sums import Memory, PartialSum, Trace, side_by_side
 
 #: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
 BLOCK_BYTES = 2**20
@@ -47,12 +48,10 @@ class Space(ABC):
     engine : Threads
         Where its blocks are worked on.
     keeps_coefficients : bool
-        Whether centroids are known by their coefficients over the samples. The added shares are
+        Whether centroids are known by their coefficients over the samples. Sums are
         then those coefficients and nothing else.
     keeps_rows : bool
         Whether `embedded` has the samples' rows as predictors make them.
-    max_in_flight : int or None
-        How many parts of a move may be worked on at once without breaking the memory budget.
     first : int
         Place of the first sample among all, where this space holds a part of them.
     trace : Trace or None
@@ -69,7 +68,6 @@ class Space(ABC):
     engine: Threads = SERIAL
     keeps_coefficients: bool = False
     keeps_rows: bool = False
-    max_in_flight: int | None = None
     first: int = 0
     trace: Trace | None = None
     parts: Sequence[slice] | None = None
@@ -106,19 +104,20 @@ class Space(ABC):
 
     @abstractmethod
     def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
-        """Share of this block in sum_i c_i phi_i for coefficients (k, R, block) of any sign."""
+        """Partial sums of c_i phi_i over this block, for coefficients (k, R, block) of any sign."""
 
     @abstractmethod
-    def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
-        """Zeros to which `add` adds the shares."""
+    def add(
+        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
+    ) -> tuple[Array, ...]:
+        """The total of the blocks before, None for the first, and a block's partial sums.
+
+        In place, and in block order, so that sums do not depend on threads.
+        """
 
     @abstractmethod
-    def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
-        """Add a block's share, in place; in block order, so that sums do not depend on threads."""
-
-    @abstractmethod
-    def moves(self, mixture: Mixture, old: Centroids | None) -> list[Move]:
-        """How centroids are made of increments and of old ones, which may be overwritten."""
+    def move(self, step: Step) -> Moved:
+        """Make new centroids; the increments and the old ones may be overwritten."""
 
     @abstractmethod
     def at(self, indices: IntArray) -> Centroids:
@@ -132,6 +131,10 @@ class Space(ABC):
         """
 
     @abstractmethod
+    def restricted(self, indices: IntArray, sample_weight: Array) -> "Space":
+        """The space of some samples, with weights (len(indices),) of their own."""
+
+    @abstractmethod
     def export(self, centroids: Centroids, copies: dict[int, Data] | None = None) -> Predictor:
         """Predictor of one restart's centroids for new rows of input data.
 
@@ -139,31 +142,16 @@ class Space(ABC):
         once are found again in ``copies``, by the identity of their original.
         """
 
+    @abstractmethod
+    def memory(self, k: int) -> Memory:
+        """Bytes that it takes, with k centroids in each restart."""
+
     def embedded(self, block: slice) -> Any:
         """What the embedding of an exported predictor makes of these samples, bit for bit.
 
         The blocks are those of the predictor, to which the numbers may be special.
         """
         raise NotImplementedError
-
-    @abstractmethod
-    def vector_bytes(self, k: int) -> int:
-        """Memory that the vectors of k centroids take."""
-
-    @property
-    @abstractmethod
-    def resident_bytes(self) -> int:
-        """Memory that the space itself holds, whatever the restarts."""
-
-    @property
-    def passing_bytes(self) -> int:
-        """What of it is held only while there is work in this very space."""
-        return 0
-
-    def bytes_per_restart(self, k: int) -> int:
-        """Working memory that the solver needs for each restart in a batch."""
-        # Old and new ones, copies of those that finish, and shares in flight.
-        return 4 * self.vector_bytes(k)
 
     def blocks(self, width: int) -> Iterator[slice]:
         """Blocks of samples for arrays of ``width`` values per sample."""
@@ -183,20 +171,20 @@ class Space(ABC):
 
     def reduce(
         self,
-        function: Callable[..., "Share"],
+        function: Callable[..., "PartialSum"],
         shape: tuple[int, int],
         *arguments: Any,
         along: tuple[Array, ...] = (),
-    ) -> "Share":
+    ) -> "PartialSum":
         """Add up what a function makes of every block.
 
         Parameters
         ----------
         function : callable
             Called with the space, a block, the block's part of each array ``along`` and the
-            arguments; returns a `Share`.
+            arguments; returns a `PartialSum`.
         shape : (k, R)
-            Of the centroids that the shares are of.
+            Of the centroids that the sums are of.
         *arguments
             What the function needs beside the block.
         along : tuple of ndarray of shape (..., n_samples)
@@ -204,30 +192,30 @@ class Space(ABC):
 
         Returns
         -------
-        Share
+        PartialSum
             The sums, in block order, so that they do not depend on the threads.
         """
 
-        def work(block: slice) -> Share:
+        def work(block: slice) -> PartialSum:
             own = (like(a[..., block], self.device_weight) for a in along)
             return function(self, block, *own, *arguments)
 
-        def work_on_part(part: slice) -> Share:
+        def work_on_part(part: slice) -> PartialSum:
             own = tuple(a[..., part] for a in along)
             return self.opened(part).reduce(function, shape, *arguments, along=own)
 
         if self.remote is not None:
             return self.remote.total(along, function, shape, *arguments)
         if self.parts is not None:
-            shares = self.engine.map(work_on_part, self.parts, self.parts_in_flight)
-            return tree_sum((share for _, share in shares), Share.plus)
-        total = self.empty_sum(*shape)
+            sums_of_parts = self.engine.map(work_on_part, self.parts, self.parts_in_flight)
+            return tree_sum((partial for _, partial in sums_of_parts), PartialSum.plus)
+        total: tuple[Array, ...] | None = None
         sums: tuple[Any, ...] = ()
-        for block, share in self.engine.map(work, self.blocks(math.prod(shape))):
-            if share.vectors:
-                self.add(total, share.vectors, block)
-            sums = tuple(map(operator.add, sums, share.sums)) if sums else share.sums
-        return Share(total, tuple(map(to_numpy, sums)))
+        for block, partial in self.engine.map(work, self.blocks(math.prod(shape))):
+            if partial.vectors:
+                total = self.add(total, partial.vectors, block)
+            sums = tuple(map(operator.add, sums, partial.sums)) if sums else partial.sums
+        return PartialSum(total or (), tuple(map(to_numpy, sums)))
 
     def collect(
         self,
@@ -289,24 +277,20 @@ class Space(ABC):
         """Most samples in a draw."""
         return self.n_samples
 
-    def restricted(self, indices: IntArray, sample_weight: Array) -> "Space":
-        """The space of some samples, with weights (len(indices),) of their own."""
-        raise NotImplementedError
-
-    def combine(
+    def update(
         self,
-        total: tuple[Array, ...],
+        sums: tuple[Array, ...],
         mass: Array,
         old: Centroids | None = None,
         factor: Array | None = None,
         hard: BoolArray | None = None,
     ) -> Centroids:
-        """Centroids old + factor (total / mass - old), in place of the added shares.
+        """Centroids old + factor (sums / mass - old).
 
         Parameters
         ----------
-        total : tuple of ndarray of shape (k, R, m)
-            Added shares; overwritten.
+        sums : tuple of ndarray of shape (k, R, m)
+            Sums over all samples; overwritten.
         mass : ndarray of shape (k, R)
             Their total coefficients. A centroid without mass stays where it was.
         old : Centroids, default=None
@@ -321,69 +305,8 @@ class Space(ABC):
         Centroids
             The new centroids.
         """
-        return self._combine(total, mass, old, factor, hard)[0]
-
-    def _combine(
-        self,
-        total: tuple[Array, ...],
-        mass: Array,
-        old: Centroids | None,
-        factor: Array | None,
-        hard: BoolArray | None,
-    ) -> tuple[Centroids, Array]:
-        """New centroids, and their inner products with total / mass, shape (L, k, R)."""
-        step = np.ones(mass.shape) if factor is None else np.where(mass > 0, factor, 0)
-        own_mass = None
-        if self.keeps_coefficients and hard is not None and hard.any():
-            own_mass = np.where(hard & (mass > 0), mass, np.nan)
-        changes = None
-        if own_mass is not None and len(total) == 1:
-            changes = few_changes(total[0], own_mass, old, self.sample_weight)
-        if changes is None:
-            mixture = self._mixture(total, step, np.where(mass > 0, mass, 1), old)
-        else:
-            assert old is not None
-            assert old.mass is not None
-            coefficients = total[0]
-            coefficients /= like(mass[..., None], coefficients)
-            rest = (old.mass / mass)[..., None].astype(self.dtype)
-            mixture = Mixture(total, rest, coefficients, changes)
-        moves = self.moves(mixture, old)
-        parts = [(index, block) for index, move in enumerate(moves) for block in move.blocks]
-        norms, overlaps = np.zeros((2, len(moves), *mass.shape))
-
-        def work(part: tuple[int, slice]) -> tuple[Array, Array]:
-            index, block = part
-            return moves[index].work(block)
-
-        for (index, _), (norm, overlap) in self.engine.map(work, parts, self.max_in_flight):
-            norms[index] += to_numpy(norm)
-            overlaps[index] += to_numpy(overlap)
-        norms = norms.astype(self.dtype)
-        if old is None:
-            weights = np.tile(self.kernel_weights, (norms.shape[2], 1))
-        else:
-            # A start at coordinates is no sum of samples: its norm cannot be had from its vectors.
-            norms = np.where(mass > 0, norms, old.norms)
-            weights = old.kernel_weights
-        vectors = tuple(move.vectors for move in moves)
-        centroids = Centroids(vectors, norms, weights, mixture.coefficients, mass=own_mass)
-        return centroids, overlaps / np.where(step > 0, step, 1)
-
-    def _mixture(
-        self, total: tuple[Array, ...], step: Array, mass: Array, old: Centroids | None
-    ) -> Mixture:
-        scale = (step / mass)[..., None].astype(self.dtype)
-        rest = (1 - step)[..., None].astype(self.dtype)
-        for increments in total:
-            increments *= like(scale, increments)
-        mixture = Mixture(total, rest, total[0] if self.keeps_coefficients else None)
-        if not self.keeps_coefficients or old is None or not rest.any():
-            return mixture
-        coefficients = old.coefficients
-        assert coefficients is not None
-        mixture.apply(total[0], coefficients)
-        return mixture._replace(coefficients=coefficients)
+        step = Step.of(self, sums, mass, old, factor, hard)
+        return step.centroids(self.move(step), self.kernel_weights)
 
     @property
     def kernel_weights(self) -> Array:

@@ -26,7 +26,8 @@ from kernelmeans.rows import Rows
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Embedding, Predictor
-from kernelmeans.spaces.shares import Mixture, Move, Trace
+from kernelmeans.spaces.step import Moved, Step
+from kernelmeans.spaces.sums import Memory, Trace
 
 #: Rows whose features are made at a time.
 FILL_ROWS = 2048
@@ -190,32 +191,31 @@ class FeatureSpace(Space):
     def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
         k, restarts, rows = coefficients.shape
         xp = namespace(coefficients)
-        share = xp.reshape(coefficients, (-1, rows)) @ picked(self.Z, block)
-        return (xp.reshape(xp.asarray(share), (k, restarts, -1)),)
+        sums = xp.reshape(coefficients, (-1, rows)) @ picked(self.Z, block)
+        return (xp.reshape(xp.asarray(sums), (k, restarts, -1)),)
 
-    def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
-        # Of many blocks: their roundings should not add up.
-        v = self.device_weight
-        xp = namespace(v)
-        return (xp.zeros((k, restarts, self.width), dtype=xp.float64, device=v.device),)
-
-    def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
+    def add(
+        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
+    ) -> tuple[Array, ...]:
+        if total is None:
+            # Of many blocks: their roundings should not add up.
+            return (double(partial[0]),)
         into = total[0]
-        into += share[0]
+        into += partial[0]
+        return (into,)
 
-    def moves(self, mixture: Mixture, old: Centroids | None) -> list[Move]:
-        (increments,) = mixture.increments
+    def move(self, step: Step) -> Moved:
+        (increments,) = step.increments
         if self.raw:
             increments = self.features.coordinates(increments)
         increments = like(increments, self.device_weight)
-        vectors = increments if old is None else old.vectors[0]
+        vectors = increments
+        if step.old is not None:
+            vectors = step.mixed(increments, step.old.vectors[0])
         vecdot = namespace(vectors).vecdot
-
-        def add(_: slice) -> tuple[Array, Array]:
-            mixture.apply(increments, vectors)
-            return vecdot(vectors, vectors), vecdot(vectors, increments)
-
-        return [Move(vectors, [slice(None)], add)]
+        products = vecdot(vectors, vectors), vecdot(vectors, increments)
+        norms, overlaps = (double(to_numpy(own))[None] for own in products)
+        return Moved((vectors,), norms, overlaps)
 
     def at(self, indices: IntArray) -> Centroids:
         return self._centroids(_dense(picked(self.Z, indices.ravel())), indices.shape)
@@ -269,10 +269,11 @@ class FeatureSpace(Space):
     def resident_bytes(self) -> int:
         return 0 if scipy.sparse.issparse(self.Z) else math.prod(self.Z.shape) * self.dtype.itemsize
 
-    def vector_bytes(self, k: int) -> int:
+    def memory(self, k: int) -> Memory:
         whitening = self.features.whitening
         width = self.width if whitening is None else max(whitening.shape)
-        return k * width * self.dtype.itemsize
+        # Old and new centroids, copies of those that finish, and sums of blocks in flight.
+        return Memory(self.resident_bytes, 0, 4 * k * width * self.dtype.itemsize)
 
 
 class FeaturePredictor(Predictor):
@@ -299,7 +300,7 @@ class FeaturePredictor(Predictor):
 
     def _embed(self, rows: Data, diagonal: Array) -> tuple[Data, Array]:
         rows, diagonal = self.device.put(rows), self.device.put(diagonal)
-        if self.kernel.normalised and not self.kernel.precomputed:
+        if self.kernel.normalized and not self.kernel.precomputed:
             diagonal = self.kernel.squared_lengths(rows)
         raw = self.features.raw(rows, diagonal)
         centre = self.features.origin

@@ -1,7 +1,8 @@
 """Spaces known through their kernel matrix only: cached, or recomputed row by row."""
 
 import copy
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
@@ -24,8 +25,16 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, check_finite, check_range, lengths_of
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
-from kernelmeans.spaces.predictor import LARGEST_BLOCK, ROW_BUDGET, Embedding, Predictor, portions
-from kernelmeans.spaces.shares import Changes, Mixture, Move, Trace
+from kernelmeans.spaces.predictor import (
+    LARGEST_BLOCK,
+    ROW_BUDGET,
+    Embedding,
+    Predictor,
+    portions,
+    slices,
+)
+from kernelmeans.spaces.step import Changes, Moved, Step
+from kernelmeans.spaces.sums import Memory, Trace
 
 #: On a device: bytes of kernel rows that are computed together to fill a cached matrix, most bytes
 #: of rows that are held at a time, and how many arrays of that size it takes to compute them.
@@ -115,12 +124,125 @@ def kernel_rows(
     return values_of
 
 
+class KernelRows(ABC):
+    """Where the centred kernel rows of the samples come from.
+
+    Attributes
+    ----------
+    at_a_time : int
+        Rows that are read together.
+    in_flight : int or None
+        Blocks of them that may be worked on at once without breaking the memory budget.
+    changes_at_once : int
+        Changes of samples that are worked on together; more only within a restart.
+    """
+
+    at_a_time: int
+    in_flight: int | None = None
+    changes_at_once: int = 1
+
+    @abstractmethod
+    def read(self, which: slice | IntArray) -> Array:
+        """Rows of some samples, shape (len(which), n_samples)."""
+
+    def combined(self, coefficients: Any, weight: Array) -> Array:
+        """Combinations of rows by a sparse matrix (c, n_samples), as an array like the weights."""
+        samples = np.unique(coefficients.indices)
+        dense = like(coefficients[:, samples].toarray(), weight)
+        shape, xp = coefficients.shape, namespace(dense)
+        total: Array = xp.zeros(shape, dtype=dense.dtype, device=dense.device)
+        for some in slices(len(samples), self.at_a_time):
+            total += dense[:, some] @ self.read(samples[some])
+        return total
+
+
+class ComputedRows(KernelRows):
+    """Rows that are computed whenever they are needed.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Training rows, where they are computed; the kernel matrix itself if it is precomputed.
+    weight : ndarray of shape (n_samples,)
+        The sample weights there.
+    row_budget : int
+        Most bytes of kernel entries that may be held at any time; a quarter where it is large.
+
+    Attributes
+    ----------
+    origin : Origin
+        About which rows are centred; there once `values` have told it.
+    """
+
+    origin: Origin
+
+    def __init__(self, kernel: Kernel, X: Data, weight: Array, row_budget: int) -> None:
+        self._kernel, self._X, self._weight = kernel, X, weight
+        self.lengths = beside(kernel.lengths(X), weight) if kernel.normalized else None
+        self._diagonal = beside(kernel.squared_lengths(X), weight) if kernel.precomputed else None
+        self._values_of = kernel_rows(kernel, X, self.lengths)
+        # Restarts want room too, but not what lets four threads work.
+        share = min(row_budget, max(row_budget // 4, 4 * LARGEST_BLOCK), ROW_BUDGET)
+        self.row_budget = share if on_host(weight) else min(row_budget, DEVICE_ROW_BUDGET)
+        # What a callable returns is copied, for it may belong to somebody.
+        copies = 2 if callable(kernel.function) else 1
+        row_bytes = weight.shape[0] * to_numpy(weight[:1]).itemsize
+        self.at_a_time, in_flight = portions(row_bytes, self.row_budget)
+        self.in_flight = max(1, in_flight // copies)
+        if not on_host(weight):
+            # One block, as large as can be, keeps all of a device at work.
+            row_bytes *= copies * DEVICE_COPIES
+            self.at_a_time, self.in_flight = max(1, self.row_budget // row_bytes), 1
+
+    def values(self, which: slice | IntArray) -> Array:
+        """Rows before centring."""
+        rows = beside(picked(self._X, which), self._weight)
+        own = None if self._diagonal is None else picked(self._diagonal, which)
+        values: Array = self._values_of(rows, own)
+        return values
+
+    def read(self, which: slice | IntArray) -> Array:
+        values = self.values(which)
+        # In place where the values are fresh: a second copy would break the budget.
+        fresh = self.lengths is not None or not self._kernel.precomputed
+        return self.origin.centre(values, picked(self.origin.means, which), in_place=fresh)
+
+
+class HeldRows(KernelRows):
+    """Rows of a matrix that is kept.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_samples, n_samples)
+        The centred kernel matrix.
+    at_a_time : int
+        Rows that are copied together.
+    """
+
+    def __init__(self, matrix: Array, at_a_time: int) -> None:
+        self.matrix = matrix
+        self.at_a_time = at_a_time
+        self.changes_at_once = 1 + VALUES_AT_ONCE // matrix.shape[0]
+
+    def read(self, which: slice | IntArray) -> Array:
+        rows: Array = picked(self.matrix, which)
+        return rows
+
+    def combined(self, coefficients: Any, weight: Array) -> Array:
+        if not on_host(self.matrix):
+            return super().combined(coefficients, weight)
+        combined: Array = coefficients @ self.matrix
+        return combined
+
+
 class GramSpace(Space):
-    """Samples known by their kernel rows, which are computed whenever they are needed.
+    """Samples known by their kernel rows alone.
 
     A centroid is its coefficients A over the samples, their products A K and its squared norm, so
-    that a step costs one product with the kernel matrix: shares are only collected, and multiplied
-    once all are there, a block of columns at a time.
+    that a step costs one product with the kernel matrix: partial sums are only collected, and
+    multiplied once all are there, a block of columns at a time.
 
     Parameters
     ----------
@@ -132,10 +254,11 @@ class GramSpace(Space):
         Weights; its dtype is the precision.
     engine : Threads
         Where kernel rows are computed, and blocks worked on.
-    row_budget : int, default=4 * ROW_BUDGET
-        Most bytes of kernel entries that may be held at any time; a quarter where it is large.
     device : Device, default=HOST
         Where they are computed. The rows of X go there; a kernel matrix does part by part.
+    row_budget : int, default=None
+        Most bytes of kernel entries that may be held at any time, if rows are to be computed
+        whenever they are needed; the whole matrix is held when None.
     """
 
     keeps_coefficients = True
@@ -146,46 +269,62 @@ class GramSpace(Space):
         X: Data,
         sample_weight: Array,
         engine: Threads,
-        row_budget: int = 4 * ROW_BUDGET,
         device: Device = HOST,
+        row_budget: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.X = X if kernel.precomputed else device.put(X)
         self.sample_weight = sample_weight
         self.engine = engine
         self._device_weight: Array = device.put(sample_weight)
-        # Restarts want room too, but not what lets four threads work.
-        share = min(row_budget, max(row_budget // 4, 4 * LARGEST_BLOCK), ROW_BUDGET)
-        self.row_budget = share if device.is_host else min(row_budget, DEVICE_ROW_BUDGET)
-        self._lengths = device.put(kernel.lengths(self.X)) if kernel.normalised else None
-        self._diagonal = device.put(kernel.squared_lengths(X)) if kernel.precomputed else None
-        self._values_of = kernel_rows(kernel, self.X, self._lengths)
-        # What a callable returns is copied, for it may belong to somebody.
-        copies = 2 if callable(kernel.function) else 1
-        row_bytes = self.n_samples * self.dtype.itemsize
-        self._rows_held, in_flight = portions(row_bytes, self.row_budget)
-        self.max_in_flight = max(1, in_flight // copies)
-        if not device.is_host:
-            # One block, as large as can be, keeps all of a device at work.
-            row_bytes *= copies * DEVICE_COPIES
-            self._rows_held, self.max_in_flight = max(1, self.row_budget // row_bytes), 1
-        self._prepare()
+        cached = row_budget is None
+        budget = 4 * ROW_BUDGET if row_budget is None else row_budget
+        computed = ComputedRows(kernel, self.X, self.device_weight, budget)
+        self.row_budget, self._lengths = computed.row_budget, computed.lengths
+        self.rows: KernelRows = self._held(computed) if cached else computed
+        self.keeps_rows = cached and device.is_host
+        if not cached:
+            self._centre(computed, computed.at_a_time, lambda block, values: None)
 
-    def _prepare(self) -> None:
+    def _held(self, computed: ComputedRows) -> HeldRows:
+        """All rows, centred."""
+        v, n = self.device_weight, self.n_samples
+        matrix = namespace(v).empty((n, n), dtype=v.dtype, device=v.device)
+        rows = HeldRows(matrix, computed.at_a_time)
+        if not on_host(v):
+            rows.at_a_time = max(64, DEVICE_FILL_BYTES // (n * self.dtype.itemsize))
+
+        def keep(block: slice, values: Array) -> None:
+            matrix[block, ...] = values
+
+        self._centre(computed, rows.at_a_time, keep)
+
+        def centre(block: slice) -> None:
+            self.origin.centre(matrix[block, ...], self.origin.means[block], in_place=True)
+
+        self.engine.run(centre, slices(n, rows.at_a_time))
+        return rows
+
+    def _centre(
+        self, computed: ComputedRows, at_a_time: int, keep: Callable[[slice, Array], None]
+    ) -> None:
+        """Find the origin, in one pass over the kernel matrix."""
         shares = like(self.sample_weight / self.sample_weight.sum(), self.device_weight)
         means = namespace(shares).empty_like(shares)
 
         def project(block: slice) -> None:
             # What is not finite is refused below, with a message of its own.
             with np.errstate(all="ignore"):
-                means[block] = self._read(block) @ shares
+                values = computed.values(block)
+                keep(block, values)
+                means[block] = values @ shares
 
-        self.engine.run(project, self._held_blocks(), self.max_in_flight)
+        self.engine.run(project, slices(self.n_samples, at_a_time), computed.in_flight)
         with np.errstate(all="ignore"):
             diagonal = like(self.kernel.diagonal(self.X), means)
         check_finite(self.kernel, to_numpy(means), to_numpy(diagonal))
         check_range(self.kernel, to_numpy(diagonal), self.sample_weight)
-        self.origin = Origin(shares, means)
+        self.origin = computed.origin = Origin(shares, means)
         self._squared_norms = self.origin.squared_norms(diagonal, means)
         self.trace = Trace(float(self.device_weight @ diagonal), 0.0)
 
@@ -199,34 +338,6 @@ class GramSpace(Space):
         norms = np.abs(to_numpy(self._squared_norms))
         return float(np.average(norms, weights=self.sample_weight)) + abs(self.origin.square)
 
-    def _held_blocks(self) -> Iterator[slice]:
-        for start in range(0, self.n_samples, self._rows_held):
-            yield slice(start, min(start + self._rows_held, self.n_samples))
-
-    def _read(self, block: slice) -> Array:
-        """Kernel rows of a block before centring."""
-        return self._values(block)
-
-    def _column_blocks(self, width: int) -> Iterator[slice]:
-        return self._held_blocks()
-
-    def rows(self, which: slice | IntArray) -> Array:
-        """Centred kernel rows of some samples, shape (len(which), n_samples)."""
-        values = self._values(which)
-        # In place where the values are fresh: a second copy would break the budget.
-        fresh = self._lengths is not None or not self.kernel.precomputed
-        return self.origin.centre(values, picked(self.origin.means, which), in_place=fresh)
-
-    def columns(self, block: slice) -> Array:
-        """The same as columns: the matrix is symmetric."""
-        return self.rows(block).T
-
-    def _values(self, which: slice | IntArray) -> Array:
-        rows = beside(picked(self.X, which), self.device_weight)
-        own = None if self._diagonal is None else picked(self._diagonal, which)
-        values: Array = self._values_of(rows, own)
-        return values
-
     def squared_norms(self, block: slice) -> Array:
         return self._squared_norms[block]
 
@@ -236,87 +347,91 @@ class GramSpace(Space):
     def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
         return (coefficients,)
 
-    def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
+    def add(
+        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
+    ) -> tuple[Array, ...]:
+        (into,) = total or (self._zeros(*partial[0].shape[:2]),)
+        into[:, :, block] = partial[0]
+        return (into,)
+
+    def _zeros(self, k: int, restarts: int) -> Array:
         v = self.device_weight
-        zeros = namespace(v).zeros
-        return (zeros((k, restarts, self.n_samples), dtype=v.dtype, device=v.device),)
+        shape = k, restarts, self.n_samples
+        zeros: Array = namespace(v).zeros(shape, dtype=v.dtype, device=v.device)
+        return zeros
 
-    def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
-        total[0][:, :, block] = share[0]
-
-    def moves(self, mixture: Mixture, old: Centroids | None) -> list[Move]:
-        (increments,) = mixture.increments
-        coefficients = mixture.coefficients
+    def move(self, step: Step) -> Moved:
+        if step.changes is not None:
+            return self._move_few(step, step.changes)
+        (increments,), coefficients = step.increments, step.coefficients
         assert coefficients is not None
         k, restarts, n = increments.shape
         xp = namespace(increments)
         flat = xp.reshape(increments, (-1, n))
-        vectors = xp.empty_like(increments) if old is None else old.vectors[0]
+        vectors = xp.empty_like(increments) if step.old is None else step.old.vectors[0]
 
         def multiply(block: slice) -> tuple[Array, Array]:
-            products = xp.reshape(flat @ self.columns(block), (k, restarts, -1))
-            moved = vectors[:, :, block]
-            mixture.apply(products, moved)
+            # The matrix is symmetric.
+            products = xp.reshape(flat @ self.rows.read(block).T, (k, restarts, -1))
+            moved = step.mixed(products, vectors[:, :, block])
             return (
                 xp.vecdot(coefficients[:, :, block], moved),
                 xp.vecdot(increments[:, :, block], moved),
             )
 
-        if mixture.changes is not None:
-            assert old is not None
-            return [self._changed(mixture, mixture.changes, old)]
-        return [Move(vectors, list(self._column_blocks(k * restarts)), multiply)]
+        return self._moved(vectors, multiply, self._column_blocks(k * restarts))
 
-    def _changed(self, mixture: Mixture, changes: Changes, old: Centroids) -> Move:
-        """Centroids moved by the kernel rows of the samples that change clusters alone."""
-        vectors, coefficients = old.vectors[0], mixture.coefficients
-        assert coefficients is not None
+    def _move_few(self, step: Step, changes: Changes) -> Moved:
+        """Move by the kernel rows of the samples that change clusters alone."""
+        assert step.old is not None
+        assert step.coefficients is not None
+        vectors = step.old.vectors[0]
         k, restarts, n = vectors.shape
         xp = namespace(vectors)
-        flat, flat_coefficients = (xp.reshape(x, (-1, n)) for x in (vectors, coefficients))
-        rest = like(mixture.rest.reshape(-1, 1), vectors)
+        flat, coefficients = (xp.reshape(x, (-1, n)) for x in (vectors, step.coefficients))
+        rest = like(step.rest.reshape(-1, 1), vectors)
         places = changes.clusters * restarts + changes.restarts
-        unchanged = old.norms[0].ravel().copy()
+        unchanged = step.old.norms[0].ravel().copy()
         unchanged[places] = 0
 
         def multiply(part: slice) -> tuple[Array, Array]:
             own = places[part]
             moved = take(flat, own, axis=0)
             moved *= take(rest, own, axis=0)
-            moved += self._weighted_rows(changes.coefficients[part])
+            moved += self.rows.combined(changes.coefficients[part], self.device_weight)
             put_rows(vectors, (changes.clusters[part], changes.restarts[part]), moved)
             norms = np.zeros(k * restarts) if part.start else unchanged
-            norms[own] = to_numpy(xp.vecdot(take(flat_coefficients, own, axis=0), moved))
+            norms[own] = to_numpy(xp.vecdot(take(coefficients, own, axis=0), moved))
             norms = norms.reshape(k, restarts)
             return norms, norms
 
-        return Move(vectors, changes.parts(self._work_at_once), multiply)
+        return self._moved(vectors, multiply, changes.parts(self.rows.changes_at_once))
 
-    @property
-    def _work_at_once(self) -> int:
-        """Changes of samples that are worked on together; more only within a restart."""
-        # Kernel rows are computed for one restart at a time.
-        return 1
+    def _moved(
+        self,
+        vectors: Array,
+        multiply: Callable[[slice], tuple[Array, Array]],
+        blocks: Iterable[slice],
+    ) -> Moved:
+        """The vectors, once blocks of them have been multiplied; norms and overlaps add up."""
+        norms, overlaps = np.zeros((2, 1, *vectors.shape[:2]))
+        for _, (norm, overlap) in self.engine.map(multiply, blocks, self.rows.in_flight):
+            norms[0] += to_numpy(norm)
+            overlaps[0] += to_numpy(overlap)
+        return Moved((vectors,), norms, overlaps)
 
-    def _weighted_rows(self, coefficients: Any) -> Array:
-        """Combinations of kernel rows by a sparse matrix of shape (c, n_samples)."""
-        samples = np.unique(coefficients.indices)
-        dense = like(coefficients[:, samples].toarray(), self.device_weight)
-        shape, xp = (dense.shape[0], self.n_samples), namespace(dense)
-        total: Array = xp.zeros(shape, dtype=dense.dtype, device=dense.device)
-        for start in range(0, len(samples), self._rows_held):
-            some = slice(start, min(start + self._rows_held, len(samples)))
-            total += dense[:, some] @ self.rows(samples[some])
-        return total
+    def _column_blocks(self, width: int) -> Iterable[slice]:
+        if isinstance(self.rows, HeldRows):
+            return self.blocks(width)
+        return slices(self.n_samples, self.rows.at_a_time)
 
     def at(self, indices: IntArray) -> Centroids:
-        (coefficients,) = self.empty_sum(*indices.shape)
+        coefficients = self._zeros(*indices.shape)
         xp = namespace(coefficients)
         products = xp.empty_like(coefficients)
         flat = xp.reshape(products, (-1, self.n_samples))
-        for start in range(0, indices.size, self._rows_held):
-            some = slice(start, min(start + self._rows_held, indices.size))
-            flat[some, ...] = self.rows(indices.ravel()[some])
+        for some in slices(indices.size, self.rows.at_a_time):
+            flat[some, ...] = self.rows.read(indices.ravel()[some])
         for (j, r), index in np.ndenumerate(indices):
             coefficients[j, r, int(index)] = 1
         own = xp.asarray(indices[..., None], device=products.device)
@@ -336,12 +451,11 @@ class GramSpace(Space):
         # Such a centroid is no sum of samples; the first step makes it one.
         return Centroids((products,), norms, np.ones((shape[1], 1)), xp.zeros_like(products))
 
-    def restricted(self, indices: IntArray, sample_weight: Array) -> "CachedGramSpace":
+    def restricted(self, indices: IntArray, sample_weight: Array) -> "GramSpace":
         among = np.empty((len(indices), len(indices)), self.dtype)
-        for start in range(0, len(indices), self._rows_held):
-            some = slice(start, start + self._rows_held)
-            among[some] = to_numpy(self.rows(indices[some]))[:, indices]
-        return CachedGramSpace(Kernel("precomputed", {}), among, sample_weight, self.engine)
+        for some in slices(len(indices), self.rows.at_a_time):
+            among[some] = to_numpy(self.rows.read(indices[some]))[:, indices]
+        return GramSpace(Kernel("precomputed", {}), among, sample_weight, self.engine)
 
     def export(
         self, centroids: Centroids, copies: dict[int, Data] | None = None
@@ -364,90 +478,25 @@ class GramSpace(Space):
         floor = float(self.floor(centroids)[0])
         return GramPredictor(self.kernel, origin, X, coefficients, norms, budget, lengths, floor)
 
-    @staticmethod
-    def working_bytes(k: int, n_samples: int, itemsize: int) -> int:
-        """Working memory of one restart, before there is a space.
-
-        Coefficients, their products, the shares that become the next ones, and room for copies.
-        """
-        return 5 * k * n_samples * itemsize
-
-    def bytes_per_restart(self, k: int) -> int:
-        return self.working_bytes(k, self.n_samples, self.dtype.itemsize)
-
-    def vector_bytes(self, k: int) -> int:
-        return k * self.n_samples * self.dtype.itemsize
-
-    @property
-    def resident_bytes(self) -> int:
-        return self.row_budget
-
-    @property
-    def passing_bytes(self) -> int:
-        return self.row_budget
-
-
-class CachedGramSpace(GramSpace):
-    """Samples known by a kernel matrix that is computed once, centred, and kept."""
-
-    def _prepare(self) -> None:
-        v, n = self.device_weight, self.n_samples
-        self._matrix: Array = namespace(v).empty((n, n), dtype=v.dtype, device=v.device)
-        super()._prepare()
-
-        def centre(block: slice) -> None:
-            self.origin.centre(self.rows(block), self.origin.means[block], in_place=True)
-
-        self.engine.run(centre, self._held_blocks())
-        # No kernel value will be computed again, and nothing held beside the matrix.
-        del self._values_of
-        self.max_in_flight = None
-        self.keeps_rows = on_host(v)
-
-    def _read(self, block: slice) -> Array:
-        values = super()._read(block)
-        self._matrix[block, ...] = values
-        return values
-
-    def _held_blocks(self) -> Iterator[slice]:
-        rows = self._rows_held
-        if not on_host(self.device_weight):
-            rows = max(64, DEVICE_FILL_BYTES // (self.n_samples * self.dtype.itemsize))
-        for start in range(0, self.n_samples, rows):
-            yield slice(start, min(start + rows, self.n_samples))
-
-    def _column_blocks(self, width: int) -> Iterator[slice]:
-        return self.blocks(width)
-
-    @property
-    def _work_at_once(self) -> int:
-        return 1 + VALUES_AT_ONCE // self.n_samples
-
-    def _weighted_rows(self, coefficients: Any) -> Array:
-        if not on_host(self._matrix):
-            return super()._weighted_rows(coefficients)
-        combined: Array = coefficients @ self._matrix
-        return combined
-
     def embedded(self, block: slice) -> tuple[Array, Array]:
         # Computed as predictors do: the same function, the same blocks, and a copy, because some
         # libraries round a product by where in memory its operands begin.
-        return self._matrix[block].copy(), self._squared_norms[block]
+        return self.rows.read(block).copy(), self._squared_norms[block]
 
-    @property
-    def resident_bytes(self) -> int:
-        return self.n_samples**2 * self.dtype.itemsize
+    @staticmethod
+    def restart_bytes(k: int, n_samples: int, itemsize: int) -> int:
+        """Working memory of one restart, before there is a space.
 
-    @property
-    def passing_bytes(self) -> int:
-        return 0
+        Coefficients, their products, the sums that become the next ones, and room for copies.
+        """
+        return 5 * k * n_samples * itemsize
 
-    def rows(self, which: slice | IntArray) -> Array:
-        values: Array = picked(self._matrix, which)
-        return values
-
-    def columns(self, block: slice) -> Array:
-        return self._matrix[:, block]
+    def memory(self, k: int) -> Memory:
+        n, itemsize = self.n_samples, self.dtype.itemsize
+        working = self.restart_bytes(k, n, itemsize)
+        if isinstance(self.rows, HeldRows):
+            return Memory(n * n * itemsize, 0, working)
+        return Memory(0, self.row_budget, working)
 
 
 class GramPredictor(Predictor):

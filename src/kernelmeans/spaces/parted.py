@@ -16,7 +16,7 @@ from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeatureSpace
 from kernelmeans.spaces.remote import Remote, equal_or_all
-from kernelmeans.spaces.shares import Share, Trace
+from kernelmeans.spaces.sums import PartialSum, Trace
 
 
 class PartedSpace(FeatureSpace):
@@ -75,6 +75,8 @@ class PartedSpace(FeatureSpace):
         ]
         space.remote = Remote(cluster, rows.blocks(), cluster.started(tasks) if held else tasks)
         return space
+
+    _draw: FeatureSpace
 
     def __init__(
         self,
@@ -143,7 +145,7 @@ class PartedSpace(FeatureSpace):
 
     @property
     def resident_bytes(self) -> int:
-        return self.sample.resident_bytes
+        return self._draw.resident_bytes
 
     def __sizeof__(self) -> int:
         return int(self.resident_bytes + self.sample_weight.nbytes)
@@ -210,7 +212,7 @@ def _features_of_chunk(
         return features_of(features, upright(rows), weight, first, True, magnitude)
 
 
-def _survey(space: Space, block: slice) -> Share:
+def _survey(space: Space, block: slice) -> PartialSum:
     """Sums of the weights, squared norms, K(x, x) and residuals."""
     assert isinstance(space, FeatureSpace)
     v = double(space.device_weight[block])
@@ -221,4 +223,4 @@ def _survey(space: Space, block: slice) -> Share:
         residual = space.features.residual(space.features.coordinates(raw), norms)
         residual = xp.maximum(residual, xp.zeros_like(norms))
         values = norms, space.features.uncentered_norms(raw, norms), residual
-        return Share((), (reduce("sum", v), *(v @ double(own) for own in values)))
+        return PartialSum((), (reduce("sum", v), *(v @ double(own) for own in values)))

@@ -44,6 +44,11 @@ def portions(row_bytes: int, budget: int) -> tuple[int, int]:
     return rows, max(1, budget // (rows * row_bytes))
 
 
+def slices(n: int, most: int) -> list[slice]:
+    """The places from 0 to n, so many at a time."""
+    return [slice(i, min(i + most, n)) for i in range(0, n, most)]
+
+
 #: From rows and their K(x, x) to what depends on no centroid, in the form of the predictor.
 Embedding = Callable[[Data, Array], Any]
 
@@ -185,8 +190,7 @@ class Predictor(ABC):
         if not self.device.is_host:
             rows = max(1, min(self.row_budget // 4, LARGEST_BLOCK) // self._row_bytes)
         with Threads(self.workers if self.device.is_host else 1) as threads:
-            blocks = [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
-            threads.run(fill, blocks, max_in_flight)
+            threads.run(fill, slices(n, rows), max_in_flight)
         self._refuse_infinite(nearest, distances)
         return Comparison(labels, nearest, distances)
 

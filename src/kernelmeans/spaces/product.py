@@ -14,7 +14,8 @@ from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.remote import Remote
 from kernelmeans.spaces.rules import WeightRule
-from kernelmeans.spaces.shares import Mixture, Move, Trace
+from kernelmeans.spaces.step import Moved, Step
+from kernelmeans.spaces.sums import Memory, Trace
 
 
 class ProductSpace(Space):
@@ -50,8 +51,6 @@ class ProductSpace(Space):
         self.engine = members[0].engine
         self.keeps_coefficients = any(member.keeps_coefficients for member in members)
         self.keeps_rows = all(member.keeps_rows for member in members)
-        limits = [m.max_in_flight for m in members if m.max_in_flight is not None]
-        self.max_in_flight = min(limits, default=None)
         self._kernel_weights = rule.start(len(members))
         parted = [member for member in members if member.parts is not None]
         if parted and not self.keeps_coefficients:
@@ -133,46 +132,49 @@ class ProductSpace(Space):
         return np.concatenate([member.out_of_reach for member in self.members])
 
     def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
-        shares = [owner.accumulate(coefficients, block)[0] for owner in self._owners]
-        # sum_i c_i ||phi_i||^2 in each space, for the costs of `combine`.
+        sums = [owner.accumulate(coefficients, block)[0] for owner in self._owners]
+        # sum_i c_i ||phi_i||^2 in each space, for the costs of `update`.
         xp = namespace(coefficients)
         drawn = xp.sum(coefficients, axis=0, dtype=xp.float64)
         # No product of matrices, which would round those of equal kernels differently.
-        return *shares, xp.vecdot(drawn[:, None, :], double(self._norms(block)))
+        return *sums, xp.vecdot(drawn[:, None, :], double(self._norms(block)))
 
-    def empty_sum(self, k: int, restarts: int) -> tuple[Array, ...]:
-        sums = [owner.empty_sum(k, restarts)[0] for owner in self._owners]
-        shape = restarts, len(self.members)
-        return *sums, like(np.zeros(shape), double(self.device_weight[:1]))
+    def add(
+        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
+    ) -> tuple[Array, ...]:
+        *sums, moments = partial
+        mine: Sequence[Array | None] = [None] * len(sums) if total is None else total[:-1]
+        added = [
+            owner.add(None if own is None else (own,), (part,), block)[0]
+            for owner, own, part in zip(self._owners, mine, sums, strict=True)
+        ]
+        return *added, moments if total is None else total[-1] + moments
 
-    def add(self, total: tuple[Array, ...], share: tuple[Array, ...], block: slice) -> None:
-        for owner, mine, theirs in zip(self._owners, total[:-1], share[:-1], strict=True):
-            owner.add((mine,), (theirs,), block)
-        moments = total[-1]
-        moments += share[-1]
-
-    def combine(
+    def update(
         self,
-        total: tuple[Array, ...],
+        sums: tuple[Array, ...],
         mass: Array,
         old: Centroids | None = None,
         factor: Array | None = None,
         hard: BoolArray | None = None,
     ) -> Centroids:
-        *sums, moments = total
-        centroids, means = self._combine(tuple(sums), mass, old, factor, hard)
+        *own, moments = sums
+        step = Step.of(self, tuple(own), mass, old, factor, hard)
+        moved = self.move(step)
+        centroids = step.centroids(moved, self.kernel_weights)
         # c_l = sum_ij v_i w_ij d_ijl at the new centroids needs no distances.
+        means = moved.overlaps / (1 if factor is None else factor)
         relative = np.where(mass > 0, centroids.norms - 2 * means, 0)
         mean_costs = np.einsum("kr,lkr->rl", mass, relative)
         centroids.costs = np.maximum(to_numpy(moments) + mean_costs, 0)
         return centroids
 
-    def moves(self, mixture: Mixture, old: Centroids | None) -> list[Move]:
-        moves: list[Move] = []
-        for index, (member, slot) in enumerate(zip(self.members, self._slots, strict=True)):
-            own = mixture._replace(increments=(mixture.increments[slot],))
-            moves += member.moves(own, None if old is None else old.member(index))
-        return moves
+    def move(self, step: Step) -> Moved:
+        pairs = enumerate(zip(self.members, self._slots, strict=True))
+        moved = [member.move(step.member(index, slot)) for index, (member, slot) in pairs]
+        vectors, norms, overlaps = zip(*moved, strict=True)
+        together = tuple(vector for own in vectors for vector in own)
+        return Moved(together, np.concatenate(norms), np.concatenate(overlaps))
 
     def adapt(self, centroids: Centroids, which: BoolArray) -> Centroids:
         assert centroids.costs is not None
@@ -253,24 +255,13 @@ class ProductSpace(Space):
     def embedded(self, block: slice) -> Iterator[Any]:
         return (member.embedded(block) for member in self.members)
 
-    def vector_bytes(self, k: int) -> int:
-        return sum(member.vector_bytes(k) for member in self.members)
-
-    def bytes_per_restart(self, k: int) -> int:
-        return sum(member.bytes_per_restart(k) for member in self.members)
-
     def __sizeof__(self) -> int:
         return sum(member.__sizeof__() for member in self.members)
 
-    @property
-    def resident_bytes(self) -> int:
-        lasting = sum(m.resident_bytes - m.passing_bytes for m in self.members)
+    def memory(self, k: int) -> Memory:
+        resident, transient, per_restart = zip(*(m.memory(k) for m in self.members), strict=True)
         # Rows are recomputed for one kernel at a time.
-        return lasting + self.passing_bytes
-
-    @property
-    def passing_bytes(self) -> int:
-        return max(member.passing_bytes for member in self.members)
+        return Memory(sum(resident), max(transient), sum(per_restart))
 
 
 def _product_of(members: Sequence[Space], order: tuple[Any, ...]) -> ProductSpace:

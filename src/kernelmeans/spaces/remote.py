@@ -8,7 +8,7 @@ import numpy as np
 from kernelmeans._typing import Array
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
-from kernelmeans.spaces.shares import Share
+from kernelmeans.spaces.sums import PartialSum
 
 if TYPE_CHECKING:
     from kernelmeans.spaces.base import Space
@@ -34,12 +34,14 @@ class Remote:
         self.parts = parts
         self.spaces = spaces
 
-    def total(self, along: tuple[Array, ...], *arguments: Any) -> Share:
+    def total(self, along: tuple[Array, ...], *arguments: Any) -> PartialSum:
         """The sum of what `Space.reduce` makes of each part with these arguments."""
-        share: Share = self.cluster.total(self._tasks(_reduced, along, arguments), Share.plus)
+        total: PartialSum = self.cluster.total(
+            self._tasks(_reduced, along, arguments), PartialSum.plus
+        )
         # Numbers stay numbers.
-        vectors, sums = (tuple(upright(a)[()] for a in own) for own in share)
-        return Share(vectors, sums)
+        vectors, sums = (tuple(upright(a)[()] for a in own) for own in total)
+        return PartialSum(vectors, sums)
 
     def pieces(self, *arguments: Any) -> Any:
         """What `Space.collect` makes of each part with these arguments, in their order."""
@@ -64,7 +66,7 @@ class Remote:
         return self.cluster.tasks(work, spaces, [order] * len(spaces), *own)
 
 
-def _reduced(space: "Space", order: bytes, *along: Array) -> Share:
+def _reduced(space: "Space", order: bytes, *along: Array) -> PartialSum:
     function, shape, *arguments = unpacked(order)
     own = tuple(map(upright, along))
     with Threads(1):

@@ -1,4 +1,4 @@
-"""Choosing a table's columns, and refusing values that no kernel can take."""
+"""From a table to what a fit needs: the chosen columns, and only finite numbers."""
 
 import math
 import warnings
@@ -10,38 +10,43 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._text import meant
-from kernelmeans.cli.disk import blocks, in_memory
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.tables import Table
+from kernelmeans.cli.tables import Table, blocks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnChoice:
     """Which columns of a table are features, and which are not.
 
     Parameters
     ----------
-    columns, drop : sequence of str
-        Names, or several of them with commas between; no `columns` means all.
-    label, weight : str or None
-        Columns that are no features.
+    columns : tuple of str, default=()
+        Use only these columns.
+    drop : tuple of str, default=()
+        Leave these columns out.
+    label_column : str or None, default=None
+        Known classes: left out of the features and compared with the clusters (NMI, ARI).
+    weight_column : str or None, default=None
+        Sample weights: left out of the features (2 counts as the row twice).
     """
 
     columns: Sequence[str] = ()
     drop: Sequence[str] = ()
-    label: str | None = None
-    weight: str | None = None
+    label_column: str | None = None
+    weight_column: str | None = None
 
     def features(self, table: Table) -> list[str]:
         """Return the names of the feature columns of `table`, in its order."""
-        names = table.names
-        wanted = _find(table, self.columns, "--columns") or set(names)
-        aside = _find(table, self.drop, "--drop")
-        for name, option in ((self.label, "--label-column"), (self.weight, "--weight-column")):
+        known = dict.fromkeys(table.names)
+        wanted = _find(table, known, self.columns, "--columns") or set(known)
+        wanted -= _find(table, known, self.drop, "--drop")
+        for name, option in (
+            (self.label_column, "--label-column"),
+            (self.weight_column, "--weight-column"),
+        ):
             if name is not None:
-                aside.add(_known(table, names, name, option))
-        wanted -= aside
-        chosen = [name for name in names if name in wanted]
+                wanted.discard(_known(table, known, name, option))
+        chosen = [name for name in known if name in wanted]
         if not chosen:
             raise BadInputError(f"{table.source}: no column is left to cluster by")
         return chosen
@@ -57,27 +62,31 @@ class Data:
     weights: Any = None
 
 
-def load_data(table: Table, choice: ColumnChoice, dtype: str, most: float = math.inf) -> Data:
+def load_data(
+    table: Table,
+    choice: ColumnChoice,
+    dtype: str,
+    most: float = math.inf,
+) -> Data:
     """Take the chosen columns out of `table`, all of them finite numbers.
 
     Those of a table on disk stay there if they have more numbers than `most`.
     """
     columns = choice.features(table)
-    X = in_memory(finite_matrix(table, columns, dtype), most)
+    X = finite_matrix(table, columns, dtype, most)
     if table.named:
         _warn_of_row_numbers(X, columns)
-    labels = None if choice.label is None else _classes(table, choice.label)
+    labels = None if choice.label_column is None else _classes(table, choice.label_column)
     weights = None
-    if choice.weight is not None:
-        weights = finite_matrix(table, [choice.weight], dtype)
-        weights = weights.toarray() if scipy.sparse.issparse(weights) else in_memory(weights)
-        weights = weights.ravel()
+    if choice.weight_column is not None:
+        weights = finite_matrix(table, [choice.weight_column], dtype)
+        weights = (weights.toarray() if scipy.sparse.issparse(weights) else weights).ravel()
     return Data(X, columns, labels, weights)
 
 
-def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:
+def finite_matrix(table: Table, names: Sequence[str], dtype: str, most: float = math.inf) -> Any:
     """Return columns of `table` as numbers; NaN, inf and missing values are errors."""
-    X = table.matrix(names, dtype)
+    X = table.matrix(names, dtype, most)
     bad = [entry for block, values in blocks(X) for entry in _not_finite(values, block.start)]
     if bad:
         row, column = bad[0]
@@ -115,11 +124,8 @@ def _classes(table: Table, name: str) -> Any:
     return np.unique(values, return_inverse=True)[1]
 
 
-def _find(table: Table, given: Sequence[str], option: str) -> set[str]:
+def _find(table: Table, known: Collection[str], given: Sequence[str], option: str) -> set[str]:
     """Return the columns that `given` names; a name may itself hold a comma."""
-    if not given:
-        return set()
-    known = dict.fromkeys(table.names)
     return {
         _known(table, known, name, option)
         for text in given

@@ -1,52 +1,39 @@
-"""What blocks of samples contribute, and how it is put together."""
+"""A step of all centroids: theta <- rest * theta + increment."""
 
-import operator
-from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
 from kernelmeans._arrays import like, namespace, take, to_numpy
-from kernelmeans._typing import Array, IntArray
+from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.spaces.centroids import Centroids
+
+if TYPE_CHECKING:
+    from kernelmeans.spaces.base import Space
 
 #: Largest fraction of the samples, on average over restarts, that change clusters in a step which
 #: is then done for these alone. Their kernel rows have to be gathered first.
 MOST_CHANGED = 0.3
 
 
-class Share(NamedTuple):
-    """What a block, or several, add to a sum over the samples.
+class Moved(NamedTuple):
+    """Centroids after a step, in each of L spaces.
 
     Attributes
     ----------
-    vectors : tuple of ndarray
-        Of sum_i c_i phi_i, in the form of the space.
-    sums : tuple of ndarray
-        Of whatever else is wanted; plain sums.
+    vectors : tuple of L ndarray of shape (k, R, m)
+        Where they are.
+    norms : ndarray of shape (L, k, R)
+        Their squared norms.
+    overlaps : ndarray of shape (L, k, R)
+        Their inner products with the increments.
     """
 
     vectors: tuple[Array, ...]
-    sums: tuple[Any, ...] = ()
-
-    def plus(self, other: "Share") -> "Share":
-        """The sum of two shares of parts, which add up plainly."""
-        return Share(*(tuple(map(operator.add, a, b)) for a, b in zip(self, other, strict=True)))
-
-
-class Trace(NamedTuple):
-    """Weighted traces of the kernel matrix and of what an approximation leaves out of it.
-
-    Attributes
-    ----------
-    total, left_out : float
-        Weighted sums over the samples of K(x, x), and of what of it is left out.
-    """
-
-    total: float
-    left_out: float
+    norms: Array
+    overlaps: Array
 
 
 class Changes(NamedTuple):
@@ -72,66 +59,92 @@ class Changes(NamedTuple):
         return [slice(*pair) for pair in pairwise(edges)]
 
 
-class Mixture(NamedTuple):
-    """How added shares become centroids: increments + rest * old.
+class Step(NamedTuple):
+    """How sums over the samples become centroids: rest * old + increments.
 
     Attributes
     ----------
     increments : tuple of ndarray of shape (k, R, m)
-        The added shares, scaled to the mass that they have in the new centroids.
+        The sums, scaled to the weight that they have in the new centroids.
     rest : ndarray of shape (k, R, 1)
         What is left of the old centroids: 0 in a plain step.
+    old : Centroids or None
+        Where the centroids were; overwritten.
+    mass : ndarray of shape (k, R)
+        Total coefficients of the sums. A centroid without any stays where it was.
     coefficients : ndarray of shape (k, R, n_samples) or None
         Those of the new centroids, where the space keeps them.
+    mean_of : ndarray of shape (k, R) or None
+        The mass of centroids that are plain means of samples, NaN for others; see `Centroids`.
     changes : Changes or None
         The increments where few samples have any; they count instead of those.
     """
 
     increments: tuple[Array, ...]
     rest: Array
-    coefficients: Array | None
+    old: Centroids | None
+    mass: Array
+    coefficients: Array | None = None
+    mean_of: Array | None = None
     changes: Changes | None = None
 
-    def apply(self, increments: Array, vectors: Array) -> None:
-        """Move vectors (k, R, m), in place; what they hold counts for ``rest`` only."""
+    @classmethod
+    def of(
+        cls,
+        space: "Space",
+        sums: tuple[Array, ...],
+        mass: Array,
+        old: Centroids | None,
+        factor: Array | None,
+        hard: BoolArray | None,
+    ) -> "Step":
+        """The step old + factor (sums / mass - old), as `Space.update` takes its arguments."""
+        mean_of = changes = coefficients = None
+        if space.keeps_coefficients and hard is not None and hard.any():
+            mean_of = np.where(hard & (mass > 0), mass, np.nan)
+            if len(sums) == 1:
+                changes = few_changes(sums[0], mean_of, old, space.sample_weight)
+        if changes is not None:
+            assert old is not None
+            assert old.mass is not None
+            scale, rest = 1 / mass, old.mass / mass
+        else:
+            length = np.ones(mass.shape) if factor is None else np.where(mass > 0, factor, 0)
+            scale, rest = length / np.where(mass > 0, mass, 1), 1 - length
+        for increments in sums:
+            increments *= like(scale[..., None], increments)
+        step = cls(sums, rest[..., None].astype(space.dtype), old, mass, None, mean_of, changes)
+        if space.keeps_coefficients:
+            coefficients = sums[0]
+            if changes is None and old is not None and step.rest.any():
+                assert old.coefficients is not None
+                coefficients = step.mixed(sums[0], old.coefficients)
+        return step._replace(coefficients=coefficients)
+
+    def member(self, index: int, slot: int) -> "Step":
+        """The same step in one of several spaces, whose increments are in one of the slots."""
+        old = None if self.old is None else self.old.member(index)
+        return self._replace(increments=(self.increments[slot],), old=old)
+
+    def mixed(self, increments: Array, vectors: Array) -> Array:
+        """Vectors (k, R, m) after the step, in place; what they hold counts for ``rest`` only."""
         if self.rest.any():
             vectors *= like(self.rest, vectors)
             vectors += increments
         else:
             vectors[...] = increments
+        return vectors
 
-
-class Move(NamedTuple):
-    """What is to be done to make new centroids in one space.
-
-    Attributes
-    ----------
-    vectors : ndarray of shape (k, R, m)
-        Where they come to stand.
-    blocks : sequence of slice
-        Parts of the work.
-    work : callable
-        Does a part; returns its shares in the squared norms of the new centroids and in their
-        inner products with the increments, both of shape (k, R).
-    """
-
-    vectors: Array
-    blocks: Sequence[slice]
-    work: Callable[[slice], tuple[Array, Array]]
-
-
-def side_by_side(
-    pieces: Iterable[tuple[slice, tuple[Any, ...]]], n_samples: int
-) -> tuple[Any, ...]:
-    """Arrays of blocks of samples, their last axis, as arrays of all samples."""
-    found: tuple[Any, ...] = ()
-    for block, others in pieces:
-        parts = tuple(map(to_numpy, others))
-        if not found:
-            found = tuple(np.empty((*part.shape[:-1], n_samples), part.dtype) for part in parts)
-        for whole, part in zip(found, parts, strict=True):
-            whole[..., block] = part
-    return found
+    def centroids(self, moved: Moved, kernel_weights: Array) -> Centroids:
+        """The new centroids, those that have no old ones under the given kernel weights (L,)."""
+        norms = moved.norms.astype(self.rest.dtype)
+        if self.old is None:
+            weights = np.tile(kernel_weights, (norms.shape[2], 1))
+        else:
+            # A start at coordinates is no sum of samples: its norm cannot be had from its vectors.
+            norms = np.where(self.mass > 0, norms, self.old.norms)
+            weights = self.old.kernel_weights
+        return Centroids(moved.vectors, norms, weights, self.coefficients, mass=self.mean_of)
 
 
 def few_changes(

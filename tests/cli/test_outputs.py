@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelmeans.cli.atomic import check_writable, write_all
 from kernelmeans.cli.errors import BadInputError, FailedError
+from kernelmeans.cli.outputs import check_writable, write_all
 
 
 def text(content: str):

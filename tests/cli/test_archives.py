@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from kernelmeans.cli.archive import array_header
+from kernelmeans.cli.archives import array_header, read_npz
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.npz import read_npz
 from kernelmeans.cli.tables import read_table
 
 S = scipy.sparse.random_array((30, 6), density=0.4, format="csr", rng=0)
@@ -78,6 +77,7 @@ def test_wild_sparse_matrices(tmp_path, change, words, form):
     assert words in message or form == "csc"
 
 
+@pytest.mark.filterwarnings("ignore:.* is large and is loaded as a whole")
 @pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_archives_that_unpack_to_too_much(tmp_path, packing):
     path = archive(tmp_path / "X.npz", {"X.npy": stored((200, 1000), bytes(1_600_000))}, packing)
@@ -88,6 +88,7 @@ def test_archives_that_unpack_to_too_much(tmp_path, packing):
     assert read_npz(path, 2 * MB).shape == (200, 1000)
 
 
+@pytest.mark.filterwarnings("ignore:.* is large and is loaded as a whole")
 def test_other_arrays_count_too(tmp_path):
     np.savez(tmp_path / "X.npz", X=np.zeros((3, 2)), other=np.zeros(MB))
     assert "--memory-budget" in refusal(tmp_path / "X.npz")

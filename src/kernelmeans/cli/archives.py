@@ -1,33 +1,29 @@
-"""Archives from strangers: what they unpack to is counted before anything is unpacked."""
+"""Zip archives from strangers: sizes are counted before anything is unpacked."""
 
 import math
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 
+from kernelmeans._text import listed
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.memory import readable
 
 # What numpy and skops write. Others unpack to more, or need much memory to unpack at all.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+#: Bytes that a column takes by being there: its name, and its place in lists.
+_COLUMN_BYTES = 100
+#: Bytes that a row takes by being there: its label.
+_ROW_BYTES = 8
 
 
-@dataclass(frozen=True)
-class Header:
-    """What the header of a stored array says.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the array.
-    dtype : dtype
-        Of its values; never object, which would be unpickled.
-    """
+class Header(NamedTuple):
+    """What the header of a stored array promises, and the archive keeps."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -71,6 +67,12 @@ def refuse_beyond(path: Path, size: float, most: float) -> None:
         )
 
 
+def refuse_shape(path: Path, shape: tuple[int, int], most: float) -> None:
+    """Refuse a shape that is too large for any work, however little the file holds of it."""
+    rows, columns = shape
+    refuse_beyond(path, max(_ROW_BYTES * rows, _COLUMN_BYTES * columns), most)
+
+
 def array_header(path: Path, archive: zipfile.ZipFile, name: str) -> Header:
     """Read the header of an array, which must promise what the member holds.
 
@@ -86,22 +88,19 @@ def array_header(path: Path, archive: zipfile.ZipFile, name: str) -> Header:
     Returns
     -------
     Header
-        Its shape and dtype.
+        Its shape and dtype; never object, which would be unpickled.
     """
     with archive.open(name) as file:
         try:
-            version = np.lib.format.read_magic(file)
             # The second version has a longer header, the third one in UTF-8.
-            read = (
-                np.lib.format.read_array_header_1_0
-                if version == (1, 0)
-                else np.lib.format.read_array_header_2_0
-            )
+            first = np.lib.format.read_magic(file) == (1, 0)
+            formats = np.lib.format
+            read = formats.read_array_header_1_0 if first else formats.read_array_header_2_0
             shape, _, dtype = read(file)
         except Exception as error:  # a damaged header can fail in any way
             raise BadInputError(f"{path}: its member {name!r} is no NPY array ({error})") from error
-        header = Header(shape, dtype)
         held = archive.getinfo(name).file_size - file.tell()
+    header = Header(shape, dtype)
     if dtype.hasobject or min(shape, default=0) < 0 or header.nbytes != held:
         raise BadInputError(
             f"{path}: its member {name!r} holds {held} bytes of numbers, but its header promises "
@@ -122,3 +121,62 @@ def check_sparse(matrix: Any) -> None:
         raise ValueError(f"the sparse matrix holds {matrix.dtype} values, not real numbers")
     if matrix.format in ("csr", "csc", "bsr"):
         matrix.check_format(full_check=True)
+
+
+def read_npz(path: Path, most: float) -> Any:
+    """Read the one matrix of an NPZ file; of several the one named X.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    most : float
+        Bytes that it may unpack to.
+
+    Returns
+    -------
+    ndarray or sparse matrix of shape (n_rows, n_columns)
+        Real numbers; sparse ones in CSR format, with every index checked.
+    """
+    with opened(path, path, most) as archive:
+        found = {name: array_header(path, archive, name) for name in archive.namelist()}
+    headers = {name.removesuffix(".npy"): header for name, header in found.items()}
+    with np.load(path, allow_pickle=False) as arrays:
+        if {"format", "shape"} <= headers.keys():
+            return _read_sparse(path, headers["shape"], arrays, most)
+        name = _matrix_name(path, headers)
+        shape, dtype = headers[name]
+        if len(shape) != 2:
+            raise BadInputError(f"{path}: the array has shape {shape}; rows x columns is needed")
+        if dtype.kind not in "fiub":
+            raise BadInputError(f"{path}: the array holds {dtype} values, not real numbers")
+        return arrays[name]
+
+
+def _matrix_name(path: Path, headers: dict[str, Header]) -> str:
+    """The array named X, the only one, or the only one of two axes."""
+    if "X" in headers:
+        return "X"
+    found = list(headers)
+    if len(found) > 1:
+        found = [name for name in found if len(headers[name].shape) == 2]
+    if len(found) != 1:
+        raise BadInputError(
+            f"{path}: holds the arrays {listed(list(headers))}; "
+            "a single matrix, or one named 'X', is needed"
+        )
+    return found[0]
+
+
+def _read_sparse(path: Path, shape: Header, arrays: Any, most: float) -> Any:
+    if shape.shape != (2,) or shape.dtype.kind not in "iu":
+        raise BadInputError(f"{path}: its shape is not two whole numbers")
+    refuse_shape(path, arrays["shape"].tolist(), most)
+    try:
+        matrix = scipy.sparse.load_npz(path)
+        check_sparse(matrix)
+        return matrix.tocsr()
+    except MemoryError:
+        raise
+    except Exception as error:  # parts that do not belong together can fail in any way
+        raise BadInputError(f"{path}: the sparse matrix is damaged: {error}") from error

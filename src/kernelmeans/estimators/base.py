@@ -1,0 +1,437 @@
+"""What the estimators share: fit, and what fitted ones answer for new rows."""
+
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from kernelmeans._devices import HOST, Device, answer, device_of, hosted
+from kernelmeans._sklearn import CallbackSupportMixin, _check_sample_weight
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.estimators.callbacks import Reporter, fitting, refused_later
+from kernelmeans.estimators.checks import (
+    check_result,
+    check_weights,
+    warn_of_end,
+)
+from kernelmeans.estimators.inputs import Input
+from kernelmeans.estimators.lazy import by_blocks, loaded, refuse_elsewhere
+from kernelmeans.estimators.plan import Holder, Wish, plan
+from kernelmeans.estimators.starts import Starts
+from kernelmeans.rows import Rows
+from kernelmeans.rows.dask import DaskRows, computed
+from kernelmeans.solver import (
+    Result,
+    Schedule,
+    can_rehearse,
+    cost_rounding,
+    partition_cost,
+    rehearse,
+    shares,
+    solve,
+    swap_moves,
+)
+from kernelmeans.spaces import Comparison, Predictor, Space, WeightRule
+
+#: Most bytes of restarts that run together: more gain no time.
+BATCH_BYTES = 2**30
+#: Share of the memory budget that the memberships may take to be kept.
+MEMBERSHIPS_SHARE = 0.25
+#: Seeds are below this.
+SEEDS = np.iinfo(np.int32).max
+
+
+class KernelClusterer(
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
+):
+    """Clusters in the feature space of one kernel or of several.
+
+    An estimator says what X holds (`_input`), by which method it is clustered (`_method`), and, if
+    it has several kernels, how their weights follow the costs (`_weight_rule`).
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    n_clusters: int
+    init: Any
+    n_init: Any
+    n_swaps: int | str = 0
+    max_iter: int
+    memory_budget: int | str | None
+    device: str | None = None
+    random_state: Any
+    labels_: Any
+    memberships_: Any
+    inertia_: float
+    inertia_bounds_: tuple[float, float] | None
+    approximation_error_: float | None
+    kernel_: Any
+    _data: Input
+    _predictor: Predictor
+
+    def _input(self) -> Input:
+        """What X holds, as the parameters say."""
+        raise NotImplementedError
+
+    def _method(self, space: Space) -> Schedule:
+        """How centroids are found in a space."""
+        raise NotImplementedError
+
+    def _weight_rule(self, scale: float) -> WeightRule:
+        """How kernel weights follow the costs, whose sum for k = 1 and equal weights is `scale`."""
+        raise NotImplementedError
+
+    @fitting
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, Rows, dask array} of shape (n_samples, n_features)
+            Rows to cluster, in memory (NumPy's, PyTorch's or CuPy's), on disk
+            (`kernelmeans.rows.open_rows`, memory-mapped or Zarr arrays) or on a Dask cluster; the
+            kernel matrix, (n_samples, n_samples), for ``kernel="precomputed"``, and L of them,
+            (L, n_samples, n_samples), for ``kernels="precomputed"``; edges between all rows for
+            ``kernel="graph"``, and distances for ``metric="precomputed"``, of that shape too.
+            float32 stays float32.
+        y : Ignored
+            Not used, present for API consistency by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights; weight 2 is the row twice, 0 none. All ones when None.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the input is unfit: NaN, wrong shapes, fewer rows than clusters, negative weights,
+            or numbers whose sums overflow.
+        MemoryError
+            If a cached kernel matrix would not fit into ``memory_budget``.
+        """
+        rng = check_random_state(self.random_state)
+        seed = int(rng.randint(SEEDS))
+        given, data = X, self._input()
+        X, device = self._received(X, data, reset=True)
+        budget = device.budget(self.memory_budget)
+        weight = check_weights(hosted(sample_weight), X, self.n_clusters)
+        kernel = data.kernel(X, weight, seed)
+        starts = Starts(hosted(self.init), self.n_init, self.n_clusters, kernel, X)
+        seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
+        plans = plan(*data.parts(kernel, X), self._wish(), budget, device)
+        reporter = Reporter(self, X, starts.n_init)
+        # More threads would wait for the same device.
+        with Threads(None if device.is_host else 1) as threads:
+            holder = Holder(self.n_clusters, budget, weight, threads, seed, device)
+            space = data.space(kernel, plans, holder, self._weight_rule)
+            method = self._method(space)
+            result = self._solve(space, starts, method, budget.n_bytes, seeds, reporter)
+            self._certify(space, method, result)
+            self._predictor, floor = _exported(space, result)
+        # Where rows are not held, the space has done its work, and labels need room.
+        held = space if space.keeps_rows else None
+        del space
+        self._data, self.result_, self.kernel_ = data, result, self._predictor.kernel
+        data.remember(self.kernel_, X)
+        self.__dict__.update(data.attributes(kernel, plans, result))
+        self.objective_history_ = result.objective_history[result.best]
+        self.power_history_ = result.power_history[result.best]
+        self.n_iter_ = int(result.n_iter[result.best])
+        self._label(X, given, weight, floor, held)
+        if self.approximation_error_ == 0 and self.inertia_bounds_ is None:
+            self.inertia_bounds_ = self.inertia_, self.inertia_
+        weights = result.kernel_weights[result.best]
+        check_result(self.inertia_, self.objective_history_, self._predictor.norms, weights)
+        warn_of_end(result, method, self.n_clusters, data.pairwise)
+        reporter.end()
+        return self
+
+    @refused_later
+    def predict(self, X: Any, *, diagonal: Any = None) -> IntArray:
+        """Nearest centroid, in feature space, of each row.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_rows, n_features)
+            Rows; for ``kernel="precomputed"``, ``kernel="graph"`` and ``metric="precomputed"``
+            their kernel values with the training rows, edges or distances to them, shape
+            (n_rows, n_samples); (L, n_rows, n_samples) for ``kernels="precomputed"``.
+        diagonal : array-like of shape (n_rows,) or (L, n_rows), default=None
+            k(x, x) of each row, as for `transform`. Labels depend on it only for precomputed
+            kernels that are normalised (``kernel_scaling="cosine"`` or ``"min-max"``).
+
+        Returns
+        -------
+        labels : array of shape (n_rows,)
+            Index of the cluster of each row; of X's library and on its device.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If X has the wrong number of features, it or its kernel NaN or infinite values, a row
+            of a graph no edge, or if the diagonal is unfit.
+        """
+        check_is_fitted(self)
+        given, (X, device) = X, self._received(X, self._data, reset=False)
+        self._data.check_diagonal(self.kernel_, X, diagonal)
+        if isinstance(X, Rows):
+            return cast(IntArray, by_blocks(self, KernelClusterer.predict, X, np.int32))
+        squared = self._data.diagonal_for_labels(self.kernel_, X, hosted(diagonal))
+        labels = self._compared(X, device, squared).labels
+        return cast(IntArray, answer(labels, given))
+
+    @refused_later
+    def transform(self, X: Any, *, diagonal: Any = None) -> Array:
+        """Distances, not squared, of each row to the centroids in feature space.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_rows, n_features)
+            Rows, as for `predict`.
+        diagonal : array-like of shape (n_rows,), default=None
+            k(x, x) of each row, which only ``kernel="precomputed"`` cannot know; shape (L, n_rows)
+            for ``kernels="precomputed"``. When None it is that of an equal training row, or the
+            training diagonal if constant, or its mean with a warning.
+
+        Returns
+        -------
+        distances : array of shape (n_rows, n_clusters)
+            Distances; of X's library and on its device.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
+        """
+        check_is_fitted(self)
+        given, (X, device) = X, self._received(X, self._data, reset=False)
+        self._data.check_diagonal(self.kernel_, X, diagonal)
+        if isinstance(X, Rows):
+            dtype, width = self._predictor.norms.dtype, self.n_clusters
+            # Not `transform` itself: blocks are plain numbers, whatever set_output asks for.
+            return cast(Array, by_blocks(self, KernelClusterer._distances, X, dtype, width))
+        squared = self._data.diagonal(self.kernel_, X, device, hosted(diagonal))
+        distances = self._compared(X, device, squared, keep_distances=True).distances
+        return cast(Array, answer(np.sqrt(cast(Array, distances)).T, given))
+
+    @refused_later
+    def score(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, diagonal: Any = None
+    ) -> float:
+        """Minus the weighted sum of squared distances to the nearest centroid.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_rows, n_features)
+            Rows, as for `predict`.
+        y : Ignored
+            Not used, present for API consistency by convention.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights; all ones when None.
+        diagonal : array-like of shape (n_rows,), default=None
+            As for `transform`.
+
+        Returns
+        -------
+        score : float
+            Minus the cost; on the training data, with the weights of the fit, ``-inertia_``. It
+            compares fits of one kernel. With ``n_neighbors="auto"`` or ``t="auto"`` the heat kernel
+            depends on ``n_clusters``, and a search over that cannot go by this score.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
+        """
+        check_is_fitted(self)
+        X, device = self._received(X, self._data, reset=False)
+        self._data.check_diagonal(self.kernel_, X, diagonal)
+        weight = _check_sample_weight(hosted(sample_weight), X, dtype=X.dtype)
+        if isinstance(X, Rows):
+            found = by_blocks(self, KernelClusterer._assigned, X, self._assigned_dtype)
+            nearest = (computed(found) if isinstance(X, DaskRows) else found)["nearest"]
+        else:
+            squared = self._data.diagonal(self.kernel_, X, device, hosted(diagonal))
+            nearest = self._compared(X, device, squared).nearest
+        return -total_cost(nearest, weight)
+
+    def _received(self, X: Any, data: Input, reset: bool) -> tuple[Data, Device]:
+        """Rows checked, on the host, and where to compute."""
+        device = device_of(self.device, X)
+        dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
+        rows = data.read(self, hosted(X), dtype, reset)
+        if not device.is_host:
+            refuse_elsewhere(rows, device)
+            if reset and rows.dtype == np.float32:
+                device.warn_if_rounding()
+        if reset and isinstance(rows, Rows):
+            budgets = [where.budget(self.memory_budget).n_bytes for where in (device, HOST)]
+            rows = loaded(rows, min(budgets))
+        return rows, device
+
+    def _compared(
+        self, X: Data, device: Device, squared: Array, keep_distances: bool = False
+    ) -> Comparison:
+        return self._predictor.on(device).compare(X, squared, keep_distances)
+
+    @refused_later
+    def _distances(self, X: Data) -> Array:
+        """Distances of a block of rows."""
+        X, device = self._received(X, self._data, reset=False)
+        squared = self._data.diagonal(self.kernel_, X, device)
+        compared = self._compared(X, device, squared, keep_distances=True)
+        return np.sqrt(cast(Array, compared.distances)).T
+
+    @refused_later
+    def _assigned(self, X: Data) -> Array:
+        """Labels, and squared distances to the nearest centroids, of a block of rows."""
+        X, device = self._received(X, self._data, reset=False)
+        found = self._compared(X, device, self._data.diagonal(self.kernel_, X, device))
+        assigned = np.empty(len(found.labels), self._assigned_dtype)
+        assigned["label"], assigned["nearest"] = found.labels, found.nearest
+        return assigned
+
+    @property
+    def _assigned_dtype(self) -> Any:
+        return np.dtype([("label", np.int32), ("nearest", self._predictor.norms.dtype)])
+
+    def _wish(self) -> Wish:
+        """How kernels are to be held."""
+        given = self.get_params(deep=False)
+        names = "approximation", "n_components", "cache_kernel"
+        wish = {name: given[name] for name in names if name in given}
+        return Wish(self.n_clusters, **wish, has_approximation="approximation" in given)
+
+    def _solve(
+        self,
+        space: Space,
+        starts: Starts,
+        method: Schedule,
+        budget: int,
+        seeds: list[int],
+        reporter: Reporter,
+    ) -> Result:
+        """All restarts, as many at a time as the memory budget holds, and swap moves."""
+        rehearses = starts.seeded and can_rehearse(space, self.n_clusters, method)
+        memory = space.memory(self.n_clusters)
+        room = min(budget - memory.resident - memory.transient, BATCH_BYTES)
+        batch = max(1, room // memory.per_restart)
+        # After a rehearsal each restart has powers of its own.
+        size = 1 if rehearses else batch
+        results: list[Result] = []
+        for first in range(0, starts.n_init, size):
+            own, powers = seeds[first : first + size], method
+            if rehearses:
+                centroids, powers = rehearse(
+                    space, self.n_clusters, method, own[0], reporter.in_rehearsal
+                )
+            else:
+                centroids = starts.draw(space, first, own)
+            results.append(solve(space, centroids, powers, own, reporter))
+            reporter.finished += len(own)
+            if reporter.stopped:
+                break
+        assert results[0].centroids is not None
+        result = Result.join(results, float(cost_rounding(space, results[0].centroids)[0]))
+        if method.n_swaps != 0 and result.converged[result.best] and not reporter.stopped:
+            order = method.n_swaps, self.max_iter, seeds[result.best], reporter, batch
+            swap_moves(space, result, *order)
+        return result
+
+    def _certify(self, space: Space, method: Schedule, result: Result) -> None:
+        """How far an approximation can be off."""
+        centroids, best = result.centroids, result.best
+        assert centroids is not None
+        # Then centroids are the means of their clusters already.
+        hard = bool(np.isneginf(result.power_history[best][-1]))
+        settled = result.converged[best] and hard and method.ends_with_labels
+        trace = space.traces(centroids.kernel_weights[0])
+        self.approximation_error_, self.inertia_bounds_ = None, None
+        if trace is not None:
+            self.approximation_error_ = trace.left_out / trace.total if trace.total > 0 else 0.0
+            if trace.left_out > 0 or not settled:
+                cost = partition_cost(space, centroids)
+                # A cost that is nil may be rounded below it.
+                self.inertia_bounds_ = max(0.0, cost - trace.left_out), max(0.0, cost)
+
+    def _label(self, X: Data, given: Any, weight: Array, floor: float, held: Space | None) -> None:
+        """Labels, cost and memberships of the training rows."""
+        self.memberships_ = None
+        # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
+        if isinstance(X, Rows):
+            found = by_blocks(self, KernelClusterer._assigned, X, self._assigned_dtype)
+            labels = found["label"]
+            if isinstance(X, DaskRows):
+                # Once computed they need neither the cluster nor the data again.
+                found = computed(found)
+                labels = X.like(found["label"])
+            self.labels_, self.inertia_ = labels, total_cost(found["nearest"], weight)
+            return
+        device = device_of(self.device, given)
+        size = X.shape[0] * self.n_clusters * X.dtype.itemsize
+        fits = size <= MEMBERSHIPS_SHARE * device.budget(self.memory_budget).n_bytes
+        if held is None:
+            squared = self.kernel_.squared_lengths(X, device)
+            compared = self._compared(X, device, squared, keep_distances=fits)
+        else:
+            n, embedded = held.n_samples, held.embedded
+            compared = self._predictor.compare_blocks(n, embedded, keep_distances=fits)
+        self.labels_ = answer(compared.labels, given)
+        self.inertia_ = total_cost(compared.nearest, weight)
+        if compared.distances is not None:
+            finite = self.power_history_[np.isfinite(self.power_history_)]
+            power = float(finite[-1]) if len(finite) else -np.inf
+            self.memberships_ = answer(shares(compared.distances, power, floor).T, given)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_predictor")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A model is read where the device of the fit is not; a copy, for a fit may be at work.
+        state = dict(super().__getstate__())
+        for name in {"labels_", "memberships_"} & set(state):
+            state[name] = hosted(state[name])
+        return state
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        self._input().tell(tags)
+        return tags
+
+
+def total_cost(nearest: Array, weight: Array) -> float:
+    """Weighted sum of squared distances, in float64."""
+    return float(nearest.astype(np.float64) @ weight.astype(np.float64))
+
+
+def _exported(space: Space, result: Result) -> tuple[Predictor, float]:
+    """The best centroids for new rows, and the least distance that is told from zero."""
+    assert result.centroids is not None
+    exported = space.export(result.centroids), float(space.floor(result.centroids)[0])
+    result.centroids = None
+    return exported

@@ -1,0 +1,271 @@
+"""What X holds for an estimator of one kernel: rows of features, a kernel matrix, or a graph."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from kernelmeans._devices import HOST, Device
+from kernelmeans._typing import Array, Data
+from kernelmeans._warnings import warn_user
+from kernelmeans.estimators.checks import (
+    check_distances,
+    check_edges,
+    check_gram,
+    check_graph,
+    warn_if_far,
+)
+from kernelmeans.estimators.lazy import check_rows, refuse_dask
+from kernelmeans.estimators.plan import Holder, Plan
+from kernelmeans.heat import GraphKernel
+from kernelmeans.kernels import Kernel, resolve_kernel
+from kernelmeans.memory import check_memory
+from kernelmeans.rows import Rows, as_rows
+from kernelmeans.rows.dask import DaskRows
+from kernelmeans.solver import Result, warn_unless_positive
+from kernelmeans.spaces import FeatureSpace, Space
+
+#: Bytes of rows that are digested at a time.
+DIGEST_BYTES = 2**20
+
+
+class Input:
+    """Rows of features, and one kernel of them.
+
+    An estimator makes one for each fit, and keeps it to read new rows by it.
+
+    Parameters
+    ----------
+    parameters : mapping
+        The kernel and its parameters, as `resolve_kernel` takes them.
+    """
+
+    #: Whether columns of X are training rows: those of a kernel matrix, say, or a graph.
+    pairwise = False
+    #: Whether it holds kernel values, which cannot be sparse and do not know k(x, x) of new rows.
+    holds_values = False
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self.parameters = dict(parameters)
+
+    def tell(self, tags: Any) -> None:
+        """Write into scikit-learn's tags what X may be."""
+        tags.input_tags.pairwise = self.pairwise
+        tags.input_tags.sparse = not self.holds_values
+
+    def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
+        """X checked, as rows of the host or on disk.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Gets number and names of the features, or has them compared.
+        X : array-like
+            What the user gave.
+        dtype : dtype or list of dtype
+            Of the answer.
+        reset : bool
+            Whether these are training rows.
+        """
+        rows = as_rows(X)
+        if rows is not None and self.pairwise and not isinstance(rows, DaskRows):
+            what = f"{rows.source}: a precomputed kernel, which is loaded as a whole,"
+            budget = HOST.budget(estimator.memory_budget).n_bytes
+            check_memory(rows.nbytes, budget, what, "Give fewer rows")
+            X, rows = rows[:], None
+        if rows is not None:
+            return check_rows(estimator, rows, reset)
+        sparse: Any = False if self.holds_values else "csr"
+        given = {"accept_sparse": sparse, "dtype": dtype, "order": "C"}
+        return validate_data(estimator, X, reset=reset, **given)
+
+    def kernel(self, X: Data, sample_weight: Array, seed: int) -> Any:
+        """The kernel, its parameters settled from the training rows."""
+        kernel = self._resolved(X, sample_weight, seed)
+        if not self.pairwise:
+            warn_if_far(X, kernel.name)
+        return kernel
+
+    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> Any:
+        drawn: Any = {"random_state": seed, "sample_weight": sample_weight}
+        return resolve_kernel(X=X, **self.parameters, **drawn)
+
+    def parts(self, kernel: Any, X: Data) -> tuple[list[Kernel], list[Data]]:
+        """The kernels, and the rows that each of them is of."""
+        return [kernel], [X]
+
+    def space(self, kernel: Any, plans: Sequence[Plan], holder: Holder, rule: Any) -> Space:
+        """The space in which plans are carried out."""
+        (space,) = holder.hold(plans)
+        if not (kernel.surely_positive or isinstance(space, FeatureSpace)):
+            warn_unless_positive(space, holder.seed, kernel.name)
+        return space
+
+    def attributes(self, kernel: Any, plans: Sequence[Plan], result: Result) -> dict[str, Any]:
+        """Fitted attributes that tell of the kernel."""
+        return {"approximation_": plans[0].method, "approximation_reason_": plans[0].reason}
+
+    def remember(self, kernel: Any, X: Data) -> None:
+        """Keep what `diagonal` needs of the training rows."""
+
+    def check_diagonal(self, kernel: Any, X: Data, given: Any) -> None:
+        """Refuse k(x, x) where it would be passed over."""
+        if given is None:
+            return
+        if not self.holds_values:
+            raise ValueError(
+                "diagonal: only a precomputed kernel cannot know k(x, x); leave diagonal=None, for "
+                f"kernel={kernel.name!r} computes it from the rows."
+            )
+        if isinstance(X, Rows):
+            raise ValueError(
+                "diagonal: cannot be had with Dask collections, whose chunks are worked on alone; "
+                "pass the kernel values of some rows at a time as a NumPy array."
+            )
+
+    def diagonal(self, kernel: Any, X: Data, device: Device = HOST, given: Any = None) -> Array:
+        """K(x, x) of rows before any normalisation, in the form that the predictor takes."""
+        diagonal: Array = kernel.squared_lengths(X, device)
+        return diagonal
+
+    def diagonal_for_labels(self, kernel: Any, X: Data, given: Any = None) -> Array:
+        """What `predict` needs of it: nothing, mostly."""
+        return np.zeros(X.shape[0], X.dtype)
+
+
+class KernelMatrix(Input):
+    """A kernel matrix, that of new rows with the training rows."""
+
+    pairwise = True
+    holds_values = True
+
+    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> Any:
+        refuse_dask(X, "kernel matrices and graphs", "pass X.compute()")
+        check_gram(X)
+        return super()._resolved(X, sample_weight, seed)
+
+    def remember(self, kernel: Any, X: Data) -> None:
+        self.known = TrainingDiagonal(X)
+
+    def diagonal(self, kernel: Any, X: Data, device: Device = HOST, given: Any = None) -> Array:
+        return self.known.of(X, given)
+
+
+class Graph(Input):
+    """A graph, or distances to neighbours; edges or distances of new rows to training rows."""
+
+    pairwise = True
+
+    def tell(self, tags: Any) -> None:
+        super().tell(tags)
+        tags.input_tags.positive_only = True
+
+    def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
+        rows = super().read(estimator, X, dtype, reset)
+        kernel = None if reset else estimator.kernel_
+        if isinstance(kernel, GraphKernel) and not isinstance(rows, Rows):
+            check_edges(rows, kernel.called)
+            kernel.check_connected(rows)
+        return rows
+
+    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> Any:
+        refuse_dask(X, "kernel matrices and graphs", "pass X.compute()")
+        if self.parameters["kernel"] == "graph":
+            check_graph(X)
+        else:
+            check_distances(X)
+        return super()._resolved(X, sample_weight, seed)
+
+
+def one_kernel(parameters: Mapping[str, Any]) -> Input:
+    """The input of an estimator of one kernel.
+
+    Parameters
+    ----------
+    parameters : mapping
+        The kernel and its parameters, as `resolve_kernel` takes them.
+    """
+    kernel = parameters["kernel"]
+    if not isinstance(kernel, str):
+        return Input(parameters)
+    if kernel == "precomputed":
+        return KernelMatrix(parameters)
+    if kernel == "graph" or (kernel == "heat" and parameters["metric"] == "precomputed"):
+        return Graph(parameters)
+    return Input(parameters)
+
+
+class TrainingDiagonal:
+    """What is known of k(x, x) from the training kernel matrix.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_samples)
+        The training kernel matrix; its diagonal and a digest of each row are kept.
+    """
+
+    def __init__(self, K: Array) -> None:
+        self.values = np.diagonal(K).copy()
+        # Where all are alike it does not matter which row is which.
+        digests = _digests(K) if np.ptp(self.values) else np.empty(0, np.uint64)
+        self._order = np.argsort(digests)
+        self._sorted = digests[self._order]
+
+    def of(self, rows: Array, given: Any = None) -> Array:
+        """k(x, x) of rows of kernel values against the training rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows, n_samples)
+            Rows.
+        given : array-like of shape (n_rows,), default=None
+            What the user knows. Else a row that equals a training row has its diagonal, and any
+            other row the training diagonal if that is constant, its mean with a warning if not.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The diagonal.
+
+        Raises
+        ------
+        ValueError
+            If the given diagonal has the wrong shape or is not finite.
+        """
+        n = rows.shape[0]
+        if given is not None:
+            diagonal = np.asarray(given, dtype=rows.dtype)
+            if diagonal.shape != (n,) or not np.isfinite(diagonal).all():
+                raise ValueError(
+                    f"diagonal must hold k(x, x), a finite number for each of the {n} rows of X, "
+                    f"got shape {diagonal.shape}."
+                )
+            return diagonal
+        if not np.ptp(self.values):
+            return np.full(n, self.values[0])
+        digests = _digests(rows)
+        place = np.minimum(np.searchsorted(self._sorted, digests), len(self._sorted) - 1)
+        known = self._sorted[place] == digests
+        mean = self.values.mean(dtype=np.float64)
+        if not known.all() and np.ptp(self.values) > np.sqrt(np.finfo(rows.dtype).eps) * abs(mean):
+            warn_user(
+                "kernel='precomputed': k(x, x) of new rows is unknown and the training diagonal "
+                "is not constant; using its mean. Pass diagonal= for exact distances.",
+            )
+        return np.where(known, self.values[self._order[place]], rows.dtype.type(mean))
+
+
+def _digests(rows: Array) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Eight bytes for each row that differ when the rows do, but for a chance of 2^-32 at most.
+
+    Sums of a row's words times random numbers, modulo 2^64: exact, whatever is added first.
+    """
+    size = rows.shape[1] * rows.itemsize // 4
+    factors = np.random.default_rng(0).integers(2**64, size=size, dtype=np.uint64)
+    step = max(1, DIGEST_BYTES // (4 * size))
+    digests = np.empty(len(rows), np.uint64)
+    for start in range(0, len(rows), step):
+        words = np.ascontiguousarray(rows[start : start + step]).view(np.uint32)
+        digests[start : start + step] = words @ factors
+    return digests

@@ -1,0 +1,313 @@
+"""What X holds for an estimator of several kernels: rows of features, or kernel matrices."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from kernelmeans._devices import HOST, Device
+from kernelmeans._sklearn import _safe_indexing
+from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
+from kernelmeans._warnings import warn_user
+from kernelmeans.engines import Threads
+from kernelmeans.estimators.checks import check_gram
+from kernelmeans.estimators.inputs import Input, TrainingDiagonal
+from kernelmeans.estimators.plan import Holder, Plan
+from kernelmeans.estimators.views import View, find_views, used_columns
+from kernelmeans.kernels import CombinedKernel, Kernel
+from kernelmeans.rows import Rows, as_rows
+from kernelmeans.solver import Result, warn_unless_positive
+from kernelmeans.solver.blockwise import combination, distances_to
+from kernelmeans.spaces import FeatureSpace, ProductSpace, Space, WeightRule
+
+#: Rows of kernel values looked at together.
+RANGE_ROWS = 256
+
+
+class Views(Input):
+    """Rows of features, and several kernels, each of all columns or of some.
+
+    Parameters
+    ----------
+    kernels : str or sequence
+        As the estimators take them.
+    scaling : str or None
+        Their ``kernel_scaling``.
+
+    Attributes
+    ----------
+    names : list of str
+        What messages call the kernels.
+    factors : ndarray of shape (L,)
+        What puts the kernels on one scale; 0 for those that are constant on the training rows.
+    """
+
+    names: list[str]
+    factors: Array
+    views: list[View]
+
+    def __init__(self, kernels: str | Sequence[Any], scaling: str | None) -> None:
+        self.kernels = kernels
+        self.scaling = scaling
+
+    def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
+        if hasattr(X, "columns") and as_rows(X) is None:
+            return self._read_table(estimator, X, dtype, reset)
+        rows = super().read(estimator, X, dtype, reset)
+        if reset:
+            self.views = find_views(self.kernels, rows)
+        return rows
+
+    def _read_table(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
+        """The columns that views see; others may hold anything, and count as zeros."""
+        X = validate_data(estimator, X, skip_check_array=True, reset=reset)
+        if reset:
+            self.views = find_views(self.kernels, X)
+        used = used_columns(self.views, X.shape[1])
+        part = _safe_indexing(X, used.tolist(), axis=1)
+        try:
+            part = check_array(part, accept_sparse="csr", dtype=dtype, order="C", input_name="X")
+        except ValueError as error:
+            names = np.asarray(X.columns)[used].tolist()
+            raise ValueError(
+                f"X: the columns that kernels see, {names[:10]}{'...' * (len(names) > 10)}, must "
+                f"hold finite numbers ({error}); leave others out of kernels."
+            ) from error
+        if len(used) == X.shape[1]:
+            return part
+        if scipy.sparse.issparse(part):
+            places = (part.data, used[part.indices], part.indptr)
+            return scipy.sparse.csr_array(places, shape=X.shape)
+        rows = np.zeros(X.shape, part.dtype)
+        rows[:, used] = part
+        return rows
+
+    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> CombinedKernel:
+        if isinstance(X, Rows) and self.scaling == "min-max":
+            raise ValueError(
+                "kernel_scaling='min-max' looks at all kernel values, for which the rows have to "
+                "be in memory; use 'unit-variance' or 'cosine', or pass an array."
+            )
+        kernels: list[Kernel] = []
+        columns: list[Columns] = []
+        self.names = []
+        for view in self.views:
+            found = view.kernels(_columns(X, view.columns), sample_weight, seed)
+            kernels += found
+            columns += [view.columns] * len(found)
+            self.names += [f"{view.name}, {own.name}" for own in found]
+        return self._combined(kernels, columns)
+
+    def _combined(self, kernels: list[Kernel], columns: Sequence[Columns]) -> CombinedKernel:
+        if self.scaling in ("cosine", "min-max"):
+            kernels = [kernel.normalize() for kernel in kernels]
+        return CombinedKernel(kernels, columns)
+
+    def parts(self, kernel: CombinedKernel, X: Data) -> tuple[list[Kernel], list[Data]]:
+        # Of equal columns there is one object.
+        known: dict[str, Data] = {}
+        rows = []
+        for own in kernel.columns:
+            key = repr(own.tolist() if isinstance(own, np.ndarray) else own)
+            if key not in known:
+                known[key] = _columns(X, own)
+            rows.append(known[key])
+        return kernel.kernels, rows
+
+    def space(
+        self,
+        kernel: CombinedKernel,
+        plans: Sequence[Plan],
+        holder: Holder,
+        rule: Callable[[float], WeightRule],
+    ) -> Space:
+        weight, threads = holder.weight, holder.threads
+        spaces = holder.hold(plans, self.names)
+        variance, rounding = variances(spaces)
+        variance = np.where(variance > rounding, variance, 0)
+        kept = self._informative(variance > 0)
+        for index in kept:
+            approximate = isinstance(spaces[index], FeatureSpace)
+            if not (kernel.kernels[index].surely_positive or approximate):
+                warn_unless_positive(spaces[index], holder.seed, self.names[index])
+        units = variance[kept]
+        if self.scaling == "min-max":
+            own = [plans[index] for index in kept]
+            units = np.array([value_range(p.kernel, p.X, weight, threads) for p in own])
+        elif self.scaling != "unit-variance":
+            units = np.ones(len(kept))
+        self.factors = np.zeros(len(spaces))
+        # Data that do not vary are left as they are.
+        self.factors[kept] = 1 / np.where(units > 0, units, 1)
+        factors = self.factors[kept]
+        scale = float(weight.sum(dtype=np.float64) * (factors * variance[kept]).mean())
+        members = [spaces[index] for index in kept]
+        columns = [kernel.columns[index] for index in kept]
+        return ProductSpace(members, columns, rule(scale), factors)
+
+    def _informative(self, varies: BoolArray) -> list[int]:
+        """Kernels that tell any two samples apart: the others would win, at no cost."""
+        constant = np.flatnonzero(~varies)
+        if len(constant) == len(varies):
+            return list(range(len(varies)))
+        if len(constant):
+            names = "; ".join(self.names[index] for index in constant)
+            warn_user(
+                f"Constant on these data: {names}. Such kernels tell no samples apart and get "
+                "weight 0; leave them out, or look at their columns."
+            )
+        found: list[int] = np.flatnonzero(varies).tolist()
+        return found
+
+    def attributes(
+        self, kernel: CombinedKernel, plans: Sequence[Plan], result: Result
+    ) -> dict[str, Any]:
+        result.kernel_weights = self._with_constant(result.kernel_weights)
+        histories = [self._with_constant(own) for own in result.kernel_weights_history]
+        result.kernel_weights_history = histories
+        return {
+            "approximation_": [own.method for own in plans],
+            "approximation_reason_": [own.reason for own in plans],
+            "kernels_": kernel.kernels,
+            "kernel_factors_": self.factors,
+            "kernel_weights_": result.kernel_weights[result.best],
+            "kernel_weights_history_": histories[result.best],
+        }
+
+    def _with_constant(self, weights: Array) -> Array:
+        """Weights of all kernels, 0 for those that were left out."""
+        complete = np.zeros((len(weights), len(self.factors)))
+        complete[:, self.factors > 0] = weights
+        return complete
+
+    def diagonal_for_labels(self, kernel: CombinedKernel, X: Data, given: Any = None) -> Array:
+        return np.zeros((X.shape[0], len(kernel.kernels)), X.dtype)
+
+
+class KernelMatrices(Views):
+    """Kernel matrices (L, n_samples, n_samples); of new rows (L, n_rows, n_samples).
+
+    As rows they have their samples first: (n_rows, L, n_samples).
+    """
+
+    pairwise = True
+    holds_values = True
+
+    def tell(self, tags: Any) -> None:
+        super().tell(tags)
+        # A stack of kernel matrices cannot be split by rows, as pairwise input can.
+        tags.input_tags.pairwise = False
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+
+    def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
+        X = check_array(X, dtype=dtype, order="C", ensure_2d=False, allow_nd=True, input_name="X")
+        if reset:
+            if X.ndim != 3 or X.shape[1] != X.shape[2]:
+                raise ValueError(
+                    "kernels='precomputed': X must hold L square kernel matrices, shape (L, n, n), "
+                    f"got shape {X.shape}. One matrix is X[None]; matrices in a list: np.stack."
+                )
+            estimator.n_features_in_ = X.shape[2]
+            self.n_kernels = X.shape[0]
+        n_rows = X.shape[1] if X.ndim == 3 else "n_rows"
+        expected = (self.n_kernels, n_rows, estimator.n_features_in_)
+        if X.shape != expected:
+            raise ValueError(
+                f"kernels='precomputed': X has shape {X.shape}; new rows are given by their kernel "
+                f"values against the training rows, shape {expected} for this model."
+            )
+        return np.asarray(X.transpose(1, 0, 2))
+
+    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> CombinedKernel:
+        columns = list(range(self.n_kernels))
+        for index in columns:
+            check_gram(X[:, index], f"kernels='precomputed': X[{index}]")
+        self.names = [f"X[{index}]" for index in columns]
+        return self._combined([Kernel("precomputed", {}) for _ in columns], columns)
+
+    def remember(self, kernel: CombinedKernel, X: Data) -> None:
+        self.known = [TrainingDiagonal(X[:, index]) for index in kernel.columns]
+
+    def diagonal(
+        self, kernel: CombinedKernel, X: Data, device: Device = HOST, given: Any = None
+    ) -> Array:
+        every: Any = [None] * self.n_kernels if given is None else np.atleast_1d(given)
+        if len(every) != self.n_kernels:
+            raise ValueError(
+                f"diagonal has length {len(every)}; give k(x, x) of every kernel and row, shape "
+                f"({self.n_kernels}, {X.shape[0]})."
+            )
+        pairs = zip(self.known, kernel.columns, strict=True)
+        return np.stack([own.of(X[:, i], every[i]) for own, i in pairs], axis=1)
+
+    def diagonal_for_labels(self, kernel: CombinedKernel, X: Data, given: Any = None) -> Array:
+        if any(own.normalized for own in kernel.kernels):
+            return self.diagonal(kernel, X, given=given)
+        return super().diagonal_for_labels(kernel, X)
+
+
+def several_kernels(kernels: str | Sequence[Any], scaling: str | None) -> Views:
+    """The input of an estimator of several kernels.
+
+    Parameters
+    ----------
+    kernels : str or sequence
+        As the estimators take them.
+    scaling : str or None
+        Their ``kernel_scaling``.
+    """
+    given = isinstance(kernels, str) and kernels == "precomputed"
+    return KernelMatrices(kernels, scaling) if given else Views(kernels, scaling)
+
+
+def _columns(X: Data, columns: Columns) -> Data:
+    """Some columns of X; X itself where they are all."""
+    if isinstance(columns, slice) and columns == slice(None):
+        return X
+    if isinstance(X, Rows):
+        return X.select(np.arange(X.shape[1])[columns].tolist())
+    # In the order in which predictors have them: it decides how products with them are rounded.
+    return X[:, columns] if scipy.sparse.issparse(X) else np.ascontiguousarray(X[:, columns])
+
+
+def variances(spaces: Sequence[Space]) -> tuple[Array, Array]:
+    """Mean squared distance of the samples from their mean in each space, and what counts as nil.
+
+    Parameters
+    ----------
+    spaces : sequence of Space
+        The spaces.
+
+    Returns
+    -------
+    variances, rounding : ndarray of shape (L,)
+        The variances; those up to the rounding cannot be told from zero.
+    """
+    found = np.empty((2, len(spaces)))
+    for index, space in enumerate(spaces):
+        share = space.sample_weight / space.sample_weight.sum()
+        mean = combination(space, share)
+        distances = distances_to(space, mean)[0, 0].astype(np.float64)
+        found[:, index] = share.astype(np.float64) @ distances, 2 * space.floor(mean)[0]
+    return found[0], found[1]
+
+
+def value_range(kernel: Kernel, X: Data, weight: Array, threads: Threads) -> float:
+    """Largest minus smallest value of a kernel between training rows of positive weight."""
+    lengths = kernel.lengths(X) if kernel.normalized else None
+    counting = np.flatnonzero(weight > 0)
+    blocks = [counting[i : i + RANGE_ROWS] for i in range(0, len(counting), RANGE_ROWS)]
+
+    def extremes(rows: IntArray) -> tuple[float, float]:
+        values = kernel.values(X[rows], X)
+        if lengths is not None:
+            values = values / (lengths[rows][:, None] * lengths)
+        values = values[:, counting]
+        return float(values.min()), float(values.max())
+
+    pairs = [pair for _, pair in threads.map(extremes, blocks)]
+    return max(high for _, high in pairs) - min(low for low, _ in pairs)
