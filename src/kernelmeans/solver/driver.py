@@ -123,8 +123,8 @@ def solve(
         hopeless = hard & ~exchanged & schedule.hopeless(step, before, objective)
         if schedule.exchanges:
             ended = finished & hard & ~hopeless
-            order = report.mass, objective, ended, circles, schedule.bar
-            exchanging.go_on(space, centroids, *order)
+            bar = schedule.bar
+            exchanging.go_on(space, centroids, report.mass, objective, ended, circles, bar)
             finished = finished & ~exchanging.pending
         # Nobody asks for the labels of a run above the bar.
         lost = hopeless | (finished & (objective > schedule.bar))
