@@ -64,7 +64,7 @@ class Schedule:
         Whether a centroid that is left without samples is put on a costly one; else it gets no
         sample again.
     exchanges : bool
-        Whether hard steps that have come to an end go on by exchanges of single samples.
+        Whether samples of hard steps are exchanged, see `kernelmeans.solver.exchange`.
     n_swaps : int or "auto"
         Swap moves that are to follow.
     rehearsed : bool

@@ -50,9 +50,8 @@ def swap_moves(
     """Lower the best restart's cost by moving single centroids; changes the result.
 
     First a few hard runs from k-means++ seeds are tried beside the best restart, and the best of
-    all goes on with exchanges of single samples. Then a move drops a centroid, puts one on a sample
-    drawn in proportion to its cost, and takes hard steps and exchanges until nothing changes, or
-    until the cost can hardly fall below the best one. Every second move drops the sample's own
+    all goes on with exchanges of samples. Then a move drops a centroid, puts one on a sample drawn
+    in proportion to its cost, and takes hard steps with exchanges until nothing changes, or until the cost can hardly fall below the best one. Every second move drops the sample's own
     centroid: such a small change is over soon, and wins more often. The others drop the centroid
     whose loss costs least, the sum over its samples of second nearest minus nearest distance, or,
     every second one while moves fail, the next cheapest. A batch of moves runs as restarts; the
