@@ -8,7 +8,7 @@ from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.inputs import Input, one_kernel
 from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, KERNEL
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Schedule, annealed, hard
+from kernelmeans.solver import Method, annealed, hard
 from kernelmeans.spaces import FeaturePredictor, Space
 
 #: Parameters of the estimators that say which kernel.
@@ -295,7 +295,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         self.device = device
         self.random_state = random_state
 
-    def _method(self, space: Space) -> Schedule:
+    def _method(self, space: Space) -> Method:
         method = annealed(
             space,
             self.n_clusters,
@@ -398,7 +398,7 @@ class KernelKMeans(OneKernelClusterer):
         self.device = device
         self.random_state = random_state
 
-    def _method(self, space: Space) -> Schedule:
+    def _method(self, space: Space) -> Method:
         return hard(space, n_swaps=self.n_swaps, max_iter=self.max_iter)
 
 
@@ -473,7 +473,7 @@ class PowerKMeans(KernelClusterer):
     def _input(self) -> Input:
         return Input({"kernel": "linear"})
 
-    def _method(self, space: Space) -> Schedule:
+    def _method(self, space: Space) -> Method:
         method = annealed(
             space,
             self.n_clusters,
