@@ -34,7 +34,7 @@ LANDMARKS = np.arange(0, N, 25)
 GAMMA = 1.0
 RBF = Kernel("rbf", {"gamma": GAMMA})
 LINEAR = Kernel("linear", {})
-POLY = Kernel("poly", {"gamma": 0.5, "degree": 2, "coef0": 1.0}).normalise()
+POLY = Kernel("poly", {"gamma": 0.5, "degree": 2, "coef0": 1.0}).normalize()
 #: Parts of very different sizes.
 EDGES = [0, 1, 8, 120, 121, 260, N]
 PARTS = [slice(*pair) for pair in pairwise(EDGES)]
