@@ -10,7 +10,7 @@ import oracle
 from held import feature_space
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Annealed, Hard, solve
+from kernelmeans.solver import Annealed, Ending, Hard, solve
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.spaces import GramSpace
 
@@ -62,7 +62,7 @@ def test_steps_are_those_of_the_equations(kind, weighted, schedule, threads):
     d = oracle.distances(K, A)
     np.testing.assert_array_equal(result.labels[0], d.argmin(axis=1))
     assert result.inertia[0] == pytest.approx(v @ d.min(axis=1), rel=1e-9)
-    assert not result.converged[0]
+    assert result.endings == [Ending.OUT_OF_STEPS]
 
 
 @pytest.mark.parametrize("kind", SPACES)
@@ -70,7 +70,7 @@ def test_a_hard_run_ends_where_no_label_changes(kind, threads):
     X = data.cloud(300, 3)
     space = make_space(X, np.ones(300), threads, kind)
     result = solve(space, space.at(np.array([[3], [50], [120]])), HARD, [0])
-    assert result.converged.all()
+    assert result.endings == [Ending.CONVERGED]
     assert result.inertia[0] == pytest.approx(
         oracle.hard_cost(dense(X, kind), result.labels[0]), rel=1e-9
     )

@@ -203,7 +203,8 @@ class KernelPowerKMeans(OneKernelClusterer):
         The kernel k-means cost of ``labels_`` under the exact kernel, about the means of the
         clusters, lies between them; ``inertia_`` twice for an exact kernel, None as above.
     result_ : kernelmeans.solver.Result
-        Labels, costs and histories of all restarts.
+        Labels, costs and histories of all restarts, and why each ended
+        (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -114,6 +114,7 @@ def _sums(
     order = centroids, power, loss, noise, seeds, exchanges
     total = space.reduce(_block_sums, centroids.shape, *order)
     mass, objective, certainty, total_weight, fingerprint = total.sums
+    objective = objective + space.penalty(centroids)
     return Report(total.vectors, mass, objective, 1 - certainty / total_weight, fingerprint)
 
 
