@@ -59,7 +59,7 @@ class FeatureMap(ABC):
 
     def diagonal(self, squared_lengths: Array) -> Array:
         """K(x, x) of rows, normalised where the kernel is."""
-        if not self.kernel.normalised:
+        if not self.kernel.normalized:
             return squared_lengths
         ones: Array = like(squared_lengths > 0, squared_lengths)
         return ones
@@ -252,7 +252,7 @@ class Nystroem(FeatureMap):
     def __init__(self, kernel: Kernel, landmarks: Data, squared_lengths: Array) -> None:
         self.kernel = kernel
         self.landmarks = landmarks
-        self._lengths = lengths_of(squared_lengths, kernel.name) if kernel.normalised else None
+        self._lengths = lengths_of(squared_lengths, kernel.name) if kernel.normalized else None
 
     @classmethod
     def whitened(cls, kernel: Kernel, X: Data, landmarks: Data | IntArray) -> "Nystroem":
