@@ -19,7 +19,7 @@ from sklearn.datasets import load_digits, make_blobs
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import HeatKernel, auto_neighbors
 from kernelmeans.heat.basis import pair_count
-from kernelmeans.heat.neighbors import NearestRows, neighbor_graph
+from kernelmeans.heat.neighbors import NearestRows
 from scale import GB, Peak, alone, written
 
 K, P, ANCHORS = 10, 16, 1000
@@ -54,7 +54,7 @@ def digits() -> None:
     X = load_digits().data
     n = auto_neighbors(len(X), K)
     parts = {
-        "search for neighbours, and graph": lambda: neighbor_graph(NearestRows(X, "euclidean"), n),
+        "search for neighbours, and graph": lambda: NearestRows(X, "euclidean").graph(n),
         "kernel: that, eigenvectors, features": lambda: HeatKernel().fit(X, n_clusters=K),
         "fit without swap moves": lambda: heat(K, n_swaps=0).fit(X),
         "fit": lambda: heat(K).fit(X),

@@ -16,7 +16,6 @@ from heat_sets import NAMES, Table, load, present
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.basis import leading_pairs, normalized, solve_time
-from kernelmeans.heat.neighbors import neighbor_graph
 from kernelmeans.heat.pieces import find_pieces
 from kernelmeans.kernels.formulas import unit_rows
 
@@ -35,7 +34,7 @@ class Spectrum(NamedTuple):
 
 def spectrum(kernel: HeatKernel, k: int) -> Spectrum:
     """What the rules look at: the graph of a fitted kernel, ten pairs for each cluster."""
-    graph = neighbor_graph(kernel._features.rows, kernel.parameters["n_neighbors"])
+    graph = kernel._features.rows.graph(kernel.parameters["n_neighbors"])
     pieces, S = find_pieces(graph, k), normalized(graph)
     values, vectors = [], []
     for piece in range(pieces.n_kept):

@@ -26,8 +26,8 @@ from kernelmeans import KernelPowerKMeans
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, resolve_gamma
 from kernelmeans.lowrank import Explicit, FeatureMap, approximate
-from kernelmeans.solver import Schedule, coldest_start, critical_power, solve
-from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION
+from kernelmeans.solver import Annealed, coldest_start, critical_power, solve
+from kernelmeans.solver.methods import AUTO_ETA, AUTO_RELAXATION
 from kernelmeans.spaces import FeatureSpace, stream
 from kernelmeans.spaces.features import row_blocks
 
@@ -162,9 +162,9 @@ def draw(times: dict[str, list[float]], file: Path) -> None:
     print(f"figure: {file}")
 
 
-def schedule_for(space: FeatureSpace, n_steps: int) -> Schedule:
+def schedule_for(space: FeatureSpace, n_steps: int) -> Annealed:
     critical = critical_power(space.sample, 0)
-    return Schedule(
+    return Annealed(
         s0=coldest_start(critical),
         critical_power=critical,
         eta=AUTO_ETA,

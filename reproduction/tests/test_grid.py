@@ -1,17 +1,9 @@
-"""Cells and their names, and finding outcomes by parameters."""
-
-import json
-import re
+"""Cells of a grid, and finding outcomes by parameters."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kernelmeans_paper.grid import Cell, Experiment, Results, Scale
 from kernelmeans_paper.report import Section
-
-values = st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.none()
-parameters = st.dictionaries(st.text(max_size=10), values, max_size=6)
 
 OUTCOMES = [
     ({"data": "yale", "k": 3, "plain": True}, {"nmi": 0.1}),
@@ -33,75 +25,6 @@ def experiment(grid, alone=False):
         report=lambda results, scale: Section("trial", "A trial"),
         alone=alone,
     )
-
-
-@given(parameters, parameters)
-def test_other_parameters_have_another_name(first, second):
-    if json.dumps(first, sort_keys=True) != json.dumps(second, sort_keys=True):
-        assert Cell("trial", first).name != Cell("trial", second).name
-    assert Cell("trial", first).name == Cell("trial", dict(first)).name
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ({"a": "x-y"}, {"a": "x", "b": "y"}),
-        ({"a": "x/y"}, {"a": "x_y"}),
-        ({"a": 1}, {"b": 1}),
-        ({"a": 1}, {"a": "1"}),
-        ({"a": True}, {"a": "True"}),
-        ({"a": 0.1}, {"a": 0.10000000000000002}),
-        ({"a": "x" * 100 + "1"}, {"a": "x" * 100 + "2"}),
-        ({"a": "Yale"}, {"a": "yale"}),
-        ({}, {"a": ""}),
-    ],
-)
-def test_names_differ_though_parameters_look_alike(first, second):
-    names = [Cell("trial", p).name for p in (first, second)]
-    # Some file systems do not tell upper case from lower.
-    assert names[0].lower() != names[1].lower()
-
-
-def test_a_name_is_the_same_in_every_process():
-    """Ten digits of `printf '{"data": "yale", "k": 15, "plain": true}' | sha256sum`."""
-    cell = Cell("trial", {"data": "yale", "k": 15, "plain": True})
-    assert cell.name == "yale-15-True-acaf4a4d02"
-
-
-def test_the_order_of_parameters_does_not_matter():
-    first, second = Cell("trial", {"a": 1, "b": 2}), Cell("trial", {"b": 2, "a": 1})
-    assert first == second
-    assert first.name == second.name
-
-
-@given(parameters)
-def test_a_name_is_safe_for_a_file(chosen):
-    name = Cell("trial", chosen).name
-    assert re.fullmatch(r"[\w.-]*-[0-9a-f]{10}", name)
-    assert len(name) <= 80
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        "../../etc/passwd",
-        "..",
-        ".",
-        "",
-        " ",
-        "a\nb",
-        "a\0b",
-        "C:\\x",
-        "x" * 1000,
-        "*?<>|\"'$;&",
-        "λ",
-    ],
-)
-def test_files_of_odd_names_can_be_made(odd, tmp_path):
-    path = tmp_path / f"{Cell('trial', {'a': odd}).name}.json"
-    path.write_text("x")
-    assert list(tmp_path.iterdir()) == [path]
-    assert path.resolve().parent == tmp_path.resolve()
 
 
 def test_cells_can_be_keys():

@@ -25,8 +25,8 @@ def table(**columns: list[object]) -> FrameTable:
         (ColumnChoice(columns=["c", "a, b"]), ["a", "b", "c"]),
         (ColumnChoice(columns=["x,y"]), ["x,y"]),
         (ColumnChoice(drop=["a,c", "x,y"]), ["b"]),
-        (ColumnChoice(label="a", weight="b"), ["c", "x,y"]),
-        (ColumnChoice(columns=["a,b,c"], drop=["c"], label="a"), ["b"]),
+        (ColumnChoice(label_column="a", weight_column="b"), ["c", "x,y"]),
+        (ColumnChoice(columns=["a,b,c"], drop=["c"], label_column="a"), ["b"]),
     ],
 )
 def test_choice_of_columns(choice, expected):
@@ -38,8 +38,8 @@ def test_choice_of_columns(choice, expected):
     [
         (ColumnChoice(columns=["a,z"]), ["--columns", "'z'", "'a', 'b', 'c'"]),
         (ColumnChoice(drop=["B"]), ["--drop", "'B'"]),
-        (ColumnChoice(label="x.y"), ["--label-column", "did you mean 'x,y'"]),
-        (ColumnChoice(weight="w"), ["--weight-column", "'w'"]),
+        (ColumnChoice(label_column="x.y"), ["--label-column", "did you mean 'x,y'"]),
+        (ColumnChoice(weight_column="w"), ["--weight-column", "'w'"]),
         (ColumnChoice(drop=NAMES), ["no column is left"]),
     ],
 )
@@ -51,7 +51,7 @@ def test_unknown_columns_are_named(choice, words):
 
 def test_array_columns_are_chosen_by_index():
     X = np.arange(12.0).reshape(3, 4) ** 2
-    choice = ColumnChoice(columns=["0,2"], label="3", weight="1")
+    choice = ColumnChoice(columns=["0,2"], label_column="3", weight_column="1")
     data = load_data(ArrayTable(Path("data.npy"), X), choice, "float64")
     assert data.columns == ["0", "2"]
     np.testing.assert_array_equal(data.X, X[:, [0, 2]])
@@ -78,7 +78,7 @@ def test_values_too_large_for_float32_are_located():
 
 def test_missing_weights_are_located():
     with pytest.raises(BadInputError, match=r"column 'a' .* row 1"):
-        load_data(table(a=[1.0, None, 2.0]), ColumnChoice(weight="a"), "float64")
+        load_data(table(a=[1.0, None, 2.0]), ColumnChoice(weight_column="a"), "float64")
 
 
 def test_sparse_values_that_are_not_finite_are_located():
@@ -90,15 +90,15 @@ def test_sparse_values_that_are_not_finite_are_located():
 @pytest.mark.parametrize("bad", [None, float("nan")])
 def test_a_missing_class_is_located(bad):
     with pytest.raises(BadInputError, match=r"column 'a' has no class in row 1"):
-        load_data(table(a=[1.0, bad, 2.0]), ColumnChoice(label="a"), "float64")
+        load_data(table(a=[1.0, bad, 2.0]), ColumnChoice(label_column="a"), "float64")
     X = np.array([[0.5, 1.0], [0.1, np.nan]])
     with pytest.raises(BadInputError, match=r"column '1' has no class in row 1"):
-        load_data(ArrayTable(Path("data.npy"), X), ColumnChoice(label="1"), "float64")
+        load_data(ArrayTable(Path("data.npy"), X), ColumnChoice(label_column="1"), "float64")
 
 
 @pytest.mark.parametrize("kinds", [["x", "z", "x"], [2.5, 7.0, 2.5], [False, True, False]])
 def test_classes_can_be_anything(kinds):
-    data = load_data(table(a=kinds), ColumnChoice(label="a"), "float64")
+    data = load_data(table(a=kinds), ColumnChoice(label_column="a"), "float64")
     np.testing.assert_array_equal(data.labels, [0, 1, 0])
 
 

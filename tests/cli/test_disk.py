@@ -124,7 +124,7 @@ def named(tmp_path) -> Path:
 
 
 def test_classes_and_weights_of_a_table_on_disk(named):
-    choice = ColumnChoice(label="town", weight="w")
+    choice = ColumnChoice(label_column="town", weight_column="w")
     data = load_data(read_table(named), choice, "float64", most=0)
     assert isinstance(data.X, Rows)
     assert data.columns == ["a"]

@@ -1,10 +1,11 @@
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kernelmeans.cli.outputs import as_json
-from kernelmeans.cli.summary import as_text, percent_above, sizes
+from kernelmeans.cli.summary import as_text, percent_above, summarized
 
 
 def summary(**changes):
@@ -84,7 +85,8 @@ def test_many_sizes_are_wrapped():
 
 
 def test_empty_clusters_have_size_0():
-    assert sizes(np.array([0, 2, 2]), 4) == [1, 0, 2, 0]
+    found = summarized(Path("a.csv"), np.array([0, 2, 2]), 4, {})
+    assert found["sizes"] == [1, 0, 2, 0]
 
 
 def test_infinities_are_null_in_json():

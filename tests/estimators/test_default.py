@@ -1,6 +1,7 @@
 """What a call without parameters does: heat, silently on ordinary data."""
 
 import inspect
+import re
 import warnings
 
 import numpy as np
@@ -13,10 +14,20 @@ from sklearn.preprocessing import StandardScaler
 import data
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.kernels import PARAMETERS, resolve_kernel
+from kernelmeans.lowrank import METHODS
 
 X = data.cloud(40, 3)
 #: A value of each parameter that is nobody's default.
 GIVEN = {"gamma": 0.5, "degree": 2, "coef0": 2.0, "n_neighbors": 7, "t": 2.0, "metric": "cosine"}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "names"), [("kernel", PARAMETERS), ("approximation", METHODS)]
+)
+def test_all_names_are_documented(parameter, names):
+    """The command line takes its choices from there."""
+    (choices,) = re.findall(rf"\n    {parameter} : {{(.*?)}}", KernelPowerKMeans.__doc__)
+    assert set(re.findall(r'"(.*?)"', choices)) - {"auto"} == set(names)
 
 
 def test_it_finds_clusters_that_are_not_round():

@@ -13,7 +13,13 @@ from sklearn.metrics import adjusted_rand_score
 
 from data import blobs, cloud
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.heat.anchors import anchor_basis, anchor_weights, auto_anchors, auto_nearest
+from kernelmeans.heat.anchors import (
+    AnchorGraph,
+    anchor_basis,
+    anchor_weights,
+    auto_anchors,
+    auto_nearest,
+)
 from kernelmeans.heat.neighbors import NearestRows
 from kernelmeans.rows import open_rows
 
@@ -27,7 +33,7 @@ def test_it_is_heat_in_the_graph_of_shares(rng):
     """The definition: cosine form of U exp(-2 (1 - s) t) U^T with Z Lambda^-1/2 = U s^1/2 V^T."""
     X, anchors = cloud(90), NearestRows(cloud(20, seed=1), "euclidean")
     weight = rng.uniform(0.5, 2, 90)
-    features, basis, _ = anchor_basis(X, weight, anchors, 4, n_clusters=5, t=1.5)
+    features, basis, _ = anchor_basis(AnchorGraph(X, weight, anchors, 4), 5, t=1.5)
     Z = anchor_weights(X, anchors, 4).toarray()
     mass = weight @ Z
     U, roots, _ = np.linalg.svd(np.sqrt(weight)[:, None] * Z / np.sqrt(mass), full_matrices=False)

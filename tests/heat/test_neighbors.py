@@ -12,7 +12,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from data import cloud
 from kernelmeans.heat import auto_neighbors
-from kernelmeans.heat.neighbors import NearestRows, digests, find, neighbor_graph
+from kernelmeans.heat.neighbors import NearestRows, digests, find
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
@@ -20,13 +20,13 @@ from kernelmeans.heat.neighbors import NearestRows, digests, find, neighbor_grap
 def test_it_is_the_graph_of_spectral_clustering(metric, p):
     X = cloud(120, p)
     B = kneighbors_graph(X, 7, metric=metric, include_self=True)
-    graph = neighbor_graph(NearestRows(X, metric), 7)
+    graph = NearestRows(X, metric).graph(7)
     assert_array_equal(graph.toarray(), (B + B.T).toarray() / 2)
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 5])
 def test_every_row_is_its_own_neighbour(n_neighbors):
-    graph = neighbor_graph(NearestRows(cloud(5), "euclidean"), n_neighbors)
+    graph = NearestRows(cloud(5), "euclidean").graph(n_neighbors)
     assert_array_equal(graph.diagonal(), 1)
     assert graph.sum() == 5 * n_neighbors
 

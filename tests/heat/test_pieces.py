@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans.heat import HeatKernel
-from kernelmeans.heat.neighbors import NearestRows, neighbor_graph
+from kernelmeans.heat.neighbors import NearestRows
 from kernelmeans.heat.pieces import find_connection, find_pieces, join
 
 
@@ -74,9 +74,9 @@ def test_the_smallest_connection_is_that_of_all_graphs(metric, seed):
     nearest = NearestRows(X, metric)
     for n_neighbors, k in ((2, 3), (4, 2), (5, 1)):
         numbers = range(n_neighbors + 1, len(X) + 1)
-        large = [find_pieces(neighbor_graph(nearest, m), k).n_large for m in numbers]
+        large = [find_pieces(nearest.graph(m), k).n_large for m in numbers]
         expected = next(m for m, count in zip(numbers, large, strict=True) if count <= k)
-        assert find_connection(nearest.ranks(len(X)), n_neighbors, k) == expected
+        assert find_connection(nearest.ranks()[0], n_neighbors, k) == expected
 
 
 def test_the_number_that_the_message_tells_is_the_remedy():
@@ -87,20 +87,20 @@ def test_the_number_that_the_message_tells_is_the_remedy():
 
 
 def test_many_rows_are_told_how_many_do_not_connect_them(monkeypatch):
-    monkeypatch.setattr("kernelmeans.heat.kernel.MOST_EDGES", 140 * 8)
+    monkeypatch.setattr("kernelmeans.heat.neighbors.MOST_EDGES", 140 * 8)
     X, _ = groups(60, 50, 20, 10)
     model = KernelPowerKMeans(2, kernel="heat", n_neighbors=5, random_state=0)
     with pytest.warns(UserWarning, match="Even n_neighbors=8 leaves more pieces than clusters"):
         model.fit(X)
     # Fewer are tried than the graph has.
-    monkeypatch.setattr("kernelmeans.heat.kernel.MOST_EDGES", 140 * 4)
+    monkeypatch.setattr("kernelmeans.heat.neighbors.MOST_EDGES", 140 * 4)
     with pytest.warns(UserWarning, match="Even n_neighbors=5 leaves more pieces than clusters"):
         model.fit(X)
 
 
 def test_single_rows_far_from_all_others_are_tied_to_the_nearest():
     X = np.r_[np.linspace(0, 1, 30), 2.0 ** np.arange(8, 16)][:, None]
-    graph = neighbor_graph(NearestRows(X, "euclidean"), 3)
+    graph = NearestRows(X, "euclidean").graph(3)
     assert (graph.count_nonzero(axis=1) >= 3).all()
     model = fitted(X, 2, n_neighbors=3)
     assert model.n_pieces_ == 1
@@ -186,7 +186,7 @@ def test_few_rows(n):
 def test_a_lost_piece_goes_as_a_whole():
     X, y = groups(30, 30, 10)
     nearest = NearestRows(X, "euclidean")
-    pieces = find_pieces(neighbor_graph(nearest, 4), 2)
+    pieces = find_pieces(nearest.graph(4), 2)
     source = join(pieces, nearest)
     assert_array_equal(source[y < 2], np.flatnonzero(y < 2))
     (target,) = set(source[y == 2])

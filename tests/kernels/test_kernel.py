@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 import data
 from kernelmeans.kernels import (
+    OF_FEATURES,
     PARAMETERS,
     Kernel,
     geodesic_kernel,
@@ -20,7 +21,7 @@ X = data.cloud(70, 4)
 Y = data.cloud(30, 4, seed=1)
 POLYNOMIAL = Kernel("poly", {"gamma": 0.3, "degree": 2, "coef0": 1.0})
 AS_SCIKIT_LEARN = ["rbf", "laplacian", "poly", "sigmoid", "cosine", "linear"]
-NAMED = [*AS_SCIKIT_LEARN, "geodesic"]
+NAMED = [name for name in OF_FEATURES if name != "heat"]
 
 
 def settled(name, rows, **given):
@@ -108,8 +109,8 @@ def test_features_have_the_kernel_as_inner_products(name, form):
 
 def test_rows_are_no_features_of_a_kernel_that_is_normalised_or_no_inner_product():
     assert Kernel("linear", {}).has_features
-    assert not Kernel("linear", {}, normalised=True).has_features
-    assert not POLYNOMIAL.normalise().has_features
+    assert not Kernel("linear", {}, normalized=True).has_features
+    assert not POLYNOMIAL.normalize().has_features
 
 
 def test_parameters_of_a_callable_are_passed_on():
@@ -139,12 +140,12 @@ def test_normalising_divides_by_the_lengths(kernel, form):
     K = kernel(form(ROWS), form(ROWS))
     lengths = np.sqrt(np.diagonal(K))
     lengths[lengths == 0] = 1
-    own = kernel.normalise()
+    own = kernel.normalize()
     np.testing.assert_allclose(own(rows, few), (K / np.outer(lengths, lengths))[:, :9], rtol=1e-12)
     np.testing.assert_allclose(own.diagonal(rows), np.diagonal(own(rows, rows)), rtol=1e-12)
     np.testing.assert_allclose(own.lengths(rows), lengths)
     np.testing.assert_allclose(own.values(rows, few), K[:, :9])
-    assert own.normalise() is own
+    assert own.normalize() is own
     assert own.surely_positive == kernel.surely_positive
 
 
@@ -158,7 +159,7 @@ def test_normalised_polynomials_by_their_formula(seed, gamma, degree, coef0):
     A, B = data.cloud(9, 3, seed), data.cloud(5, 3, seed + 100)
     a, b = gamma * (A**2).sum(axis=1) + coef0, gamma * (B**2).sum(axis=1) + coef0
     expected = ((gamma * A @ B.T + coef0) / np.sqrt(np.outer(a, b))) ** degree
-    kernel = Kernel("poly", {"gamma": gamma, "degree": degree, "coef0": coef0}, normalised=True)
+    kernel = Kernel("poly", {"gamma": gamma, "degree": degree, "coef0": coef0}, normalized=True)
     np.testing.assert_allclose(kernel(A, B), expected, rtol=1e-10, atol=1e-13)
 
 
@@ -166,7 +167,7 @@ def test_normalised_polynomials_by_their_formula(seed, gamma, degree, coef0):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_normalised_diagonal_is_that_of_the_matrix(name, dtype, form):
     rows = form(ROWS.astype(dtype))
-    kernel = settled(name, rows, coef0=0).normalise()
+    kernel = settled(name, rows, coef0=0).normalize()
     K, got = kernel(rows, rows), kernel.diagonal(rows)
     assert got.dtype == K.dtype == dtype
     np.testing.assert_allclose(got, np.diagonal(K), rtol=8 * np.finfo(dtype).eps)
@@ -182,17 +183,17 @@ def test_the_diagonal_of_a_named_kernel_takes_no_matrix(name, monkeypatch):
 def test_the_name_of_a_normalised_kernel_says_so():
     kernel = Kernel("poly", {"degree": 2})
     assert repr(kernel) == "Kernel('poly', {'degree': 2})"
-    assert repr(kernel.normalise()) == "Kernel('poly', {'degree': 2}, normalised=True)"
+    assert repr(kernel.normalize()) == "Kernel('poly', {'degree': 2}, normalized=True)"
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "geodesic", "cosine"])
 def test_kernels_of_unit_length_are_normalised_already(name):
     kernel = resolve_kernel(name, X)
-    assert kernel.normalise() is kernel
+    assert kernel.normalize() is kernel
 
 
 def test_a_normalised_linear_kernel_is_the_cosine():
-    assert Kernel("linear", {}).normalise().function == "cosine"
+    assert Kernel("linear", {}).normalize().function == "cosine"
 
 
 @pytest.mark.parametrize(
@@ -205,7 +206,7 @@ def test_a_normalised_linear_kernel_is_the_cosine():
     ids=["matrix", "lengths", "diagonal"],
 )
 def test_a_negative_length_cannot_be_normalised(use):
-    kernel = Kernel("sigmoid", {"gamma": 1.0, "coef0": -50.0}).normalise()
+    kernel = Kernel("sigmoid", {"gamma": 1.0, "coef0": -50.0}).normalize()
     with pytest.raises(ValueError, match=r"k\(x, x\) = -1 for row .*Use another kernel"):
         use(kernel)
     assert (Kernel("sigmoid", kernel.parameters).diagonal(ROWS) < 0).all()
@@ -213,7 +214,7 @@ def test_a_negative_length_cannot_be_normalised(use):
 
 def test_rows_of_a_normalised_matrix_do_not_hold_their_lengths():
     K = np.diag([4.0, 9.0])
-    kernel = Kernel("precomputed", {}).normalise()
+    kernel = Kernel("precomputed", {}).normalize()
     with pytest.raises(ValueError, match="normalise the matrix first"):
         kernel(K, K)
     np.testing.assert_array_equal(kernel.lengths(K), [2, 3])
@@ -257,6 +258,6 @@ def test_callables_need_not_be_hashable():
     kernel = resolve_kernel(function, X)
     np.testing.assert_allclose(kernel(X, Y), function(X, Y))
     assert not any([kernel.surely_positive, kernel.has_features, kernel.precomputed])
-    unit = kernel.normalise()
+    unit = kernel.normalize()
     np.testing.assert_allclose(np.diagonal(unit(X, X)), 1)
     np.testing.assert_allclose(unit.lengths(X), np.sqrt(2))

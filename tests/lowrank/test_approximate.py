@@ -160,7 +160,7 @@ class TestLeftOut:
     @pytest.mark.parametrize("normalised", [False, True])
     def test_is_the_trace_of_what_landmarks_do_not_span(self, kernel, normalised):
         own = resolved(kernel, CLOUD)
-        own = own.normalise() if normalised else own
+        own = own.normalize() if normalised else own
         found = approximate(own, CLOUD, WEIGHT, "rpcholesky", 6, seed=0)
         K, places = own(CLOUD, CLOUD), landmarks_of(found)
         S = [int(np.flatnonzero((row == CLOUD).all(axis=1))[0]) for row in places]

@@ -23,9 +23,9 @@ KERNELS = {
     "rbf": Kernel("rbf", {"gamma": 0.7}),
     "laplacian": Kernel("laplacian", {"gamma": 0.4}),
     "poly": Kernel("poly", {"gamma": 1.0, "degree": 3, "coef0": 1.0}),
-    "poly, normalised": Kernel("poly", {"gamma": 1.0, "degree": 3, "coef0": 1.0}).normalise(),
+    "poly, normalised": Kernel("poly", {"gamma": 1.0, "degree": 3, "coef0": 1.0}).normalize(),
     "callable": Kernel(overlap, {}),
-    "callable, normalised": Kernel(overlap, {}).normalise(),
+    "callable, normalised": Kernel(overlap, {}).normalize(),
 }
 kernels = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
@@ -115,7 +115,7 @@ class TestLandmarks:
         X = data.cloud(50, 3)
         chosen = np.array([4, 44, 14])
         K = KERNELS["poly"](X, X)
-        features = Nystroem.whitened(Kernel("precomputed", {}).normalise(), K, chosen)
+        features = Nystroem.whitened(Kernel("precomputed", {}).normalize(), K, chosen)
         rows, squared = features.read(K, slice(10, 30))
         assert_array_equal(squared, np.diagonal(K)[10:30])
         Z = features.coordinates(features.raw(rows, squared))
@@ -146,7 +146,7 @@ class TestLandmarks:
 
     def test_rows_of_length_zero_stay_zero_where_the_kernel_is_normalised(self):
         X = np.vstack([np.zeros(3), data.cloud(20, 3)])
-        kernel = Kernel("poly", {"gamma": 1.0, "degree": 2, "coef0": 0.0}).normalise()
+        kernel = Kernel("poly", {"gamma": 1.0, "degree": 2, "coef0": 0.0}).normalize()
         features = Nystroem.whitened(kernel, X, np.array([0, 4, 9]))
         squared = features.squared_lengths(X)
         assert_array_equal(features.raw(X, squared)[0], 0)

@@ -40,6 +40,14 @@ def test_an_npy_file_that_is_cut(tmp_path, how):
     assert done.stdout.count(path) == 2
 
 
+def test_an_npy_file_that_is_read_piece_by_piece(tmp_path, monkeypatch):
+    """The system may answer with less than it is asked for."""
+    np.save(tmp_path / "data.npy", X)
+    rows, read = open_rows(tmp_path / "data.npy"), os.preadv
+    monkeypatch.setattr(os, "preadv", lambda file, left, at: read(file, [left[0][:999]], at))
+    assert_array_equal(rows[100:400], X[100:400])
+
+
 def test_an_npy_file_that_is_replaced_is_read_to_the_end(tmp_path):
     np.save(tmp_path / "data.npy", X)
     rows = open_rows(tmp_path / "data.npy")
@@ -86,6 +94,17 @@ def test_a_store_that_answers_with_text():
 
     with pytest.raises(OSError, match=r"rows 0 to 1 cannot be read .*<U\d+ values"):
         as_rows(Texts(X))[:2]
+
+
+def test_a_store_that_has_become_shorter():
+    dataset = Dataset(X)
+    rows = as_rows(dataset)
+    dataset._values = X[:10]
+    with pytest.raises(OSError, match=r"rows 8 to 11 have shape \(2, 4\), not \(4, 4\): the file"):
+        rows[8:12]
+    dataset._values = X[:, :1]
+    with pytest.raises(OSError, match=r"have shape \(4, 1\), not \(4, 4\): the file was changed"):
+        rows[8:12]
 
 
 class Spoilt(Dataset):

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from time import sleep
 
 import numpy as np
 import pytest
@@ -22,7 +23,12 @@ def test_small_blocks_decode_each_chunk_once():
 
 
 def test_threads_decode_each_chunk_once():
-    dataset = Dataset(X, chunks=(20, 3))
+    class Slow(Dataset):
+        def __getitem__(self, key):
+            sleep(0.01)
+            return super().__getitem__(key)
+
+    dataset = Slow(X, chunks=(20, 3))
     rows = as_rows(dataset)
     together = Barrier(4)
 

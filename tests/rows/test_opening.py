@@ -189,6 +189,8 @@ def test_named_columns_of_parquet(tmp_path, pl):
     some = rows.select(["a", 0])
     assert some.names == ["a", "b"]
     assert_array_equal(some[:], [[1, 0.5], [2, nan], [nan, nan]])
+    with pytest.raises(ValueError, match="NaN"):
+        rows.finite().select(["a", 0])[:]
     assert "'town'" in refusal(tmp_path / "data.parquet", columns=["nowhere"])
     assert "none twice" in refusal(tmp_path / "data.parquet", columns=["a", "a"])
 

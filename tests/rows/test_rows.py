@@ -59,6 +59,7 @@ def test_scikit_learn_takes_rows(rows, X):
 def test_the_caller_may_write_into_what_was_read(rows, X):
     for key in (slice(None), slice(1, 3), [1, 2]):
         rows[key][:] = -1
+        assert_array_equal(rows[key], X[key])
         assert_array_equal(rows[:], X)
 
 

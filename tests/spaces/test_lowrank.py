@@ -15,7 +15,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit, Fourier, Nystroem, approximate
 from kernelmeans.rows import open_rows
-from kernelmeans.solver import Schedule, solve
+from kernelmeans.solver import Annealed, Hard, solve
 from kernelmeans.spaces import (
     EntropyRule,
     FeatureSpace,
@@ -34,7 +34,7 @@ LANDMARKS = np.arange(0, N, 25)
 GAMMA = 1.0
 RBF = Kernel("rbf", {"gamma": GAMMA})
 LINEAR = Kernel("linear", {})
-POLY = Kernel("poly", {"gamma": 0.5, "degree": 2, "coef0": 1.0}).normalise()
+POLY = Kernel("poly", {"gamma": 0.5, "degree": 2, "coef0": 1.0}).normalize()
 #: Parts of very different sizes.
 EDGES = [0, 1, 8, 120, 121, 260, N]
 PARTS = [slice(*pair) for pair in pairwise(EDGES)]
@@ -328,9 +328,9 @@ class TestPartsMakeNoDifference:
     v[120:270] = 0
     STARTS = np.array([[0, 10, 20], [1, 11, 21], [2, 12, 22], [3, 13, 23], [4, 14, 24]])
     SCHEDULES = (
-        Schedule(s0=-np.inf, critical_power=-np.inf, max_iter=200),
-        Schedule(s0=-3.0, critical_power=-2.0, eta=1.06, relaxation=1.8, softness=0.01),
-        Schedule(s0=-3.0, critical_power=-2.0, eta=1.0, max_iter=60),
+        Hard(max_iter=200),
+        Annealed(s0=-3.0, critical_power=-2.0, eta=1.06, relaxation=1.8, softness=0.01),
+        Annealed(s0=-3.0, critical_power=-2.0, eta=1.0, max_iter=60),
     )
 
     def maps(self, name, X):

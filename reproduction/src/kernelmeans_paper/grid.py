@@ -1,7 +1,5 @@
 """What an experiment is: a grid of cells, a function for one cell, and a section of the report."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,12 +54,10 @@ class Cell:
     alone: bool = False
 
     @property
-    def name(self) -> str:
-        """A file name without its suffix that no other cell has."""
-        canonical = json.dumps(self.parameters, sort_keys=True)
+    def title(self) -> str:
+        """The values of its parameters, cut short, in letters that file names may have."""
         words = "-".join(str(value) for _, value in sorted(self.parameters.items()))
-        readable = "".join(c if c.isalnum() or c in "-._" else "_" for c in words)[:60]
-        return f"{readable}-{hashlib.sha256(canonical.encode()).hexdigest()[:10]}"
+        return "".join(c if c.isalnum() or c in "-._" else "_" for c in words)[:60]
 
 
 class Results:

@@ -8,15 +8,17 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple
 
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from kernelmeans_paper.experiments import EXPERIMENTS
 from kernelmeans_paper.grid import Cell
-from kernelmeans_paper.store import Store, versions
+from kernelmeans_paper.provenance import versions
+from kernelmeans_paper.store import Store
 
 
 class Failure(NamedTuple):
@@ -54,7 +56,7 @@ def run_cells(
     workers : int
         Processes.
     on_done : callable
-        Told of each cell that is finished, or was already, and of its failure if it failed.
+        Called with each cell that is finished, or was already, and with its failure if it failed.
 
     Returns
     -------
@@ -66,59 +68,45 @@ def run_cells(
     RuntimeError
         If a process was killed, by the system for want of memory perhaps.
     """
-    todo = [cell for cell in cells if store.read(cell) is None]
-    waiting = set(map(store.path, todo))
+    wanted = [cell for cell in cells if store.read(cell) is None]
     for cell in cells:
-        if store.path(cell) not in waiting:
+        if cell not in wanted:
             on_done(cell, None)
-    failures = []
-    beside = [cell for cell in todo if not cell.alone]
-    alone = [cell for cell in todo if cell.alone]
-    for group, processes in ((beside, workers), (alone, 1)):
-        failures += _run_group(group, store, processes, on_done)
-    return failures
+    together = [cell for cell in wanted if not cell.alone]
+    alone = [cell for cell in wanted if cell.alone]
+    return [*_run(together, store, workers, on_done), *_run(alone, store, 1, on_done)]
 
 
-def _run_group(
+def _run(
     cells: Sequence[Cell],
     store: Store,
     workers: int,
     on_done: Callable[[Cell, Failure | None], None],
 ) -> list[Failure]:
-    failures: list[Failure] = []
-    if not cells:
-        return failures
-    others = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(workers, len(cells)), context, initializer=_settle)
-    try:
-        futures: dict[Future[Failure | None], Cell] = {
-            pool.submit(run_cell, cell, store): cell for cell in cells
-        }
-        for future in as_completed(futures):
-            failure = future.result()
-            if failure:
-                failures.append(failure)
-            on_done(futures[future], failure)
-    except BrokenProcessPool as error:
-        raise RuntimeError(
-            "a process was killed, by the system for want of memory perhaps; what is finished is "
-            "kept: run the same command again, with fewer --workers if memory is short"
-        ) from error
-    except BaseException:
-        # Ctrl-C: nobody waits for what is under way.
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    failures = []
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, spawn, initializer=_settle) as pool:
+        try:
+            futures = {pool.submit(run_cell, cell, store): cell for cell in cells}
+            for future in as_completed(futures):
+                if failure := future.result():
+                    failures.append(failure)
+                on_done(futures[future], failure)
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                "a process was killed, by the system for want of memory perhaps; what is finished "
+                "is kept: run the same command again, with fewer --workers if memory is short"
+            ) from error
+        except BaseException:
+            # Ctrl-C: nobody waits for what is under way.
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
     return failures
 
 
 def run_cell(cell: Cell, store: Store) -> Failure | None:
     """Run one cell with a single thread and keep its outcome; an error is returned, not raised."""
-    from kernelmeans_paper.experiments import EXPERIMENTS
-
     try:
         if versions() != store.versions:
             raise RuntimeError("the code was changed while it ran: run the same command again")
@@ -137,10 +125,10 @@ def _settle() -> None:
     """Leave Ctrl-C to the parent, and do not outlive it: when it is killed, nobody wants more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
+    assert parent is not None
 
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
+    def end_with_parent() -> None:
+        parent.join()
+        os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()

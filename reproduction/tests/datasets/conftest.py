@@ -1,5 +1,6 @@
 """A made set, and a server on this machine that has its file, or fails in a chosen way."""
 
+import gc
 import hashlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -49,6 +50,7 @@ def server(monkeypatch):
     server.shutdown()
     server.server_close()
     thread.join()
+    gc.collect()  # connections that pooch has not closed
 
 
 @pytest.fixture

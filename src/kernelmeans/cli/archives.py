@@ -23,9 +23,8 @@ _ROW_BYTES = 8
 
 
 class Header(NamedTuple):
-    """What the header of a stored array promises, and the member of the archive keeps."""
+    """What the header of a stored array promises, and the archive keeps."""
 
-    member: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
@@ -101,7 +100,7 @@ def array_header(path: Path, archive: zipfile.ZipFile, name: str) -> Header:
         except Exception as error:  # a damaged header can fail in any way
             raise BadInputError(f"{path}: its member {name!r} is no NPY array ({error})") from error
         held = archive.getinfo(name).file_size - file.tell()
-    header = Header(name, shape, dtype)
+    header = Header(shape, dtype)
     if dtype.hasobject or min(shape, default=0) < 0 or header.nbytes != held:
         raise BadInputError(
             f"{path}: its member {name!r} holds {held} bytes of numbers, but its header promises "
@@ -140,27 +139,27 @@ def read_npz(path: Path, most: float) -> Any:
         Real numbers; sparse ones in CSR format, with every index checked.
     """
     with opened(path, path, most) as archive:
-        found = [array_header(path, archive, name) for name in archive.namelist()]
-        headers = {header.member.removesuffix(".npy"): header for header in found}
+        found = {name: array_header(path, archive, name) for name in archive.namelist()}
+    headers = {name.removesuffix(".npy"): header for name, header in found.items()}
+    with np.load(path, allow_pickle=False) as arrays:
         if {"format", "shape"} <= headers.keys():
-            return _read_sparse(path, archive, headers["shape"], most)
-        header = _matrix(path, headers)
-        if len(header.shape) != 2:
-            raise BadInputError(
-                f"{path}: the array has shape {header.shape}; rows x columns is needed"
-            )
-        if header.dtype.kind not in "fiub":
-            raise BadInputError(f"{path}: the array holds {header.dtype} values, not real numbers")
-        return _read(archive, header)
+            return _read_sparse(path, headers["shape"], arrays, most)
+        name = _matrix_name(path, headers)
+        shape, dtype = headers[name]
+        if len(shape) != 2:
+            raise BadInputError(f"{path}: the array has shape {shape}; rows x columns is needed")
+        if dtype.kind not in "fiub":
+            raise BadInputError(f"{path}: the array holds {dtype} values, not real numbers")
+        return arrays[name]
 
 
-def _matrix(path: Path, headers: dict[str, Header]) -> Header:
+def _matrix_name(path: Path, headers: dict[str, Header]) -> str:
     """The array named X, the only one, or the only one of two axes."""
     if "X" in headers:
-        return headers["X"]
-    found = list(headers.values())
+        return "X"
+    found = list(headers)
     if len(found) > 1:
-        found = [header for header in found if len(header.shape) == 2]
+        found = [name for name in found if len(headers[name].shape) == 2]
     if len(found) != 1:
         raise BadInputError(
             f"{path}: holds the arrays {listed(list(headers))}; "
@@ -169,10 +168,10 @@ def _matrix(path: Path, headers: dict[str, Header]) -> Header:
     return found[0]
 
 
-def _read_sparse(path: Path, archive: zipfile.ZipFile, shape: Header, most: float) -> Any:
+def _read_sparse(path: Path, shape: Header, arrays: Any, most: float) -> Any:
     if shape.shape != (2,) or shape.dtype.kind not in "iu":
         raise BadInputError(f"{path}: its shape is not two whole numbers")
-    refuse_shape(path, _read(archive, shape).tolist(), most)
+    refuse_shape(path, arrays["shape"].tolist(), most)
     try:
         matrix = scipy.sparse.load_npz(path)
         check_sparse(matrix)
@@ -181,8 +180,3 @@ def _read_sparse(path: Path, archive: zipfile.ZipFile, shape: Header, most: floa
         raise
     except Exception as error:  # parts that do not belong together can fail in any way
         raise BadInputError(f"{path}: the sparse matrix is damaged: {error}") from error
-
-
-def _read(archive: zipfile.ZipFile, header: Header) -> Any:
-    with archive.open(header.member) as file:
-        return np.lib.format.read_array(file, allow_pickle=False)

@@ -14,29 +14,36 @@ from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.tables import Table, blocks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnChoice:
     """Which columns of a table are features, and which are not.
 
     Parameters
     ----------
-    columns, drop : sequence of str
-        Names, or several of them with commas between; no `columns` means all.
-    label, weight : str or None
-        Columns that are no features.
+    columns : tuple of str, default=()
+        Use only these columns.
+    drop : tuple of str, default=()
+        Leave these columns out.
+    label_column : str or None, default=None
+        Known classes: left out of the features and compared with the clusters (NMI, ARI).
+    weight_column : str or None, default=None
+        Sample weights: left out of the features (2 counts as the row twice).
     """
 
     columns: Sequence[str] = ()
     drop: Sequence[str] = ()
-    label: str | None = None
-    weight: str | None = None
+    label_column: str | None = None
+    weight_column: str | None = None
 
     def features(self, table: Table) -> list[str]:
         """Return the names of the feature columns of `table`, in its order."""
         known = dict.fromkeys(table.names)
         wanted = _find(table, known, self.columns, "--columns") or set(known)
         wanted -= _find(table, known, self.drop, "--drop")
-        for name, option in ((self.label, "--label-column"), (self.weight, "--weight-column")):
+        for name, option in (
+            (self.label_column, "--label-column"),
+            (self.weight_column, "--weight-column"),
+        ):
             if name is not None:
                 wanted.discard(_known(table, known, name, option))
         chosen = [name for name in known if name in wanted]
@@ -69,10 +76,10 @@ def load_data(
     X = finite_matrix(table, columns, dtype, most)
     if table.named:
         _warn_of_row_numbers(X, columns)
-    labels = None if choice.label is None else _classes(table, choice.label)
+    labels = None if choice.label_column is None else _classes(table, choice.label_column)
     weights = None
-    if choice.weight is not None:
-        weights = finite_matrix(table, [choice.weight], dtype)
+    if choice.weight_column is not None:
+        weights = finite_matrix(table, [choice.weight_column], dtype)
         weights = (weights.toarray() if scipy.sparse.issparse(weights) else weights).ravel()
     return Data(X, columns, labels, weights)
 

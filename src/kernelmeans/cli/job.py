@@ -1,7 +1,6 @@
 """The work behind the commands: read, fit or predict, and only then write."""
 
 import inspect
-import time
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
@@ -31,7 +30,7 @@ from kernelmeans.cli.outputs import (
     write_all,
 )
 from kernelmeans.cli.progress import progress
-from kernelmeans.cli.summary import as_text, fit_summary, predict_summary
+from kernelmeans.cli.summary import as_text, fit_summary, summarized
 from kernelmeans.cli.tables import SHARE, PreparedRows, Table, blocks, loaded, read_table
 from kernelmeans.cli.views import FoundViews, Views, read_views
 from kernelmeans.memory import budget_bytes
@@ -106,21 +105,13 @@ class Job:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitJob(Job):
+class FitJob(Job, ColumnChoice):
     """What ``fit`` is asked to do.
 
     Parameters
     ----------
     parameters : dict
         Of the estimator.
-    columns : tuple of str, default=()
-        Use only these columns.
-    drop : tuple of str, default=()
-        Leave these columns out.
-    label_column : str or None, default=None
-        Known classes: left out of the features and compared with the clusters (NMI, ARI).
-    weight_column : str or None, default=None
-        Sample weights: left out of the features (2 counts as the row twice).
     scale : bool, default=True
         Center every feature and scale it to unit variance; stored in the model.
     dtype : {"float64", "float32"}, default="float64"
@@ -142,10 +133,6 @@ class FitJob(Job):
     """
 
     parameters: dict[str, Any]
-    columns: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    label_column: str | None = None
-    weight_column: str | None = None
     scale: bool = True
     dtype: str = "float64"
     views: Path | None = None
@@ -155,11 +142,6 @@ class FitJob(Job):
     plot: bool = False
     plot_file: Path | None = None
     soft: bool = False
-
-    @property
-    def choice(self) -> ColumnChoice:
-        """The columns that are features, and those that are not."""
-        return ColumnChoice(self.columns, self.drop, self.label_column, self.weight_column)
 
     @property
     def pairwise(self) -> bool:
@@ -189,9 +171,12 @@ class PredictJob(Job):
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fit, and plain kernel k-means from the same start, if it was asked for."""
+    """What was fitted, and plain kernel k-means from the same start if that was asked for."""
 
     annealed: KernelPowerKMeans | MultiKernelPowerKMeans
+    Z: Any
+    scaler: StandardScaler | None
+    views: FoundViews | None
     seconds: float
     plain: KernelKMeans | None = None
     plain_seconds: float = 0.0
@@ -204,6 +189,12 @@ class Fitted:
             return plain
         return annealed
 
+    @property
+    def pipeline(self) -> Pipeline:
+        """The scaler, if there is one, and the model."""
+        scaling = [] if self.scaler is None else [("scale", self.scaler)]
+        return Pipeline([*scaling, ("cluster", self.model)])
+
 
 def run_fit(job: FitJob) -> None:
     """Fit the job's data and write its files."""
@@ -214,50 +205,44 @@ def run_fit(job: FitJob) -> None:
     with estimator_errors(), refusals():
         _estimator(job, views)._validate_params()
     data, found = _load(job, views)
-    scaler = _scaler(job, data)
-    Z = data.X if scaler is None else _scaled(scaler, data.X)
     with estimator_errors(), refusals():
-        fitted = fit(job, Z, data.weights, found)
+        fitted = fit(job, data, found)
     model = fitted.model
-    summary = fit_summary(
-        job.data,
-        data,
-        fitted,
-        files,
-        scaled=scaler is not None,
-        kernels=[] if found is None else found.kernels,
-        label_column=job.label_column,
-    )
+    summary = fit_summary(job, data, fitted, files)
     memberships = model.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
     model.set_params(device=None)  # the machine that predicts may have no such device
-    pipeline = Pipeline([*([] if scaler is None else [("scale", scaler)]), ("cluster", model)])
     writers = {
         files["labels"]: labels_writer(model.labels_, memberships),
-        files["model"]: Model(pipeline, data.columns, job.dtype).write,
+        files["model"]: Model(fitted.pipeline, data.columns, job.dtype).write,
         files["summary"]: json_writer(summary),
     }
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
         names = None if found is None else [name for name, _ in found.kernels]
-        figure = plot_fit(model, Z, kernel_names=names)
+        figure = plot_fit(model, fitted.Z, kernel_names=names)
         writers[files["plot"]] = figure_writer(figure, files["plot"])
     write_all(writers)
     job.report(summary)
 
 
-def fit(job: FitJob, Z: Any, weights: Any, views: FoundViews | None) -> Fitted:
-    """Fit the data, and plain kernel k-means too where the job compares."""
+def fit(job: FitJob, data: Data, views: FoundViews | None) -> Fitted:
+    """Scale the data and fit them, and plain kernel k-means too where the job compares."""
+    scaler = _scaler(job, data)
+    Z = data.X if scaler is None else _scaled(scaler, data.X)
     model, given = _estimator(job, views), job.parameters
-    seconds = _timed_fit(model, Z, weights, "clustering", quiet=job.quiet)
+    with progress(model, "clustering", quiet=job.quiet) as seconds:
+        model.fit(Z, sample_weight=data.weights)
+    fitted = Fitted(model, Z, scaler, views, seconds())
     if not job.compare:
-        return Fitted(model, seconds)
+        return fitted
     shared = inspect.signature(KernelKMeans).parameters.keys() - {"n_swaps"}
     plain = KernelKMeans(**{name: given[name] for name in shared & given.keys()})
-    title = "comparing with plain k-means"
-    return Fitted(model, seconds, plain, _timed_fit(plain, Z, weights, title, quiet=job.quiet))
+    with progress(plain, "comparing with plain k-means", quiet=job.quiet) as seconds:
+        plain.fit(Z, sample_weight=data.weights)
+    return replace(fitted, plain=plain, plain_seconds=seconds())
 
 
 def _estimator(job: FitJob, views: Views | FoundViews | None) -> Any:
@@ -278,7 +263,10 @@ def run_predict(job: PredictJob) -> None:
     with estimator_errors(), damaged_model_errors(job.model):
         labels = np.concatenate([model.pipeline.predict(rows) for _, rows in blocks(X)])
     write_all({file: labels_writer(labels)})
-    job.report(predict_summary(job.data, labels, model.pipeline[-1].n_clusters, file))
+    n_clusters = model.pipeline[-1].n_clusters
+    job.report(
+        summarized(job.data, labels, n_clusters, {}) | {"files": {"labels": str(file)}},
+    )
 
 
 def write_digits(path: Path, label: str, *, force: bool) -> None:
@@ -300,7 +288,8 @@ def _load(job: FitJob, views: Views | None) -> tuple[Data, FoundViews | None]:
     """Read the table; columns of no view are left out, and said."""
     budget = job.budget()
     table = read_table(job.data, header=job.header, budget=budget)
-    choice, found = job.choice, None
+    choice: ColumnChoice = job
+    found = None
     if views is not None:
         features = choice.features(table)
         found = views.find(features)
@@ -330,9 +319,8 @@ def _scaler(job: FitJob, data: Data) -> StandardScaler | None:
         return None
     # Centring would fill a sparse matrix; no kernel of ours but the dot products depends on it.
     scaler = StandardScaler(with_mean=not scipy.sparse.issparse(data.X))
-    with estimator_errors():
-        for block, rows in blocks(data.X):
-            scaler.partial_fit(rows, None, None if data.weights is None else data.weights[block])
+    for block, rows in blocks(data.X):
+        scaler.partial_fit(rows, None, None if data.weights is None else data.weights[block])
     return scaler
 
 
@@ -340,13 +328,6 @@ def _scaled(scaler: StandardScaler, X: Any) -> Any:
     if isinstance(X, Rows):
         return PreparedRows(X, X.dtype, scaler.transform)
     return scaler.transform(X)
-
-
-def _timed_fit(estimator: Any, X: Any, weights: Any, title: str, *, quiet: bool) -> float:
-    begin = time.perf_counter()
-    with progress(estimator, title, quiet=quiet):
-        estimator.fit(X, sample_weight=weights)
-    return time.perf_counter() - begin
 
 
 def _model_columns(table: Table, model: Model, job: Job) -> list[str]:

@@ -17,12 +17,17 @@ from click.core import ParameterSource
 
 #: Options of a single kernel, which ``--views`` replaces.
 _KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
-#: Under which heading ``--help`` lists an option.
-_HEADINGS = {
-    "Data": "n_clusters columns drop label_column weight_column scale dtype header memory_budget",
-    "Kernel": f"{' '.join(_KERNEL)} views cache_kernel approximation n_components device",
-    "Fit": "s0 eta anneal_every init n_init n_swaps max_iter tol random_state compare",
-    "Files": "output_dir labels model summary plot plot_file soft force as_json quiet",
+#: The options in the order of ``--help``, and the headings under which it lists them.
+_HEADING = {
+    name: heading
+    for heading, names in (
+        ("Data", "n_clusters columns drop label_column weight_column scale dtype header"),
+        ("Data", "memory_budget"),
+        ("Kernel", f"{' '.join(_KERNEL)} views cache_kernel approximation n_components device"),
+        ("Fit", "s0 eta anneal_every init n_init n_swaps max_iter tol random_state compare"),
+        ("Files", "output_dir labels model summary plot plot_file soft force as_json quiet"),
+    )
+    for name in names.split()
 }
 #: Options that are not called after their parameter alone.
 _FLAGS = {
@@ -107,60 +112,45 @@ class Value(click.ParamType[str | float | None]):
         for number in self.numbers:
             with suppress(ValueError):
                 return number(value)
-        allowed = ["a whole number" if self.numbers == [int] else "a number"] * bool(self.numbers)
-        allowed += [f"one of {', '.join(self.names)}"] * bool(self.names)
-        self.fail(f"{value!r} is not {' or '.join(allowed)}", param, ctx)
+        digits = "a whole number" if self.numbers == [int] else "a number"
+        allowed = [*self.names, *[digits] * bool(self.numbers)]
+        self.fail(f"{value!r} is not one of: {', '.join(allowed)}", param, ctx)
 
 
-class _Utf8Path(click.Path):
-    """A path that can be printed, and written into a summary."""
+class _Path(click.Path):
+    """A path that can be printed, and written into a summary.
 
-    def convert(self, value: Any, *args: Any) -> Any:
+    What is read must be a file or a folder: inputs are read more than once and out of order. A
+    picture tells its format by its name.
+    """
+
+    def __init__(self, *, picture: bool = False, **settings: Any) -> None:
+        super().__init__(path_type=Path, **settings)
+        self.picture = picture
+
+    def convert(self, value: Any, *args: Any) -> Path:
         try:
             os.fsdecode(value).encode()
         except UnicodeEncodeError:
             self.fail(f"{os.fsdecode(value)!r} is no name in UTF-8: rename it", *args)
-        return super().convert(value, *args)
-
-
-class _InputPath(_Utf8Path):
-    """A file or folder that is read, more than once and out of order: no pipe and no device."""
-
-    def convert(self, value: Any, *args: Any) -> Any:
-        path = super().convert(value, *args)
-        if not (path.is_file() or path.is_dir()):
+        path = Path(cast(Path, super().convert(value, *args)))
+        if self.exists and not (path.is_file() or path.is_dir()):
             self.fail(f"{str(path)!r} is a pipe or a device: write a file, and name that", *args)
-        return path
-
-
-class _PicturePath(_Utf8Path):
-    """A picture that is written, in a format that its name tells."""
-
-    def convert(self, value: Any, *args: Any) -> Any:
-        path = super().convert(value, *args)
-        if path.suffix.lower() not in _PICTURES:
+        if self.picture and path.suffix.lower() not in _PICTURES:
             self.fail(f"{str(path)!r} must end in one of {', '.join(_PICTURES)}", *args)
         return path
 
 
 #: A table, which may be a folder.
-TABLE = _InputPath(exists=True, path_type=Path)
+TABLE = _Path(exists=True)
 #: A file that is read.
-EXISTING = _InputPath(exists=True, dir_okay=False, path_type=Path)
+EXISTING = _Path(exists=True, dir_okay=False)
 _PATHS = {
     "input file or None": EXISTING,
-    "output file or None": _Utf8Path(path_type=Path),
-    "picture file or None": _PicturePath(path_type=Path),
-    "folder or None": _Utf8Path(file_okay=False, path_type=Path),
+    "output file or None": _Path(),
+    "picture file or None": _Path(picture=True),
+    "folder or None": _Path(file_okay=False),
 }
-
-
-class GroupedOption(click.Option):
-    """An option that knows under which heading ``--help`` lists it."""
-
-    def __init__(self, *args: Any, heading: str, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self.heading = heading
 
 
 class GroupedCommand(click.Command):
@@ -172,8 +162,7 @@ class GroupedCommand(click.Command):
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record and isinstance(parameter, click.Option):
-                title = getattr(parameter, "heading", "Options")
-                sections.setdefault(title, []).append(record)
+                sections.setdefault(_HEADING.get(parameter.name, "Options"), []).append(record)
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
@@ -183,11 +172,9 @@ def options(known: Mapping[str, Documented]) -> Callable[[Any], Any]:
     """Give a command the options of the parameters that are known."""
 
     def decorate(command: Any) -> Any:
-        listed = [(heading, name) for heading in _HEADINGS for name in _HEADINGS[heading].split()]
-        for heading, name in reversed(listed):
+        for name in reversed(_HEADING):
             if name in known:
                 flags, settings = _option(name, known[name])
-                settings |= {"cls": GroupedOption, "heading": heading}
                 command = click.option(*flags, name, **settings)(command)
         return command
 
@@ -224,7 +211,7 @@ FIT = documented(_HERE.parent / "estimators" / "single.py", "KernelPowerKMeans")
 # The command line repeats itself by default.
 FIT["random_state"] = FIT["random_state"]._replace(default=0)
 _ESTIMATOR = tuple(FIT)
-FIT |= _JOB | documented(_HERE / "job.py", "FitJob")
+FIT |= _JOB | documented(_HERE / "data.py", "ColumnChoice") | documented(_HERE / "job.py", "FitJob")
 DEMO = {name: _JOB[name] for name in ("output_dir", "force", "as_json", "quiet")}
 
 

@@ -2,7 +2,8 @@
 
 import math
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -56,16 +57,22 @@ def step_status(metadata: dict[str, Any]) -> str:
 
 
 @contextmanager
-def progress(estimator: Any, title: str, *, quiet: bool) -> Iterator[None]:
+def progress(estimator: Any, title: str, *, quiet: bool) -> Iterator[Callable[[], float]]:
     """Show progress if someone watches and this scikit-learn knows callbacks.
 
     The bar is taken off again: it is not part of the fitted model.
+
+    Yields
+    ------
+    callable
+        Returns the seconds since the beginning.
     """
+    begin = time.perf_counter()
     shows = not quiet and sys.stderr.isatty() and hasattr(estimator, "set_callbacks")
     if shows:
         estimator.set_callbacks(StepBar(title))
     try:
-        yield
+        yield lambda: time.perf_counter() - begin
     finally:
         if shows:
             estimator.set_callbacks()

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-from sklearn.utils import get_tags
 
 import kernelmeans
 from kernelmeans._text import counted, shortened
 from kernelmeans.cli.data import Data
-from kernelmeans.cli.views import describe
 
 if TYPE_CHECKING:
-    from kernelmeans.cli.job import Fitted
+    from kernelmeans.cli.job import FitJob, Fitted
 
 _WIDTH = 78
 _INDENT = 18
@@ -24,39 +22,27 @@ _KERNELS = 12
 
 
 def fit_summary(
-    source: Path,
-    data: Data,
-    fitted: "Fitted",
-    files: dict[str, Path],
-    *,
-    scaled: bool,
-    kernels: list[tuple[str, int]],
-    label_column: str | None,
+    job: "FitJob", data: Data, fitted: "Fitted", files: dict[str, Path]
 ) -> dict[str, Any]:
     """Return the summary of a fit, ready for JSON."""
     model, annealed = fitted.model, fitted.annealed
     # Columns of a kernel matrix or a graph are rows again.
-    pairwise = get_tags(model).input_tags.pairwise
+    features = {} if job.pairwise else {"features": int(data.X.shape[1])}
     summary: dict[str, Any] = {
-        "kernelmeans": kernelmeans.__version__,
-        "input": str(source),
-        "rows": int(data.X.shape[0]),
-        **({} if pairwise else {"features": int(data.X.shape[1])}),
-        "clusters": int(model.n_clusters),
-        "sizes": sizes(model.labels_, model.n_clusters),
+        **summarized(job.data, model.labels_, model.n_clusters, features),
         "cost": float(model.inertia_),
-        **({} if fitted.plain is None else _comparison(fitted)),
+        **({} if fitted.plain is None else _comparison(annealed, fitted.plain, fitted)),
         "critical_power": float(annealed.critical_power_),
         "start_power": float(annealed.power_history_[0]),
         "steps": int(annealed.n_iter_),
         "seconds": fitted.seconds,
-        "scaled": scaled,
+        "scaled": fitted.scaler is not None,
         # JSON knows no infinity, but Python reads this one.
         "parameters": {
             name: "inf" if isinstance(value, float) and value == math.inf else value
             for name, value in model.get_params().items()
         },
-        **({"kernels": describe(kernels, model)} if kernels else _kernel(model)),
+        **(_kernel(model) if fitted.views is None else {"kernels": fitted.views.describe(model)}),
         "approximation": {
             "kind": model.approximation_,
             "reason": model.approximation_reason_,
@@ -67,16 +53,26 @@ def fit_summary(
     }
     if data.labels is not None:
         summary["agreement"] = {
-            "column": label_column,
+            "column": job.label_column,
             "nmi": float(normalized_mutual_info_score(data.labels, model.labels_)),
             "ari": float(adjusted_rand_score(data.labels, model.labels_)),
         }
     return summary
 
 
-def _comparison(fitted: "Fitted") -> dict[str, Any]:
-    annealed, plain = fitted.annealed, fitted.plain
-    assert plain is not None
+def summarized(source: Path, labels: Any, n_clusters: int, more: dict[str, Any]) -> dict[str, Any]:
+    """Return what there is to say of any labels, ready for JSON."""
+    return {
+        "kernelmeans": kernelmeans.__version__,
+        "input": str(source),
+        "rows": len(labels),
+        **more,
+        "clusters": int(n_clusters),
+        "sizes": np.bincount(labels, minlength=n_clusters).tolist(),
+    }
+
+
+def _comparison(annealed: Any, plain: Any, fitted: "Fitted") -> dict[str, Any]:
     return {
         "annealed_cost": float(annealed.inertia_),
         "plain": {
@@ -103,23 +99,6 @@ def _kernel(model: Any) -> dict[str, Any]:
     }
 
 
-def predict_summary(source: Path, labels: Any, n_clusters: int, file: Path) -> dict[str, Any]:
-    """Return the summary of a prediction, ready for JSON."""
-    return {
-        "kernelmeans": kernelmeans.__version__,
-        "input": str(source),
-        "rows": len(labels),
-        "clusters": n_clusters,
-        "sizes": sizes(labels, n_clusters),
-        "files": {"labels": str(file)},
-    }
-
-
-def sizes(labels: Any, n_clusters: int) -> list[int]:
-    """Return the number of rows in each cluster."""
-    return [int(size) for size in np.bincount(labels, minlength=n_clusters)]
-
-
 def percent_above(cost: float, reference: float, scale: float) -> float:
     """Return by how many percent of `reference` a cost lies above it.
 
@@ -133,37 +112,41 @@ def percent_above(cost: float, reference: float, scale: float) -> float:
 
 def as_text(summary: dict[str, Any]) -> str:
     """Return the summary as aligned lines."""
-    lines = {"rows": _rows(summary), "cluster sizes": " ".join(map(str, summary["sizes"]))}
+    features = f" of {summary['features']} features" if "features" in summary else ""
+    lines = {
+        "rows": f"{summary['rows']}{features} in {summary['clusters']} clusters",
+        "cluster sizes": " ".join(map(str, summary["sizes"])),
+    }
     if "cost" in summary:
-        lines["cost"] = _cost(summary)
-        lines |= _approximation(summary["approximation"])
-        if graph := summary.get("graph"):
-            count = graph["n_neighbors"]
-            lines["graph"] = (
-                f"{'as given' if count is None else counted(count, 'neighbour')}, "
-                f"{counted(graph['pieces'], 'piece')}, heat for t = {graph['t']:.3g}"
-            )
-        lines["power"] = _power(summary)
-        lines["time"] = _time(summary)
+        plain = f", plain {summary['plain']['seconds']:.2f} s" if "plain" in summary else ""
+        lines |= {
+            "cost": _cost(summary),
+            "approximation": _approximation(summary["approximation"]),
+            "graph": _graph(summary.get("graph")),
+            "power": _power(summary),
+            "time": f"{summary['seconds']:.2f} s{plain}",
+        }
     if agreement := summary.get("agreement"):
         lines["agreement"] = (
             f"NMI {agreement['nmi']:.3f}, ARI {agreement['ari']:.3f} "
             f"with column {agreement['column']!r}"
         )
     entries = {name: wrap(value, _WIDTH - _INDENT) for name, value in lines.items()}
-    if kernels := summary.get("kernels"):
-        entries["kernel weights"] = _kernel_weights(kernels)
+    entries["kernel weights"] = _kernel_weights(summary.get("kernels", []))
     entries["files"] = list(summary["files"].values())
-    return "\n".join(part for name, parts in entries.items() for part in _entry(name, parts))
+    return "\n".join(
+        f"{'' if j else name:<{_INDENT}}{part}"
+        for name, parts in entries.items()
+        for j, part in enumerate(parts)
+    )
 
 
-def _entry(name: str, lines: list[str]) -> list[str]:
-    return [f"{'' if j else name:<{_INDENT}}{line}" for j, line in enumerate(lines)]
-
-
-def _rows(summary: dict[str, Any]) -> str:
-    features = f" of {summary['features']} features" if "features" in summary else ""
-    return f"{summary['rows']}{features} in {summary['clusters']} clusters"
+def _graph(graph: dict[str, Any] | None) -> str:
+    if graph is None:
+        return ""
+    count = graph["n_neighbors"]
+    neighbours = "as given" if count is None else counted(count, "neighbour")
+    return f"{neighbours}, {counted(graph['pieces'], 'piece')}, heat for t = {graph['t']:.3g}"
 
 
 def _cost(summary: dict[str, Any]) -> str:
@@ -183,39 +166,31 @@ def _cost(summary: dict[str, Any]) -> str:
     return f"{summary['cost']:.6g}, {verdict} {plain} ({summary['plain']['cost']:.6g})"
 
 
-def _approximation(found: dict[str, Any]) -> dict[str, str]:
+def _approximation(found: dict[str, Any]) -> str:
     """What stands in for the kernel, and how far it may be off; nothing for an exact fit."""
-    kinds, reasons = (
-        [value] if isinstance(value, str) else value for value in (found["kind"], found["reason"])
-    )
+    kinds, reasons = (np.atleast_1d(found[name]).tolist() for name in ("kind", "reason"))
     if set(kinds) <= {"exact", "explicit"}:
-        return {}
+        return ""
     reason = reasons[0] if len(set(reasons)) == 1 else "; ".join(reasons)
     text = f"{', '.join(dict.fromkeys(kinds))} ({reason})"
     if found["left_out"]:
         low, high = found["cost_bounds"]
         text += f"; {found['left_out']:.2%} of the trace left out, exact cost of these clusters "
         text += f"between {low:.6g} and {high:.6g}"
-    return {"approximation": text}
-
-
-def _time(summary: dict[str, Any]) -> str:
-    plain = f", plain {summary['plain']['seconds']:.2f} s" if "plain" in summary else ""
-    return f"{summary['seconds']:.2f} s{plain}"
+    return text
 
 
 def _kernel_weights(kernels: list[dict[str, Any]]) -> list[str]:
     """One line for each kernel, in their order; of very many those of most weight."""
-    heaviest = sorted(range(len(kernels)), key=lambda index: -kernels[index]["weight"])
-    shown = [kernels[index] for index in sorted(heaviest[:_KERNELS])]
+    heaviest = sorted(kernels, key=lambda kernel: -kernel["weight"])
+    shown = [kernel for kernel in kernels if kernel in heaviest[:_KERNELS]]
     settled = [f"{100 * kernel['weight']:7.1f} %  {_settled(kernel)}" for kernel in shown]
-    room = _WIDTH - _INDENT - max(map(len, settled))
-    width = min(room, max(len(kernel["name"]) for kernel in shown))
-    lines = [
-        f"{shortened(kernel['name'], width):<{width}}{text}"
-        for kernel, text in zip(shown, settled, strict=True)
-    ]
-    if rest := [kernels[index]["weight"] for index in heaviest[_KERNELS:]]:
+    names = [kernel["name"] for kernel in shown]
+    room = _WIDTH - _INDENT - max(map(len, settled), default=0)
+    width = min(room, max(map(len, names), default=0))
+    pairs = zip(names, settled, strict=True)
+    lines = [f"{shortened(name, width):<{width}}{text}" for name, text in pairs]
+    if rest := [kernel["weight"] for kernel in heaviest[_KERNELS:]]:
         lines.append(f"and {len(rest)} more, {100 * sum(rest):.1f} % in all")
     return lines
 

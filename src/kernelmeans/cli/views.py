@@ -75,6 +75,17 @@ class FoundViews(NamedTuple):
     parameters: dict[str, Any]
     kernels: list[tuple[str, int]]
 
+    def describe(self, model: Any) -> list[dict[str, Any]]:
+        """Say what a fitted `MultiKernelPowerKMeans` made of the kernels, ready for JSON."""
+        learned = model.kernel_weights_.tolist(), model.kernel_factors_.tolist()
+        return [
+            {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": n_columns}
+            | {"weight": weight, "factor": factor}
+            for (name, n_columns), kernel, weight, factor in zip(
+                self.kernels, model.kernels_, *learned, strict=True
+            )
+        ]
+
 
 class Views(NamedTuple):
     """A file of views, and the estimator's parameters that stand above them."""
@@ -138,24 +149,6 @@ def read_views(path: Path) -> Views:
         content["kernel_scaling"] = None
     views = [_view(path, number, table) for number, table in enumerate(tables, 1)]
     return Views(path, _distinct(path, views), content)
-
-
-def describe(kernels: Sequence[tuple[str, int]], model: Any) -> list[dict[str, Any]]:
-    """Say what a fitted `MultiKernelPowerKMeans` made of the kernels, ready for JSON."""
-    learned = zip(
-        kernels, model.kernels_, model.kernel_weights_, model.kernel_factors_, strict=True
-    )
-    return [
-        {
-            "name": name,
-            "kernel": kernel.name,
-            **kernel.parameters,
-            "columns": n_columns,
-            "weight": float(weight),
-            "factor": float(factor),
-        }
-        for (name, n_columns), kernel, weight, factor in learned
-    ]
 
 
 def _parsed(path: Path) -> dict[str, Any]:

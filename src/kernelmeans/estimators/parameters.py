@@ -5,6 +5,7 @@ from typing import Any
 
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans.kernels import PARAMETERS
+from kernelmeans.lowrank import METHODS
 
 #: Names that stand for several kernels at once.
 FAMILIES = ("widths", "du2015", "neighbors")
@@ -24,7 +25,7 @@ ALTERNATING: dict[str, Any] = {
     "tol": [Interval(Real, 0, None, closed="left")],
 }
 APPROXIMATION: dict[str, Any] = {
-    "approximation": [StrOptions({"auto", "landmarks", "rpcholesky", "rff"}), None],
+    "approximation": [StrOptions({"auto", *METHODS}), None],
     "n_components": [
         StrOptions({"auto"}),
         Interval(Integral, 1, None, closed="left"),

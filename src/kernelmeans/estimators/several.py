@@ -103,7 +103,7 @@ class Views(Input):
 
     def _combined(self, kernels: list[Kernel], columns: Sequence[Columns]) -> CombinedKernel:
         if self.scaling in ("cosine", "min-max"):
-            kernels = [kernel.normalise() for kernel in kernels]
+            kernels = [kernel.normalize() for kernel in kernels]
         return CombinedKernel(kernels, columns)
 
     def parts(self, kernel: CombinedKernel, X: Data) -> tuple[list[Kernel], list[Data]]:
@@ -245,7 +245,7 @@ class KernelMatrices(Views):
         return np.stack([own.of(X[:, i], every[i]) for own, i in pairs], axis=1)
 
     def diagonal_for_labels(self, kernel: CombinedKernel, X: Data, given: Any = None) -> Array:
-        if any(own.normalised for own in kernel.kernels):
+        if any(own.normalized for own in kernel.kernels):
             return self.diagonal(kernel, X, given=given)
         return super().diagonal_for_labels(kernel, X)
 
@@ -298,7 +298,7 @@ def variances(spaces: Sequence[Space]) -> tuple[Array, Array]:
 
 def value_range(kernel: Kernel, X: Data, weight: Array, threads: Threads) -> float:
     """Largest minus smallest value of a kernel between training rows of positive weight."""
-    lengths = kernel.lengths(X) if kernel.normalised else None
+    lengths = kernel.lengths(X) if kernel.normalized else None
     counting = np.flatnonzero(weight > 0)
     blocks = [counting[i : i + RANGE_ROWS] for i in range(0, len(counting), RANGE_ROWS)]
 

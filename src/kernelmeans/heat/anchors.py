@@ -1,12 +1,14 @@
 """Heat features of many rows by a few anchors: they depend on the row and the anchors alone."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 
 from kernelmeans._typing import Array, Data
 from kernelmeans.heat.basis import Basis, heat_weights, pair_count
-from kernelmeans.heat.neighbors import NearestRows, csr_of, origin_and_scale
+from kernelmeans.heat.neighbors import MOST_EDGES, NearestRows, csr_of, origin_and_scale
 from kernelmeans.heat.pieces import Pieces, find_pieces
 from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.lowrank import auto_components
@@ -17,6 +19,8 @@ from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_poin
 ANCHORS_PER_NEAREST, NEAREST = 50, 5
 #: Anchors for each cluster, at least.
 ANCHORS_PER_CLUSTER = 10
+#: Anchors near a row that are tried to connect pieces, in units of those that there are.
+TRIED = 4
 #: Rows whose weights are computed at a time.
 BLOCK_ROWS = 2**15
 
@@ -129,19 +133,8 @@ def anchor_weights(rows: Data, nearest: NearestRows, n_nearest: int) -> Data:
     return csr_of(near.ravel(), columns[:, :count], m)
 
 
-def anchor_basis(
-    X: Data,
-    sample_weight: Array,
-    nearest: NearestRows,
-    n_nearest: int,
-    n_clusters: int,
-    t: float | str = "auto",
-) -> tuple[AnchorFeatures, Basis, Pieces]:
-    """The anchor graph Z diag(1 / mass) Z^T of rows, and heat in it.
-
-    Its leading left singular vectors are those of Z Lambda^-1/2, by way of the m x m matrix
-    Lambda^-1/2 Z^T W Z Lambda^-1/2 of the weights W and the anchors' masses Lambda. Anchors of
-    debris, and of more pieces than clusters, are left out: rows near them go to those that stay.
+class AnchorGraph:
+    """The graph Z diag(1 / mass) Z^T of rows by their weights Z on anchors.
 
     Parameters
     ----------
@@ -153,6 +146,67 @@ def anchor_basis(
         The anchors.
     n_nearest : int
         Anchors that a row has weights on.
+    """
+
+    def __init__(self, X: Data, sample_weight: Array, nearest: NearestRows, n_nearest: int) -> None:
+        self.X = X
+        self.sample_weight = sample_weight
+        self.nearest = nearest
+        self.n_nearest = n_nearest
+
+    def products(self) -> tuple[Data, Array]:
+        """Z^T W Z and Z^T w of the rows and their weights w, W, in float64."""
+        m = self.nearest.rows.shape[0]
+        products, mass = scipy.sparse.csr_array((m, m)), np.zeros(m)
+        for rows, weight in self._blocks():
+            Z = anchor_weights(rows, self.nearest, self.n_nearest).astype(np.float64)
+            products = products + Z.T @ Z.multiply(weight[:, None]).tocsr()
+            mass += Z.T @ weight
+        return products.tocsr(), mass
+
+    def ranks(self) -> tuple[Data, Array]:
+        """How many anchors near a row it takes to connect two of them, and the mass of each.
+
+        Returns
+        -------
+        ranks : CSR array of shape (m, m)
+            The smallest rank of an anchor among those near a row of which another is the nearest,
+            up to four times as many as now, or more where rows are few.
+        mass : ndarray of shape (m,)
+            Weights of the rows that each is the nearest to.
+        """
+        m = self.nearest.rows.shape[0]
+        most = min(m, max(TRIED * self.n_nearest, MOST_EDGES // len(self.sample_weight)))
+        ranks, mass = scipy.sparse.csr_array((m, m)), np.zeros(m)
+        for rows, weight in self._blocks():
+            _, near = self.nearest.of(rows, most)
+            mass += np.bincount(near[:, 0], weight, m)
+            pairs, first = np.unique((near[:, :1] * m + near[:, 1:]).T, return_index=True)
+            # What is not stored counts as 0, so the largest of what falls with the rank is taken.
+            closeness = 1 / (2.0 + first // len(near))
+            ranks = ranks.maximum(scipy.sparse.csr_array((closeness, np.divmod(pairs, m)), (m, m)))
+        ranks.data = np.round(1 / ranks.data)
+        return ranks, mass
+
+    def _blocks(self) -> Iterator[tuple[Data, Array]]:
+        for start in range(0, self.X.shape[0], BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            yield self.X[block], self.sample_weight[block].astype(np.float64)
+
+
+def anchor_basis(
+    graph: AnchorGraph, n_clusters: int, t: float | str = "auto"
+) -> tuple[AnchorFeatures, Basis, Pieces]:
+    """Heat in the graph of anchors.
+
+    Its eigenvectors are the leading left singular vectors of Z Lambda^-1/2, by way of the m x m
+    matrix Lambda^-1/2 Z^T W Z Lambda^-1/2 of the rows' weights W and the anchors' masses Lambda.
+    Anchors of debris, and of more pieces than clusters, are left out; rows near them go to others.
+
+    Parameters
+    ----------
+    graph : AnchorGraph
+        The graph.
     n_clusters : int
         Clusters looked for.
     t : "auto" or float, default="auto"
@@ -171,15 +225,17 @@ def anchor_basis(
     ----------
     Liu, He and Chang (2010), Large graph construction for scalable semi-supervised learning.
     """
-    W, mass = _products(X, sample_weight, nearest, n_nearest)
-    pieces = find_pieces(W, n_clusters, mass)
+    products, mass = graph.products()
+    pieces = find_pieces(products, n_clusters, mass)
+    nearest = graph.nearest
     if not pieces.kept.all():
         nearest = NearestRows(nearest.rows[np.flatnonzero(pieces.kept)], nearest.metric)
-        W, mass = _products(X, sample_weight, nearest, n_nearest)
+        kept_graph = AnchorGraph(graph.X, graph.sample_weight, nearest, graph.n_nearest)
+        products, mass = kept_graph.products()
     # Anchors without rows near them have no mass, and no part in any feature.
     roots = np.where(mass > 0, 1 / np.sqrt(np.where(mass > 0, mass, 1)), 0)
     m = len(mass)
-    S = W.toarray() * roots[:, None] * roots
+    S = products.toarray() * roots[:, None] * roots
     values, V = scipy.linalg.eigh(S, subset_by_index=[max(0, m - pair_count(n_clusters)), m - 1])
     values, V = values[::-1], V[:, ::-1]
     rounding = 8 * m * np.finfo(np.float64).eps
@@ -189,53 +245,5 @@ def anchor_basis(
     kept &= values > rounding
     projection = roots[:, None] * V[:, kept] * (weights[kept] / np.sqrt(values[kept]))
     projection = np.ascontiguousarray(projection, dtype=nearest.rows.dtype)
-    features = AnchorFeatures(nearest, n_nearest, projection)
+    features = AnchorFeatures(nearest, graph.n_nearest, projection)
     return features, Basis(unit_rows(projection), values[kept], time), pieces
-
-
-def _products(
-    X: Data, sample_weight: Array, nearest: NearestRows, n_nearest: int
-) -> tuple[Data, Array]:
-    """Z^T W Z and Z^T w of the rows' weights Z on anchors, in float64."""
-    m = nearest.rows.shape[0]
-    W, mass = scipy.sparse.csr_array((m, m)), np.zeros(m)
-    for start in range(0, X.shape[0], BLOCK_ROWS):
-        block = slice(start, start + BLOCK_ROWS)
-        Z = anchor_weights(X[block], nearest, n_nearest).astype(np.float64)
-        weight = sample_weight[block].astype(np.float64)
-        W = W + Z.T @ Z.multiply(weight[:, None]).tocsr()
-        mass += Z.T @ weight
-    return W.tocsr(), mass
-
-
-def anchor_ranks(
-    X: Data, sample_weight: Array, nearest: NearestRows, most: int
-) -> tuple[Data, Array]:
-    """How many anchors near a row it takes to connect two of them, and the rows nearest to each.
-
-    Parameters
-    ----------
-    X, sample_weight, nearest
-        As for `anchor_basis`.
-    most : int
-        Anchors near a row, at most.
-
-    Returns
-    -------
-    ranks : CSR array of shape (m, m)
-        The smallest rank of an anchor among those near a row of which another is the nearest.
-    mass : ndarray of shape (m,)
-        Weights of the rows that each is the nearest to.
-    """
-    m = nearest.rows.shape[0]
-    ranks, mass = scipy.sparse.csr_array((m, m)), np.zeros(m)
-    for start in range(0, X.shape[0], BLOCK_ROWS):
-        block = slice(start, start + BLOCK_ROWS)
-        _, near = nearest.of(X[block], most)
-        mass += np.bincount(near[:, 0], sample_weight[block], m)
-        pairs, first = np.unique((near[:, :1] * m + near[:, 1:]).T, return_index=True)
-        # What is not stored counts as 0, so the largest of what falls with the rank is taken.
-        closeness = 1 / (2.0 + first // len(near))
-        ranks = ranks.maximum(scipy.sparse.csr_array((closeness, np.divmod(pairs, m)), (m, m)))
-    ranks.data = np.round(1 / ranks.data)
-    return ranks, mass

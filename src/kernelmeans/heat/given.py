@@ -14,7 +14,6 @@ from kernelmeans.heat.kernel import FEWEST_CLUSTERS, DiffusionKernel, Extension
 from kernelmeans.heat.neighbors import (
     AMPLE,
     Digests,
-    DistinctRows,
     auto_neighbors,
     digests,
     nearest_stored,
@@ -119,11 +118,7 @@ class GraphKernel(DiffusionKernel):
         super().__init__("graph", {"t": t})
 
     def fit(
-        self,
-        X: Data,
-        sample_weight: Array | None = None,
-        n_clusters: int = 8,
-        shared: dict[str, DistinctRows] | None = None,
+        self, X: Data, sample_weight: Array | None = None, n_clusters: int = 8, shared: Any = None
     ) -> "GraphKernel":
         """Learn the features of the rows of a graph.
 
@@ -137,7 +132,7 @@ class GraphKernel(DiffusionKernel):
             zeros for features, and `check_connected` refuses them as new rows.
         n_clusters : int, default=8
             Clusters looked for.
-        shared : dict, default=None
+        shared : object, default=None
             Ignored: there are no neighbours to search.
 
         Returns
@@ -159,7 +154,7 @@ class GraphKernel(DiffusionKernel):
         # Those of equal rows differ in what they have in common with no other row, if at all.
         features = with_rest(basis.features, pieces)[first].astype(X.dtype)
         self._features = Extension(edges, known, features, n_neighbors or n)
-        self._fitted(basis.values, basis.t, pieces, n_neighbors)
+        self._fitted(basis, pieces, n_neighbors)
         return self
 
     def check_connected(self, X: Data) -> None:

@@ -10,24 +10,15 @@ import scipy.sparse
 from kernelmeans._arrays import beside, to_numpy
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.anchors import anchor_basis, anchor_ranks, auto_nearest, draw_anchors
-from kernelmeans.heat.basis import heat_basis, pairs_bytes
-from kernelmeans.heat.neighbors import (
-    Digests,
-    DistinctRows,
-    auto_neighbors,
-    find,
-    neighbor_graph,
-)
-from kernelmeans.heat.pieces import Pieces, find_connection, find_pieces, join, warn_of_pieces
+from kernelmeans.heat.anchors import AnchorGraph, anchor_basis, auto_nearest, draw_anchors
+from kernelmeans.heat.basis import Basis, heat_basis, pairs_bytes
+from kernelmeans.heat.neighbors import Digests, DistinctRows, auto_neighbors, find
+from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces
 from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.kernels.kernel import Kernel
 
 #: Clusters that a time is found for, at least: with one state left the kernel would be constant.
 FEWEST_CLUSTERS = 2
-#: Edges among which the fewest neighbours that connect pieces are looked for: some 40 MB; and
-#: anchors near a row that are tried anyway, in units of those that there are.
-MOST_EDGES, ANYWAY = 2**20, 4
 #: Neighbours of the kernels of a family, in units of ``n_neighbors="auto"``. More come first: the
 #: search for them finds those of the other too. Four times as many join thin clusters.
 FAMILY = (2, 1)
@@ -124,13 +115,7 @@ class DiffusionKernel(Kernel):
         self._given = dict(parameters)
 
     @abstractmethod
-    def fit(
-        self,
-        X: Data,
-        sample_weight: Array | None = None,
-        n_clusters: int = 8,
-        shared: dict[str, DistinctRows] | None = None,
-    ) -> "DiffusionKernel":
+    def fit(self, X: Data, sample_weight: Any, n_clusters: int, shared: Any) -> "DiffusionKernel":
         """Learn the graph of training rows, and its features."""
 
     @abstractmethod
@@ -149,13 +134,11 @@ class DiffusionKernel(Kernel):
             pieces = find_pieces(graph, n_clusters)
         return graph, pieces, n_neighbors
 
-    def _fitted(
-        self, values: Array, t: float, pieces: Pieces, n_neighbors: int | None = None
-    ) -> None:
-        self.parameters["t"] = t
+    def _fitted(self, basis: Basis, pieces: Pieces, n_neighbors: int | None) -> None:
+        self.parameters["t"] = basis.t
         if n_neighbors is not None:
             self.parameters["n_neighbors"] = n_neighbors
-        self.eigenvalues, self.n_pieces = values, len(pieces.sizes)
+        self.eigenvalues, self.n_pieces = basis.values, len(pieces.sizes)
 
     @property
     def has_features(self) -> bool:
@@ -297,35 +280,19 @@ class HeatKernel(DiffusionKernel):
         if metric not in shared:
             shared[metric] = DistinctRows.of(X, sample_weight, metric)
         nearest, known = shared[metric]
-        n = len(known)
         graph, pieces, n_neighbors = self._untorn(
-            lambda count: neighbor_graph(nearest, count),
-            self._settled_neighbors(n, n_clusters),
-            n,
-            n_clusters,
+            nearest.graph, self._settled_neighbors(len(known), n_clusters), len(known), n_clusters
         )
-        most = max(n_neighbors, min(n, MOST_EDGES // n))
-        warn_of_pieces(
-            pieces,
-            wanted,
-            f"{self.called}: the graph with n_neighbors={n_neighbors}",
-            lambda: find_connection(nearest.ranks(most), n_neighbors, wanted),
-            most,
-            self.family,
-        )
+        called = f"{self.called}: the graph"
+        warn_of_pieces(pieces, wanted, called, n_neighbors, nearest.ranks, self.family)
         basis = heat_basis(graph, pieces, n_clusters, self._given["t"])
         features = basis.features[join(pieces, nearest)].astype(nearest.rows.dtype)
         self._features = Extension(nearest, known, features, n_neighbors)
-        self._fitted(basis.values, basis.t, pieces, n_neighbors)
+        self._fitted(basis, pieces, n_neighbors)
         return self
 
     def fit_anchors(
-        self,
-        X: Data,
-        sample_weight: Array,
-        n_clusters: int,
-        n_anchors: int,
-        seed: int,
+        self, X: Data, sample_weight: Array, n_clusters: int, n_anchors: int, seed: int
     ) -> "HeatKernel":
         """Learn anchors of a draw of the training rows, for more rows than a graph can have.
 
@@ -354,19 +321,11 @@ class HeatKernel(DiffusionKernel):
         given, t = self._given["n_neighbors"], self._given["t"]
         n_nearest = auto_nearest(n_anchors) if isinstance(given, str) else int(given)
         anchors = draw_anchors(X, sample_weight, self._given["metric"], n_anchors, seed)
-        self._features, basis, pieces = anchor_basis(
-            X, sample_weight, anchors, n_nearest, n_clusters, t
-        )
-        most = max(MOST_EDGES // len(sample_weight), ANYWAY * n_nearest)
-        most = max(n_nearest, min(anchors.rows.shape[0], most))
-
-        def connection() -> int | None:
-            ranks, mass = anchor_ranks(X, sample_weight, anchors, most)
-            return find_connection(ranks, n_nearest, wanted, mass)
-
-        graph = f"{self.called}: the graph of anchors with n_neighbors={n_nearest}"
-        warn_of_pieces(pieces, wanted, graph, connection, most, self.family)
-        self._fitted(basis.values, basis.t, pieces, n_nearest)
+        graph = AnchorGraph(X, sample_weight, anchors, n_nearest)
+        self._features, basis, pieces = anchor_basis(graph, n_clusters, t)
+        called = f"{self.called}: the graph of anchors"
+        warn_of_pieces(pieces, wanted, called, n_nearest, graph.ranks, self.family)
+        self._fitted(basis, pieces, n_nearest)
         return self
 
     def fit_bytes(self, X: Data, n_clusters: int) -> int:

@@ -17,6 +17,8 @@ from kernelmeans.kernels.formulas import unit_rows
 FEWEST, MOST = 2, 25
 #: Neighbours to store for it, as messages say: more than ``MOST``.
 AMPLE = 30
+#: Edges among which the fewest neighbours that connect pieces are looked for: some 40 MB.
+MOST_EDGES = 2**20
 #: scikit-learn's search sets filters of warnings, which all threads share: one at a time.
 _SEARCHING = Lock()
 #: Bytes of a digest: rows that differ share one with a chance of 2^-128.
@@ -186,15 +188,33 @@ class NearestRows:
             self._others = found.astype(np.int32)
         return self._others[:, :n_neighbors]
 
-    def ranks(self, n_neighbors: int) -> Data:
-        """For each pair, the neighbours with which one is among those of the other, up to so many.
+    def graph(self, n_neighbors: int) -> Data:
+        """The graph of `SpectralClustering(affinity="nearest_neighbors")`.
 
-        Rows that are equally far may be ranked otherwise where fewer are searched for.
+        Parameters
+        ----------
+        n_neighbors : int
+            Neighbours of a row, itself included; at most the number of rows.
+
+        Returns
+        -------
+        CSR array of shape (n_rows, n_rows)
+            (B + B.T) / 2, where B_ij is 1 if row j is one of the nearest of row i, or i itself.
         """
         columns = self.others(n_neighbors - 1)
+        return both_ways(csr_of(np.ones(columns.size), columns, len(columns)))
+
+    def ranks(self) -> tuple[Data, None]:
+        """For each pair, with how many neighbours one is among those of the other.
+
+        As many are tried as `MOST_EDGES` allows. Rows that are equally far may be ranked otherwise
+        where fewer are searched for. Rows have no mass: all count alike.
+        """
+        n = self.rows.shape[0]
+        columns = self.others(min(n, max(1, MOST_EDGES // n)) - 1)
         # A row is the first of its own neighbours.
-        ranks = np.broadcast_to(np.arange(2.0, n_neighbors + 1), columns.shape)
-        return csr_of(ranks.ravel(), columns, len(columns))
+        ranks = np.broadcast_to(2.0 + np.arange(columns.shape[1]), columns.shape)
+        return csr_of(ranks.ravel(), columns, n), None
 
     def of(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
         """Distances, on a scale of their own, and indices of the rows nearest to new rows."""
@@ -247,25 +267,6 @@ def origin_and_scale(rows: Array) -> tuple[Any, Any]:
     return low / 2 + high / 2, scale if scale > 0 else scale.dtype.type(1)
 
 
-def neighbor_graph(nearest: NearestRows, n_neighbors: int) -> Data:
-    """The graph of `SpectralClustering(affinity="nearest_neighbors")`.
-
-    Parameters
-    ----------
-    nearest : NearestRows
-        Rows, all different.
-    n_neighbors : int
-        Neighbours of a row, itself included; at most the number of rows.
-
-    Returns
-    -------
-    CSR array of shape (n_rows, n_rows)
-        (B + B.T) / 2, where B_ij is 1 if row j is one of the nearest of row i, or i itself.
-    """
-    columns = nearest.others(n_neighbors - 1)
-    return _both_ways(csr_of(np.ones(columns.size), columns, len(columns)))
-
-
 def nearest_stored(distances: Data, count: int) -> Data:
     """Ones where the smallest entries of each row are stored.
 
@@ -299,7 +300,7 @@ def nearest_stored(distances: Data, count: int) -> Data:
 
 
 def stored_graph(distances: Data, n_neighbors: int) -> Data:
-    """As `neighbor_graph`, of distances to other rows that are given.
+    """As `NearestRows.graph`, of distances to other rows that are given.
 
     Parameters
     ----------
@@ -313,7 +314,7 @@ def stored_graph(distances: Data, n_neighbors: int) -> Data:
     CSR array of shape (n_rows, n_rows)
         (B + B.T) / 2.
     """
-    return _both_ways(nearest_stored(distances.astype(np.float64), n_neighbors - 1))
+    return both_ways(nearest_stored(distances.astype(np.float64), n_neighbors - 1))
 
 
 def csr_of(values: Array, columns: IntArray, n_columns: int) -> Data:
@@ -322,6 +323,7 @@ def csr_of(values: Array, columns: IntArray, n_columns: int) -> Data:
     return scipy.sparse.csr_array((values, columns.ravel(), ends), (len(columns), n_columns))
 
 
-def _both_ways(others: Data) -> Data:
+def both_ways(others: Data) -> Data:
+    """(B + B.T) / 2, where B_ij is 1 if that is stored, or i is j."""
     B = scipy.sparse.eye_array(others.shape[0], format="csr") + others
     return ((B + B.T) / 2).tocsr()

@@ -163,11 +163,13 @@ def find_connection(
     >>> from kernelmeans.heat.neighbors import NearestRows
     >>> from kernelmeans.heat.pieces import find_connection
     >>> X = np.array([[0.0], [0.1], [0.3], [5.0], [5.1], [5.3]])
-    >>> find_connection(NearestRows(X, "euclidean").ranks(6), 2, n_clusters=1)
+    >>> ranks, _ = NearestRows(X, "euclidean").ranks()
+    >>> find_connection(ranks, 2, n_clusters=1)
     4
     """
     forest = minimum_spanning_tree(ranks).tocoo()
-    for number in np.unique(np.maximum(forest.data, n_neighbors + 1)):
+    numbers = np.unique(forest.data)
+    for number in numbers[numbers > n_neighbors]:
         there = forest.data <= number
         edges = forest.data[there], (forest.row[there], forest.col[there])
         own = scipy.sparse.csr_array(edges, ranks.shape)
@@ -180,8 +182,8 @@ def warn_of_pieces(
     pieces: Pieces,
     n_clusters: int,
     graph: str,
-    connection: Callable[[], int | None],
-    most: int,
+    n_neighbors: int,
+    ranks_of: Callable[[], tuple[Data, Array | None]],
     family: str | None = None,
 ) -> None:
     """Say so where the graph has more large pieces than clusters, and what to do.
@@ -196,25 +198,27 @@ def warn_of_pieces(
         Clusters looked for.
     graph : str
         What messages call it.
-    connection : callable
-        Finds the fewest neighbours that connect enough of them.
-    most : int
-        Neighbours among which it looks.
+    n_neighbors : int
+        Neighbours that it was made of.
+    ranks_of : callable
+        Gives the ranks and the mass that `find_connection` takes.
     family : str, default=None
         The family of the kernel, which leaves nobody to set ``n_neighbors``.
     """
     if n_clusters == 1 or pieces.n_large <= n_clusters:
         return
-    remedy = f"Even n_neighbors={most} leaves more pieces than clusters. Raise n_clusters."
-    if (enough := connection()) is not None:
-        more = "Raise n_neighbors"
-        if family is not None:
-            instead = "dict(kernel='heat', n_neighbors=...)"
-            more = f"Instead of the family {family!r} give {instead}, with n_neighbors raised"
-        smallest = "the smallest that connects enough of them"
-        remedy = f"{more} to {enough}, {smallest}, or raise n_clusters."
+    ranks, mass = ranks_of()
+    enough = find_connection(ranks, n_neighbors, n_clusters, mass)
+    more = "Raise n_neighbors"
+    if family is not None:
+        instead = "dict(kernel='heat', n_neighbors=...)"
+        more = f"Instead of the family {family!r} give {instead}, with n_neighbors raised"
+    remedy = f"{more} to {enough}, the smallest that connects enough of them, or raise n_clusters."
+    if enough is None:
+        most = max(n_neighbors, int(ranks.max()))
+        remedy = f"Even n_neighbors={most} leaves more pieces than clusters. Raise n_clusters."
     warn_user(
-        f"{graph} is in {_described(pieces)}, more than "
+        f"{graph} with n_neighbors={n_neighbors} is in {_described(pieces)}, more than "
         f"n_clusters={n_clusters}. The {pieces.n_kept} largest are the clusters, and the others "
         f"join what is nearest to them. {remedy}"
     )

@@ -114,7 +114,7 @@ def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
         for constant, degree in DU2015_POLYNOMIALS
     ]
     family = [*gaussians, *polynomials, Kernel("linear", {})]
-    return [kernel.normalise() for kernel in family]
+    return [kernel.normalize() for kernel in family]
 
 
 def _largest_distance(X: Data) -> float:

@@ -1,7 +1,7 @@
 """The named kernels: their formulas, and one table of what is known of each.
 
-A formula takes dense arrays of any library; scikit-learn computes distances of sparse rows. Rows
-come in checked: floats, finite, of one device.
+A formula takes dense arrays of any library, and sparse rows. Rows come in checked: floats, finite,
+of one device.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 import sklearn
-from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
@@ -68,23 +67,18 @@ class NamedKernel(NamedTuple):
 def rbf(X: Data, Y: Data, gamma: float) -> Array:
     """``exp(-gamma ||x - y||^2)``, shape (n_X, n_Y)."""
     if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
-        return _of_sparse(rbf_kernel, X, Y, gamma)
+        return _exponential(power_distances(X, Y, 2), gamma)
     return GaussianRows(Y, gamma)(X)
 
 
 def laplacian(X: Data, Y: Data, gamma: float) -> Array:
     """``exp(-gamma ||x - y||_1)``, shape (n_X, n_Y)."""
-    if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
-        return _of_sparse(laplacian_kernel, X, Y, gamma)
-    K = power_distances(X, Y, 1)
-    K *= -gamma
-    return overwrite(K, namespace(K).exp, K)
+    return _exponential(power_distances(X, Y, 1), gamma)
 
 
-def _of_sparse(kernel: Callable[..., Array], X: Data, Y: Data, gamma: float) -> Array:
-    # The rows were checked when they came in; checking both again for each block is slow.
-    with sklearn.config_context(assume_finite=True):
-        return kernel(X, Y, gamma=gamma)
+def _exponential(distances: Array, gamma: float) -> Array:
+    distances *= -gamma
+    return overwrite(distances, namespace(distances).exp, distances)
 
 
 def geodesic_kernel(X: Data, Y: Data | None = None, gamma: float = 0.5) -> Array:
@@ -131,8 +125,7 @@ def geodesic(X: Data, Y: Data, gamma: float) -> Array:
     xp = namespace(K)
     K = overwrite(K, xp.clip, K, -1.0, 1.0)
     K = overwrite(K, xp.acos, K)
-    K *= -gamma
-    values: Array = like(overwrite(K, xp.exp, K), X)
+    values: Array = like(_exponential(K, gamma), X)
     return values
 
 

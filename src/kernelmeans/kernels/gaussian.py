@@ -4,10 +4,13 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy.sparse
+import sklearn
 from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce
-from kernelmeans._typing import Array, BoolArray
+from kernelmeans._typing import Array, BoolArray, Data
 
 #: Exponent of the farthest fixed row from the centre up to which single precision is enough:
 #: values are then wrong by a few roundings, and equal rows less than told from each other.
@@ -59,14 +62,6 @@ class GaussianRows:
 
     def __call__(self, X: Array) -> Array:
         """Kernel matrix of shape (n_rows, m), in the precision of X."""
-        values = self.exponents(X)
-        return overwrite(values, namespace(values).exp, values)
-
-    def exponents(self, X: Array) -> Array:
-        """``-gamma ||x - y||^2``, shape (n_rows, m), in the precision of X.
-
-        It is minus infinity where the exponential counts as zero.
-        """
         xp = namespace(X)
         rows, farthest = self._extended(X, xp.result_type(X.dtype, self._rows.dtype))
         exponents = rows @ xp.asarray(self._rows, dtype=rows.dtype).T
@@ -78,7 +73,7 @@ class GaussianRows:
         if 2 * (farthest + self._farthest) > VANISHING:
             # Denormal numbers would slow the products that follow up to fortyfold.
             values[values < -VANISHING] = -xp.inf
-        return values
+        return overwrite(values, xp.exp, values)
 
     def _by_differences(self, exponents: Array, rows: Array) -> Array:
         """Exponents, of which those between far rows are computed by differences."""
@@ -113,16 +108,24 @@ def _far_from_centre(rows: Array) -> BoolArray:
     return far
 
 
-def power_distances(X: Array, Y: Array, power: int) -> Array:
+def power_distances(X: Data, Y: Data, power: int) -> Array:
     """Sums of ``|x_p - y_p| ** power`` over the columns p, for a power of 1 or 2.
 
-    Shape (n_X, n_Y). By differences, and so without loss of digits; NumPy's in float64.
+    Shape (n_X, n_Y). Dense rows are compared by differences, without loss of digits: NumPy's in
+    float64, by SciPy. Sparse rows are scikit-learn's, whose squares lose digits far from zero.
     """
+    if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
+        # The rows were checked when they came in; checking both again for each block is slow.
+        with sklearn.config_context(assume_finite=True):
+            sums: Array = (
+                euclidean_distances(X, Y, squared=True) if power == 2 else manhattan_distances(X, Y)
+            )
+            return sums
     if on_host(X):
-        squares: Array = cdist(X, Y, {1: "cityblock", 2: "sqeuclidean"}[power])
-        return squares
+        sums = cdist(X, Y, "sqeuclidean" if power == 2 else "cityblock")
+        return sums
     xp = namespace(X)
-    sums: Array = xp.zeros((X.shape[0], Y.shape[0]), dtype=X.dtype, device=X.device)
+    sums = xp.zeros((X.shape[0], Y.shape[0]), dtype=X.dtype, device=X.device)
     # Column by column: all at once would take n_features times the memory.
     for column in range(X.shape[1]):
         sums += xp.abs(X[:, column, None] - Y[:, column]) ** power

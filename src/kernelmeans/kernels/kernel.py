@@ -32,7 +32,7 @@ class Kernel:
         A name in `NAMED`, or a callable taking two matrices of rows.
     parameters : mapping of str to Any
         Keyword arguments of the kernel.
-    normalised : bool, default=False
+    normalized : bool, default=False
         Whether values are divided by sqrt(K(x, x) K(y, y)), so that K(x, x) = 1. Where K(x, x) = 0
         the row is a zero vector and stays one.
 
@@ -50,14 +50,14 @@ class Kernel:
         self,
         function: str | Callable[..., Any],
         parameters: Mapping[str, Any],
-        normalised: bool = False,
+        normalized: bool = False,
     ) -> None:
         self.function = function
         self.parameters = dict(parameters)
-        self.normalised = normalised
+        self.normalized = normalized
 
     def __repr__(self) -> str:
-        return f"Kernel({self.name!r}, {self.parameters}{', normalised=True' * self.normalised})"
+        return f"Kernel({self.name!r}, {self.parameters}{', normalized=True' * self.normalized})"
 
     @property
     def name(self) -> str:
@@ -90,18 +90,18 @@ class Kernel:
         """Whether theory says that every kernel matrix is positive semi-definite."""
         return bool(self._known.is_positive(**self.parameters))
 
-    def normalise(self) -> "Kernel":
+    def normalize(self) -> "Kernel":
         """The same kernel with K(x, x) = 1."""
         if self.given_name == "linear":
             return Kernel("cosine", {})
-        if self.normalised or self._known.unit_diagonal:
+        if self.normalized or self._known.unit_diagonal:
             return self
-        return Kernel(self.function, self.parameters, normalised=True)
+        return Kernel(self.function, self.parameters, normalized=True)
 
     def __call__(self, X: Data, Y: Data) -> Array:
         """Kernel matrix between the rows of X and those of Y, shape (n_X, n_Y)."""
         values = self.values(X, Y)
-        if not self.normalised:
+        if not self.normalized:
             return values
         if self.precomputed:
             raise ValueError(
@@ -129,7 +129,7 @@ class Kernel:
     def diagonal(self, X: Data, device: Device = HOST) -> Array:
         """K(x, x) for every row of X, shape (n,); a callable is asked on the device."""
         squared = self.squared_lengths(X, device)
-        if not self.normalised:
+        if not self.normalized:
             return squared
         # Refuses negative ones, as the matrix does.
         lengths_of(squared, self.name)
@@ -161,7 +161,7 @@ class Kernel:
     @property
     def has_features(self) -> bool:
         """Whether the kernel is a plain inner product of rows that `features` gives."""
-        return self._known.features is not None and not self.normalised
+        return self._known.features is not None and not self.normalized
 
     def features(self, X: Data) -> Data:
         """Rows whose plain inner products are the kernel."""

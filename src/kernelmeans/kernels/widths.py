@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
-from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from kernelmeans._typing import Array, BoolArray, Data
 from kernelmeans.kernels.formulas import NAMED, geodesic_kernel
+from kernelmeans.kernels.gaussian import power_distances
 from kernelmeans.rows import Rows
 
 #: Rows of data from which ``gamma="median"`` takes its pairwise distances.
@@ -196,21 +196,19 @@ def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None)
             f"gamma='median' needs a kernel that is a function of a distance ({others}), got "
             f"kernel={kernel!r}; use gamma='rms', 'scale' or a float."
         )
-    mean, variance = column_moments(X, weight)
-    if not variance.any():
+    if not column_moments(X, weight)[1].any():
         return 1.0
     if X.shape[0] > MEDIAN_SAMPLE:
         p = None if weight is None else weight / weight.sum()
         rng = check_random_state(random_state)
         drawn = rng.choice(X.shape[0], MEDIAN_SAMPLE, replace=weight is not None, p=p)
         X, weight = X[drawn], None
-    if distance == "euclidean":
-        # About the mean: far from zero, squared distances are rounded.
-        distances = euclidean_distances(X if scipy.sparse.issparse(X) else X[:] - mean)
-    elif distance == "manhattan":
-        distances = manhattan_distances(X)
-    else:
+    X = X[:]
+    if distance == "angle":
         distances = -np.log(geodesic_kernel(X, gamma=1.0))
+    else:
+        power = 2 if distance == "euclidean" else 1
+        distances = power_distances(X, X, power) ** (1 / power)
     pairs = np.triu_indices(distances.shape[0], k=1)
     weight = np.ones(distances.shape[0]) if weight is None else weight
     distances, weight = distances[pairs], weight[pairs[0]] * weight[pairs[1]]

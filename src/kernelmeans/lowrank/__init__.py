@@ -1,6 +1,7 @@
 """Low rank: landmarks and features whose inner products come close to a kernel."""
 
 from kernelmeans.lowrank.approximate import (
+    METHODS,
     approximate,
     auto_components,
     check_method,
@@ -9,6 +10,7 @@ from kernelmeans.lowrank.draw import draw_rows, draw_size, drawn
 from kernelmeans.lowrank.maps import Explicit, FeatureMap, Fourier, Nystroem
 
 __all__ = [
+    "METHODS",
     "Explicit",
     "FeatureMap",
     "Fourier",

@@ -12,7 +12,7 @@ from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.lowrank.cholesky import Pivots, pivoted_cholesky
 from kernelmeans.lowrank.draw import draw_rows
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
-from kernelmeans.lowrank.maps import FeatureMap, Fourier, Nystroem, is_definite
+from kernelmeans.lowrank.maps import RANDOM_MAPS, FeatureMap, Nystroem, is_definite
 
 #: Components that ``n_components="auto"`` takes, and for each cluster, at least: labels of so many
 #: cost what exact ones do, whatever the share of the trace left out (``benchmarks/auto.py``).
@@ -24,6 +24,8 @@ SHARE_MOST = 5000
 CHECKED_ROWS, MOST_PIVOT_VALUES, GROWTH = 4096, 2**26, 1.25
 #: Rows whose residual is computed at a time.
 RESIDUAL_ROWS = 2048
+#: What ``approximation`` may be: landmarks chosen in two ways, or a random map.
+METHODS = ("landmarks", "rpcholesky", *RANDOM_MAPS)
 #: Rows whose kernel matrix tells whether a kernel is positive semi-definite.
 DEFINITE_ROWS = 512
 
@@ -85,10 +87,10 @@ def approximate(
     """
     check_method(kernel, method, n_components)
     most, share = _wanted(n_components, sample_weight.shape[0], n_clusters)
-    if method == "rff":
+    if draw := RANDOM_MAPS.get(method):
         # They are no samples, and may be more.
         count = int(n_components) if isinstance(n_components, Integral) else most
-        return Fourier.draw(kernel, X.shape[1], count, seed, sample_weight.dtype)
+        return draw(kernel, X.shape[1], count, seed, sample_weight.dtype)
     if kernel.precomputed:
         check_range(kernel, np.diagonal(X), sample_weight)
     else:
@@ -152,13 +154,14 @@ def check_method(kernel: Kernel, method: str, n_components: int | float | str) -
             "approximation='landmarks' needs rows of data, got kernel='precomputed'; use "
             "approximation='rpcholesky', which chooses among the samples."
         )
-    if method == "rff" and not isinstance(n_components, str | Integral):
+    draw = RANDOM_MAPS.get(method)
+    if draw and not isinstance(n_components, str | Integral):
         raise ValueError(
             f"n_components={n_components!r}: random features keep no share of the trace; give "
             "their number, or use approximation='landmarks' or 'rpcholesky'."
         )
-    if method == "rff":
-        Fourier.draw(kernel, 1, 1, 0, np.dtype(np.float32))
+    if draw:
+        draw(kernel, 1, 1, 0, np.dtype(np.float32))
 
 
 def left_out(features: FeatureMap, X: Data, sample_weight: Array) -> float:
@@ -243,7 +246,7 @@ def _landmarks(kernel: Kernel, X: Data, sample_weight: Array, count: int, seed: 
 def _pivots(
     kernel: Kernel, X: Data, sample_weight: Array, most: int, tolerance: float, seed: int
 ) -> Pivots:
-    lengths = kernel.lengths(X) if kernel.normalised else None
+    lengths = kernel.lengths(X) if kernel.normalized else None
 
     def rows(indices: IntArray) -> Array:
         values = kernel.values(X[indices], X)

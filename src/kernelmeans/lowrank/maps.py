@@ -3,7 +3,7 @@
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,7 +59,7 @@ class FeatureMap(ABC):
 
     def diagonal(self, squared_lengths: Array) -> Array:
         """K(x, x) of rows, normalised where the kernel is."""
-        if not self.kernel.normalised:
+        if not self.kernel.normalized:
             return squared_lengths
         ones: Array = like(squared_lengths > 0, squared_lengths)
         return ones
@@ -252,7 +252,7 @@ class Nystroem(FeatureMap):
     def __init__(self, kernel: Kernel, landmarks: Data, squared_lengths: Array) -> None:
         self.kernel = kernel
         self.landmarks = landmarks
-        self._lengths = lengths_of(squared_lengths, kernel.name) if kernel.normalised else None
+        self._lengths = lengths_of(squared_lengths, kernel.name) if kernel.normalized else None
 
     @classmethod
     def whitened(cls, kernel: Kernel, X: Data, landmarks: Data | IntArray) -> "Nystroem":
@@ -296,6 +296,11 @@ class Nystroem(FeatureMap):
 
     def squared_lengths(self, X: Data) -> Array:
         return self.kernel.squared_lengths(X)
+
+
+#: Maps drawn at random without a look at the rows: given a kernel, the number of columns, a
+#: number of features, a seed and a dtype. They refuse kernels that they are not for.
+RANDOM_MAPS: Mapping[str, Callable[..., FeatureMap]] = {"rff": Fourier.draw}
 
 
 def whitening_of(gram: Array, dtype: Any) -> Array:

@@ -114,7 +114,7 @@ def _combined(kernel: Any, stack: Any) -> Any:
     parts = zip(kernel.kernels, kernel.columns, kernel.multipliers, strict=True)
     for own, index, multiplier in parts:
         K = stack[index]
-        lengths = own.lengths(K) if own.normalised else np.ones(len(K))
+        lengths = own.lengths(K) if own.normalized else np.ones(len(K))
         total += multiplier * K / np.outer(lengths, lengths)
     return total
 

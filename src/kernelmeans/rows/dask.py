@@ -79,6 +79,7 @@ class DaskRows(Rows):
         return np.array(computed(self.array[start:stop]), order="C")
 
     def _gather(self, indices: IntArray) -> Array:
+        # In ascending order, chunks are cut into fewer pieces.
         distinct, places = np.unique(indices, return_inverse=True)
         return np.asarray(computed(self.array[distinct]))[places]
 

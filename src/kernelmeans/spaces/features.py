@@ -357,7 +357,7 @@ class FeaturePredictor(Predictor):
 
     def _embed(self, rows: Data, diagonal: Array) -> tuple[Data, Array]:
         rows, diagonal = self.device.put(rows), self.device.put(diagonal)
-        if self.kernel.normalised and not self.kernel.precomputed:
+        if self.kernel.normalized and not self.kernel.precomputed:
             diagonal = self.kernel.squared_lengths(rows)
         raw = self.features.raw(rows, diagonal)
         centre = self.features.origin

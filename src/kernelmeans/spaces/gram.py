@@ -180,7 +180,7 @@ class ComputedRows(KernelRows):
 
     def __init__(self, kernel: Kernel, X: Data, weight: Array, row_budget: int) -> None:
         self._kernel, self._X, self._weight = kernel, X, weight
-        self.lengths = beside(kernel.lengths(X), weight) if kernel.normalised else None
+        self.lengths = beside(kernel.lengths(X), weight) if kernel.normalized else None
         self._diagonal = beside(kernel.squared_lengths(X), weight) if kernel.precomputed else None
         self._values_of = kernel_rows(kernel, X, self.lengths)
         # Restarts want room too, but not what lets four threads work.

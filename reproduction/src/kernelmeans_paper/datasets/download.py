@@ -1,23 +1,13 @@
 """The folder of data: finding a file there, checking it, and downloading what is absent."""
 
 import hashlib
-import http.client
 import os
-import time
-import urllib.error
-import urllib.request
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pooch
 
 from kernelmeans_paper.datasets.sources import File
-
-#: Seconds after which a file is given up, however regularly a few bytes of it arrive.
-PATIENCE = 600.0
-#: Bytes read at once.
-BLOCK = 1 << 16
 
 
 class Network(NamedTuple):
@@ -85,44 +75,13 @@ def _download(file: File, folder: Path, network: Network) -> None:
         retry_if_failed=network.n_retries,
         allow_updates=False,
     )
-    transfer = partial(_transfer, timeout=network.timeout, end=time.monotonic() + PATIENCE)
     try:
-        client.fetch(file.name, downloader=transfer)
+        client.fetch(file.name, downloader=pooch.HTTPDownloader(timeout=network.timeout))
     except (OSError, ValueError) as error:
-        kind = TimeoutError if isinstance(error, TimeoutError) else OSError
-        reason = str(error).rstrip(".")
-        raise kind(
+        raise OSError(
             f"{file.name} is not in {folder} and could not be downloaded from {file.url}: "
-            f"{reason}. {_remedy(file, folder)}"
+            f"{str(error).rstrip('.')}. {_remedy(file, folder)}"
         ) from error
-
-
-def _transfer(url: str, target: str, client: object, *, timeout: float, end: float) -> None:
-    """What pooch calls for an address; it tries again after a ValueError.
-
-    pooch's own downloader has no deadline: a server that sends a byte now and then holds it.
-    """
-    try:
-        with urllib.request.urlopen(url, timeout=timeout) as answer, open(target, "wb") as file:
-            # read1 returns as soon as anything has arrived.
-            while piece := answer.read1(BLOCK):
-                file.write(piece)
-                if time.monotonic() > end:
-                    raise TimeoutError
-            if answer.length:
-                raise ValueError(f"the transfer ended {answer.length} bytes too early")
-    except urllib.error.HTTPError as error:
-        error.close()
-        reason = f"the server answered {error.code} {error.reason}"
-        # An address that is refused now will be refused in a second too.
-        raise (OSError if error.code < 500 else ValueError)(reason) from error
-    except (OSError, http.client.HTTPException) as error:
-        cause = error.reason if isinstance(error, urllib.error.URLError) else error
-        if not isinstance(cause, TimeoutError):
-            raise ValueError(f"{type(cause).__name__}: {cause}") from error
-        if time.monotonic() > end:
-            raise TimeoutError(f"it was not complete after {PATIENCE:g} seconds") from error
-        raise TimeoutError(f"no byte came for timeout={timeout:g} seconds") from error
 
 
 def _remedy(file: File, folder: Path) -> str:

@@ -50,8 +50,7 @@ def fetch(
     return_X_y : bool, default=False
         If True, only ``(data, target)`` is returned.
     timeout : float, default=30
-        Seconds without an answer or a byte of it after which a download is given up. It is also
-        given up, whatever arrives, when a file is not complete after ten minutes.
+        Seconds without an answer or a byte of it after which an attempt is given up.
     n_retries : int, default=2
         Further attempts, one and more seconds later, where a server cannot be reached, fails
         or sends something else than the file.
@@ -87,8 +86,7 @@ def fetch(
     FileNotFoundError
         If a file is absent and must not, or cannot, be downloaded.
     OSError
-        If a file has not the published content, or a download fails; TimeoutError if it took
-        too long.
+        If a file has not the published content, or a download fails.
 
     Examples
     --------
