@@ -16,8 +16,8 @@ from kernelmeans._devices import Device, device_of
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit
-from kernelmeans.solver import Schedule, solve
-from kernelmeans.solver.schedule import AUTO_RELAXATION
+from kernelmeans.solver import Annealed, solve
+from kernelmeans.solver.methods import AUTO_RELAXATION
 from kernelmeans.solver.seeding import random_seeds
 from kernelmeans.spaces import FeatureSpace, GramSpace, Space
 
@@ -62,9 +62,11 @@ def runner(space: Space, restarts: int) -> Callable[[int], object]:
     seeds = random_seeds(space, K, generators)
 
     def run(n_steps: int) -> None:
-        schedule = Schedule(-3.0, -1.0, 1.01, relaxation=AUTO_RELAXATION, max_iter=n_steps)
+        method = Annealed(
+            s0=-3.0, critical_power=-1.0, eta=1.01, relaxation=AUTO_RELAXATION, max_iter=n_steps
+        )
         with space.engine:
-            solve(space, space.at(seeds), schedule, range(restarts))
+            solve(space, space.at(seeds), method, range(restarts))
 
     return run
 

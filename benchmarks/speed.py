@@ -22,8 +22,8 @@ from kernelmeans.engines import Threads
 from kernelmeans.estimators import base
 from kernelmeans.kernels import Kernel, resolve_gamma
 from kernelmeans.lowrank import Explicit
-from kernelmeans.solver import Schedule, coldest_start, critical_power, solve
-from kernelmeans.solver.schedule import AUTO_ETA, AUTO_RELAXATION
+from kernelmeans.solver import Annealed, coldest_start, critical_power, solve
+from kernelmeans.solver.methods import AUTO_ETA, AUTO_RELAXATION
 from kernelmeans.solver.seeding import random_seeds
 from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, Space
 
@@ -56,13 +56,17 @@ def steps(space: Space, k: int, restarts: int, n_steps: int) -> Callable[[], obj
     seeds = random_seeds(space, k, generators)
     with space.engine:
         critical = critical_power(space, seed=0)
-    schedule = Schedule(
-        coldest_start(critical), critical, AUTO_ETA, relaxation=AUTO_RELAXATION, max_iter=n_steps
+    method = Annealed(
+        s0=coldest_start(critical),
+        critical_power=critical,
+        eta=AUTO_ETA,
+        relaxation=AUTO_RELAXATION,
+        max_iter=n_steps,
     )
 
     def run() -> None:
         with space.engine:
-            solve(space, space.at(seeds), schedule, range(restarts))
+            solve(space, space.at(seeds), method, range(restarts))
 
     return run
 

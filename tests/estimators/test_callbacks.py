@@ -10,6 +10,7 @@ from sklearn.utils.fixes import parse_version
 
 import data
 from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
+from kernelmeans.solver import Ending
 
 if parse_version(sklearn.__version__) < parse_version("1.9"):
     pytest.skip("scikit-learn has callbacks from 1.9 on", allow_module_level=True)
@@ -95,6 +96,8 @@ def test_a_true_answer_ends_the_fit_with_a_usable_model(estimator):
     model = fitted(estimator, recorder)
     assert len(recorder.ended) == 3
     assert model.n_iter_ == 3
+    assert (model.result_.endings == Ending.STOPPED).all()
+    assert not model.result_.converged.any()
     np.testing.assert_array_equal(model.labels_, model.predict(X))
     assert model.inertia_ == -model.score(X)
     assert recorder.calls[-1] == "teardown"

@@ -7,13 +7,13 @@ import data
 import oracle
 from held import feature_space
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Schedule, solve
+from kernelmeans.solver import Ending, Hard, solve
 from kernelmeans.solver.exchange import find_exchanges
 from kernelmeans.solver.seeding import from_weights
 from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace, step
 
-HARD = Schedule(s0=-np.inf, critical_power=-np.inf)
-EXCHANGING = Schedule(s0=-np.inf, critical_power=-np.inf, exchanges=True)
+HARD = Hard()
+EXCHANGING = Hard(exchanges=True)
 GAMMA = 0.2
 
 
@@ -134,8 +134,10 @@ def test_a_run_that_cannot_come_below_the_bar_is_given_up(threads):
     space = gram_space("cached", X, np.ones(300), threads)
     start = np.arange(12)[:, None]
     whole = solve(space, space.at(start), HARD, [0])
-    low = Schedule(s0=-np.inf, critical_power=-np.inf, bar=0.5 * whole.inertia[0])
-    high = Schedule(s0=-np.inf, critical_power=-np.inf, bar=1.02 * whole.inertia[0])
-    assert solve(space, space.at(start), low, [0]).n_iter[0] < whole.n_iter[0]
+    low = Hard(bar=0.5 * whole.inertia[0])
+    high = Hard(bar=1.02 * whole.inertia[0])
+    lost = solve(space, space.at(start), low, [0])
+    assert lost.n_iter[0] < whole.n_iter[0]
+    assert lost.endings == [Ending.GIVEN_UP]
     kept = solve(space, space.at(start), high, [0])
     np.testing.assert_array_equal(kept.labels, whole.labels)

@@ -1,5 +1,7 @@
 """Annealing on a draw of the samples first, where they are many."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -10,7 +12,7 @@ from held import feature_space
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import draw
-from kernelmeans.solver import Schedule, can_rehearse, rehearse
+from kernelmeans.solver import Annealed, Hard, can_rehearse, rehearse
 
 pytestmark = pytest.mark.slow
 
@@ -33,14 +35,15 @@ def space_of(X):
     return feature_space(Kernel("linear", {}), X, np.ones(len(X)))
 
 
-ANNEALED = Schedule(s0=-3, critical_power=-2, eta=1.1, softness=0.01)
+ANNEALED = Annealed(s0=-3, critical_power=-2, eta=1.1, softness=0.01, rehearsed=True)
 
 
 def test_only_annealed_runs_of_many_samples_are_rehearsed(X):
     assert can_rehearse(space_of(X), K, ANNEALED)
     assert not can_rehearse(space_of(X[:2500]), K, ANNEALED)
-    assert not can_rehearse(space_of(X), K, Schedule(s0=-3, critical_power=-2))
-    assert not can_rehearse(space_of(X), K, Schedule(s0=-np.inf, critical_power=-np.inf))
+    assert not can_rehearse(space_of(X), K, replace(ANNEALED, eta=1.0))
+    assert not can_rehearse(space_of(X), K, replace(ANNEALED, rehearsed=False))
+    assert not can_rehearse(space_of(X), K, Hard())
     # A cluster has too few samples in the draw.
     assert not can_rehearse(space_of(X), 6, ANNEALED)
 

@@ -7,11 +7,11 @@ import data
 import oracle
 from held import feature_space
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Schedule, solve, swap_moves
+from kernelmeans.solver import Hard, solve, swap_moves
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.spaces import GramSpace
 
-HARD = Schedule(s0=-np.inf, critical_power=-np.inf)
+HARD = Hard()
 
 
 def make_space(X, kind, threads, weight=None):

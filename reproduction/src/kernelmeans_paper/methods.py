@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from kernelmeans_paper.problems import Problem
 PAPER_SCHEDULE: Mapping[str, Any] = {"s0": -1.0, "eta": 1.04, "anneal_every": 5}
 #: The same in every cell, so that how restarts are batched does not depend on free memory.
 MEMORY_BUDGET = "4GB"
+#: Given to all estimators. Without swap moves: what the methods themselves make of their starts.
+COMMON: Mapping[str, Any] = {"n_swaps": 0, "random_state": 0, "memory_budget": MEMORY_BUDGET}
 
 
 class Runs(NamedTuple):
@@ -27,32 +30,24 @@ class Runs(NamedTuple):
     steps: IntArray
 
 
-def _from_starts(estimator: Any, problem: Problem, rows: Array, **parameters: Any) -> Runs:
-    model = estimator(
-        problem.k,
-        init=problem.starts,
-        # Said, because k starts of k rows could be taken for something else.
-        n_init=len(problem.starts),
-        memory_budget=MEMORY_BUDGET,
-        # Matched starts: what the methods themselves make of them.
-        n_swaps=0,
-        random_state=0,
-        **parameters,
-    )
-    result = model.fit(rows).result_
+def fitted(estimator: Any, problem: Problem, **parameters: Any) -> Any:
+    """An estimator fitted to the kernel matrix, or to the rows if it is one without a kernel."""
+    if estimator is PowerKMeans:
+        return estimator(problem.k, **{**COMMON, **parameters}).fit(problem.X)
+    chosen = {**COMMON, "kernel": "precomputed", **parameters}
+    return estimator(problem.k, **chosen).fit(problem.K)
+
+
+def restarts(estimator: Any, problem: Problem, **parameters: Any) -> Runs:
+    """All restarts of one fit."""
+    result = fitted(estimator, problem, **parameters).result_
     return Runs(result.labels, result.n_iter)
 
 
-def _kernel_power(problem: Problem, **schedule: Any) -> Runs:
-    return _from_starts(KernelPowerKMeans, problem, problem.K, kernel="precomputed", **schedule)
-
-
-def _kernel_kmeans(problem: Problem) -> Runs:
-    return _from_starts(KernelKMeans, problem, problem.K, kernel="precomputed")
-
-
-def _power_kmeans(problem: Problem, **schedule: Any) -> Runs:
-    return _from_starts(PowerKMeans, problem, problem.X, **schedule)
+def _matched(estimator: Any, problem: Problem, **schedule: Any) -> Runs:
+    # Their number is given, because k starts of k rows could be taken for something else.
+    starts = problem.starts
+    return restarts(estimator, problem, init=starts, n_init=len(starts), **schedule)
 
 
 def _spectral(problem: Problem) -> Runs:
@@ -76,17 +71,17 @@ def spectral_labels(K: Array, k: int, runs: int) -> IntArray:
         )
 
 
-#: By title; the paper's schedule and the automatic one of both annealed methods, n_swaps=0.
-METHODS: dict[str, Callable[[Problem], Runs]] = {
-    "Kernel power k-means": _kernel_power,
-    "Kernel power k-means, paper's schedule": lambda p: _kernel_power(p, **PAPER_SCHEDULE),
-    "Kernel k-means": _kernel_kmeans,
-    "Power k-means": _power_kmeans,
-    "Power k-means, paper's schedule": lambda p: _power_kmeans(p, **PAPER_SCHEDULE),
-    "Spectral": _spectral,
-}
 #: What follows the paper's name of a method where its schedule is the paper's.
 PAPERS = ", paper's schedule"
+#: By title; the paper's schedule and the automatic one of both annealed methods, n_swaps=0.
+METHODS: dict[str, Callable[[Problem], Runs]] = {
+    "Kernel power k-means": partial(_matched, KernelPowerKMeans),
+    f"Kernel power k-means{PAPERS}": partial(_matched, KernelPowerKMeans, **PAPER_SCHEDULE),
+    "Kernel k-means": partial(_matched, KernelKMeans),
+    "Power k-means": partial(_matched, PowerKMeans),
+    f"Power k-means{PAPERS}": partial(_matched, PowerKMeans, **PAPER_SCHEDULE),
+    "Spectral": _spectral,
+}
 #: Those that ranks count: the defaults.
 RANKED = ("Kernel power k-means", "Kernel k-means", "Power k-means", "Spectral")
 

@@ -9,7 +9,7 @@ from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.inputs import Input
 from kernelmeans.estimators.parameters import ALTERNATING, KERNELS
 from kernelmeans.estimators.several import several_kernels
-from kernelmeans.solver import Schedule, alternating
+from kernelmeans.solver import Alternating, Method
 from kernelmeans.spaces import Space, WeightRule
 
 
@@ -99,8 +99,8 @@ default="random-partition"
     def _input(self) -> Input:
         return several_kernels(self.kernels, self.kernel_scaling)
 
-    def _method(self, space: Space) -> Schedule:
-        return alternating(self.max_iter, self.tol, refills=False)
+    def _method(self, space: Space) -> Method:
+        return Alternating(max_iter=self.max_iter, tol=self.tol, refills=False)
 
     def _weight_rule(self, scale: float) -> WeightRule:
         return SquaredRule()

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from kernelmeans.estimators.parameters import ALTERNATING, KERNEL
 from kernelmeans.estimators.single import OneKernelClusterer
-from kernelmeans.solver import Schedule, alternating
+from kernelmeans.solver import Alternating, Method
 from kernelmeans.solver.power import LENGTHS
 from kernelmeans.spaces import Space
 
@@ -102,5 +102,5 @@ class RKKM(OneKernelClusterer):
         self.cache_kernel = cache_kernel
         self.random_state = random_state
 
-    def _method(self, space: Space) -> Schedule:
-        return alternating(self.max_iter, self.tol, LENGTHS)
+    def _method(self, space: Space) -> Method:
+        return Alternating(max_iter=self.max_iter, tol=self.tol, loss=LENGTHS)

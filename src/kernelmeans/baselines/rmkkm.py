@@ -10,7 +10,7 @@ from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.inputs import Input
 from kernelmeans.estimators.parameters import ALTERNATING, KERNELS
 from kernelmeans.estimators.several import several_kernels
-from kernelmeans.solver import Schedule, alternating
+from kernelmeans.solver import Alternating, Method
 from kernelmeans.solver.power import LENGTHS
 from kernelmeans.spaces import Space, WeightRule
 
@@ -113,8 +113,8 @@ class RMKKM(KernelClusterer):
     def _input(self) -> Input:
         return several_kernels(self.kernels, self.kernel_scaling)
 
-    def _method(self, space: Space) -> Schedule:
-        return alternating(self.max_iter, self.tol, LENGTHS)
+    def _method(self, space: Space) -> Method:
+        return Alternating(max_iter=self.max_iter, tol=self.tol, loss=LENGTHS)
 
     def _weight_rule(self, scale: float) -> WeightRule:
         return PowerSumRule(self.exponent)

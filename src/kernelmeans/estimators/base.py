@@ -29,8 +29,9 @@ from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows, computed
 from kernelmeans.solver import (
+    Annealed,
+    Method,
     Result,
-    Schedule,
     can_rehearse,
     cost_rounding,
     partition_cost,
@@ -84,7 +85,7 @@ class KernelClusterer(
         """What X holds, as the parameters say."""
         raise NotImplementedError
 
-    def _method(self, space: Space) -> Schedule:
+    def _method(self, space: Space) -> Method:
         """How centroids are found in a space."""
         raise NotImplementedError
 
@@ -326,22 +327,23 @@ class KernelClusterer(
         self,
         space: Space,
         starts: Starts,
-        method: Schedule,
+        method: Method,
         budget: int,
         seeds: list[int],
         reporter: Reporter,
     ) -> Result:
         """All restarts, as many at a time as the memory budget holds, and swap moves."""
-        rehearses = starts.seeded and can_rehearse(space, self.n_clusters, method)
+        rehearsed = starts.seeded and can_rehearse(space, self.n_clusters, method)
         memory = space.memory(self.n_clusters)
         room = min(budget - memory.resident - memory.transient, BATCH_BYTES)
         batch = max(1, room // memory.per_restart)
         # After a rehearsal each restart has powers of its own.
-        size = 1 if rehearses else batch
+        size = 1 if rehearsed else batch
         results: list[Result] = []
         for first in range(0, starts.n_init, size):
             own, powers = seeds[first : first + size], method
-            if rehearses:
+            if rehearsed:
+                assert isinstance(method, Annealed)
                 centroids, powers = rehearse(
                     space, self.n_clusters, method, own[0], reporter.in_rehearsal
                 )
@@ -358,7 +360,7 @@ class KernelClusterer(
             swap_moves(space, result, *order)
         return result
 
-    def _certify(self, space: Space, method: Schedule, result: Result) -> None:
+    def _certify(self, space: Space, method: Method, result: Result) -> None:
         """How far an approximation can be off."""
         centroids, best = result.centroids, result.best
         assert centroids is not None

@@ -11,7 +11,7 @@ from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.neighbors import AMPLE
 from kernelmeans.kernels.widths import column_moments
-from kernelmeans.solver import Result, Schedule
+from kernelmeans.solver import Ending, Method, Result
 
 #: Relative rounding of squared distances that is worth a warning.
 LOST = 1e-3
@@ -260,14 +260,14 @@ def check_result(*values: Array | float) -> None:
         )
 
 
-def warn_of_end(result: Result, method: Schedule, n_clusters: int, pairwise: bool) -> None:
+def warn_of_end(result: Result, method: Method, n_clusters: int, pairwise: bool) -> None:
     """Warn where the best restart ended too early, or found fewer clusters than wanted.
 
     Parameters
     ----------
     result : Result
         All restarts.
-    method : Schedule
+    method : Method
         What they ran.
     n_clusters : int
         Clusters wanted.
@@ -275,7 +275,7 @@ def warn_of_end(result: Result, method: Schedule, n_clusters: int, pairwise: boo
         Whether the columns of X were samples too.
     """
     best = result.best
-    if not result.converged[best]:
+    if result.endings[best] == Ending.OUT_OF_STEPS:
         power = float(result.power_history[best][-1])
         warn_user(
             f"The best restart did not converge within max_iter={method.max_iter} steps: "

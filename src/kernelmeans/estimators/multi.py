@@ -11,7 +11,7 @@ from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.inputs import Input
 from kernelmeans.estimators.parameters import ANNEALING, APPROXIMATION, COMMON, DEVICE, KERNELS
 from kernelmeans.estimators.several import several_kernels
-from kernelmeans.solver import Schedule, annealed
+from kernelmeans.solver import Method, annealed
 from kernelmeans.spaces import EntropyRule, Space, WeightRule
 
 
@@ -173,7 +173,7 @@ class MultiKernelPowerKMeans(KernelClusterer):
     def _input(self) -> Input:
         return several_kernels(self.kernels, self.kernel_scaling)
 
-    def _method(self, space: Space) -> Schedule:
+    def _method(self, space: Space) -> Method:
         method = annealed(
             space,
             self.n_clusters,

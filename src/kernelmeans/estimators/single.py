@@ -8,7 +8,7 @@ from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.inputs import Input, one_kernel
 from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, KERNEL
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Schedule, annealed, hard
+from kernelmeans.solver import Method, annealed, hard
 from kernelmeans.spaces import FeaturePredictor, Space
 
 #: Parameters of the estimators that say which kernel.
@@ -203,7 +203,8 @@ class KernelPowerKMeans(OneKernelClusterer):
         The kernel k-means cost of ``labels_`` under the exact kernel, about the means of the
         clusters, lies between them; ``inertia_`` twice for an exact kernel, None as above.
     result_ : kernelmeans.solver.Result
-        Labels, costs and histories of all restarts.
+        Labels, costs and histories of all restarts, and why each ended
+        (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -295,7 +296,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         self.device = device
         self.random_state = random_state
 
-    def _method(self, space: Space) -> Schedule:
+    def _method(self, space: Space) -> Method:
         method = annealed(
             space,
             self.n_clusters,
@@ -398,7 +399,7 @@ class KernelKMeans(OneKernelClusterer):
         self.device = device
         self.random_state = random_state
 
-    def _method(self, space: Space) -> Schedule:
+    def _method(self, space: Space) -> Method:
         return hard(space, n_swaps=self.n_swaps, max_iter=self.max_iter)
 
 
@@ -473,7 +474,7 @@ class PowerKMeans(KernelClusterer):
     def _input(self) -> Input:
         return Input({"kernel": "linear"})
 
-    def _method(self, space: Space) -> Schedule:
+    def _method(self, space: Space) -> Method:
         method = annealed(
             space,
             self.n_clusters,

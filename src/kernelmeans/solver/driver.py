@@ -9,11 +9,10 @@ import numpy as np
 from kernelmeans._arrays import double, like, reduce, take, to_numpy
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.solver.blockwise import assign
-from kernelmeans.solver.critical import CriticalPowers
-from kernelmeans.solver.exchange import NONE, Exchanges, find_exchanges
-from kernelmeans.solver.power import SQUARES, Loss, weigh
-from kernelmeans.solver.result import Record, Result
-from kernelmeans.solver.schedule import Clock, Schedule
+from kernelmeans.solver.exchange import Exchanges
+from kernelmeans.solver.methods import Method, Report
+from kernelmeans.solver.power import Loss, weigh
+from kernelmeans.solver.result import Ending, Record, Result
 from kernelmeans.spaces import Centroids, PartialSum, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
@@ -37,32 +36,10 @@ class Progress(NamedTuple):
 Listener = Callable[[Progress], bool]
 
 
-class Report(NamedTuple):
-    """Sums over the samples in one step of all running restarts.
-
-    Attributes
-    ----------
-    total : tuple of ndarray
-        Weighted sums of feature vectors, in the form of the space.
-    mass : ndarray of shape (k, R)
-        Their total weights.
-    objective, softness : ndarray of shape (R,)
-        Weighted sum of the power means, and mean share of the weights that is not the nearest's.
-    fingerprint : ndarray of shape (R,)
-        Number that changes when the label of a sample with weight does; 0 where weights are soft.
-    """
-
-    total: tuple[Array, ...]
-    mass: Array
-    objective: Array
-    softness: Array
-    fingerprint: IntArray
-
-
 def solve(
     space: Space,
     centroids: Centroids,
-    schedule: Schedule,
+    method: Method,
     seeds: Sequence[int],
     listen: Listener = lambda progress: False,
 ) -> Result:
@@ -74,8 +51,8 @@ def solve(
         The samples.
     centroids : Centroids
         Starting centroids (k, R); overwritten.
-    schedule : Schedule
-        Powers and stopping rules.
+    method : Method
+        Powers, weights and what ends a run.
     seeds : sequence of int
         One for each restart, of the perturbation that keeps its collapsing centroids apart.
     listen : callable
@@ -87,78 +64,40 @@ def solve(
         Labels, costs and histories of all restarts, and the best one's centroids.
     """
     n_restarts = centroids.shape[1]
-    record = Record(space, n_restarts, schedule.loss)
+    record = Record(space, n_restarts, method.loss)
+    state = method.init(space, centroids)
     active = np.arange(n_restarts)
-    hard = np.full(n_restarts, np.isneginf(schedule.s0))
-    critical = CriticalPowers(schedule.critical_power, centroids.kernel_weights)
-    clock = Clock(schedule, n_restarts)
-    before = np.full(n_restarts, np.inf)
-    fingerprint: IntArray = np.zeros(n_restarts, np.uint64)
-    was_hard = np.zeros(n_restarts, bool)
-    exchanges = NONE
     stopped = False
-    if schedule.alternates and schedule.loss is SQUARES and centroids.costs is not None:
-        # A start from weights has told what each kernel costs (by squares).
-        centroids = space.adapt(centroids, hard)
-    for step in range(schedule.max_iter):
-        finite_power = clock.power
-        power = np.where(hard, -np.inf, finite_power)
+    while len(active) and state.steps < method.max_iter and not stopped:
+        power, loss = method.power(state), method.loss_of(state)
         own_seeds = [seeds[r] for r in active.tolist()]
-        noise = _noise(space, centroids, ~hard, schedule.collapses(finite_power, critical.values))
-        loss = schedule.loss_at(step)
-        report = _sums(space, centroids, power, loss, noise, own_seeds, exchanges)
-        objective = report.objective + space.penalty(centroids)
-        record.step(active, objective, power, centroids.kernel_weights)
-        clock.tick(report.softness)
+        noise = _noise(space, centroids, ~state.hard, method.collapsing(state))
+        report = _sums(space, centroids, power, loss, noise, own_seeds, state.exchanges)
+        record.step(active, report.objective, power, centroids.kernel_weights)
 
-        fixed = report.fingerprint == fingerprint
-        # Of an indefinite matrix, or by rounding, labels go in circles: the cost falls no more.
-        # What exchanges save shows only in the step after theirs.
-        exchanged = np.isin(np.arange(len(active)), exchanges.restarts)
-        circles = was_hard & ~fixed & ~exchanged & (objective >= before)
-        was_hard = hard
-        by_labels = hard & schedule.ends_with_labels
-        finished = np.where(by_labels, fixed | circles, schedule.settled(before, objective))
-        hopeless = hard & ~exchanged & schedule.hopeless(step, before, objective)
-        if schedule.exchanges:
-            ended = finished & hard & ~hopeless & ~circles
-            mass = report.mass
-            exchanges = find_exchanges(space, centroids, mass, objective, ended)
-            finished[exchanges.restarts] = False
-        # Nobody asks for the labels of a run above the bar.
-        lost = hopeless | (finished & (objective > schedule.bar))
-        finished = finished | lost
-        factor = np.where(hard | (step == 0), 1.0, schedule.relaxation)
-        means = hard & (loss.slope is SQUARES.slope)
-        centroids = _moved(space, centroids, report, factor, schedule.refills, means)
-        adaptive = ~hard | schedule.alternates
-        if adaptive.any():
-            centroids = space.adapt(centroids, adaptive)
-        ready = ~hard & schedule.hardens(finite_power, critical.values, report.softness)
-        critical.follow(space, centroids.kernel_weights, ready, own_seeds)
-        hard = hard | (ready & schedule.hardens(finite_power, critical.values, report.softness))
-        # What a first step does to roots of distances is not to be judged: see `loss_at`.
-        judged = step > 0 or schedule.loss is SQUARES
-        before, fingerprint = objective if judged else before, report.fingerprint
-        if finished.any():
-            kept = finished & ~lost
-            if kept.any():
-                record.finish(active[kept], centroids.take(kept), converged=True)
-            going = ~finished
+        endings = method.done(state, space, centroids, report)
+        means = state.hard & (not loss.weighs)
+        factor, weights_move = method.factor(state), method.moves_weights(state)
+        centroids = _moved(space, centroids, report, factor, method.refills, means)
+        if weights_move.any():
+            centroids = space.adapt(centroids, weights_move)
+        method.step(state, space, centroids, report, own_seeds)
+
+        going = endings == Ending.RUNNING
+        if not going.all():
+            # Nobody asks for the labels of a run that was given up.
+            ended = endings == Ending.CONVERGED
+            if ended.any():
+                record.finish(active[ended], centroids.take(ended), Ending.CONVERGED)
             centroids.keep(going)
-            exchanges = exchanges.kept(going)
-            critical.keep(going)
-            clock.keep(going)
+            state.keep(going)
             active = active[going]
-            hard, was_hard = hard[going], was_hard[going]
-            before, fingerprint = before[going], fingerprint[going]
+        least = float(report.objective.min())
         n_done = n_restarts - len(active)
-        progress = Progress(step, n_done, n_restarts, float(power.max()), float(objective.min()))
+        progress = Progress(state.steps - 1, n_done, n_restarts, float(power.max()), least)
         stopped = listen(progress)
-        if stopped or not len(active):
-            break
     if len(active):
-        record.finish(active, centroids, converged=stopped)
+        record.finish(active, centroids, Ending.STOPPED if stopped else Ending.OUT_OF_STEPS)
     return record.result()
 
 
@@ -175,6 +114,7 @@ def _sums(
     order = centroids, power, loss, noise, seeds, exchanges
     total = space.reduce(_block_sums, centroids.shape, *order)
     mass, objective, certainty, total_weight, fingerprint = total.sums
+    objective = objective + space.penalty(centroids)
     return Report(total.vectors, mass, objective, 1 - certainty / total_weight, fingerprint)
 
 

@@ -27,14 +27,22 @@ class Loss(NamedTuple):
     ----------
     value, slope : callable
         The function and its derivative.
+    weighs : bool
+        Whether the derivative differs from sample to sample.
     """
 
     value: Callable[[Array], Array]
     slope: Callable[[Array], Array]
+    weighs: bool = True
+
+    @property
+    def unweighted(self) -> "Loss":
+        """The same cost, by which all samples weigh alike."""
+        return Loss(self.value, SQUARES.slope, weighs=False)
 
 
 #: The cost of k-means.
-SQUARES = Loss(lambda d: d, lambda d: namespace(d).ones_like(d))
+SQUARES = Loss(lambda d: d, lambda d: namespace(d).ones_like(d), weighs=False)
 #: The distance itself, which outliers influence less.
 LENGTHS = Loss(lambda d: namespace(d).sqrt(d), lambda d: 0.5 / namespace(d).sqrt(d))
 

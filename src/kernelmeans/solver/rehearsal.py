@@ -13,7 +13,7 @@ import numpy as np
 from kernelmeans.lowrank import drawn
 from kernelmeans.solver.blockwise import hard_costs
 from kernelmeans.solver.driver import Listener, solve
-from kernelmeans.solver.schedule import Schedule
+from kernelmeans.solver.methods import Annealed, Method
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
 from kernelmeans.solver.swap import swap_moves
 from kernelmeans.spaces import Centroids, Space
@@ -25,7 +25,7 @@ DRAWS, STARTS, SWAPS = 4, 2, 16
 SHARE, SHARE_AT_HAND, SAMPLES_PER_CLUSTER = 1 / 16, 1 / 2, 500
 
 
-def can_rehearse(space: Space, n_clusters: int, schedule: Schedule) -> bool:
+def can_rehearse(space: Space, n_clusters: int, method: Method) -> bool:
     """Whether samples are many, and a draw of them enough to anneal on.
 
     Parameters
@@ -34,21 +34,21 @@ def can_rehearse(space: Space, n_clusters: int, schedule: Schedule) -> bool:
         The samples.
     n_clusters : int
         Number of centroids.
-    schedule : Schedule
-        Powers; without annealing there is nothing to rehearse.
+    method : Method
+        What is to run; without annealing there is nothing to rehearse.
     """
     available = space.sample.n_samples
-    wanted = schedule.anneals and schedule.rehearsed
+    wanted = isinstance(method, Annealed) and method.anneals and method.rehearsed
     return wanted and SAMPLES_PER_CLUSTER * n_clusters <= available < space.n_samples
 
 
 def rehearse(
     space: Space,
     n_clusters: int,
-    schedule: Schedule,
+    method: Annealed,
     seed: int,
     listen: Listener = lambda progress: False,
-) -> tuple[Centroids, Schedule]:
+) -> tuple[Centroids, Annealed]:
     """Anneal from k-means++ seeds on draws of the samples, and try swap moves.
 
     Parameters
@@ -57,7 +57,7 @@ def rehearse(
         The samples.
     n_clusters : int
         Number of centroids.
-    schedule : Schedule
+    method : Annealed
         Powers of the runs on draws.
     seed : int
         Of draws, seeds and moves.
@@ -68,7 +68,7 @@ def rehearse(
     -------
     centroids : Centroids
         Those of the best run, as one restart.
-    schedule : Schedule
+    method : Annealed
         The same from the power on at which it turned hard; nothing is to be forgotten any more.
     """
     at_hand = space.sample
@@ -76,14 +76,14 @@ def rehearse(
     size = max(SAMPLES_PER_CLUSTER * n_clusters, int(most))
     rng = np.random.RandomState(seed)
     seeds = rng.randint(np.iinfo(np.int32).max, size=(DRAWS, 2 + STARTS)).tolist()
-    order = at_hand, size, n_clusters, schedule
-    if space.remote is not None:
-        runs = space.remote.apart(_run, seeds, *order)
+    order = at_hand, size, n_clusters, method
+    if space.chunks is not None and space.chunks.cluster is not None:
+        runs = space.chunks.cluster.apart(_run, seeds, *order)
     else:
         runs = [_run(own, *order, listen) for own in seeds]
     candidates = Centroids.join([centroids for centroids, _ in runs])
     best = int(hard_costs(space, candidates).argmin())
-    return candidates.take(np.array([best])), replace(schedule, s0=runs[best][1], forgets=0)
+    return candidates.take(np.array([best])), replace(method, s0=runs[best][1], forgets=0)
 
 
 def _run(
@@ -91,7 +91,7 @@ def _run(
     at_hand: Space,
     size: int,
     n_clusters: int,
-    schedule: Schedule,
+    method: Annealed,
     listen: Listener = lambda progress: False,
 ) -> tuple[Centroids, float]:
     """Centroids of a run on one draw, and its last power before it turned hard."""
@@ -99,9 +99,9 @@ def _run(
     few = at_hand.restricted(*drawn(at_hand.sample_weight, size, draw))
     generators = [np.random.RandomState(start) for start in own]
     starts = few.at(greedy_kmeans_plusplus(few, n_clusters, generators))
-    result = solve(few, starts, schedule, own, listen)
+    result = solve(few, starts, method, own, listen)
     history = result.power_history[result.best]
     last = float(history[np.isfinite(history)][-1])
-    swap_moves(few, result, SWAPS, schedule.max_iter, moves, listen)
+    swap_moves(few, result, SWAPS, method.max_iter, moves, listen)
     assert result.centroids is not None
     return result.centroids, last

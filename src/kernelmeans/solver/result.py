@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 import numpy as np
 
@@ -9,6 +10,20 @@ from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.solver.power import Loss
 from kernelmeans.spaces import Centroids, Space
+
+
+class Ending(IntEnum):
+    """Why a restart ended."""
+
+    RUNNING = 0
+    #: Labels, or an objective at constant power, no longer changed.
+    CONVERGED = 1
+    #: A callback asked for it.
+    STOPPED = 2
+    #: It had taken ``max_iter`` steps.
+    OUT_OF_STEPS = 3
+    #: It could no longer become the best one.
+    GIVEN_UP = 4
 
 
 @dataclass
@@ -26,8 +41,8 @@ class Result:
         add their penalty.
     n_iter : ndarray of shape (n_init,)
         Steps taken.
-    converged : ndarray of shape (n_init,)
-        Whether the restart ended by itself, not at ``max_iter``.
+    endings : ndarray of shape (n_init,)
+        Why each restart ended: values of `Ending`.
     objective_history, power_history : list of ndarray of shape (n_iter,)
         f_s and s at the centroids with which each step began; s = -inf in hard steps.
     kernel_weights : ndarray of shape (n_init, L)
@@ -42,7 +57,7 @@ class Result:
     inertia: Array
     cost: Array
     n_iter: IntArray
-    converged: BoolArray
+    endings: IntArray
     objective_history: list[Array]
     power_history: list[Array]
     kernel_weights: Array
@@ -53,6 +68,11 @@ class Result:
     def best(self) -> int:
         """Restart of least cost, the first of equals."""
         return int(np.argmin(self.cost))
+
+    @property
+    def converged(self) -> BoolArray:
+        """Whether each restart ended by itself, shape (n_init,)."""
+        return np.asarray(self.endings == Ending.CONVERGED)
 
     @classmethod
     def join(cls, parts: Sequence["Result"], rounding: float) -> "Result":
@@ -67,7 +87,7 @@ class Result:
             np.concatenate([part.inertia for part in parts]),
             cost,
             np.concatenate([part.n_iter for part in parts]),
-            np.concatenate([part.converged for part in parts]),
+            np.concatenate([part.endings for part in parts]),
             [history for part in parts for history in part.objective_history],
             [history for part in parts for history in part.power_history],
             np.concatenate([part.kernel_weights for part in parts]),
@@ -111,7 +131,7 @@ class Record:
         self._labels = np.zeros((n_restarts, space.n_samples), np.int32)
         self._inertia = np.full(n_restarts, np.inf)
         self._cost = np.full(n_restarts, np.inf)
-        self._converged = np.zeros(n_restarts, bool)
+        self._endings = np.full(n_restarts, Ending.GIVEN_UP, np.int8)
         self._kernel_weights = np.ones((n_restarts, len(space.kernel_weights)))
         self._best: Centroids | None = None
 
@@ -121,7 +141,7 @@ class Record:
         for restart, f, s, weights in now:
             self._histories[restart].append((f, s, weights.copy()))
 
-    def finish(self, which: IntArray, centroids: Centroids, converged: bool) -> None:
+    def finish(self, which: IntArray, centroids: Centroids, ending: Ending) -> None:
         """Label the samples of finished restarts; of their centroids only the best are kept."""
         assignment = assign(self._space, centroids)
         self._labels[which] = assignment.labels
@@ -136,7 +156,7 @@ class Record:
         best = np.flatnonzero(which == np.argmin(self._cost))
         if len(best):
             self._best = centroids.take(best)
-        self._converged[which] = converged
+        self._endings[which] = ending
 
     def result(self) -> Result:
         """Everything, once all restarts have finished."""
@@ -150,7 +170,7 @@ class Record:
             self._inertia,
             self._cost,
             n_iter,
-            self._converged,
+            self._endings,
             objective,
             power,
             self._kernel_weights,

@@ -9,8 +9,8 @@ from kernelmeans._typing import Array
 from kernelmeans.lowrank import drawn
 from kernelmeans.solver.blockwise import Assignment, assign
 from kernelmeans.solver.driver import Listener, Progress, solve
+from kernelmeans.solver.methods import Alternating, Hard, Method
 from kernelmeans.solver.result import Result, cost_rounding
-from kernelmeans.solver.schedule import Schedule
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
 from kernelmeans.spaces import Centroids, Space
 
@@ -99,7 +99,7 @@ class _Search:
         # Costs under different kernel weights do not compare: all have those of the best.
         self.space = space.reweighted(result.kernel_weights[self.best])
         self.result, self.centroids = result, result.centroids
-        self.hard = Schedule(-np.inf, -np.inf, max_iter=max_iter)
+        self.hard = Hard(max_iter=max_iter)
         self.exchanging = replace(self.hard, exchanges=True)
         self.listen = listen
         self.stopped = False
@@ -158,14 +158,14 @@ class _Search:
         steps = MOST_DISTANCES // (self.centroids.shape[0] * self.space.n_samples) - self.steps
         return steps // STEPS_OF_A_MOVE
 
-    def try_all(self, parts: Iterable[Centroids], schedule: Schedule) -> float:
+    def try_all(self, parts: Iterable[Centroids], method: Method) -> float:
         """Hard runs from all of these; by what fraction the best of them lowers the cost."""
         result, best = self.result, self.best
         least = self.cost
         found: Result | None = None
         for centroids in parts:
             seeds = [0] * centroids.shape[1]
-            trial = solve(self.space, centroids, schedule, seeds, self._heard)
+            trial = solve(self.space, centroids, method, seeds, self._heard)
             result.n_iter[best] += trial.n_iter.sum()
             self.steps += int(trial.n_iter.sum())
             cheapest = float(trial.cost.min())
@@ -233,8 +233,8 @@ class _Search:
     def follow(self) -> None:
         """Let the kernel weights follow the labels, and the labels them, until both stay."""
         result, best = self.result, self.best
-        schedule = replace(self.hard, alternates=True, tol=FOLLOWED)
-        trial = solve(self.space, self.centroids, schedule, [0], self._heard)
+        method = Alternating(max_iter=self.hard.max_iter, tol=FOLLOWED)
+        trial = solve(self.space, self.centroids, method, [0], self._heard)
         result.centroids = trial.centroids
         result.labels[best], result.inertia[best] = trial.labels[0], trial.inertia[0]
         result.cost[best], result.kernel_weights[best] = trial.cost[0], trial.kernel_weights[0]

@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans_paper.arrays import Array, IntArray
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
-from kernelmeans_paper.methods import MEMORY_BUDGET
+from kernelmeans_paper.methods import COMMON
 from kernelmeans_paper.power import power_weights
 from kernelmeans_paper.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans_paper.report.picture import draw_lines
@@ -189,12 +189,7 @@ def _run(kernels: int, power: float | None, n: int, draws: int) -> Outcome:
 
 
 def _fitted(truth: Population, counts: Array, power: float | None) -> Any:
-    common: dict[str, Any] = {
-        "n_init": RESTARTS,
-        "random_state": 0,
-        "memory_budget": MEMORY_BUDGET,
-        "n_swaps": 0,
-    }
+    common = {**COMMON, "n_init": RESTARTS}
     if power is not None:
         common |= {"s0": power, "eta": 1.0, "tol": 1e-12}
     model: Any

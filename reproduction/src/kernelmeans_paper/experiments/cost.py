@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans_paper.arrays import Array
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
-from kernelmeans_paper.methods import MEMORY_BUDGET
+from kernelmeans_paper.methods import COMMON
 from kernelmeans_paper.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans_paper.report.picture import draw_lines
 from kernelmeans_paper.statistics import slope
@@ -40,13 +40,7 @@ def _grid(scale: Scale) -> list[dict[str, Any]]:
 def _run(axis: str, n: int, k: int, L: int) -> Outcome:
     X = np.random.default_rng(0).standard_normal((n, 10))
     K = np.stack([rbf_kernel(X, gamma=0.05 * 2.0**index) for index in range(L)])
-    common: dict[str, Any] = {
-        "eta": 1.01,
-        "init": np.arange(k),
-        "n_init": 1,
-        "n_swaps": 0,
-        "memory_budget": MEMORY_BUDGET,
-    }
+    common = {**COMMON, "eta": 1.01, "init": np.arange(k), "n_init": 1}
     if L == 1:
         short, long = _fits(KernelPowerKMeans(k, kernel="precomputed", **common), K[0])
     else:

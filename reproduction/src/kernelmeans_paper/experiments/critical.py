@@ -8,7 +8,7 @@ import numpy as np
 from kernelmeans import KernelPowerKMeans
 from kernelmeans_paper.arrays import Array
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
-from kernelmeans_paper.methods import MEMORY_BUDGET, Runs, scores
+from kernelmeans_paper.methods import Runs, fitted, scores
 from kernelmeans_paper.problems import TITLES, on_sphere, random_starts, standardised
 from kernelmeans_paper.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans_paper.report.picture import draw_lines
@@ -46,19 +46,10 @@ def _run(task: str, starts: int = 0, start: str = "", **where: Any) -> Outcome:
     problem = on_sphere(sphere, 0) if sphere else standardised(where["data"])
     if task == "growth":
         return _growth(problem.K)
-    model = KernelPowerKMeans(
-        problem.k,
-        kernel="precomputed",
-        s0=STARTS[start],
-        eta=1.04,
-        init=random_starts(len(problem.y), problem.k, starts),
-        memory_budget=MEMORY_BUDGET,
-        n_swaps=0,
-        random_state=0,
-    ).fit(problem.K)
+    init = random_starts(len(problem.y), problem.k, starts)
+    model = fitted(KernelPowerKMeans, problem, s0=STARTS[start], eta=1.04, init=init)
     runs = Runs(model.result_.labels, model.result_.n_iter)
-    found = scores(problem, runs)
-    return {**found, "critical": model.critical_power_}
+    return {**scores(problem, runs), "critical": model.critical_power_}
 
 
 def _growth(K: Array) -> Outcome:

@@ -64,7 +64,7 @@ def _report(results: Results, scale: Scale) -> Section:
         rows,
         notes=(
             "The paper does not say what its data are: these are two rings (radii 2 and 5) of five "
-            "Gaussian blobs (standard deviation .35, 50 points each), Gaussian kernel with "
+            "Gaussian blobs (standard deviation 0.35, 50 points each), Gaussian kernel with "
             "sigma = 1. The first column and the picture are of the first data set.",
         ),
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
-from kernelmeans_paper.methods import MEMORY_BUDGET, PAPER_SCHEDULE, Runs, scores
+from kernelmeans_paper.methods import PAPER_SCHEDULE, Runs, fitted, restarts, scores
 from kernelmeans_paper.problems import TITLES, Problem, random_starts, standardised
 from kernelmeans_paper.report import Entry, Section, Table
 from kernelmeans_paper.statistics import mean
@@ -34,40 +34,19 @@ def _hard(problem: Problem, seeding: str) -> Runs:
     """Twenty runs of kernel k-means."""
     starts = random_starts(len(problem.y), problem.k, HARD_RUNS)
     chosen: dict[str, Any] = {"init": starts} if seeding == "random" else {"n_init": HARD_RUNS}
-    return _restarts(KernelKMeans, problem, **chosen)
+    return restarts(KernelKMeans, problem, **chosen)
 
 
-def _annealed(problem: Problem, seeding: str, n_swaps: int | str = 0, **parameters: Any) -> Runs:
+def _annealed(problem: Problem, seeding: str, **parameters: Any) -> Runs:
     """Matched restarts from random samples, or one run for each seed from k-means++."""
     if seeding == "random":
         starts = random_starts(len(problem.y), problem.k, SEEDS)
-        return _restarts(KernelPowerKMeans, problem, init=starts, **parameters)
+        return restarts(KernelPowerKMeans, problem, init=starts, **parameters)
     models = [
-        KernelPowerKMeans(
-            problem.k,
-            kernel="precomputed",
-            memory_budget=MEMORY_BUDGET,
-            n_swaps=n_swaps,
-            random_state=seed,
-            **parameters,
-        ).fit(problem.K)
-        for seed in range(SEEDS)
+        fitted(KernelPowerKMeans, problem, random_state=seed, **parameters) for seed in range(SEEDS)
     ]
     labels = np.array([model.labels_ for model in models])
     return Runs(labels, np.array([model.n_iter_ for model in models]))
-
-
-def _restarts(estimator: Any, problem: Problem, **parameters: Any) -> Runs:
-    model = estimator(
-        problem.k,
-        kernel="precomputed",
-        memory_budget=MEMORY_BUDGET,
-        n_swaps=0,
-        random_state=0,
-        **parameters,
-    )
-    result = model.fit(problem.K).result_
-    return Runs(result.labels, result.n_iter)
 
 
 HARD = "hard, k-means++"
@@ -210,7 +189,7 @@ def _swap_table(results: Results, sets: Sequence[str]) -> Table:
         "swap",
         "One default fit, swap moves included, against the best of twenty runs of kernel k-means "
         "from k-means++ seeds: cost, %",
-        ("data", "seed 0", "mean of 10 seeds", "seeds within .1 % or below, %"),
+        ("data", "seed 0", "mean of 10 seeds", "seeds within 0.1 % or below, %"),
         rows,
         digits=3,
     )

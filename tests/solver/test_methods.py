@@ -1,0 +1,189 @@
+"""Methods: powers by step, and what ends a run."""
+
+import numpy as np
+import pytest
+
+from kernelmeans.solver import Alternating, Annealed, Ending, Hard, coldest_start
+from kernelmeans.solver.methods import LARGEST_POWER, Report
+from kernelmeans.solver.power import LENGTHS, SQUARES
+from kernelmeans.spaces import Centroids
+
+
+def test_the_papers_powers():
+    method = Annealed(s0=-1.0, critical_power=-3.0, eta=1.04, anneal_every=5)
+    powers = [method.finite_power(step) for step in range(342)]
+    expected = [-(1.04 ** (step // 5)) for step in range(342)]
+    np.testing.assert_allclose(powers, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("s0", [-0.1, -1, -30])
+def test_powers_stay_finite_however_long_a_run_is(s0):
+    method = Annealed(s0=s0, critical_power=-1, eta=3)
+    powers = np.array([method.finite_power(step) for step in range(10**4)])
+    assert np.isfinite(powers).all()
+    assert (np.diff(powers) <= 0).all()
+    assert powers[-1] <= -LARGEST_POWER
+
+
+def state_of(method, n_restarts):
+    """The state before the first step, of centroids that nothing is asked of."""
+    nothing = np.zeros((1, n_restarts, 1))
+    centroids = Centroids((nothing,), np.zeros((1, 1, n_restarts)), np.ones((n_restarts, 1)))
+    return method.init(None, centroids), centroids
+
+
+def report_of(objective=0.0, softness=0.0, fingerprint=0, n_restarts=1):
+    values = (np.broadcast_to(np.asarray(x), n_restarts) for x in (objective, softness))
+    return Report((), np.ones((1, n_restarts)), *values, np.full(n_restarts, fingerprint))
+
+
+def test_hard_steps_have_no_finite_power():
+    state, centroids = state_of(Hard(), 2)
+    for _ in range(3):
+        np.testing.assert_array_equal(Hard().power(state), [-np.inf, -np.inf])
+        Hard().step(state, None, centroids, report_of(n_restarts=2), [0, 0])
+    assert not Hard().anneals
+
+
+def test_hard_steps_end_when_labels_stay_or_go_in_circles():
+    method = Hard()
+    state, centroids = state_of(method, 1)
+    endings = []
+    for objective, fingerprint in [(9.0, 1), (8.0, 2), (8.0, 3), (7.0, 3)]:
+        report = report_of(objective, fingerprint=fingerprint)
+        endings.append(Ending(method.done(state, None, centroids, report)[0]))
+        method.step(state, None, centroids, report, [0])
+    # Other labels at the same cost, and then the same labels.
+    assert endings == [Ending.RUNNING, Ending.RUNNING, Ending.CONVERGED, Ending.CONVERGED]
+
+
+@pytest.mark.parametrize(("loss", "first"), [(SQUARES, 9.0), (LENGTHS, np.inf)])
+def test_a_first_step_of_another_loss_is_not_judged(loss, first):
+    method = Alternating(tol=1e-3, loss=loss)
+    state, centroids = state_of(method, 1)
+    assert not method.loss_of(state).weighs
+    method.step(state, None, centroids, report_of(9.0), [0])
+    assert state.objective == first
+    assert method.loss_of(state).weighs == loss.weighs
+    method.step(state, None, centroids, report_of(8.0), [0])
+    for objective, ending in ((7.99, Ending.RUNNING), (7.999, Ending.CONVERGED)):
+        assert method.done(state, None, centroids, report_of(objective)) == [ending]
+
+
+@pytest.mark.parametrize(
+    ("critical", "start"), [(-0.5, -1), (-np.inf, -np.inf), (0.3, -1), (-0.95, None), (-3.25, None)]
+)
+def test_the_coldest_start_lies_just_below_the_critical_power(critical, start):
+    s0 = coldest_start(critical)
+    if start is not None:
+        assert s0 == start
+    else:
+        assert 1.2 * critical <= s0 <= critical
+        assert s0 <= -1
+
+
+def test_no_restart_hardens_above_the_critical_power():
+    method = Annealed(s0=-1, critical_power=-4, eta=1.1)
+    crisp, soft = 0.0, 0.5
+    assert not method.hardens(-3.9, method.critical_power, np.array([crisp, soft])).any()
+    np.testing.assert_array_equal(
+        method.hardens(-4.1, method.critical_power, np.array([crisp, soft])), [True, False]
+    )
+
+
+def test_every_restart_hardens_in_the_end():
+    method = Annealed(s0=-1, critical_power=-4, eta=1.1)
+    assert method.hardens(-LARGEST_POWER, method.critical_power, np.array([0.9])).all()
+
+
+def test_a_constant_power_never_hardens_and_settles_on_tol():
+    method = Annealed(s0=-9, critical_power=-4, eta=1, tol=1e-3)
+    assert not method.hardens(-9, method.critical_power, np.array([0.0])).any()
+    state, centroids = state_of(method, 3)
+    state.objective = np.array([1.0, 1.0, np.inf])
+    report = report_of([0.9995, 0.99, 1.0], n_restarts=3)
+    expected = [Ending.CONVERGED, Ending.RUNNING, Ending.RUNNING]
+    np.testing.assert_array_equal(method.done(state, None, centroids, report), expected)
+
+
+def test_an_annealed_run_never_settles_on_tol():
+    method = Annealed(s0=-9, critical_power=-4, eta=1.01, tol=1)
+    state, centroids = state_of(method, 1)
+    state.objective = np.array([1.0])
+    assert method.done(state, None, centroids, report_of(1.0)) == [Ending.RUNNING]
+
+
+@pytest.mark.parametrize(
+    ("s0", "power", "answer"), [(-1, -1, True), (-1, -5, True), (-1, -7, False), (-5, -5, False)]
+)
+def test_centroids_collapse_until_well_below_the_critical_power(s0, power, answer):
+    method = Annealed(s0=s0, critical_power=-4, eta=1.1)
+    state, _ = state_of(method, 1)
+    state.time = np.array([np.log(power / s0) / np.log(1.1)])
+    assert method.collapsing(state) == [answer]
+
+
+@pytest.mark.parametrize("critical", [-8e3, -5e4, -1e7])
+def test_a_very_low_critical_power_is_passed_too(critical):
+    # A very narrow kernel makes all samples orthogonal: s* is about -n / 2.
+    method = Annealed(s0=coldest_start(critical), critical_power=critical, eta=1.06)
+    powers = [method.finite_power(step) for step in range(200)]
+    assert powers[0] <= critical
+    assert method.hardens(powers[-1], method.critical_power, np.array([0.9])).all()
+
+
+def test_a_run_on_constant_data_hardens():
+    method = Annealed(s0=-1, critical_power=-np.inf, eta=1.06)
+    assert method.hardens(method.finite_power(1000), method.critical_power, np.array([0.9])).all()
+
+
+def powers_of(method, softness):
+    """Powers of steps whose softness is given, (n_steps, n_restarts)."""
+    softness = np.atleast_2d(np.transpose(softness)).T
+    n_restarts = softness.shape[1]
+    state, centroids = state_of(method, n_restarts)
+    powers = []
+    for now in softness:
+        powers.append(method.finite_power(state.time))
+        method.step(
+            state, None, centroids, report_of(softness=now, n_restarts=n_restarts), [0] * n_restarts
+        )
+    return np.array(powers)
+
+
+@pytest.mark.parametrize("every", [1, 5])
+def test_without_a_pace_each_step_counts(every):
+    method = Annealed(s0=-2, critical_power=-1, eta=1.06, anneal_every=every)
+    powers = powers_of(method, np.random.default_rng(0).uniform(size=30))
+    np.testing.assert_array_equal(powers[:, 0], [method.finite_power(step) for step in range(30)])
+
+
+def test_a_pace_halves_the_growth_at_its_change_of_the_softness():
+    method = Annealed(s0=-2, critical_power=-1, eta=1.21, pace=0.01)
+    powers = powers_of(method, [0, 0, 0.01, 0, 0.03, 0.03, 0.03])[:, 0]
+    growth = np.log(powers[1:] / powers[:-1]) / np.log(1.21)
+    np.testing.assert_allclose(growth, [1, 1, 1 / 2, 1 / 2, 1 / 4, 1])
+
+
+def test_a_restart_waits_for_its_own_samples_alone():
+    method = Annealed(s0=-2, critical_power=-1, eta=1.1, pace=0.01)
+    softness = np.random.default_rng(0).uniform(size=(9, 3)) / 20
+    together = powers_of(method, softness)
+    for r in range(3):
+        np.testing.assert_array_equal(together[:, [r]], powers_of(method, softness[:, r]))
+    state, centroids = state_of(method, 3)
+    for now in softness[:4]:
+        method.step(state, None, centroids, report_of(softness=now, n_restarts=3), [0] * 3)
+    going = np.array([True, False, True])
+    state.keep(going)
+    centroids.keep(going)
+    report = report_of(softness=softness[4, [0, 2]], n_restarts=2)
+    method.step(state, None, centroids, report, [0] * 2)
+    np.testing.assert_array_equal(method.finite_power(state.time), together[5, [0, 2]])
+
+
+@pytest.mark.parametrize("s0", [-7.0, -1.0, -0.5])
+def test_what_forgets_the_start_comes_first(s0):
+    method = Annealed(s0=s0, critical_power=-6, eta=1.1, forgets=2, pace=0.01)
+    powers = powers_of(method, [0.5, 0.8, 0.8, 0.8])[:, 0]
+    np.testing.assert_allclose(powers, [max(s0, -1)] * 2 + [s0, 1.1 * s0])
