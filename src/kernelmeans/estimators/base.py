@@ -24,7 +24,7 @@ from kernelmeans.estimators.checks import (
 )
 from kernelmeans.estimators.inputs import Input
 from kernelmeans.estimators.lazy import by_blocks, loaded, refuse_elsewhere
-from kernelmeans.estimators.plan import Holder, Wish, plan
+from kernelmeans.estimators.plan import Holder, Wish, make_plan
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows, computed
@@ -133,12 +133,12 @@ class KernelClusterer(
         kernel = data.kernel(X, weight, seed)
         starts = Starts(hosted(self.init), self.n_init, self.n_clusters, kernel, X)
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
-        plans = plan(*data.parts(kernel, X), self._wish(), budget, device)
+        plan = make_plan(*data.parts(kernel, X), self._wish(), budget, device)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
         with Threads(None if device.is_host else 1) as threads:
-            holder = Holder(self.n_clusters, budget, weight, threads, seed, device)
-            space = data.space(kernel, plans, holder, self._weight_rule)
+            holder = Holder(plan, weight, threads, seed)
+            space = data.space(kernel, holder, self._weight_rule)
             method = self._method(space)
             result = self._solve(space, starts, method, budget.n_bytes, seeds, reporter)
             self._certify(space, method, result)
@@ -148,7 +148,7 @@ class KernelClusterer(
         del space
         self._data, self.result_, self.kernel_ = data, result, self._predictor.kernel
         data.remember(self.kernel_, X)
-        self.__dict__.update(data.attributes(kernel, plans, result))
+        self.__dict__.update(data.attributes(plan, result))
         self.objective_history_ = result.objective_history[result.best]
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
