@@ -76,6 +76,15 @@ def test_compares_with_plain_kernel_k_means_from_the_same_start(run, seed):
     assert percent < 0
 
 
+def test_fits_once_unless_asked_to_compare(fit, monkeypatch):
+    def fail(*args, **settings):
+        raise AssertionError("fitted twice")
+
+    monkeypatch.setattr(KernelKMeans, "fit", fail)
+    assert fit().exit_code == 0
+    assert "plain" not in summary()
+
+
 @pytest.mark.usefixtures("folder")
 def test_never_writes_worse_labels_than_it_has_computed(run):
     """Annealing alone ends above plain kernel k-means on some data."""

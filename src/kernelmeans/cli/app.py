@@ -6,17 +6,8 @@ from typing import Any
 import click
 
 from kernelmeans import __version__
+from kernelmeans.cli import options
 from kernelmeans.cli.errors import FriendlyGroup, installed, require, warnings_as_lines
-from kernelmeans.cli.options import (
-    DEMO,
-    EXISTING,
-    FIT,
-    PREDICT,
-    TABLE,
-    GroupedCommand,
-    estimator_parameters,
-    options,
-)
 
 
 @click.group(cls=FriendlyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,9 +20,9 @@ def app() -> None:
     """
 
 
-@app.command(cls=GroupedCommand)
-@click.argument("data", type=TABLE)
-@options(FIT)
+@app.command(cls=options.GroupedCommand)
+@click.argument("data", type=options.TABLE)
+@options.of(options.FIT)
 @click.pass_context
 def fit(ctx: click.Context, /, **chosen: Any) -> None:
     """Cluster the rows of DATA (.csv, .tsv, .parquet, .npy, .npz or .zarr).
@@ -39,7 +30,7 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
     Writes STEM.labels.csv (one line per row, counted from 0), STEM.model.skops (for
     "kernelmeans predict") and STEM.summary.json beside DATA, with --plot also STEM.png.
     """
-    parameters = estimator_parameters(ctx)
+    parameters = options.estimator_parameters(ctx)
     _require_for(chosen["data"])
     if chosen["plot"] or chosen["plot_file"]:
         require("matplotlib")
@@ -50,10 +41,10 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
         run_fit(FitJob.of(chosen, parameters=parameters))
 
 
-@app.command(cls=GroupedCommand)
-@click.argument("model", type=EXISTING)
-@click.argument("data", type=TABLE)
-@options(PREDICT)
+@app.command(cls=options.GroupedCommand)
+@click.argument("model", type=options.EXISTING)
+@click.argument("data", type=options.TABLE)
+@options.of(options.PREDICT)
 def predict(**chosen: Any) -> None:
     """Assign the rows of DATA to the clusters of MODEL, a file that "kernelmeans fit" wrote.
 
@@ -68,8 +59,8 @@ def predict(**chosen: Any) -> None:
         run_predict(PredictJob.of(chosen))
 
 
-@app.command(cls=GroupedCommand)
-@options(DEMO)
+@app.command(cls=options.GroupedCommand)
+@options.of(options.DEMO)
 @click.pass_context
 def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> None:
     """Cluster the 1797 handwritten digits that come with scikit-learn.

@@ -17,18 +17,11 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._text import bounded, listed
+from kernelmeans.cli import outputs
 from kernelmeans.cli.archives import refuse_beyond
 from kernelmeans.cli.data import ColumnChoice, Data, finite_matrix, load_data
 from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.model import Model, damaged_model_errors, load_model
-from kernelmeans.cli.outputs import (
-    as_json,
-    check_writable,
-    figure_writer,
-    json_writer,
-    labels_writer,
-    write_all,
-)
 from kernelmeans.cli.progress import progress
 from kernelmeans.cli.summary import as_text, fit_summary, summarized
 from kernelmeans.cli.tables import SHARE, PreparedRows, Table, blocks, loaded, read_table
@@ -94,7 +87,7 @@ class Job:
     def report(self, content: dict[str, Any]) -> None:
         """Print a summary on stdout."""
         if self.as_json:
-            click.echo(as_json(content))
+            click.echo(outputs.as_json(content))
         elif not self.quiet:
             click.echo(as_text(content))
 
@@ -199,7 +192,7 @@ class Fitted:
 def run_fit(job: FitJob) -> None:
     """Fit the job's data and write its files."""
     files = job.files()
-    check_writable(files.values(), source=job.data, force=job.force)
+    outputs.check_writable(files.values(), source=job.data, force=job.force)
     views = None if job.views is None else read_views(job.views)
     refusals = nullcontext if views is None else views.errors
     with estimator_errors(), refusals():
@@ -214,17 +207,17 @@ def run_fit(job: FitJob) -> None:
         job.note("the memberships would not fit into memory and are left out")
     model.set_params(device=None)  # the machine that predicts may have no such device
     writers = {
-        files["labels"]: labels_writer(model.labels_, memberships),
+        files["labels"]: outputs.labels_writer(model.labels_, memberships),
         files["model"]: Model(fitted.pipeline, data.columns, job.dtype).write,
-        files["summary"]: json_writer(summary),
+        files["summary"]: outputs.json_writer(summary),
     }
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
         names = None if found is None else [name for name, _ in found.kernels]
         figure = plot_fit(model, fitted.Z, kernel_names=names)
-        writers[files["plot"]] = figure_writer(figure, files["plot"])
-    write_all(writers)
+        writers[files["plot"]] = outputs.figure_writer(figure, files["plot"])
+    outputs.write_all(writers)
     job.report(summary)
 
 
@@ -254,7 +247,7 @@ def _estimator(job: FitJob, views: Views | FoundViews | None) -> Any:
 def run_predict(job: PredictJob) -> None:
     """Assign the rows of a table to the clusters of a model and write their labels."""
     file = job.place(job.labels, ".labels.csv")
-    check_writable([file], source=job.data, force=job.force)
+    outputs.check_writable([file], source=job.data, force=job.force)
     budget = job.budget()
     model = load_model(job.model, budget)
     table = read_table(job.data, header=job.header, budget=budget)
@@ -262,7 +255,7 @@ def run_predict(job: PredictJob) -> None:
     X = finite_matrix(table, columns, model.dtype, _most(budget, model.dtype))
     with estimator_errors(), damaged_model_errors(job.model):
         labels = np.concatenate([model.pipeline.predict(rows) for _, rows in blocks(X)])
-    write_all({file: labels_writer(labels)})
+    outputs.write_all({file: outputs.labels_writer(labels)})
     n_clusters = model.pipeline[-1].n_clusters
     job.report(
         summarized(job.data, labels, n_clusters, {}) | {"files": {"labels": str(file)}},
@@ -271,12 +264,12 @@ def run_predict(job: PredictJob) -> None:
 
 def write_digits(path: Path, label: str, *, force: bool) -> None:
     """Write 1797 handwritten digits, one image of 64 pixels a line, and which digit each is."""
-    check_writable([path], force=force)
+    outputs.check_writable([path], force=force)
     digits = load_digits()
     names = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
     frame = pl.DataFrame(digits.data.astype("int8"), schema=names)
     frame = frame.with_columns(pl.Series(label, digits.target))
-    write_all({path: frame.write_csv})
+    outputs.write_all({path: frame.write_csv})
 
 
 def _most(budget: int, dtype: str) -> float:

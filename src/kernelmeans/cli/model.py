@@ -13,7 +13,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType
@@ -95,13 +95,7 @@ class Model:
 
     def write(self, file: BinaryIO) -> None:
         """Write the model file."""
-        content = {
-            "format": _FORMAT,
-            "version": kernelmeans.__version__,
-            "columns": self.columns,
-            "dtype": self.dtype,
-            "pipeline": self.pipeline,
-        }
+        content = {"format": _FORMAT, "version": kernelmeans.__version__, **vars(self)}
         skops.io.dump(content, file, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
 
 
@@ -274,10 +268,9 @@ def _as_model(path: Path, content: Any) -> Model:
             f"{content['format']}, but {kernelmeans.__version__} reads format {_FORMAT}: "
             "install that version, or fit again"
         )
-    if {"pipeline", "columns", "dtype"} <= content.keys():
-        model = Model(content["pipeline"], content["columns"], content["dtype"])
-        if _well_formed(model):
-            return model
+    parts: dict[str, Any] = {own.name: content.get(own.name) for own in fields(Model)}
+    if _well_formed(model := Model(**parts)):
+        return model
     raise BadInputError(f"{path}: the model is incomplete; fit it again")
 
 

@@ -168,7 +168,7 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(records)
 
 
-def options(known: Mapping[str, Documented]) -> Callable[[Any], Any]:
+def of(known: Mapping[str, Documented]) -> Callable[[Any], Any]:
     """Give a command the options of the parameters that are known."""
 
     def decorate(command: Any) -> Any:

@@ -1,11 +1,16 @@
-import inspect
+"""The commands: their options, help and the demo."""
 
+import inspect
+import json
+from pathlib import Path
+
+import polars as pl
 import pytest
 
 import kernelmeans
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.cli.app import app
-from kernelmeans.cli.options import estimator_parameters
+from kernelmeans.cli.options import FIT, Value, estimator_parameters
 
 
 @pytest.fixture
@@ -25,6 +30,13 @@ def test_every_estimator_parameter_has_its_option(defaults):
     assert defaults.keys() == inspect.signature(KernelPowerKMeans).parameters.keys() - {
         "kernel_params"
     }
+
+
+@pytest.mark.parametrize("name", sorted(set(FIT) & KernelPowerKMeans._parameter_constraints.keys()))
+def test_options_take_the_names_that_the_estimator_takes(name):
+    constraints = KernelPowerKMeans._parameter_constraints[name]
+    allowed = [own.options for own in constraints if hasattr(own, "options")]
+    assert set(Value(FIT[name].kind).names) - {"none"} == set().union(*allowed)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +73,28 @@ def test_help_says_the_exit_codes(run):
 
 def test_version(run):
     assert run("--version").output == f"kernelmeans {kernelmeans.__version__}\n"
+
+
+@pytest.mark.usefixtures("folder")
+def test_demo_does_the_main_job_on_digits(run):
+    result = run("demo", "-o", "out")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("kernelmeans fit out/digits.csv -k 10 --no-scale")
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "digits.csv",
+        "digits.labels.csv",
+        "digits.model.skops",
+        "digits.png",
+        "digits.summary.json",
+    ]
+    summary = json.loads(Path("out/digits.summary.json").read_text())
+    assert (summary["rows"], summary["features"], summary["clusters"]) == (1797, 64, 10)
+    assert summary["agreement"]["nmi"] > 0.8
+    assert pl.read_csv("out/digits.labels.csv")["label"].n_unique() == 10
+
+
+@pytest.mark.usefixtures("folder")
+def test_demo_does_not_overwrite(refused):
+    Path("digits.csv").write_text("mine")
+    assert "--force" in refused("demo")
+    assert Path("digits.csv").read_text() == "mine"
