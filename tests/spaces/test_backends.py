@@ -16,8 +16,8 @@ from kernelmeans.spaces import (
     EntropyRule,
     FeatureSpace,
     GramSpace,
-    PartedSpace,
     ProductSpace,
+    stream,
 )
 from oracle import rbf
 from spaces import test_lowrank, test_product
@@ -135,9 +135,7 @@ class TestHeldLandmarks(OnDevices, test_lowrank.TestLandmarks):
 @pytest.mark.slow
 class TestPartedLandmarks(TestHeldLandmarks):
     def make_space(self, X, weight, threads, device):
-        space = PartedSpace(super().make_space(X, weight, threads, device), X, PARTS, weight)
-        space.survey()
-        return space
+        return stream(super().make_space(X, weight, threads, device), X, PARTS, weight)
 
 
 @pytest.mark.slow

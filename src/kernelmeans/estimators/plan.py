@@ -28,7 +28,7 @@ from kernelmeans.lowrank import (
 from kernelmeans.memory import Budget, check_memory
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
-from kernelmeans.spaces import FeatureSpace, GramSpace, PartedSpace, Space
+from kernelmeans.spaces import FeatureSpace, GramSpace, Space, stream, stream_on_cluster
 from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 
 #: What fits cost, in multiplications (``benchmarks/auto.py`` measures it): a kernel value, beside
@@ -450,13 +450,10 @@ class Holder:
         cluster = Cluster.find() if isinstance(X, DaskRows) else None
         if cluster is not None:
             held = fits_workers(cluster, sample, X, row_bytes)
-            space = PartedSpace.on_cluster(sample, X, self.weight, cluster, held)
-        else:
-            space = self._parted(sample, X, row_bytes, budget.n_bytes)
-        space.survey()
-        return space
+            return stream_on_cluster(sample, X, self.weight, cluster, held)
+        return self._streamed(sample, X, row_bytes, budget.n_bytes)
 
-    def _parted(self, sample: FeatureSpace, X: Data, row_bytes: int, budget: int) -> PartedSpace:
+    def _streamed(self, sample: FeatureSpace, X: Data, row_bytes: int, budget: int) -> FeatureSpace:
         room = budget // 2
         check_memory(
             2 * FEWEST_ROWS * row_bytes,
@@ -468,7 +465,7 @@ class Holder:
         most = max(FEWEST_ROWS, min(PART_BYTES, room // PARTS) // row_bytes)
         # A thread works on one part while another is read for it.
         in_flight = min(2 * self.threads.workers, room // (most * row_bytes))
-        return PartedSpace(sample, X, row_blocks(X, most), self.weight, in_flight)
+        return stream(sample, X, row_blocks(X, most), self.weight, in_flight)
 
 
 def fits_workers(cluster: Cluster, sample: FeatureSpace, X: DaskRows, row_bytes: int) -> bool:
