@@ -157,7 +157,7 @@ default="random-partition"
         self.cache_kernel = cache_kernel
         self.random_state = random_state
 
-    def _input(self) -> Input:
+    def _make_input(self) -> Input:
         return several_kernels(self.kernels, self.kernel_scaling)
 
     def _method(self, space: Space) -> Method:

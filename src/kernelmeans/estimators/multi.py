@@ -242,7 +242,7 @@ class MultiKernelPowerKMeans(KernelClusterer):
         self.device = device
         self.random_state = random_state
 
-    def _input(self) -> Input:
+    def _make_input(self) -> Input:
         return several_kernels(self.kernels, self.kernel_scaling)
 
     def _method(self, space: Space) -> Method:

@@ -20,7 +20,7 @@ class OneKernelClusterer(KernelClusterer):
 
     kernel_: Kernel
 
-    def _input(self) -> Input:
+    def _make_input(self) -> Input:
         return one_kernel({name: getattr(self, name) for name in _OF_KERNEL})
 
     @property
@@ -648,7 +648,7 @@ class PowerKMeans(KernelClusterer):
         self.device = device
         self.random_state = random_state
 
-    def _input(self) -> Input:
+    def _make_input(self) -> Input:
         return Input({"kernel": "linear"})
 
     def _method(self, space: Space) -> Method:
