@@ -59,8 +59,8 @@ class KernelClusterer(
 ):
     """Clusters in the feature space of one kernel or of several.
 
-    An estimator says what X holds (`_make_input`), by which method it is clustered (`_method`), and, if
-    it has several kernels, how their weights follow the costs (`_weight_rule`).
+    An estimator says what X holds (`_make_input`), by which method it is clustered (`_method`),
+    and, if it has several kernels, how their weights follow the costs (`_weight_rule`).
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
