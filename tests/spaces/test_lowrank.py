@@ -16,13 +16,7 @@ from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit, Fourier, Nystroem, approximate
 from kernelmeans.rows import open_rows
 from kernelmeans.solver import Annealed, Hard, solve
-from kernelmeans.spaces import (
-    EntropyRule,
-    FeatureSpace,
-    GramSpace,
-    ProductSpace,
-    stream,
-)
+from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, stream
 from oracle import rbf
 from spaces.conformance import N, SpaceConformance
 from spaces.test_product import FACTORS

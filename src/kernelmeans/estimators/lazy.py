@@ -17,7 +17,7 @@ from kernelmeans.rows import DaskRows, Rows
 #: Fraction of the memory budget up to which rows on disk are loaded.
 LOADED_SHARE = 0.25
 #: Attributes that labels of new rows depend on, beside parameters.
-_NEEDED = {"n_features_in_", "kernel_", "_data", "_predictor"}
+_NEEDED = {"n_features_in_", "kernel_", "_input", "_predictor"}
 
 
 def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:

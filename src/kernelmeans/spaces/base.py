@@ -19,7 +19,7 @@ from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.chunks import Chunks
 from kernelmeans.spaces.predictor import Predictor
 from kernelmeans.spaces.step import Moved, Step
-from kernelmeans.spaces.sums import Memory, PartialSum, Trace, side_by_side
+from kernelmeans.spaces.sums import Memory, PartialSum, Sums, Trace, side_by_side
 
 #: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
 BLOCK_BYTES = 2**20
@@ -95,13 +95,11 @@ class Space(ABC):
         """<phi_i, theta_j>, shape (k, R, block)."""
 
     @abstractmethod
-    def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
+    def accumulate(self, coefficients: Array, block: slice) -> Sums:
         """Partial sums of c_i phi_i over this block, for coefficients (k, R, block) of any sign."""
 
     @abstractmethod
-    def add(
-        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
-    ) -> tuple[Array, ...]:
+    def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         """The total of the blocks before, None for the first, and a block's partial sums.
 
         In place, and in block order, so that sums do not depend on threads.
@@ -194,7 +192,7 @@ class Space(ABC):
 
         if self.chunks is not None:
             return self.chunks.total(_reduced, along, function, shape, *arguments)
-        total: tuple[Array, ...] | None = None
+        total: Sums | None = None
         sums: tuple[Any, ...] = ()
         for block, partial in self.engine.map(work, self.blocks(math.prod(shape))):
             if partial.vectors:
@@ -264,7 +262,7 @@ class Space(ABC):
 
     def update(
         self,
-        sums: tuple[Array, ...],
+        sums: Sums,
         mass: Array,
         old: Centroids | None = None,
         factor: Array | None = None,

@@ -9,15 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import (
-    beside,
-    double,
-    like,
-    namespace,
-    on_host,
-    picked,
-    to_numpy,
-)
+from kernelmeans._arrays import beside, double, like, namespace, on_host, picked, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
@@ -29,7 +21,7 @@ from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.chunks import Chunks, ClusterChunks, LocalChunks
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Moved, Step
-from kernelmeans.spaces.sums import Memory, Trace
+from kernelmeans.spaces.sums import Memory, Sums, Trace
 
 #: Rows whose features are made at a time.
 FILL_ROWS = 2048
@@ -231,15 +223,13 @@ class FeatureSpace(Space):
         products = reshape(products, (k, restarts, -1))
         return products
 
-    def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
+    def accumulate(self, coefficients: Array, block: slice) -> Sums:
         k, restarts, rows = coefficients.shape
         xp = namespace(coefficients)
         sums = xp.reshape(coefficients, (-1, rows)) @ self.source.take(block).Z
         return (xp.reshape(xp.asarray(sums), (k, restarts, -1)),)
 
-    def add(
-        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
-    ) -> tuple[Array, ...]:
+    def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         if total is None:
             # Of many blocks: their roundings should not add up.
             return (double(partial[0]),)
