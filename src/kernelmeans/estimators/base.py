@@ -370,11 +370,11 @@ class KernelClusterer(
         trace = space.traces(centroids.kernel_weights[0])
         self.approximation_error_, self.inertia_bounds_ = None, None
         if trace is not None:
-            self.approximation_error_ = trace.left_out / trace.total if trace.total > 0 else 0.0
-            if trace.left_out > 0 or not settled:
+            self.approximation_error_ = trace.residual / trace.total if trace.total > 0 else 0.0
+            if trace.residual > 0 or not settled:
                 cost = partition_cost(space, centroids)
                 # A cost that is nil may be rounded below it.
-                self.inertia_bounds_ = max(0.0, cost - trace.left_out), max(0.0, cost)
+                self.inertia_bounds_ = max(0.0, cost - trace.residual), max(0.0, cost)
 
     def _label(self, X: Data, given: Any, weight: Array, floor: float, held: Space | None) -> None:
         """Labels, cost and memberships of the training rows."""
