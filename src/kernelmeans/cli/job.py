@@ -254,7 +254,9 @@ def run_predict(job: PredictJob) -> None:
     columns = _model_columns(table, model, job)
     X = finite_matrix(table, columns, model.dtype, _most(budget, model.dtype))
     with estimator_errors(), damaged_model_errors(job.model):
-        labels = np.concatenate([model.pipeline.predict(rows) for _, rows in blocks(X)])
+        # Of a loop, the last block would stay in memory while the next is read.
+        found = map(lambda block: model.pipeline.predict(block[1]), blocks(X))
+        labels = np.concatenate(list(found))
     outputs.write_all({file: outputs.labels_writer(labels)})
     n_clusters = model.pipeline[-1].n_clusters
     job.report(
