@@ -28,7 +28,7 @@ from kernelmeans.kernels import Kernel, resolve_gamma
 from kernelmeans.lowrank import Explicit, FeatureMap, approximate
 from kernelmeans.solver import Annealed, coldest_start, critical_power, solve
 from kernelmeans.solver.methods import AUTO_ETA, AUTO_RELAXATION
-from kernelmeans.spaces import FeatureSpace, PartedSpace
+from kernelmeans.spaces import FeatureSpace, stream
 from kernelmeans.spaces.features import row_blocks
 
 K, P, LANDMARKS = 10, 16, 500
@@ -183,7 +183,7 @@ def steps(n: int = 1_000_000, n_steps: int = 10) -> None:
         space = FeatureSpace.hold(found, X, weight, threads)
         schedule = schedule_for(space, n_steps)
     seeds = np.random.default_rng(0).choice(n, (K, 1), replace=False)
-    Z, width = space.Z, space.width
+    Z, width = space.source.Z, space.source.width
     C, W = np.zeros((K, width), np.float32) + 0.1, np.full((K, n), 0.1, np.float32)
 
     def loop() -> None:
@@ -294,7 +294,7 @@ def anew_over_held(n: int, p: int, n_landmarks: int, n_steps: int = 8) -> float:
             else:
                 found = Explicit(Kernel("linear", {}))
             held = FeatureSpace.hold(found, X, weight, threads)
-            anew = PartedSpace(held, X, row_blocks(X, 4096), weight)
+            anew = stream(held, X, row_blocks(X, 4096), weight)
             schedule = schedule_for(held, n_steps)
         seeds = np.random.default_rng(0).choice(n, (K, 1), replace=False)
 

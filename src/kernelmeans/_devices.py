@@ -1,6 +1,6 @@
 """Devices that estimators compute on, and how much memory they have."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from array_api_compat import is_cupy_array, is_dask_array, is_jax_array, is_torch_array
@@ -14,21 +14,23 @@ from kernelmeans.memory import Budget, budget_bytes, free_bytes, total_bytes
 JUST_ABOVE = 1 + 2.0**-13
 
 
-class Device(NamedTuple):
+class Device:
     """A library, and the device that its arrays are on.
 
-    Attributes
+    Parameters
     ----------
     anchor : array
         An array there; NumPy's on the host.
+
+    Attributes
+    ----------
+    is_host : bool
+        Whether NumPy computes.
     """
 
-    anchor: Array
-
-    @property
-    def is_host(self) -> bool:
-        """Whether NumPy computes."""
-        return on_host(self.anchor)
+    def __init__(self, anchor: Array) -> None:
+        self.anchor = anchor
+        self.is_host = on_host(anchor)
 
     def is_same(self, other: "Device") -> bool:
         """Whether arrays of both can be in one expression."""
@@ -37,7 +39,7 @@ class Device(NamedTuple):
 
     def put(self, values: Any) -> Any:
         """Values of the host as an array there, in their own precision."""
-        return beside(values, self.anchor)
+        return values if self.is_host else beside(values, self.anchor)
 
     def budget(self, memory_budget: int | str | None) -> Budget:
         """What a fit may take there; see `budget_bytes`. What is free counts if it is not given."""
@@ -116,6 +118,8 @@ def device_of(name: str | None, X: Any) -> Device:
 
 def is_foreign(X: Any) -> bool:
     """Whether X is an array of another library than NumPy, in memory and to be written to."""
+    if X is None or isinstance(X, np.ndarray):
+        return False
     if is_torch_array(X) or is_cupy_array(X):
         return True
     known = on_host(X) or is_dask_array(X) or is_jax_array(X)

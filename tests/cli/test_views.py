@@ -461,7 +461,7 @@ def hide_in_predictor(model) -> None:
 
 
 def hide_in_view(model) -> None:
-    model._data.views[0] = model._data.views[0]._replace(spec={"kernel": Evil()})
+    model._input.views[0] = model._input.views[0]._replace(spec={"kernel": Evil()})
 
 
 @pytest.mark.parametrize("change", [hide_in_kernel, hide_in_predictor, hide_in_view])

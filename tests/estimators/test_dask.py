@@ -363,7 +363,7 @@ def test_runs_on_draws_are_the_same_on_the_workers(workers, monkeypatch, model):
     monkeypatch.setattr(base, "rehearse", lambda *own: rehearsed.append(own[0]) or rehearse(*own))
     rows = data.blobs(4000, p=4, k=3, spread=1.5)[0]
     assert_same(*both(workers, model, lazy(rows, (1000, 4))))
-    assert [space.remote is not None for space in rehearsed] == [False, True]
+    assert [space.chunks.cluster is not None for space in rehearsed] == [False, True]
 
 
 def test_each_block_of_new_rows_is_compared_by_one_thread(monkeypatch):

@@ -1,5 +1,6 @@
 """What a call without parameters does: heat, silently on ordinary data."""
 
+import ast
 import inspect
 import re
 import warnings
@@ -12,7 +13,8 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.preprocessing import StandardScaler
 
 import data
-from kernelmeans import KernelPowerKMeans
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
 from kernelmeans.kernels import PARAMETERS, resolve_kernel
 from kernelmeans.lowrank import METHODS
 
@@ -125,3 +127,18 @@ def test_a_graph_that_does_not_fit_is_refused_with_its_bytes():
     rows = data.cloud(2000, 3)
     with pytest.raises(MemoryError, match=r"graph of kernel='heat'.*\(\d+ bytes\), more than"):
         KernelPowerKMeans(3, approximation=None, memory_budget="1MB").fit(rows)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [KernelPowerKMeans, KernelKMeans, PowerKMeans, MultiKernelPowerKMeans, MKKM, RKKM, RMKKM],
+)
+def test_every_parameter_is_documented_with_its_default(estimator):
+    """What `help` shows is complete: no reader is sent to another class."""
+    text = inspect.cleandoc(estimator.__doc__).replace("\\\n", "")
+    documented = dict(re.findall(r"^(\w+) : .*?default=(\S+)$", text, re.MULTILINE))
+    defaults = inspect.signature(estimator).parameters
+    assert {name: ast.literal_eval(value) for name, value in documented.items()} == {
+        name: parameter.default for name, parameter in defaults.items()
+    }
+    assert "As for" not in text

@@ -415,7 +415,7 @@ def test_a_sparse_table_with_columns_to_spare_stays_sparse():
     by_place = MultiKernelPowerKMeans(3, kernels=places, random_state=0).fit(rows)
     np.testing.assert_array_equal(by_name.labels_, by_place.labels_)
     np.testing.assert_array_equal(by_name.predict(table), by_name.labels_)
-    read = by_name._data.read(by_name, table, np.float64, reset=False)
+    read = by_name._input.read(by_name, table, np.float64, reset=False)
     assert scipy.sparse.issparse(read)
 
 

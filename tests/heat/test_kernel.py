@@ -1,5 +1,7 @@
 """Heat kernels against dense matrix exponentials, and what holds for any of them."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -181,3 +183,18 @@ def test_single_precision_stays():
     assert kernel.features(X).dtype == np.float32
     accurate = HeatKernel(6).fit(X.astype(np.float64), n_clusters=3)
     assert_allclose(kernel(X, X), accurate(X, X), atol=1e-5)
+
+
+@pytest.mark.parametrize(("n", "p", "k"), [(4000, 100, 10), (6000, 3, 2), (1500, 4, 60)])
+def test_a_fit_takes_no_more_memory_than_it_says(n, p, k):
+    X, _ = blobs(n, k=k, p=p)
+    kernel = HeatKernel()
+    said = kernel.fit_bytes(X, k)
+    HeatKernel().fit(X[:50], n_clusters=2)  # modules that are loaded late
+    tracemalloc.start()
+    try:
+        kernel.fit(X, n_clusters=k)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert said / 4 < peak < said

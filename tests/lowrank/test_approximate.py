@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import data
 from kernelmeans.kernels import Kernel, resolve_kernel
 from kernelmeans.lowrank import approximate, check_method
-from kernelmeans.lowrank.approximate import AUTO_COMPONENTS, left_out
+from kernelmeans.lowrank.approximate import AUTO_COMPONENTS, residual_share
 
 CLOUD = data.cloud(300, 3)
 WEIGHT = np.random.default_rng(0).uniform(0, 3, 300)
@@ -85,7 +85,7 @@ class TestNumber:
         kernel = Kernel("rbf", {"gamma": 1.0})
         found = approximate(kernel, X, np.ones(50), method, components, seed=0)
         assert len(landmarks_of(found)) == 1
-        assert left_out(found, X, np.ones(50)) <= 1e-12
+        assert residual_share(found, X, np.ones(50)) <= 1e-12
 
     @pytest.mark.parametrize("method", ["landmarks", "rpcholesky"])
     @pytest.mark.parametrize("components", [5, 0.9])
@@ -93,7 +93,7 @@ class TestNumber:
         X = np.zeros((30, 2))
         kernel = Kernel("poly", {"gamma": 1.0, "degree": 2, "coef0": 0.0})
         found = approximate(kernel, X, np.ones(30), method, components, seed=0)
-        assert left_out(found, X, np.ones(30)) == 0
+        assert residual_share(found, X, np.ones(30)) == 0
         assert_array_equal(coordinates(found, X), np.zeros((30, 1)))
 
 
@@ -137,7 +137,7 @@ class TestShare:
         weight = np.r_[np.ones(40), np.zeros(9000)]
         kernel = Kernel("rbf", {"gamma": 1.0})
         found = approximate(kernel, X, weight, "landmarks", 0.9, seed=0)
-        assert left_out(found, X[:40], weight[:40]) <= 0.1
+        assert residual_share(found, X[:40], weight[:40]) <= 0.1
 
     @pytest.mark.parametrize("method", ["landmarks", "rpcholesky"])
     @pytest.mark.slow
@@ -166,7 +166,7 @@ class TestLeftOut:
         S = [int(np.flatnonzero((row == CLOUD).all(axis=1))[0]) for row in places]
         part = K[:, S] @ np.linalg.pinv(K[np.ix_(S, S)], hermitian=True) @ K[S]
         expected = WEIGHT @ np.diagonal(K - part) / (WEIGHT @ np.diagonal(K))
-        assert left_out(found, CLOUD, WEIGHT) == pytest.approx(expected, rel=1e-8, abs=1e-13)
+        assert residual_share(found, CLOUD, WEIGHT) == pytest.approx(expected, rel=1e-8, abs=1e-13)
         assert 0 < expected < 1
 
     def test_of_a_kernel_matrix(self):
@@ -175,7 +175,9 @@ class TestLeftOut:
         by_rows = approximate(kernel, CLOUD, WEIGHT, "rpcholesky", 6, seed=0)
         by_matrix = approximate(Kernel("precomputed", {}), K, WEIGHT, "rpcholesky", 6, seed=0)
         assert_array_equal(CLOUD[landmarks_of(by_matrix)], landmarks_of(by_rows))
-        assert left_out(by_matrix, K, WEIGHT) == pytest.approx(left_out(by_rows, CLOUD, WEIGHT))
+        assert residual_share(by_matrix, K, WEIGHT) == pytest.approx(
+            residual_share(by_rows, CLOUD, WEIGHT)
+        )
 
 
 class TestRows:
@@ -203,7 +205,9 @@ class TestRows:
         lost = {
             method: np.mean(
                 [
-                    left_out(approximate(kernel, CLOUD, WEIGHT, method, 20, seed), CLOUD, WEIGHT)
+                    residual_share(
+                        approximate(kernel, CLOUD, WEIGHT, method, 20, seed), CLOUD, WEIGHT
+                    )
                     for seed in range(5)
                 ]
             )

@@ -40,19 +40,19 @@ def test_what_is_left_out_after_each_pivot_is_that_of_the_projection(K, weight, 
     found = run(K, weight, most=60)
     assert len(found.indices) == 60
     expected = [left_out(K, weight, found.indices[: i + 1]) for i in range(60)]
-    np.testing.assert_allclose(found.left_out, expected, rtol=0, atol=atol)
+    np.testing.assert_allclose(found.residual, expected, rtol=0, atol=atol)
 
 
 def test_float32_keeps_its_digits_where_little_is_left(rng):
     K = rbf_kernel(rng.standard_normal((400, 3)), gamma=0.05).astype(np.float32)
     found = run(K, tolerance=1e-4)
     expected = left_out(K, np.ones(400), found.indices)
-    np.testing.assert_allclose(found.left_out[-1], expected, rtol=0.02)
+    np.testing.assert_allclose(found.residual[-1], expected, rtol=0.02)
 
 
 def test_it_stops_at_the_tolerance_and_not_before(K):
     found = run(K, tolerance=0.05)
-    assert found.left_out[-1] <= 0.05 < found.left_out[-2]
+    assert found.residual[-1] <= 0.05 < found.residual[-2]
     np.testing.assert_array_equal(found.indices, run(K).indices[: len(found.indices)])
 
 
@@ -95,7 +95,7 @@ def test_many_blocks_leave_no_more_than_one_pivot_at_a_time(rng):
 
     for most in (20, 150):
         one = np.array([textbook(seed, most) for seed in range(12)])
-        got = np.array([run(K, most=most, seed=seed).left_out[-1] for seed in range(12)])
+        got = np.array([run(K, most=most, seed=seed).residual[-1] for seed in range(12)])
         spread = np.sqrt((one.var(ddof=1) + got.var(ddof=1)) / 12)
         assert abs(got.mean() - one.mean()) < 4 * spread
 
@@ -104,14 +104,14 @@ def test_duplicates_are_chosen_once(rng):
     K = rbf_kernel(np.repeat(rng.standard_normal((9, 2)), 20, axis=0))
     found = run(K)
     assert sorted(found.indices // 20) == list(range(9))
-    assert found.left_out[-1] <= 1e-12
+    assert found.residual[-1] <= 1e-12
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_constant_kernel_has_one_pivot(dtype):
     found = run(np.full((50, 50), 7, dtype))
     assert len(found.indices) == 1
-    np.testing.assert_array_equal(found.left_out, 0)
+    np.testing.assert_array_equal(found.residual, 0)
 
 
 def test_rows_that_contradict_the_diagonal_end_the_search():
@@ -131,7 +131,7 @@ def test_rows_of_zeros_are_never_pivots(K):
 @pytest.mark.parametrize("K", [np.zeros((5, 5)), -np.eye(5)])
 def test_without_a_positive_diagonal_there_are_no_pivots(K):
     found = run(K)
-    assert found.indices.shape == found.left_out.shape == (0,)
+    assert found.indices.shape == found.residual.shape == (0,)
     assert np.issubdtype(found.indices.dtype, np.integer)
 
 
@@ -164,9 +164,9 @@ def test_it_ends_with_different_pivots_and_a_falling_share(seed, n, rank, decay,
     weight = rng.choice([0, 1e-3, 1, 50], n)
     found = run(K, weight, seed=seed)
     assert len(set(found.indices)) == len(found.indices) <= n
-    assert (np.diff(found.left_out, prepend=1) <= 0).all()
-    assert (found.left_out >= 0).all()
+    assert (np.diff(found.residual, prepend=1) <= 0).all()
+    assert (found.residual >= 0).all()
     if not indefinite and weight.any():
         spanned = X @ np.linalg.pinv(X[found.indices]) @ X[found.indices]
         outside = weight @ ((X - spanned) ** 2).sum(axis=1) / (weight @ (X**2).sum(axis=1))
-        assert max(found.left_out[-1], outside) <= 2e3 * np.finfo(dtype).eps
+        assert max(found.residual[-1], outside) <= 2e3 * np.finfo(dtype).eps

@@ -12,13 +12,7 @@ from kernelmeans._devices import device_of
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit, Fourier, Nystroem
-from kernelmeans.spaces import (
-    EntropyRule,
-    FeatureSpace,
-    GramSpace,
-    PartedSpace,
-    ProductSpace,
-)
+from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, stream
 from oracle import rbf
 from spaces import test_lowrank, test_product
 from spaces.conformance import N, SpaceConformance
@@ -135,9 +129,7 @@ class TestHeldLandmarks(OnDevices, test_lowrank.TestLandmarks):
 @pytest.mark.slow
 class TestPartedLandmarks(TestHeldLandmarks):
     def make_space(self, X, weight, threads, device):
-        space = PartedSpace(super().make_space(X, weight, threads, device), X, PARTS, weight)
-        space.survey()
-        return space
+        return stream(super().make_space(X, weight, threads, device), X, PARTS, weight)
 
 
 @pytest.mark.slow

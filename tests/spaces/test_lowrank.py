@@ -16,13 +16,7 @@ from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit, Fourier, Nystroem, approximate
 from kernelmeans.rows import open_rows
 from kernelmeans.solver import Annealed, Hard, solve
-from kernelmeans.spaces import (
-    EntropyRule,
-    FeatureSpace,
-    GramSpace,
-    PartedSpace,
-    ProductSpace,
-)
+from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, stream
 from oracle import rbf
 from spaces.conformance import N, SpaceConformance
 from spaces.test_product import FACTORS
@@ -181,9 +175,7 @@ class TestFourier(SpaceConformance):
 
 def parted(features, X, weight, threads, rows=None, parts=PARTS):
     sample = FeatureSpace.hold(features, X, weight, threads)
-    space = PartedSpace(sample, X if rows is None else rows, parts, weight)
-    space.survey()
-    return space
+    return stream(sample, X if rows is None else rows, parts, weight)
 
 
 class Parted:
@@ -234,7 +226,7 @@ class TestPartedNormalised(Parted, TestNormalised):
 
 class TestPartedFourier(Parted, TestFourier):
     def found(self, X, weight):
-        return Fourier(RBF, self.waves(weight.dtype)), None
+        return Fourier(RBF, self.waves(weight.dtype))
 
 
 class Mix(SpaceConformance):
@@ -295,21 +287,21 @@ class Mix(SpaceConformance):
 
 class TestHeldSideBySide(Mix):
     def test_nothing_is_in_parts(self, space):
-        assert space.parts is None
+        assert space.chunks is None
 
 
 class TestPartedSideBySide(Mix):
     FORMS = ("parted", "parted", "parted")
 
     def test_parts_are_opened_together(self, space):
-        assert space.parts == PARTS
+        assert space.chunks.slices == PARTS
 
 
 class TestHeldAndParted(Mix):
     FORMS = ("held", "parted", "parted")
 
     def test_parts_are_opened_together(self, space):
-        assert space.parts == PARTS
+        assert space.chunks.slices == PARTS
 
 
 class TestMatrixHeldAndParted(Mix):
@@ -318,7 +310,7 @@ class TestMatrixHeldAndParted(Mix):
     FORMS = ("parted", "held", "matrix")
 
     def test_parts_are_not_used(self, space):
-        assert space.parts is None
+        assert space.chunks is None
 
 
 class TestPartsMakeNoDifference:
@@ -400,7 +392,7 @@ class TestPartsMakeNoDifference:
         features = self.maps(name, X)
         held = FeatureSpace.hold(features, X, weight, threads)
         space = parted(features, X, weight, threads)
-        assert space.opened(PARTS[1]).floor(held.at(self.STARTS)) == pytest.approx(
+        assert space.part(PARTS[1]).floor(held.at(self.STARTS)) == pytest.approx(
             held.floor(held.at(self.STARTS)), rel=1e-6
         )
 
@@ -420,9 +412,8 @@ class TestPartsMakeNoDifference:
         sample = FeatureSpace.hold(features, X, np.ones(N), threads)
         X[205, 2] = np.nan
         np.save(tmp_path / "X.npy", X)
-        space = PartedSpace(sample, open_rows(tmp_path / "X.npy"), PARTS, np.ones(N))
         with pytest.raises(ValueError, match="NaN or infinite values between rows 121 and 260"):
-            space.survey()
+            stream(sample, open_rows(tmp_path / "X.npy"), PARTS, np.ones(N))
 
     def test_a_kernel_that_overflows_on_a_row_is_refused(self, threads):
         X = self.X.copy()
@@ -430,9 +421,8 @@ class TestPartsMakeNoDifference:
         features = Nystroem.whitened(kernel, X, LANDMARKS)
         sample = FeatureSpace.hold(features, X, np.ones(N), threads)
         X[205] = 1e170
-        space = PartedSpace(sample, X, PARTS, np.ones(N))
         with pytest.raises(ValueError, match=r"kernel='poly'.*NaN or infinite on these data"):
-            space.survey()
+            stream(sample, X, PARTS, np.ones(N))
 
 
 def _double(X):

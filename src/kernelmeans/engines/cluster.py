@@ -9,6 +9,7 @@ import numpy as np
 
 from kernelmeans._typing import Array
 from kernelmeans.engines.sums import tree_sum
+from kernelmeans.engines.threads import Threads
 from kernelmeans.memory import readable
 
 #: Terms that one task adds up; a power of two, so that the tree is that of `tree_sum`.
@@ -100,6 +101,12 @@ class Cluster:
             terms = self.tasks(tree_sum, groups, [add] * len(groups))
         return self.result(terms[0])
 
+    def apart(self, function: Callable[..., Any], items: Sequence[Any], *arguments: Any) -> Any:
+        """What a function makes of each item, and the arguments, as tasks of their own."""
+        order = self.task(bytes, packed(function, *arguments))
+        found = self.results(self.tasks(_applied, list(items), [order] * len(items)))
+        return [unpacked(result)[0] for result in found]
+
     def result(self, future: Any) -> Any:
         """What a future comes to; as `results`."""
         return self.results([future])[0]
@@ -125,3 +132,9 @@ class Cluster:
                 f"likely it does not fit into their memory{memory}: rechunk X into smaller blocks "
                 "of rows, use fewer components, or give the workers more memory."
             ) from error
+
+
+def _applied(item: Any, order: bytes) -> bytes:
+    function, *arguments = unpacked(order)
+    with Threads(1):
+        return packed(function(item, *arguments))

@@ -24,7 +24,7 @@ from kernelmeans.estimators.checks import (
 )
 from kernelmeans.estimators.inputs import Input
 from kernelmeans.estimators.lazy import by_blocks, loaded, refuse_elsewhere
-from kernelmeans.estimators.plan import Holder, Wish, plan
+from kernelmeans.estimators.plan import Holder, Wish, make_plan
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows, computed
@@ -59,8 +59,8 @@ class KernelClusterer(
 ):
     """Clusters in the feature space of one kernel or of several.
 
-    An estimator says what X holds (`_input`), by which method it is clustered (`_method`), and, if
-    it has several kernels, how their weights follow the costs (`_weight_rule`).
+    An estimator says what X holds (`_make_input`), by which method it is clustered (`_method`),
+    and, if it has several kernels, how their weights follow the costs (`_weight_rule`).
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
@@ -78,10 +78,10 @@ class KernelClusterer(
     inertia_bounds_: tuple[float, float] | None
     approximation_error_: float | None
     kernel_: Any
-    _data: Input
+    _input: Input
     _predictor: Predictor
 
-    def _input(self) -> Input:
+    def _make_input(self) -> Input:
         """What X holds, as the parameters say."""
         raise NotImplementedError
 
@@ -126,19 +126,19 @@ class KernelClusterer(
         """
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(SEEDS))
-        given, data = X, self._input()
+        given, data = X, self._make_input()
         X, device = self._received(X, data, reset=True)
         budget = device.budget(self.memory_budget)
         weight = check_weights(hosted(sample_weight), X, self.n_clusters)
         kernel = data.kernel(X, weight, seed)
         starts = Starts(hosted(self.init), self.n_init, self.n_clusters, kernel, X)
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
-        plans = plan(*data.parts(kernel, X), self._wish(), budget, device)
+        plan = make_plan(*data.parts(kernel, X), self._wish(), budget, device)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
         with Threads(None if device.is_host else 1) as threads:
-            holder = Holder(self.n_clusters, budget, weight, threads, seed, device)
-            space = data.space(kernel, plans, holder, self._weight_rule)
+            holder = Holder(plan, weight, threads, seed)
+            space = data.space(kernel, holder, self._weight_rule)
             method = self._method(space)
             result = self._solve(space, starts, method, budget.n_bytes, seeds, reporter)
             self._certify(space, method, result)
@@ -146,9 +146,9 @@ class KernelClusterer(
         # Where rows are not held, the space has done its work, and labels need room.
         held = space if space.keeps_rows else None
         del space
-        self._data, self.result_, self.kernel_ = data, result, self._predictor.kernel
+        self._input, self.result_, self.kernel_ = data, result, self._predictor.kernel
         data.remember(self.kernel_, X)
-        self.__dict__.update(data.attributes(kernel, plans, result))
+        self.__dict__.update(data.attributes(plan, result))
         self.objective_history_ = result.objective_history[result.best]
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
@@ -189,11 +189,11 @@ class KernelClusterer(
             of a graph no edge, or if the diagonal is unfit.
         """
         check_is_fitted(self)
-        given, (X, device) = X, self._received(X, self._data, reset=False)
-        self._data.check_diagonal(self.kernel_, X, diagonal)
+        given, (X, device) = X, self._received(X, self._input, reset=False)
+        self._input.check_diagonal(self.kernel_, X, diagonal)
         if isinstance(X, Rows):
             return cast(IntArray, by_blocks(self, KernelClusterer.predict, X, np.int32))
-        squared = self._data.diagonal_for_labels(self.kernel_, X, hosted(diagonal))
+        squared = self._input.diagonal_for_labels(self.kernel_, X, hosted(diagonal))
         labels = self._compared(X, device, squared).labels
         return cast(IntArray, answer(labels, given))
 
@@ -223,13 +223,13 @@ class KernelClusterer(
             If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
         """
         check_is_fitted(self)
-        given, (X, device) = X, self._received(X, self._data, reset=False)
-        self._data.check_diagonal(self.kernel_, X, diagonal)
+        given, (X, device) = X, self._received(X, self._input, reset=False)
+        self._input.check_diagonal(self.kernel_, X, diagonal)
         if isinstance(X, Rows):
             dtype, width = self._predictor.norms.dtype, self.n_clusters
             # Not `transform` itself: blocks are plain numbers, whatever set_output asks for.
             return cast(Array, by_blocks(self, KernelClusterer._distances, X, dtype, width))
-        squared = self._data.diagonal(self.kernel_, X, device, hosted(diagonal))
+        squared = self._input.diagonal(self.kernel_, X, device, hosted(diagonal))
         distances = self._compared(X, device, squared, keep_distances=True).distances
         return cast(Array, answer(np.sqrt(cast(Array, distances)).T, given))
 
@@ -265,14 +265,14 @@ class KernelClusterer(
             If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
         """
         check_is_fitted(self)
-        X, device = self._received(X, self._data, reset=False)
-        self._data.check_diagonal(self.kernel_, X, diagonal)
+        X, device = self._received(X, self._input, reset=False)
+        self._input.check_diagonal(self.kernel_, X, diagonal)
         weight = _check_sample_weight(hosted(sample_weight), X, dtype=X.dtype)
         if isinstance(X, Rows):
             found = by_blocks(self, KernelClusterer._assigned, X, self._assigned_dtype)
             nearest = (computed(found) if isinstance(X, DaskRows) else found)["nearest"]
         else:
-            squared = self._data.diagonal(self.kernel_, X, device, hosted(diagonal))
+            squared = self._input.diagonal(self.kernel_, X, device, hosted(diagonal))
             nearest = self._compared(X, device, squared).nearest
         return -total_cost(nearest, weight)
 
@@ -298,16 +298,16 @@ class KernelClusterer(
     @refused_later
     def _distances(self, X: Data) -> Array:
         """Distances of a block of rows."""
-        X, device = self._received(X, self._data, reset=False)
-        squared = self._data.diagonal(self.kernel_, X, device)
+        X, device = self._received(X, self._input, reset=False)
+        squared = self._input.diagonal(self.kernel_, X, device)
         compared = self._compared(X, device, squared, keep_distances=True)
         return np.sqrt(cast(Array, compared.distances)).T
 
     @refused_later
     def _assigned(self, X: Data) -> Array:
         """Labels, and squared distances to the nearest centroids, of a block of rows."""
-        X, device = self._received(X, self._data, reset=False)
-        found = self._compared(X, device, self._data.diagonal(self.kernel_, X, device))
+        X, device = self._received(X, self._input, reset=False)
+        found = self._compared(X, device, self._input.diagonal(self.kernel_, X, device))
         assigned = np.empty(len(found.labels), self._assigned_dtype)
         assigned["label"], assigned["nearest"] = found.labels, found.nearest
         return assigned
@@ -422,7 +422,7 @@ class KernelClusterer(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        self._input().tell(tags)
+        self._make_input().tell(tags)
         return tags
 
 

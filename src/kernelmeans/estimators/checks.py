@@ -81,8 +81,7 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
     ValueError
         If it is not square, or asymmetric beyond rounding.
     """
-    n, n_columns = K.shape
-    if n != n_columns:
+    if K.shape[0] != K.shape[1]:
         raise ValueError(
             f"{name} must be a square kernel matrix, got shape {K.shape}. Pass "
             "the kernel between all training rows, or another kernel with the rows themselves."
@@ -124,8 +123,7 @@ def check_graph(A: Data) -> None:
     ValueError
         If it is none, or asymmetric beyond rounding.
     """
-    _check_square(A, "kernel='graph'", "the edges")
-    check_edges(A, "kernel='graph'")
+    _check_between_all(A, "kernel='graph'", "the edges")
     largest = float(_entries(A).max(initial=0))
     if largest == 0:
         raise ValueError(
@@ -156,10 +154,9 @@ def check_distances(D: Data) -> None:
     Raises
     ------
     ValueError
-        If they are not square and sparse, there are none, or as `check_edges`.
+        If they are not square and sparse, there are none, or one is negative.
     """
-    _check_square(D, "metric='precomputed'", "the distances")
-    check_edges(D, "metric='precomputed'")
+    _check_between_all(D, "metric='precomputed'", "the distances")
     if not scipy.sparse.issparse(D):
         raise ValueError(
             "metric='precomputed': X must be a sparse matrix of distances to neighbours, got an "
@@ -170,6 +167,16 @@ def check_distances(D: Data) -> None:
         raise ValueError(
             "metric='precomputed': X holds no distance; store those of each row to its neighbours."
         )
+
+
+def _check_between_all(X: Data, name: str, what: str) -> None:
+    """Refuse edges or distances that are negative, or not those between all training rows."""
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"{name}: X must be square, {what} between all training rows, got shape {X.shape}. "
+            "For rows of features use kernel='heat' with metric='euclidean'."
+        )
+    check_edges(X, name)
 
 
 def check_edges(X: Data, name: str) -> None:
@@ -198,14 +205,6 @@ def check_edges(X: Data, name: str) -> None:
 def _entries(X: Data) -> Array:
     entries: Array = X.data if scipy.sparse.issparse(X) else X
     return entries
-
-
-def _check_square(X: Data, name: str, what: str) -> None:
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"{name}: X must be square, {what} between all training rows, got shape {X.shape}. "
-            "For rows of features use kernel='heat' with metric='euclidean'."
-        )
 
 
 def warn_if_far(X: Data, kernel: str) -> None:

@@ -1,6 +1,6 @@
 """What X holds for an estimator of one kernel: rows of features, a kernel matrix, or a graph."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -95,16 +95,17 @@ class Input:
         """The kernels, and the rows that each of them is of."""
         return [kernel], [X]
 
-    def space(self, kernel: Any, plans: Sequence[Plan], holder: Holder, rule: Any) -> Space:
-        """The space in which plans are carried out."""
-        (space,) = holder.hold(plans)
+    def space(self, kernel: Any, holder: Holder, rule: Any) -> Space:
+        """The space of the kernel; with several kernels their weights follow a rule."""
+        (space,) = holder.hold()
         if not (kernel.surely_positive or isinstance(space, FeatureSpace)):
             warn_unless_positive(space, holder.seed, kernel.name)
         return space
 
-    def attributes(self, kernel: Any, plans: Sequence[Plan], result: Result) -> dict[str, Any]:
-        """Fitted attributes that tell of the kernel."""
-        return {"approximation_": plans[0].method, "approximation_reason_": plans[0].reason}
+    def attributes(self, plan: Plan, result: Result) -> dict[str, Any]:
+        """Fitted attributes that tell how the kernel was held."""
+        (own,) = plan.parts
+        return {"approximation_": own.method, "approximation_reason_": own.reason}
 
     def remember(self, kernel: Any, X: Data) -> None:
         """Keep what `diagonal` needs of the training rows."""

@@ -1,7 +1,6 @@
 """Input that is not in memory: rows on disk, and Dask collections."""
 
 import copy
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,11 +14,10 @@ from kernelmeans._typing import Data
 from kernelmeans.engines.cluster import packed, unpacked, upright
 from kernelmeans.rows import DaskRows, Rows
 
-#: Share of the memory budget up to which rows on disk are simply loaded.
+#: Fraction of the memory budget up to which rows on disk are loaded.
 LOADED_SHARE = 0.25
-#: What a copy of a fitted estimator that only predicts can do without: callbacks, whatever they are
-#: called, would have to be known to the workers.
-_NOT_NEEDED = re.compile("init|result_|labels_|memberships_|feature_names_in_|.*callback.*")
+#: Attributes that labels of new rows depend on, beside parameters.
+_NEEDED = {"n_features_in_", "kernel_", "_input", "_predictor"}
 
 
 def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
@@ -48,7 +46,7 @@ def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
 
 
 def loaded(X: Data, budget: int) -> Data:
-    """The rows themselves where they take little of the memory budget."""
+    """Rows on disk in memory, if they take little of the budget."""
     small = isinstance(X, Rows) and X.nbytes <= LOADED_SHARE * budget
     return X[:] if small and not isinstance(X, DaskRows) else X
 
@@ -61,9 +59,9 @@ def refuse_dask(X: Data, what: str, remedy: str) -> None:
     X : {ndarray, CSR matrix, Rows}
         Training rows.
     what : str
-        What needs them.
+        The thing that needs them, for the message.
     remedy : str
-        What to do.
+        The way out, for the message.
 
     Raises
     ------
@@ -100,28 +98,29 @@ def refuse_elsewhere(X: Data, device: Device) -> None:
 def by_blocks(
     estimator: Any, method: Callable[..., Any], rows: Rows, dtype: Any, width: int | None = None
 ) -> Any:
-    """What a method answers for all rows, block by block.
+    """A method of an estimator for all rows, block by block.
 
     Parameters
     ----------
     estimator : estimator
         Fitted.
     method : callable
-        Called with an estimator that holds little, and an array of rows.
+        Called with a copy of the estimator that holds little, and an array of rows.
     rows : Rows
         The rows.
     dtype : dtype
-        Of the answers.
+        Of the method's results.
     width : int, default=None
-        Columns of the answers; None where they are single numbers.
+        Columns of the results; None if they have one dimension.
 
     Returns
     -------
     ndarray or dask array of shape (n_rows,) or (n_rows, width)
         A dask array, not yet computed, for Dask collections.
     """
+    # Workers get no more than they need: they may not even know the callbacks.
     light = copy.copy(estimator)
-    for name in filter(_NOT_NEEDED.fullmatch, list(vars(light))):
+    for name in vars(estimator).keys() - _NEEDED - set(estimator.get_params(deep=False)) | {"init"}:
         delattr(light, name)
     if not isinstance(rows, DaskRows):
         # Once, and not for each block.
@@ -132,10 +131,10 @@ def by_blocks(
     light._predictor.workers = 1
     meta = np.empty((0,) if width is None else (0, 0), dtype)
     shape = {"drop_axis": 1} if width is None else {"chunks": (rows.array.chunks[0], (width,))}
-    return rows.array.map_blocks(_Answer(method, light), dtype=dtype, meta=meta, **shape)
+    return rows.array.map_blocks(_OnBlock(method, light), dtype=dtype, meta=meta, **shape)
 
 
-class _Answer:
+class _OnBlock:
     """A method and its estimator, for blocks that may be empty."""
 
     def __init__(self, method: Callable[..., Any], estimator: Any) -> None:

@@ -28,7 +28,7 @@ from kernelmeans.lowrank import (
 from kernelmeans.memory import Budget, check_memory
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
-from kernelmeans.spaces import FeatureSpace, GramSpace, PartedSpace, Space
+from kernelmeans.spaces import FeatureSpace, GramSpace, Space, stream, stream_on_cluster
 from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 
 #: What fits cost, in multiplications (``benchmarks/auto.py`` measures it): a kernel value, beside
@@ -72,7 +72,7 @@ class Wish(NamedTuple):
     has_approximation: bool = True
 
 
-class Plan(NamedTuple):
+class Part(NamedTuple):
     """How one kernel is held.
 
     Attributes
@@ -99,19 +99,41 @@ class Plan(NamedTuple):
     n_components: int | float | str = "auto"
     n_bytes: int = 0
 
-    @property
-    def is_gram(self) -> bool:
-        """Whether kernel values between all samples are needed."""
-        return self.method in ("exact", "blocked")
+
+class Plan(NamedTuple):
+    """How all kernels of a fit are held, and what that takes.
+
+    Attributes
+    ----------
+    parts : list of Part
+        How each of them is.
+    whole : dict
+        Training rows that are read, or go to the device, as a whole, by their identity.
+    n_bytes : int
+        What all but features and recomputed rows take.
+    n_clusters : int
+        Clusters, whose centroids take memory too.
+    budget : Budget
+        What all may take.
+    device : Device
+        Where they are held.
+    """
+
+    parts: list[Part]
+    whole: dict[int, Data]
+    n_bytes: int
+    n_clusters: int
+    budget: Budget
+    device: Device
 
 
-def plan(
+def make_plan(
     kernels: Sequence[Kernel],
     rows: Sequence[Data],
     wish: Wish,
     budget: Budget,
     device: Device = HOST,
-) -> list[Plan]:
+) -> Plan:
     """Decide how kernels are held.
 
     Only the number of rows, clusters and columns and what is asked for decide; the memory refuses.
@@ -131,8 +153,8 @@ def plan(
 
     Returns
     -------
-    list of Plan
-        In the order of the kernels.
+    Plan
+        How, why, and at which price.
 
     Raises
     ------
@@ -145,40 +167,48 @@ def plan(
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelmeans.estimators.plan import Wish, plan
+    >>> from kernelmeans.estimators.plan import Wish, make_plan
     >>> from kernelmeans.kernels import Kernel
     >>> from kernelmeans.memory import Budget
     >>> X = np.zeros((100, 2))
-    >>> (found,) = plan([Kernel("laplacian", {"gamma": 1.0})], [X], Wish(8, "auto"), Budget(10**6))
-    >>> found.method, found.n_bytes
+    >>> kernel = Kernel("laplacian", {"gamma": 1.0})
+    >>> plan = make_plan([kernel], [X], Wish(8, "auto"), Budget(10**6))
+    >>> plan.parts[0].method, plan.n_bytes
     ('exact', 112000)
-    >>> found.reason
+    >>> plan.parts[0].reason
     'n_samples=100 are few enough for the exact kernel to be fast'
     """
     n_kernels = len(kernels)
-    plans = [_plan(own, X, wish, n_kernels) for own, X in zip(kernels, rows, strict=True)]
-    _refuse_matrices(plans, wish, budget, device)
-    room = budget.without(_lasting_bytes(plans, device))
-    for own in plans:
-        if own.method == "explicit" and isinstance(own.kernel, DiffusionKernel):
-            _refuse_graph(own, wish, room.part(sum(not other.is_gram for other in plans)))
-    return plans
+    parts = [_part(own, X, wish, n_kernels) for own, X in zip(kernels, rows, strict=True)]
+    read = {id(own.X): own.X for own in parts if own.n_bytes and not own.kernel.precomputed}
+    whole = {
+        key: X
+        for key, X in read.items()
+        if isinstance(X, Rows) or (not device.is_host and on_host(X))
+    }
+    # The model keeps a copy of rows that are read.
+    n_bytes = sum(X.nbytes * (2 if isinstance(X, Rows) else 1) for X in whole.values())
+    n_bytes += sum(own.n_bytes for own in parts)
+    found = Plan(parts, whole, int(n_bytes), wish.n_clusters, budget, device)
+    _refuse_matrices(found, wish)
+    _refuse_graphs(found)
+    return found
 
 
-def _plan(kernel: Kernel, X: Data, wish: Wish, n_kernels: int) -> Plan:
+def _part(kernel: Kernel, X: Data, wish: Wish, n_kernels: int) -> Part:
     if isinstance(kernel, DiffusionKernel):
-        return _plan_heat(kernel, X, wish)
+        return _graph(kernel, X, wish)
     if kernel.has_features:
-        return Plan(
+        return Part(
             kernel, X, "explicit", f"kernel={kernel.name!r} is an inner product of the rows"
         )
     n, asked = X.shape[0], wish.approximation
     if asked not in ("auto", None):
         check_method(kernel, asked, wish.n_components)
-        return Plan(kernel, X, asked, f"approximation={asked!r}", wish.n_components)
+        return Part(kernel, X, asked, f"approximation={asked!r}", wish.n_components)
     if asked == "auto" and (reason := _why_low_rank(kernel, X, wish.n_clusters, n_kernels)):
         method = "rpcholesky" if kernel.precomputed else "landmarks"
-        return Plan(kernel, X, method, reason, wish.n_components)
+        return Part(kernel, X, method, reason, wish.n_components)
     if not kernel.precomputed:
         estimator = "an estimator with approximation='landmarks', 'rpcholesky' or 'rff'"
         refuse_dask(X, "kernel matrices", f"use a linear or cosine kernel, or {estimator}")
@@ -187,11 +217,11 @@ def _plan(kernel: Kernel, X: Data, wish: Wish, n_kernels: int) -> Plan:
         reason = "approximation=None"
     n_bytes = GramSpace.restart_bytes(wish.n_clusters, n, X.dtype.itemsize)
     if not wish.cache_kernel:
-        return Plan(kernel, X, "blocked", reason, n_bytes=n_bytes)
-    return Plan(kernel, X, "exact", reason, n_bytes=n_bytes + n * n * X.dtype.itemsize)
+        return Part(kernel, X, "blocked", reason, n_bytes=n_bytes)
+    return Part(kernel, X, "exact", reason, n_bytes=n_bytes + n * n * X.dtype.itemsize)
 
 
-def _plan_heat(kernel: DiffusionKernel, X: Data, wish: Wish) -> Plan:
+def _graph(kernel: DiffusionKernel, X: Data, wish: Wish) -> Part:
     """The graph of all rows, or anchors for more than it can have."""
     asked = wish.approximation
     if not kernel.has_anchors and asked not in ("auto", None):
@@ -219,11 +249,11 @@ def _plan_heat(kernel: DiffusionKernel, X: Data, wish: Wish) -> Plan:
     elif asked == "auto" and kernel.has_anchors and X.shape[0] > GRAPH_ROWS:
         reason = f"n_samples={X.shape[0]} are too many for a fast graph"
     if reason is not None:
-        return Plan(kernel, X, "landmarks", reason, wish.n_components)
+        return Part(kernel, X, "landmarks", reason, wish.n_components)
     remedy = "use an estimator with approximation='auto' or 'landmarks'"
     refuse_dask(X, "the neighbour graph of kernel='heat'", remedy)
     reason = f"kernel={kernel.name!r} is held by the eigenvectors of its graph"
-    return Plan(kernel, X, "explicit", reason)
+    return Part(kernel, X, "explicit", reason)
 
 
 def _why_low_rank(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int) -> str | None:
@@ -248,107 +278,78 @@ def exact_is_fast(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int = 1) 
     return n * exact * n_kernels <= WORK or exact <= FASTER * low_rank
 
 
-def _rows_to_place(plans: Sequence[Plan], device: Device) -> dict[int, Data]:
-    """Different rows that kernel values are computed of, and that are not yet where these are."""
-    rows = {id(own.X): own.X for own in plans if own.is_gram and not own.kernel.precomputed}
-    return {
-        key: X
-        for key, X in rows.items()
-        if isinstance(X, Rows) or (not device.is_host and on_host(X))
-    }
-
-
-def _lasting_bytes(plans: Sequence[Plan], device: Device) -> int:
-    """Bytes that all but features and recomputed rows take."""
-    placed = _rows_to_place(plans, device).values()
-    # The model keeps a copy of rows that are read.
-    rows = sum(X.nbytes * (2 if isinstance(X, Rows) else 1) for X in placed)
-    return int(rows + sum(own.n_bytes for own in plans))
-
-
-def _refuse_matrices(plans: Sequence[Plan], wish: Wish, budget: Budget, device: Device) -> None:
+def _refuse_matrices(plan: Plan, wish: Wish) -> None:
     """Refuse kernel matrices, or steps with recomputed rows, that take too much memory."""
-    grams = [own for own in plans if own.is_gram]
+    grams = [own for own in plan.parts if own.n_bytes]
     if not grams:
         return
-    X, needed = grams[0].X, _lasting_bytes(plans, device)
-    if not wish.cache_kernel:
-        # Rows are recomputed for one kernel at a time.
-        needed += FEWEST_HELD * X.shape[0] * X.dtype.itemsize
-    what, remedies = _described(grams, wish)
-    if _rows_to_place(plans, device):
-        what = f"{what.rstrip(',')} and the rows of X,"
-    budget.check(needed, what, remedies)
-
-
-def _described(grams: Sequence[Plan], wish: Wish) -> tuple[str, str]:
-    """What takes the memory, and what to do about it."""
     X, precomputed = grams[0].X, all(own.kernel.precomputed for own in grams)
-    half = "" if X.dtype.itemsize == 4 else ", pass float32 data (half the memory)"
+    needed, n, itemsize = plan.n_bytes, X.shape[0], X.dtype.itemsize
+    half = "" if itemsize == 4 else ", pass float32 data (half the memory)"
     method = "rpcholesky" if precomputed else "landmarks"
     low_rank = f"approximation={method!r} (low rank), or " if wish.has_approximation else ""
-    if not wish.cache_kernel:
-        what = f"n_samples={X.shape[0]}, n_clusters={wish.n_clusters}: a step with recomputed rows"
-        if len(grams) > 1:
-            what += f" of {len(grams)} kernels"
-        return what, f"Use {low_rank}fewer rows or clusters{half}"
-    matrices = f"{len(grams)} kernel matrices" if len(grams) > 1 else "the kernel matrix"
-    if precomputed:
-        matrices = "a centred copy of X"
-    remedies = (
-        f"Set {low_rank}cache_kernel=False (kernel rows are recomputed at each step: slower, "
-        f"but little memory){half}"
-    )
-    return f"n_samples={X.shape[0]}: {matrices}, with the centroids,", remedies
+    if wish.cache_kernel:
+        matrices = f"{len(grams)} kernel matrices" if len(grams) > 1 else "the kernel matrix"
+        matrices = "a centred copy of X" if precomputed else matrices
+        what = f"n_samples={n}: {matrices}, with the centroids,"
+        remedies = (
+            f"Set {low_rank}cache_kernel=False (kernel rows are recomputed at each step: slower, "
+            f"but little memory){half}"
+        )
+    else:
+        # Rows are recomputed for one kernel at a time.
+        needed += FEWEST_HELD * n * itemsize
+        what = f"n_samples={n}, n_clusters={plan.n_clusters}: a step with recomputed rows"
+        what += f" of {len(grams)} kernels" if len(grams) > 1 else ""
+        remedies = f"Use {low_rank}fewer rows or clusters{half}"
+    if plan.whole:
+        what = f"{what.rstrip(',')} and the rows of X,"
+    plan.budget.check(needed, what, remedies)
 
 
-def _refuse_graph(own: Plan, wish: Wish, budget: Budget) -> None:
-    """Refuse a heat kernel's graph that takes too much memory."""
-    assert isinstance(own.kernel, DiffusionKernel)
-    graph = f"the graph of kernel={own.kernel.name!r}, with eigenvectors,"
-    anchors = "approximation='landmarks', or " if own.kernel.has_anchors else ""
-    budget.check(
-        own.kernel.fit_bytes(own.X, wish.n_clusters),
-        f"n_samples={own.X.shape[0]}, n_clusters={wish.n_clusters}: {graph}",
-        f"Use {anchors}fewer rows, clusters or neighbours",
-    )
+def _refuse_graphs(plan: Plan) -> None:
+    """Refuse graphs of heat kernels that take too much memory."""
+    features = [own for own in plan.parts if not own.n_bytes]
+    for own in features:
+        kernel, n, k = own.kernel, own.X.shape[0], plan.n_clusters
+        if own.method != "explicit" or not isinstance(kernel, DiffusionKernel):
+            continue
+        anchors = "approximation='landmarks', or " if kernel.has_anchors else ""
+        plan.budget.without(plan.n_bytes).part(len(features)).check(
+            kernel.fit_bytes(own.X, k),
+            f"n_samples={n}, n_clusters={k}: the graph of kernel={kernel.name!r}, with "
+            "eigenvectors,",
+            f"Use {anchors}fewer rows, clusters or neighbours",
+        )
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Carries out plans.
+    """Carries out a plan.
 
     Attributes
     ----------
-    n_clusters : int
-        Clusters, whose centroids take memory too.
-    budget : Budget
-        What all spaces may take together.
+    plan : Plan
+        The plan.
     weight : ndarray of shape (n_samples,)
         Sample weights.
     threads : Threads
         Where the spaces are worked on.
     seed : int
         Of landmarks and random features.
-    device : Device, default=HOST
-        Where the spaces compute.
     """
 
-    n_clusters: int
-    budget: Budget
+    plan: Plan
     weight: Array
     threads: Threads
     seed: int
-    device: Device = HOST
     _distinct: dict[int, dict[str, DistinctRows]] = field(default_factory=dict, init=False)
 
-    def hold(self, plans: Sequence[Plan], names: Sequence[str] | None = None) -> list[Space]:
-        """A space for each plan.
+    def hold(self, names: Sequence[str] | None = None) -> list[Space]:
+        """A space for each kernel.
 
         Parameters
         ----------
-        plans : sequence of Plan
-            The plans, all of one fit.
         names : sequence of str, default=None
             What messages call the kernels.
 
@@ -364,13 +365,13 @@ class Holder:
         ValueError
             If a kernel is not finite on the rows, or cannot be normalised.
         """
+        parts, left = self.plan.parts, self.plan.budget.without(self.plan.n_bytes)
         # Equal rows are one object, and are read, or go to a device, once.
-        placed = {key: self._placed(X) for key, X in _rows_to_place(plans, self.device).items()}
-        left = self.budget.without(_lasting_bytes(plans, self.device))
+        placed = {key: self._placed(X) for key, X in self.plan.whole.items()}
         spaces: list[Space] = []
-        for index, own in enumerate(plans):
+        for index, own in enumerate(parts):
             # What one kernel leaves of its share is the next ones'.
-            room = left.part(sum(not other.is_gram for other in plans[index:]))
+            room = left.part(sum(not other.n_bytes for other in parts[index:]))
             try:
                 space = self._space(own, placed.get(id(own.X), own.X), room, index)
             except ValueError as error:
@@ -378,7 +379,7 @@ class Holder:
                     raise
                 raise ValueError(f"{names[index]}: {error}") from error
             if isinstance(space, FeatureSpace):
-                left = left.without(space.memory(self.n_clusters).resident)
+                left = left.without(space.memory(self.plan.n_clusters).resident)
             spaces.append(space)
         return spaces
 
@@ -386,14 +387,14 @@ class Holder:
         if isinstance(X, Rows):
             X = X[:]
             assert_all_finite(X, input_name="X")
-        return self.device.put(X)
+        return self.plan.device.put(X)
 
-    def _space(self, own: Plan, X: Data, budget: Budget, index: int) -> Space:
+    def _space(self, own: Part, X: Data, budget: Budget, index: int) -> Space:
         kernel = own.kernel
         if own.method == "exact":
-            return GramSpace(kernel, X, self.weight, self.threads, device=self.device)
+            return GramSpace(kernel, X, self.weight, self.threads, device=self.plan.device)
         if own.method == "blocked":
-            order = self.weight, self.threads, self.device, budget.n_bytes
+            order = self.weight, self.threads, self.plan.device, budget.n_bytes
             return GramSpace(kernel, X, *order)
         features: FeatureMap = Explicit(kernel)
         if isinstance(kernel, DiffusionKernel):
@@ -401,12 +402,12 @@ class Holder:
             # Anchors stand for another graph than that of all rows, by nobody knows how much.
             features.residual_is_positive = own.method == "explicit"
         elif own.method != "explicit":
-            wish = own.method, own.n_components, self.seed, self.n_clusters
+            wish = own.method, own.n_components, self.seed, self.plan.n_clusters
             features = approximate(kernel, X, self.weight, *wish)
         return self._features(features, X, budget)
 
-    def _fit_heat(self, kernel: DiffusionKernel, own: Plan, index: int) -> None:
-        X, k = own.X, self.n_clusters
+    def _fit_heat(self, kernel: DiffusionKernel, own: Part, index: int) -> None:
+        X, k = own.X, self.plan.n_clusters
         if own.method == "explicit":
             rows = X[:] if isinstance(X, Rows) else X
             kernel.fit(rows, self.weight, k, self._distinct.setdefault(id(X), {}))
@@ -428,11 +429,11 @@ class Holder:
                 "landmarks leave out of it has no bound. Use a positive semi-definite kernel."
             )
         n, itemsize = self.weight.shape[0], self.weight.dtype.itemsize
-        there = features.moved(self.device.put)
-        raw = there.raw(*map(self.device.put, features.read(X, slice(0, 1))))
+        there = features.moved(self.plan.device.put)
+        raw = there.raw(*map(self.plan.device.put, features.read(X, slice(0, 1))))
         width = (raw if whitening is None else whitening).shape[1]
         columns = X.nnz // n if scipy.sparse.issparse(X) else X.shape[1]
-        row_bytes = (columns + 2 * raw.shape[1] + 8 * self.n_clusters) * itemsize
+        row_bytes = (columns + 2 * raw.shape[1] + 8 * self.plan.n_clusters) * itemsize
         # What threads are at work on counts where the whole is more.
         at_work = FILLED_BLOCKS * FILL_ROWS
         passing = at_work * row_bytes if n > at_work else 0
@@ -443,31 +444,28 @@ class Holder:
             what = f"n_samples={n}: {width} components of each sample"
             budget.check(needed, what, "Use fewer components")
         if scipy.sparse.issparse(raw) or (fits and not isinstance(X, DaskRows)):
-            return FeatureSpace.hold(features, X, self.weight, self.threads, self.device)
+            return FeatureSpace.hold(features, X, self.weight, self.threads, self.plan.device)
         rows, weight = draw_rows(X, self.weight, budget.n_bytes // 8, columns=raw.shape[1])
-        sample = FeatureSpace.hold(features, rows, weight, self.threads, self.device)
+        sample = FeatureSpace.hold(features, rows, weight, self.threads, self.plan.device)
         cluster = Cluster.find() if isinstance(X, DaskRows) else None
         if cluster is not None:
             held = fits_workers(cluster, sample, X, row_bytes)
-            space = PartedSpace.on_cluster(sample, X, self.weight, cluster, held)
-        else:
-            space = self._parted(sample, X, row_bytes, budget.n_bytes)
-        space.survey()
-        return space
+            return stream_on_cluster(sample, X, self.weight, cluster, held)
+        return self._streamed(sample, X, row_bytes, budget.n_bytes)
 
-    def _parted(self, sample: FeatureSpace, X: Data, row_bytes: int, budget: int) -> PartedSpace:
+    def _streamed(self, sample: FeatureSpace, X: Data, row_bytes: int, budget: int) -> FeatureSpace:
         room = budget // 2
         check_memory(
             2 * FEWEST_ROWS * row_bytes,
             budget,
-            f"n_samples={len(self.weight)}, n_clusters={self.n_clusters}: {FEWEST_ROWS} rows and "
-            "their features, in half of the memory budget,",
+            f"n_samples={len(self.weight)}, n_clusters={self.plan.n_clusters}: {FEWEST_ROWS} rows "
+            "and their features, in half of the memory budget,",
             f"Use fewer {_fewer(sample)}",
         )
         most = max(FEWEST_ROWS, min(PART_BYTES, room // PARTS) // row_bytes)
         # A thread works on one part while another is read for it.
         in_flight = min(2 * self.threads.workers, room // (most * row_bytes))
-        return PartedSpace(sample, X, row_blocks(X, most), self.weight, in_flight)
+        return stream(sample, X, row_blocks(X, most), self.weight, in_flight)
 
 
 def fits_workers(cluster: Cluster, sample: FeatureSpace, X: DaskRows, row_bytes: int) -> bool:

@@ -120,12 +120,11 @@ class Views(Input):
     def space(
         self,
         kernel: CombinedKernel,
-        plans: Sequence[Plan],
         holder: Holder,
         rule: Callable[[float], WeightRule],
     ) -> Space:
         weight, threads = holder.weight, holder.threads
-        spaces = holder.hold(plans, self.names)
+        spaces = holder.hold(self.names)
         variance, rounding = variances(spaces)
         variance = np.where(variance > rounding, variance, 0)
         kept = self._informative(variance > 0)
@@ -135,7 +134,7 @@ class Views(Input):
                 warn_unless_positive(spaces[index], holder.seed, self.names[index])
         units = variance[kept]
         if self.scaling == "min-max":
-            own = [plans[index] for index in kept]
+            own = [holder.plan.parts[index] for index in kept]
             units = np.array([value_range(p.kernel, p.X, weight, threads) for p in own])
         elif self.scaling != "unit-variance":
             units = np.ones(len(kept))
@@ -162,16 +161,14 @@ class Views(Input):
         found: list[int] = np.flatnonzero(varies).tolist()
         return found
 
-    def attributes(
-        self, kernel: CombinedKernel, plans: Sequence[Plan], result: Result
-    ) -> dict[str, Any]:
+    def attributes(self, plan: Plan, result: Result) -> dict[str, Any]:
         result.kernel_weights = self._with_constant(result.kernel_weights)
         histories = [self._with_constant(own) for own in result.kernel_weights_history]
         result.kernel_weights_history = histories
         return {
-            "approximation_": [own.method for own in plans],
-            "approximation_reason_": [own.reason for own in plans],
-            "kernels_": kernel.kernels,
+            "approximation_": [own.method for own in plan.parts],
+            "approximation_reason_": [own.reason for own in plan.parts],
+            "kernels_": [own.kernel for own in plan.parts],
             "kernel_factors_": self.factors,
             "kernel_weights_": result.kernel_weights[result.best],
             "kernel_weights_history_": histories[result.best],

@@ -161,7 +161,9 @@ class NearestRows:
         if scipy.sparse.issparse(X):
             return X
         origin, scale = self._origin_and_scale
-        return (X - origin) / scale
+        placed = X - origin
+        placed /= scale
+        return placed
 
     @cached_property
     def _search(self) -> NearestNeighbors:

@@ -1,4 +1,4 @@
-"""Families of kernels, for people who cannot choose one."""
+"""Predefined families of kernels."""
 
 import math
 from collections.abc import Sequence
@@ -57,8 +57,8 @@ def width_family(
     """
     if not all(0 < multiple < math.inf for multiple in multiples):
         raise ValueError(
-            f"multiples={multiples!r} must be positive and finite, for they are widths; leave the "
-            "others out."
+            f"multiples={multiples!r} must be positive and finite, because they are widths; leave "
+            "the others out."
         )
     gamma = resolve_gamma("rms", "rbf", X, sample_weight=sample_weight)
     return [Kernel("rbf", {"gamma": gamma / multiple**2}) for multiple in multiples]
@@ -67,7 +67,7 @@ def width_family(
 def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
     """The twelve kernels of Du et al. (2015), which the paper's multi-kernel table uses too.
 
-    Seven Gaussians exp(-d^2 / (2 t^2 D0^2)) with t = .01, .05, .1, 1, 10, 50, 100 and D0 the
+    Seven Gaussians exp(-d^2 / (2 t^2 D0^2)) with t = 0.01, 0.05, 0.1, 1, 10, 50, 100 and D0 the
     largest distance between two rows; four polynomials (a + x.y)^b with (a, b) = (0, 2), (0, 4),
     (1, 2), (1, 4); and x.y; each divided by sqrt(K(x, x) K(y, y)).
 
@@ -101,8 +101,8 @@ def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
     """
     if isinstance(X, Rows):
         raise ValueError(
-            "the largest distance between two rows can only be had of rows in memory; pass an "
-            "array, or use 'widths'."
+            "the largest distance between two rows can only be computed for rows in memory; "
+            "pass an array, or use 'widths'."
         )
     largest = _largest_distance(X if sample_weight is None else X[sample_weight > 0])
     if not np.isfinite(np.square(np.float64(2 * DU2015_WIDTHS[-1] * largest))):

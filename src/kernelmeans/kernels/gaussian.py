@@ -1,4 +1,4 @@
-"""Gaussian kernel values against fixed rows, in one product: the exponentials are the price."""
+"""Gaussian kernel values against fixed rows for little more than the price of exponentials."""
 
 import math
 from typing import Any
@@ -12,12 +12,12 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce
 from kernelmeans._typing import Array, BoolArray, Data
 
-#: Exponent of the farthest fixed row from the centre up to which single precision is enough:
-#: values are then wrong by a few roundings, and equal rows less than told from each other.
+#: Largest exponent, of a fixed row against the centre, for which single precision is enough: the
+#: values are then wrong by a few roundings.
 LARGEST_EXPONENT = 2
-#: Rows whose middle is that of all.
+#: Most rows whose medians are the centre.
 MIDDLE_ROWS = 256
-#: Rounding of an exponent from which on it is computed by differences.
+#: Exponents with a larger rounding error are computed by differences.
 ROUNDING = 1e-6
 #: Exponent beyond which a value counts as zero.
 VANISHING = 80
@@ -26,9 +26,9 @@ VANISHING = 80
 class GaussianRows:
     """The kernel exp(-gamma ||x - y||^2) of any rows x against fixed rows y.
 
-    With rows about the middle of the y, in units of 1 / sqrt(2 gamma), the exponent is the product
-    of (x, 1, -||x||^2 / 2) and (y, -||y||^2 / 2, 1). Where both rows are so far from the middle
-    that this loses digits, it is computed by differences. Arrays of any library.
+    The rows are centred and scaled by sqrt(2 gamma). The exponent is then the inner product of
+    (x, 1, -||x||^2 / 2) and (y, -||y||^2 / 2, 1). This loses digits where both rows are far from
+    the centre; there the exponent is computed by differences. Arrays may be of any library.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class GaussianRows:
 
     def __init__(self, Y: Array, gamma: float) -> None:
         xp = namespace(Y)
-        # Medians of some of the rows: few far ones must not cost the others their digits. In the
-        # rows' own precision, so that those near to the centre lose none.
+        # Medians, because a few far rows must not cost the others their digits. In the rows' own
+        # precision, so that rows near the centre lose none.
         some = xp.sort(Y[:: -(-Y.shape[0] // MIDDLE_ROWS), ...], axis=0)
         self._centre = some[some.shape[0] // 2, ...]
         self._scale = math.sqrt(2 * gamma)
@@ -102,7 +102,7 @@ class GaussianRows:
 
 
 def _far_from_centre(rows: Array) -> BoolArray:
-    """Whether squared lengths of extended rows round by more than is good."""
+    """Which extended rows have squared norms with too large a rounding error."""
     rounding = namespace(rows).finfo(rows.dtype).eps * -rows[:, -1]
     far: BoolArray = rounding > ROUNDING
     return far

@@ -74,7 +74,7 @@ class Kernel:
     @property
     def precomputed(self) -> bool:
         """Whether rows of data are already rows of the kernel matrix."""
-        return self.given_name == "precomputed"
+        return isinstance(self.function, str) and self.function == "precomputed"
 
     @property
     def _known(self) -> NamedKernel:

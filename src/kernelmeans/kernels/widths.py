@@ -120,14 +120,14 @@ def reciprocal(value: float) -> float:
 
 
 def _uneven(sample_weight: Array | None) -> Array | None:
-    """Weights in float64, relative to the largest; None where they are all alike."""
+    """Weights in float64, relative to the largest; None where all are equal."""
     if sample_weight is None or np.ptp(sample_weight) == 0:
         return None
     return np.asarray(sample_weight.astype(np.float64) / float(sample_weight.max()))
 
 
 class _Moments(NamedTuple):
-    """Of the columns of some rows: mass, mean, variance, extremes."""
+    """Total weight of some rows, and mean, variance and extremes of their columns."""
 
     mass: float
     mean: Array
@@ -151,7 +151,7 @@ class _Moments(NamedTuple):
         return cls(mass, mean, variance, np.min(X, axis=0), np.max(X, axis=0))
 
     def plus(self, other: "_Moments") -> "_Moments":
-        """Those of the rows of both (Chan, Golub and LeVeque 1979)."""
+        """Moments of the rows of both (Chan, Golub and LeVeque 1979)."""
         mass = self.mass + other.mass
         step, share = other.mean - self.mean, other.mass / mass if mass else 0.0
         within = (1 - share) * self.variance + share * other.variance
@@ -212,7 +212,7 @@ def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None)
     pairs = np.triu_indices(distances.shape[0], k=1)
     weight = np.ones(distances.shape[0]) if weight is None else weight
     distances, weight = distances[pairs], weight[pairs[0]] * weight[pairs[1]]
-    # Equal rows do not count, among them a row that was drawn twice: were most rows repeated, the
+    # Equal rows do not count, nor does a row that was drawn twice: if most rows were repeated, the
     # median would be 0.
     counts = (distances > 0) & (weight > 0)
     median = _weighted_median(distances[counts], weight[counts])
@@ -220,7 +220,7 @@ def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None)
 
 
 def _weighted_median(values: Array, weight: Array) -> float:
-    """The median of values of which each counts as often as its weight says; 0 of none."""
+    """Median of values, each of which counts as often as its weight says; 0 without values."""
     if not len(values):
         return 0.0
     order = np.argsort(values)

@@ -127,7 +127,7 @@ def _keeping(
     count = _count(kernel, X, sample_weight, order, most, 1 - share, seed)
     while True:
         found = _landmarks(kernel, X, sample_weight, count, seed)
-        if count >= most or left_out(found, X[checked], sample_weight[checked]) <= 1 - share:
+        if count >= most or residual_share(found, X[checked], sample_weight[checked]) <= 1 - share:
             return found
         count = min(most, math.ceil(GROWTH * count))
 
@@ -164,8 +164,8 @@ def check_method(kernel: Kernel, method: str, n_components: int | float | str) -
         draw(kernel, 1, 1, 0, np.dtype(np.float32))
 
 
-def left_out(features: FeatureMap, X: Data, sample_weight: Array) -> float:
-    """Share of the weighted trace over these rows that landmarks leave out."""
+def residual_share(features: FeatureMap, X: Data, sample_weight: Array) -> float:
+    """Share of the residual in the weighted trace over these rows."""
     left = total = 0.0
     for start in range(0, X.shape[0], RESIDUAL_ROWS):
         block = slice(start, min(start + RESIDUAL_ROWS, X.shape[0]))
@@ -183,7 +183,7 @@ def _residual(features: FeatureMap, X: Data, block: slice) -> tuple[Array, Array
 
 
 def _covers(features: FeatureMap, X: Data) -> bool:
-    """Whether landmarks leave out nothing negative, as of an indefinite kernel."""
+    """Whether no residual is negative, as it may be for an indefinite kernel."""
     residual, diagonal = _residual(features, X, slice(0, min(X.shape[0], CHECKED_ROWS)))
     tolerance = np.sqrt(np.finfo(X.dtype).eps) * np.abs(diagonal).max(initial=0)
     return bool(residual.min(initial=0) >= -tolerance)
@@ -216,13 +216,13 @@ def _count(
     tolerance: float,
     seed: int,
 ) -> int:
-    """How many landmarks it takes to leave out no more: as many as pivots among some samples."""
+    """Landmarks that reach the tolerance: as many as pivots among some samples."""
     size = CHECKED_ROWS
     while True:
         some = order[:size]
         whole = len(some) == len(order)
         target = tolerance if whole else tolerance / 2
-        left = _pivots(kernel, X[some], sample_weight[some], most, target, seed).left_out
+        left = _pivots(kernel, X[some], sample_weight[some], most, target, seed).residual
         ranks = np.arange(1, len(left) + 1)
         if not whole:
             # Pivots leave nothing of themselves, which other samples do not know.

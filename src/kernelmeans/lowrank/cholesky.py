@@ -15,18 +15,18 @@ ROUNDINGS = 32
 
 
 class Pivots(NamedTuple):
-    """Samples in the order in which they were chosen, and what they leave of the trace.
+    """Samples in the order in which they were chosen, and the residual after each one.
 
     Attributes
     ----------
     indices : ndarray of shape (rank,)
         The samples.
-    left_out : ndarray of shape (rank,)
+    residual : ndarray of shape (rank,)
         Share of the weighted trace outside the span of the samples up to each one.
     """
 
     indices: IntArray
-    left_out: Array
+    residual: Array
 
 
 def pivoted_cholesky(
@@ -40,8 +40,8 @@ def pivoted_cholesky(
     """Pivots of accelerated randomly pivoted Cholesky.
 
     Each is drawn in proportion to weight times residual, given all before it. Blocks are proposed
-    from the residual at hand and thinned by rejection, which draws from the same distribution as
-    one pivot at a time. What is left of an indefinite kernel is counted where it is positive.
+    from the present residual and thinned by rejection, which draws from the same distribution as
+    one pivot at a time. The residual of an indefinite kernel counts where it is positive.
     Under `Threads` the pivots are the same on any number of cores.
 
     Parameters
@@ -55,14 +55,14 @@ def pivoted_cholesky(
     most : int
         Pivots at most; memory is twice as many rows of kernel values as there are pivots.
     tolerance : float
-        Stop once this share of the weighted trace or less is left.
+        Stop once the residual is at most this share of the weighted trace.
     generator : Generator
         Draws.
 
     Returns
     -------
     Pivots
-        Fewer than ``most`` if they reach the tolerance, or leave nothing but rounding.
+        Fewer than ``most`` if they reach the tolerance, or if the residual is rounding alone.
 
     References
     ----------
@@ -77,7 +77,7 @@ def pivoted_cholesky(
     >>> found = pivoted_cholesky(
     ...     K.__getitem__, np.diagonal(K), np.ones(4), 4, 0.15, np.random.default_rng(0)
     ... )
-    >>> found.indices[0], found.left_out.round(1)
+    >>> found.indices[0], found.residual.round(1)
     (np.int64(1), array([0.2, 0.1]))
     """
     weight = sample_weight.astype(np.float64)
@@ -89,7 +89,7 @@ def pivoted_cholesky(
     total = weight @ residual
     factor = np.empty((0, len(diagonal)), diagonal.dtype)
     indices: list[int] = []
-    left_out: list[float] = []
+    shares: list[float] = []
     while (room := most - len(indices)) and (potential := weight * residual).any():
         size = min(PROPOSALS, 2 * room)
         proposals = generator.choice(len(weight), size, p=potential / potential.sum())
@@ -105,10 +105,10 @@ def pivoted_cholesky(
             residual[residual <= floor] = 0
             residual[pivot] = 0  # Whatever the rounding, no sample is a pivot twice.
             indices.append(pivot)
-            left_out.append(float(weight @ residual / total))
-            if left_out[-1] <= tolerance:
-                return Pivots(np.array(indices), np.array(left_out))
-    return Pivots(np.array(indices, np.intp), np.array(left_out))
+            shares.append(float(weight @ residual / total))
+            if shares[-1] <= tolerance:
+                return Pivots(np.array(indices), np.array(shares))
+    return Pivots(np.array(indices, np.intp), np.array(shares))
 
 
 def _factor_rows(
@@ -131,12 +131,12 @@ def _factor_rows(
 
 
 def _accept(residual: Array, thresholds: Array) -> tuple[IntArray, Array]:
-    """Go through proposals in order, and accept those that the ones before leave enough of.
+    """Go through proposals in order, and accept those whose residual is still large enough.
 
     Parameters
     ----------
     residual : ndarray of shape (proposals, proposals)
-        What earlier pivots leave of the kernel among the proposals; overwritten.
+        Residual of the kernel among the proposals, after all earlier pivots; overwritten.
     thresholds : ndarray of shape (proposals,)
         Residual above which each is accepted.
 

@@ -1,4 +1,4 @@
-"""Landmarks: rows whose kernel with the samples stands in for the whole kernel matrix."""
+"""Landmarks: rows whose kernel values against the samples replace the whole kernel matrix."""
 
 import numpy as np
 import scipy.sparse
@@ -7,10 +7,10 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 
-#: Steps of Lloyd's algorithm: more do not lower what landmarks leave out of the kernel.
+#: Steps of Lloyd's algorithm: more do not lower the residual.
 STEPS = 2
-#: Rows among which k-means++ draws: so many for each seed, at least the second, chosen uniformly.
-#: With all rows its time is many times that of what landmarks are for, and they are no better.
+#: k-means++ draws among this many rows for each seed, and at least among the second number, chosen
+#: uniformly. To draw among all rows takes far longer than the rest of the fit, and is no better.
 ROWS_PER_SEED, MIN_ROWS = 8, 4096
 #: Squared distance, relative to squared lengths, at which two rows count as the same.
 SAME = 32 * np.finfo(np.float64).eps
@@ -135,5 +135,5 @@ def _near_one(X: Data) -> Data:
     exponent = np.frexp(abs(X).max())[1]
     if not scipy.sparse.issparse(X):
         return np.ldexp(X, -exponent)
-    # SciPy would multiply by the inverse, which denormal values have not.
+    # SciPy would multiply by the inverse, which denormal values do not have.
     return scipy.sparse.csr_array((np.ldexp(X.data, -exponent), X.indices, X.indptr), X.shape)

@@ -77,8 +77,8 @@ def rehearse(
     rng = np.random.RandomState(seed)
     seeds = rng.randint(np.iinfo(np.int32).max, size=(DRAWS, 2 + STARTS)).tolist()
     order = at_hand, size, n_clusters, method
-    if space.remote is not None:
-        runs = space.remote.apart(_run, seeds, *order)
+    if space.chunks is not None and space.chunks.cluster is not None:
+        runs = space.chunks.cluster.apart(_run, seeds, *order)
     else:
         runs = [_run(own, *order, listen) for own in seeds]
     candidates = Centroids.join([centroids for centroids, _ in runs])

@@ -3,11 +3,12 @@
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeaturePredictor, FeatureSpace
-from kernelmeans.spaces.gram import GramPredictor, GramSpace, Origin
-from kernelmeans.spaces.parted import PartedSpace
+from kernelmeans.spaces.gram import GramPredictor, GramSpace
+from kernelmeans.spaces.kernel_rows import Origin
 from kernelmeans.spaces.predictor import Comparison, Predictor
 from kernelmeans.spaces.product import ProductPredictor, ProductSpace
 from kernelmeans.spaces.rules import EntropyRule, WeightRule
+from kernelmeans.spaces.streamed import stream, stream_on_cluster
 from kernelmeans.spaces.sums import Memory, PartialSum
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "GramPredictor",
     "GramSpace",
     "Origin",
-    "PartedSpace",
     "Memory",
     "PartialSum",
     "Predictor",
@@ -27,4 +27,6 @@ __all__ = [
     "ProductSpace",
     "Space",
     "WeightRule",
+    "stream",
+    "stream_on_cluster",
 ]

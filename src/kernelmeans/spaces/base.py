@@ -12,14 +12,14 @@ import numpy as np
 
 from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce, to_numpy
 from kernelmeans._typing import Array, BoolArray, Data, DType, IntArray
-from kernelmeans.engines import Threads, tree_sum
+from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import upright
 from kernelmeans.lowrank import drawn
 from kernelmeans.spaces.centroids import Centroids
+from kernelmeans.spaces.chunks import Chunks
 from kernelmeans.spaces.predictor import Predictor
-from kernelmeans.spaces.remote import Remote
 from kernelmeans.spaces.step import Moved, Step
-from kernelmeans.spaces.sums import Memory, PartialSum, Trace, side_by_side
+from kernelmeans.spaces.sums import Memory, PartialSum, Sums, Trace, side_by_side
 
 #: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
 BLOCK_BYTES = 2**20
@@ -29,7 +29,7 @@ SMALL_BLOCK_BYTES = 2**17
 BLOCK_ROWS = (400, 4096)
 #: Bytes of such an array on a device: starting its work takes longer than a small block does.
 DEVICE_BLOCK_BYTES = 2**27
-#: Where the function is called: within a part, which is one piece of work itself.
+#: Where the function is called: within a chunk, which is one piece of work itself.
 SERIAL = Threads(1)
 
 
@@ -56,12 +56,6 @@ class Space(ABC):
         Place of the first sample among all, where this space holds a part of them.
     trace : Trace or None
         What landmarks leave out; None for random features, where it says nothing.
-    parts : sequence of slice or None
-        Samples that are opened together, where the space holds nothing of them in between.
-    parts_in_flight : int or None
-        How many of them may be open at once without breaking the memory budget.
-    remote : Remote or None
-        Where they are, if not in this process.
     """
 
     sample_weight: Array
@@ -70,9 +64,7 @@ class Space(ABC):
     keeps_rows: bool = False
     first: int = 0
     trace: Trace | None = None
-    parts: Sequence[slice] | None = None
-    parts_in_flight: int | None = None
-    remote: Remote | None = None
+    _sample: "Space | None" = None
 
     @property
     def device_weight(self) -> Array:
@@ -103,13 +95,11 @@ class Space(ABC):
         """<phi_i, theta_j>, shape (k, R, block)."""
 
     @abstractmethod
-    def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
+    def accumulate(self, coefficients: Array, block: slice) -> Sums:
         """Partial sums of c_i phi_i over this block, for coefficients (k, R, block) of any sign."""
 
     @abstractmethod
-    def add(
-        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
-    ) -> tuple[Array, ...]:
+    def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         """The total of the blocks before, None for the first, and a block's partial sums.
 
         In place, and in block order, so that sums do not depend on threads.
@@ -200,16 +190,9 @@ class Space(ABC):
             own = (like(a[..., block], self.device_weight) for a in along)
             return function(self, block, *own, *arguments)
 
-        def work_on_part(part: slice) -> PartialSum:
-            own = tuple(a[..., part] for a in along)
-            return self.opened(part).reduce(function, shape, *arguments, along=own)
-
-        if self.remote is not None:
-            return self.remote.total(along, function, shape, *arguments)
-        if self.parts is not None:
-            sums_of_parts = self.engine.map(work_on_part, self.parts, self.parts_in_flight)
-            return tree_sum((partial for _, partial in sums_of_parts), PartialSum.plus)
-        total: tuple[Array, ...] | None = None
+        if self.chunks is not None:
+            return self.chunks.total(_reduced, along, function, shape, *arguments)
+        total: Sums | None = None
         sums: tuple[Any, ...] = ()
         for block, partial in self.engine.map(work, self.blocks(math.prod(shape))):
             if partial.vectors:
@@ -244,33 +227,33 @@ class Space(ABC):
         def work(block: slice) -> tuple[Any, ...]:
             return function(self, block, *arguments)
 
-        def work_on_part(part: slice) -> tuple[Any, ...]:
-            return self.opened(part).collect(function, width, *arguments)
+        if self.chunks is not None:
+            pieces = self.chunks.map(_collected, (), function, width, *arguments)
+        else:
+            pieces = self.engine.map(work, self.blocks(width))
+        return side_by_side(pieces, self.n_samples)
 
-        if self.remote is not None:
-            pieces = self.remote.pieces(function, width, *arguments)
-            return side_by_side(pieces, self.n_samples)
-        if self.parts is not None:
-            pieces = self.engine.map(work_on_part, self.parts, self.parts_in_flight)
-            return side_by_side(pieces, self.n_samples)
-        return side_by_side(self.engine.map(work, self.blocks(width)), self.n_samples)
+    @property
+    def chunks(self) -> Chunks | None:
+        """Samples that are opened together, where the space holds nothing of them in between."""
+        return None
 
-    def opened(self, part: slice) -> "Space":
-        """The space of the samples of one part."""
+    def part(self, chunk: slice) -> "Space":
+        """The space of consecutive samples, to be worked on as one block."""
         raise NotImplementedError
 
     @property
     def sample(self) -> "Space":
         """The samples, or a draw of them where they are many: enough to seed from, say."""
-        # A space that held itself would outlive its last use.
-        whole = self.sample_rows == self.n_samples and self.parts is None
-        return self if whole else self._draw
-
-    @cached_property
-    def _draw(self) -> "Space":
-        if self.sample_rows == self.n_samples:
-            return self.restricted(np.arange(self.n_samples), self.sample_weight)
-        return self.restricted(*drawn(self.sample_weight, self.sample_rows))
+        whole = self.sample_rows == self.n_samples
+        if whole and self.chunks is None:
+            # A space that held itself would outlive its last use.
+            return self
+        if self._sample is None:
+            every = np.arange(self.n_samples), self.sample_weight
+            drawing = every if whole else drawn(self.sample_weight, self.sample_rows)
+            self._sample = self.restricted(*drawing)
+        return self._sample
 
     @property
     def sample_rows(self) -> int:
@@ -279,7 +262,7 @@ class Space(ABC):
 
     def update(
         self,
-        sums: tuple[Array, ...],
+        sums: Sums,
         mass: Array,
         old: Centroids | None = None,
         factor: Array | None = None,
@@ -357,6 +340,18 @@ class Space(ABC):
         """Size of the numbers that squared distances are computed from."""
         norms = np.abs(to_numpy(self.squared_norms(slice(0, self.n_samples))).astype(np.float64))
         return float(np.average(norms, weights=self.sample_weight))
+
+
+def _reduced(
+    space: Space, own: Sequence[Array], function: Any, shape: tuple[int, int], *arguments: Any
+) -> PartialSum:
+    return space.reduce(function, shape, *arguments, along=tuple(own))
+
+
+def _collected(
+    space: Space, own: Sequence[Array], function: Any, width: int, *arguments: Any
+) -> tuple[Any, ...]:
+    return space.collect(function, width, *arguments)
 
 
 def at_least(distances: Array, floor: Array) -> Array:

@@ -1,6 +1,7 @@
-"""A space held as an explicit matrix of features."""
+"""Spaces of explicit features."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -8,65 +9,103 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import (
-    beside,
-    double,
-    like,
-    namespace,
-    on_host,
-    picked,
-    to_numpy,
-)
+from kernelmeans._arrays import beside, double, like, namespace, on_host, picked, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.lowrank import FeatureMap, draw_size
 from kernelmeans.rows import Rows
-from kernelmeans.spaces.base import Space
+from kernelmeans.spaces.base import SERIAL, Space
 from kernelmeans.spaces.centroids import Centroids
+from kernelmeans.spaces.chunks import Chunks, ClusterChunks, LocalChunks
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Moved, Step
-from kernelmeans.spaces.sums import Memory, Trace
+from kernelmeans.spaces.sums import Memory, Sums, Trace
 
 #: Rows whose features are made at a time.
 FILL_ROWS = 2048
 
 
+class Features(ABC):
+    """Where the features of the samples come from.
+
+    Attributes
+    ----------
+    raw : bool
+        Whether they are raw ones that need whitening; coordinates if not.
+    width : int
+        Numbers of a sample.
+    slices : list of slice or None
+        Samples that are opened together; None where all are held.
+    in_flight : int or None
+        How many of those may be open at once.
+    on_workers : ClusterChunks or None
+        Where they are opened, if not in this process.
+    """
+
+    raw: bool
+    width: int
+    slices: list[slice] | None = None
+    in_flight: int | None = None
+    on_workers: ClusterChunks | None = None
+
+    @abstractmethod
+    def take(self, which: slice | IntArray) -> "HeldFeatures":
+        """Those of some samples, about the origin."""
+
+
+class HeldFeatures(Features):
+    """Features of samples that are there.
+
+    Parameters
+    ----------
+    Z : {ndarray, CSR matrix} of shape (n_samples, width)
+        The features; dense ones are about the origin.
+    squared_norms : ndarray of shape (n_samples,)
+        ||phi_i||^2 about the origin, residual included.
+    raw : bool, default=False
+        As above.
+    """
+
+    def __init__(self, Z: Data, squared_norms: Array, raw: bool = False) -> None:
+        self.Z, self.squared_norms, self.raw = Z, squared_norms, raw
+        self.width = int(Z.shape[1])
+
+    def take(self, which: slice | IntArray) -> "HeldFeatures":
+        return HeldFeatures(picked(self.Z, which), picked(self.squared_norms, which), self.raw)
+
+
 class FeatureSpace(Space):
-    """Samples as the rows of a matrix, dense (about an origin) or CSR (left as it is).
+    """Samples as vectors of numbers: features that are held, or made whenever they are needed.
 
     Parameters
     ----------
     features : FeatureMap
         From rows to features about the origin.
-    Z : {ndarray, CSR matrix} of shape (n_samples, r) or (n_samples, m)
-        Coordinates; or raw features about the origin, whose sums are whitened.
-    squared_norms : ndarray of shape (n_samples,)
-        ||phi_i||^2 about the origin, residual included.
+    source : Features
+        The features.
     sample_weight : ndarray of shape (n_samples,)
         Weights; its dtype is the precision.
-    raw : bool, default=False
-        Whether Z holds raw features that need whitening.
-    first : int, default=0
-        Place of the first sample among all.
+    engine : Threads, default=SERIAL
+        Where blocks are worked on.
+    sample : FeatureSpace, default=None
+        A draw of the samples, where their features are not held.
     """
 
     def __init__(
         self,
         features: FeatureMap,
-        Z: Data,
-        squared_norms: Array,
+        source: Features,
         sample_weight: Array,
-        raw: bool = False,
-        first: int = 0,
+        engine: Threads = SERIAL,
+        sample: "FeatureSpace | None" = None,
     ) -> None:
         self.features = features
-        self.Z = Z
+        self.source = source
         self.sample_weight = sample_weight
-        self.raw = raw
-        self.first = first
-        self._squared_norms = squared_norms
+        self.engine = engine
+        self._sample = sample
 
     @classmethod
     def hold(
@@ -106,9 +145,7 @@ class FeatureSpace(Space):
         there = features.moved(device.put)
         first = there.raw(*map(device.put, features.read(X, slice(0, 1))))
         if scipy.sparse.issparse(first):
-            space = cls._of_sparse(features, X, sample_weight)
-            space.engine = engine
-            return space
+            return cls._of_sparse(features, X, sample_weight, engine)
 
         weight, v64 = device.put(sample_weight), sample_weight.astype(np.float64)
         xp, n, v = namespace(weight), X.shape[0], device.put(v64)
@@ -129,8 +166,8 @@ class FeatureSpace(Space):
         sums = tree_sum((own for _, own in filled), _plus)
         raw_mean, mean = (to_numpy(own) / v64.sum() for own in sums)
         check_finite(features.kernel, mean)
-        space = cls(features.about(raw_mean, dtype).moved(device.put), Z, norms, sample_weight)
-        space.engine = engine
+        centred = features.about(raw_mean, dtype).moved(device.put)
+        space = cls(centred, HeldFeatures(Z, norms), sample_weight, engine)
         shift = like(mean, weight)
 
         def centre(block: slice) -> float:
@@ -154,14 +191,16 @@ class FeatureSpace(Space):
         return space
 
     @classmethod
-    def _of_sparse(cls, features: FeatureMap, X: Data, sample_weight: Array) -> "FeatureSpace":
+    def _of_sparse(
+        cls, features: FeatureMap, X: Data, sample_weight: Array, engine: Threads
+    ) -> "FeatureSpace":
         # Centring would fill the matrix.
         Z = features.raw(*features.read(X, slice(0, X.shape[0])))
         norms = np.asarray(Z.multiply(Z).sum(axis=1)).ravel().astype(sample_weight.dtype)
         check_finite(features.kernel, norms)
         check_range(features.kernel, norms, sample_weight)
-        origin = np.zeros(Z.shape[1])
-        space = cls(features.about(origin, sample_weight.dtype), Z, norms, sample_weight)
+        features = features.about(np.zeros(Z.shape[1]), sample_weight.dtype)
+        space = cls(features, HeldFeatures(Z, norms), sample_weight, engine)
         space.trace = Trace(float(sample_weight @ norms), 0.0)
         return space
 
@@ -170,33 +209,27 @@ class FeatureSpace(Space):
         weight: Array = like(self.sample_weight, self.features.origin)
         return weight
 
-    @property
-    def width(self) -> int:
-        """Columns of the matrix."""
-        return int(self.Z.shape[1])
-
     def squared_norms(self, block: slice) -> Array:
-        return self._squared_norms[block]
+        return self.source.take(block).squared_norms
 
     def products(self, centroids: Centroids, block: slice) -> Array:
         theta = centroids.vectors[0]
         k, restarts, r = theta.shape
         reshape = namespace(theta).reshape
         flat = reshape(theta, (-1, r))
-        if self.raw:
+        if self.source.raw:
             flat = self.features.folded(flat)
-        products: Array = reshape(_times_transpose(flat, picked(self.Z, block)), (k, restarts, -1))
+        products: Array = _times_transpose(flat, self.source.take(block).Z)
+        products = reshape(products, (k, restarts, -1))
         return products
 
-    def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
+    def accumulate(self, coefficients: Array, block: slice) -> Sums:
         k, restarts, rows = coefficients.shape
         xp = namespace(coefficients)
-        sums = xp.reshape(coefficients, (-1, rows)) @ picked(self.Z, block)
+        sums = xp.reshape(coefficients, (-1, rows)) @ self.source.take(block).Z
         return (xp.reshape(xp.asarray(sums), (k, restarts, -1)),)
 
-    def add(
-        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
-    ) -> tuple[Array, ...]:
+    def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         if total is None:
             # Of many blocks: their roundings should not add up.
             return (double(partial[0]),)
@@ -206,7 +239,7 @@ class FeatureSpace(Space):
 
     def move(self, step: Step) -> Moved:
         (increments,) = step.increments
-        if self.raw:
+        if self.source.raw:
             increments = self.features.coordinates(increments)
         increments = like(increments, self.device_weight)
         vectors = increments
@@ -218,15 +251,16 @@ class FeatureSpace(Space):
         return Moved((vectors,), norms, overlaps)
 
     def at(self, indices: IntArray) -> Centroids:
-        return self._centroids(_dense(picked(self.Z, indices.ravel())), indices.shape)
+        found = self.source.take(indices.ravel())
+        return self._centroids(_dense(found.Z), found.raw, indices.shape)
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
         rows = beside(rows, self.device_weight)
         raw = self.features.raw(rows, self.features.squared_lengths(rows))
-        return self._centroids(_dense(raw) - self.features.origin, shape, raw=True)
+        return self._centroids(_dense(raw) - self.features.origin, True, shape)
 
-    def _centroids(self, features: Array, shape: tuple[int, ...], raw: bool = False) -> Centroids:
-        if raw or self.raw:
+    def _centroids(self, features: Array, raw: bool, shape: tuple[int, ...]) -> Centroids:
+        if raw:
             features = like(self.features.coordinates(double(features)), features)
         xp = namespace(features)
         vectors = xp.reshape(features, (*shape, -1))
@@ -235,22 +269,33 @@ class FeatureSpace(Space):
 
     @property
     def sample_rows(self) -> int:
-        columns = self.Z.nnz // self.n_samples if scipy.sparse.issparse(self.Z) else self.width
+        if self._sample is not None:
+            # As many as the memory budget was found to hold.
+            return self._sample.n_samples
+        source = self.source
+        assert isinstance(source, HeldFeatures)
+        sparse = scipy.sparse.issparse(source.Z)
+        columns = source.Z.nnz // self.n_samples if sparse else source.width
         return draw_size(self.n_samples, columns * self.dtype.itemsize)
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> "FeatureSpace":
-        norms, Z = picked(self._squared_norms, indices), picked(self.Z, indices)
-        space = FeatureSpace(self.features, Z, norms, sample_weight, self.raw)
-        space.engine = self.engine
+        source = self.source.take(indices)
+        return FeatureSpace(self.features, source, sample_weight, self.engine)
+
+    def part(self, chunk: slice) -> "FeatureSpace":
+        weight = self.sample_weight[chunk]
+        space = FeatureSpace(self.features, self.source.take(chunk), weight)
+        space.first = self.first + chunk.start
+        # That of all samples, so that no distance depends on the chunk.
+        space.magnitude = (self._sample or self).magnitude
         return space
 
-    def opened(self, part: slice) -> "FeatureSpace":
-        norms, weight = self._squared_norms[part], self.sample_weight[part]
-        first = self.first + part.start
-        Z = picked(self.Z, part)
-        space = FeatureSpace(self.features, Z, norms, weight, self.raw, first)
-        space.magnitude = self.magnitude
-        return space
+    @property
+    def chunks(self) -> Chunks | None:
+        source = self.source
+        if source.on_workers is not None or source.slices is None:
+            return source.on_workers
+        return LocalChunks(source.slices, self.part, self.engine, source.in_flight)
 
     def export(
         self, centroids: Centroids, copies: dict[int, Data] | None = None
@@ -262,18 +307,20 @@ class FeatureSpace(Space):
 
     def __sizeof__(self) -> int:
         # Dask asks for it, lest features go to an idle worker as if they were nothing.
-        held = self.Z.data if scipy.sparse.issparse(self.Z) else self.Z
-        return int(held.nbytes + self._squared_norms.nbytes + self.sample_weight.nbytes)
-
-    @property
-    def resident_bytes(self) -> int:
-        return 0 if scipy.sparse.issparse(self.Z) else math.prod(self.Z.shape) * self.dtype.itemsize
+        source = self.source
+        if not isinstance(source, HeldFeatures):
+            return int(self.sample_weight.nbytes)
+        held = source.Z.data if scipy.sparse.issparse(source.Z) else source.Z
+        return int(held.nbytes + source.squared_norms.nbytes + self.sample_weight.nbytes)
 
     def memory(self, k: int) -> Memory:
-        whitening = self.features.whitening
-        width = self.width if whitening is None else max(whitening.shape)
+        whitening, source, itemsize = self.features.whitening, self.source, self.dtype.itemsize
+        width = source.width if whitening is None else max(whitening.shape)
+        resident = 0 if self._sample is None else self._sample.memory(k).resident
+        if isinstance(source, HeldFeatures) and not scipy.sparse.issparse(source.Z):
+            resident = math.prod(source.Z.shape) * itemsize
         # Old and new centroids, copies of those that finish, and sums of blocks in flight.
-        return Memory(self.resident_bytes, 0, 4 * k * width * self.dtype.itemsize)
+        return Memory(resident, 0, 4 * k * width * itemsize)
 
 
 class FeaturePredictor(Predictor):

@@ -11,11 +11,11 @@ from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans.kernels import CombinedKernel
 from kernelmeans.spaces.base import Space, at_least
 from kernelmeans.spaces.centroids import Centroids
+from kernelmeans.spaces.chunks import Chunks, ClusterChunks, LocalChunks
 from kernelmeans.spaces.predictor import Embedding, Predictor
-from kernelmeans.spaces.remote import Remote
 from kernelmeans.spaces.rules import WeightRule
 from kernelmeans.spaces.step import Moved, Step
-from kernelmeans.spaces.sums import Memory, Trace
+from kernelmeans.spaces.sums import Memory, Sums, Trace
 
 
 class ProductSpace(Space):
@@ -52,12 +52,6 @@ class ProductSpace(Space):
         self.keeps_coefficients = any(member.keeps_coefficients for member in members)
         self.keeps_rows = all(member.keeps_rows for member in members)
         self._kernel_weights = rule.start(len(members))
-        parted = [member for member in members if member.parts is not None]
-        if parted and not self.keeps_coefficients:
-            # Parts that are small enough for every member.
-            finest = max(parted, key=lambda member: len(member.parts or ()))
-            limits = [m.parts_in_flight for m in parted if m.parts_in_flight is not None]
-            self.parts, self.parts_in_flight = finest.parts, min(limits, default=None)
         # Members that keep coefficients share one sum, the first; the others have their own.
         self._owners = [member for member in members if not member.keeps_coefficients]
         self._owners[:0] = [member for member in members if member.keeps_coefficients][:1]
@@ -65,7 +59,7 @@ class ProductSpace(Space):
             0 if member.keeps_coefficients else self._owners.index(member) for member in members
         ]
 
-        self.remote = self._joined()
+        self._on_workers = self._joined()
 
     @property
     def device_weight(self) -> Array:
@@ -78,7 +72,7 @@ class ProductSpace(Space):
     def reweighted(self, kernel_weights: Array) -> "ProductSpace":
         space = copy.copy(self)
         space._kernel_weights = kernel_weights
-        space.remote = space._joined()
+        space._on_workers = space._joined()
         return space
 
     def multipliers(self, kernel_weights: Array) -> Array:
@@ -131,7 +125,7 @@ class ProductSpace(Space):
     def out_of_reach(self) -> Array:
         return np.concatenate([member.out_of_reach for member in self.members])
 
-    def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
+    def accumulate(self, coefficients: Array, block: slice) -> Sums:
         sums = [owner.accumulate(coefficients, block)[0] for owner in self._owners]
         # sum_i c_i ||phi_i||^2 in each space, for the costs of `update`.
         xp = namespace(coefficients)
@@ -139,9 +133,7 @@ class ProductSpace(Space):
         # No product of matrices, which would round those of equal kernels differently.
         return *sums, xp.vecdot(drawn[:, None, :], double(self._norms(block)))
 
-    def add(
-        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
-    ) -> tuple[Array, ...]:
+    def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         *sums, moments = partial
         mine: Sequence[Array | None] = [None] * len(sums) if total is None else total[:-1]
         added = [
@@ -152,7 +144,7 @@ class ProductSpace(Space):
 
     def update(
         self,
-        sums: tuple[Array, ...],
+        sums: Sums,
         mass: Array,
         old: Centroids | None = None,
         factor: Array | None = None,
@@ -217,23 +209,34 @@ class ProductSpace(Space):
     def restricted(self, indices: IntArray, sample_weight: Array) -> "ProductSpace":
         return self._of([member.restricted(indices, sample_weight) for member in self.members])
 
-    def opened(self, part: slice) -> "ProductSpace":
-        return self._of([member.opened(part) for member in self.members])
+    def part(self, chunk: slice) -> "ProductSpace":
+        return self._of([member.part(chunk) for member in self.members])
 
-    def _joined(self) -> Remote | None:
-        """The members' parts side by side on the workers, where all are there."""
-        remotes = [member.remote for member in self.members if member.remote is not None]
-        if len(remotes) < len(self.members):
+    @property
+    def chunks(self) -> Chunks | None:
+        own = [member.chunks for member in self.members]
+        found = [chunks for chunks in own if chunks is not None]
+        if self._on_workers is not None or not found or self.keeps_coefficients:
+            return self._on_workers
+        # Chunks that are small enough for every member.
+        finest = max(found, key=lambda chunks: len(chunks.slices))
+        limits = [chunks.in_flight for chunks in found if chunks.in_flight is not None]
+        return LocalChunks(finest.slices, self.part, self.engine, min(limits, default=None))
+
+    def _joined(self) -> ClusterChunks | None:
+        """The members' chunks side by side on the workers, where all are there."""
+        own = [member.chunks for member in self.members]
+        there = [chunks for chunks in own if isinstance(chunks, ClusterChunks)]
+        if len(there) < len(self.members):
             return None
-        order = self.columns, self.rule, self.factors, self._kernel_weights
-        cluster, parts = remotes[0].cluster, remotes[0].parts
-        members = zip(*(cluster.started(remote.spaces) for remote in remotes), strict=True)
-        spaces = [cluster.task(_product_of, list(own), order) for own in members]
-        return Remote(cluster, parts, spaces)
+        return there[0].joined(there[1:], _product_of, *self._order)
+
+    @property
+    def _order(self) -> tuple[Any, ...]:
+        return self.columns, self.rule, self.factors, self._kernel_weights
 
     def _of(self, members: Sequence[Space]) -> "ProductSpace":
-        order = self.columns, self.rule, self.factors, self._kernel_weights
-        return _product_of(members, order)
+        return _product_of(members, self._order)
 
     def traces(self, kernel_weights: Array) -> Trace | None:
         traces = [member.trace for member in self.members if member.trace is not None]
@@ -265,7 +268,7 @@ class ProductSpace(Space):
 
 
 def _product_of(members: Sequence[Space], order: tuple[Any, ...]) -> ProductSpace:
-    """Members of the same part of the samples side by side."""
+    """Members of the same samples side by side."""
     *arguments, kernel_weights = order
     space = ProductSpace(members, *arguments)
     space.first = members[0].first

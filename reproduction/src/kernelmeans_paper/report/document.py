@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from io import BytesIO
 from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, StrictUndefined
 
 from kernelmeans_paper.files import write
 from kernelmeans_paper.report.picture import Picture
@@ -68,58 +69,37 @@ def write_document(
     ValueError
         If two tables or two pictures have the same name.
     """
-    drawn = [picture for section in sections for picture in section.pictures]
-    _check_names([table.name for section in sections for table in section.tables])
-    _check_names([picture.name for picture in drawn])
-    pictures = {
-        picture.name: _drawn(picture, "png") for section in sections for picture in section.pictures
+    tables = [table for section in sections for table in section.tables]
+    pictures = [picture for section in sections for picture in section.pictures]
+    for names in ([table.name for table in tables], [picture.name for picture in pictures]):
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"the names {twice} are given twice; their files would be the same.")
+    contents = {}
+    for picture in pictures:
+        for kind in ("png", "svg"):
+            contents[f"figures/{picture.name}.{kind}"] = picture.drawn(kind)
+    for table in tables:
+        forms = {"md": table.markdown(), "tex": table.latex(), "json": table.json()}
+        for kind, text in forms.items():
+            contents[f"tables/{table.name}.{kind}"] = text.encode()
+    images = {
+        p.name: base64.b64encode(contents[f"figures/{p.name}.png"]).decode() for p in pictures
     }
-    texts = {
-        "index.html": _page(title, sections, provenance, pictures),
-        "results.md": _markdown(title, sections, provenance),
-        "run.json": json.dumps(provenance, indent=1, allow_nan=False) + "\n",
-    }
-    for table in (table for section in sections for table in section.tables):
-        for suffix, text in _forms(table).items():
-            texts[f"tables/{table.name}.{suffix}"] = text
-    contents = {name: text.encode() for name, text in texts.items()}
-    for picture in drawn:
-        contents[f"figures/{picture.name}.png"] = pictures[picture.name]
-        contents[f"figures/{picture.name}.svg"] = _drawn(picture, "svg")
+    contents["run.json"] = (json.dumps(provenance, indent=1, allow_nan=False) + "\n").encode()
+    contents["results.md"] = _markdown(title, sections, provenance).encode()
+    contents["index.html"] = _page(
+        title=title, sections=sections, provenance=provenance, pictures=images
+    ).encode()
     for name, content in contents.items():
         write(folder / name, content)
     return [folder / name for name in contents]
 
 
-def _check_names(names: Sequence[str]) -> None:
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"the names {twice} are given twice; their files would be the same.")
-
-
-def _forms(table: Table) -> dict[str, str]:
-    return {"md": table.markdown(), "tex": table.latex(), "json": table.json()}
-
-
-def _drawn(picture: Picture, kind: str) -> bytes:
-    buffer = BytesIO()
-    picture.write(buffer, kind)
-    return buffer.getvalue()
-
-
-def _page(
-    title: str,
-    sections: Sequence[Section],
-    provenance: Mapping[str, Any],
-    pictures: Mapping[str, bytes],
-) -> str:
+def _page(**content: Any) -> str:
     """One file that needs no other: pictures are part of it."""
-    from jinja2 import Environment, StrictUndefined
-
     template = files(__package__).joinpath("page.html.jinja").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    encoded = {name: base64.b64encode(png).decode() for name, png in pictures.items()}
-    page = environment.from_string(template)
-    return page.render(title=title, sections=sections, provenance=provenance, pictures=encoded)
+    return environment.from_string(template).render(**content)
 
 
 def _markdown(title: str, sections: Sequence[Section], provenance: Mapping[str, Any]) -> str:
@@ -132,12 +112,9 @@ def _markdown(title: str, sections: Sequence[Section], provenance: Mapping[str, 
             parts.append(f"![{caption}](figures/{picture.name}.png)\n\n*{picture.caption}*\n")
         parts += [table.markdown() for table in section.tables]
     parts.append("## How it was made\n")
-    parts += [f"- {key}: {value}" for key, value in _flat(provenance)]
+    for key, value in provenance.items():
+        shown = value
+        if isinstance(value, dict):
+            shown = ", ".join(f"{name} {version}" for name, version in value.items())
+        parts.append(f"- {key}: {shown}")
     return "\n".join(parts) + "\n"
-
-
-def _flat(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [
-        (key, ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value)
-        for key, value in provenance.items()
-    ]

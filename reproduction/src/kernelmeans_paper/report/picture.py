@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -65,11 +65,13 @@ class Picture:
     caption: str
     figure: Figure
 
-    def write(self, file: BinaryIO | BytesIO, kind: str) -> None:
-        """Write it as ``"png"`` or ``"svg"``, the same bytes each time."""
+    def drawn(self, kind: str) -> bytes:
+        """Content of its file of this kind, ``"png"`` or ``"svg"``: the same bytes each time."""
         metadata = {"Software": None} if kind == "png" else {"Date": None, "Creator": None}
+        content = BytesIO()
         with matplotlib.rc_context(_STYLE):
-            self.figure.savefig(file, format=kind, dpi=200, metadata=metadata)
+            self.figure.savefig(content, format=kind, dpi=200, metadata=metadata)
+        return content.getvalue()
 
 
 def new_figure(

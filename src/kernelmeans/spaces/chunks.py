@@ -1,0 +1,138 @@
+"""Chunks of samples, each a space of its own, opened where they are worked on."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kernelmeans._typing import Array
+from kernelmeans.engines import Threads, tree_sum
+from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
+from kernelmeans.spaces.sums import PartialSum
+
+if TYPE_CHECKING:
+    from kernelmeans.spaces.base import Space
+
+#: What is done with a chunk: called with its space, its part of each array of samples, and more.
+Work = Callable[..., Any]
+
+
+class Chunks(ABC):
+    """Consecutive samples that are opened together; nothing of them is held in between.
+
+    What is said of them is put together in their order, and added up in a tree, so that it does
+    not matter where they are worked on.
+
+    Attributes
+    ----------
+    slices : list of slice
+        The samples of each.
+    in_flight : int or None
+        How many may be open at once without breaking the memory budget.
+    cluster : Cluster or None
+        Whose workers have them; None where they are opened in this process.
+    """
+
+    slices: list[slice]
+    in_flight: int | None = None
+    cluster: Cluster | None = None
+
+    @abstractmethod
+    def map(
+        self, work: Work, per_sample: Sequence[Array], *arguments: Any
+    ) -> Iterator[tuple[slice, Any]]:
+        """Each chunk, and what work makes of it, in their order."""
+
+    def total(self, work: Work, per_sample: Sequence[Array], *arguments: Any) -> PartialSum:
+        """The sum of what work makes of each chunk."""
+        partial_sums = (own for _, own in self.map(work, per_sample, *arguments))
+        total: PartialSum = tree_sum(partial_sums, PartialSum.plus)
+        return total
+
+
+class LocalChunks(Chunks):
+    """Chunks that threads of this process open.
+
+    Parameters
+    ----------
+    slices : sequence of slice
+        The samples of each.
+    open_chunk : callable
+        From a slice to its space.
+    engine : Threads
+        The threads.
+    in_flight : int or None
+        Chunks that may be open at once without breaking the memory budget.
+    """
+
+    def __init__(
+        self,
+        slices: Sequence[slice],
+        open_chunk: Callable[[slice], "Space"],
+        engine: Threads,
+        in_flight: int | None,
+    ) -> None:
+        self.slices = list(slices)
+        self.in_flight = in_flight
+        self._open, self._engine = open_chunk, engine
+
+    def map(
+        self, work: Work, per_sample: Sequence[Array], *arguments: Any
+    ) -> Iterator[tuple[slice, Any]]:
+        def work_on(chunk: slice) -> Any:
+            return work(self._open(chunk), [a[..., chunk] for a in per_sample], *arguments)
+
+        return self._engine.map(work_on, self.slices, self.in_flight)
+
+
+class ClusterChunks(Chunks):
+    """Chunks on the workers of a cluster.
+
+    Parameters
+    ----------
+    slices : sequence of slice
+        The samples of each.
+    cluster : Cluster
+        The workers.
+    spaces : sequence of Future or Delayed
+        The space of each; delayed ones are made anew whenever they are needed.
+    """
+
+    cluster: Cluster
+
+    def __init__(self, slices: Sequence[slice], cluster: Cluster, spaces: Sequence[Any]) -> None:
+        self.slices = list(slices)
+        self.cluster = cluster
+        self.spaces = spaces
+
+    def map(
+        self, work: Work, per_sample: Sequence[Array], *arguments: Any
+    ) -> Iterator[tuple[slice, Any]]:
+        results = self.cluster.results(self._tasks(work, per_sample, arguments))
+        return zip(self.slices, results, strict=True)
+
+    def total(self, work: Work, per_sample: Sequence[Array], *arguments: Any) -> PartialSum:
+        tasks = self._tasks(work, per_sample, arguments)
+        total: PartialSum = self.cluster.total(tasks, PartialSum.plus)
+        # Numbers stay numbers.
+        return PartialSum(*(tuple(upright(a)[()] for a in own) for own in total))
+
+    def _tasks(self, work: Work, per_sample: Sequence[Array], arguments: Any) -> list[Any]:
+        # As one task, lest they travel once for each chunk.
+        order = self.cluster.task(bytes, packed(work, *arguments))
+        spaces = self.cluster.started(self.spaces)
+        own = [[a[..., chunk] for chunk in self.slices] for a in per_sample]
+        return self.cluster.tasks(_done, spaces, [order] * len(spaces), *own)
+
+    def joined(
+        self, others: Iterable["ClusterChunks"], join: Work, *arguments: Any
+    ) -> "ClusterChunks":
+        """Chunks of what ``join`` makes of the spaces of several, and of the arguments."""
+        spaces = zip(*(self.cluster.started(own.spaces) for own in (self, *others)), strict=True)
+        tasks = [self.cluster.task(join, list(own), arguments) for own in spaces]
+        return ClusterChunks(self.slices, self.cluster, tasks)
+
+
+def _done(space: "Space", order: bytes, *per_sample: Array) -> Any:
+    work, *arguments = unpacked(order)
+    with Threads(1):
+        return work(space, [upright(own) for own in per_sample], *arguments)

@@ -1,0 +1,194 @@
+"""Features of rows that are read, and made, whenever they are needed."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse
+
+from kernelmeans._arrays import beside, double, namespace, reduce
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
+from kernelmeans.kernels import check_finite, check_range
+from kernelmeans.lowrank import FeatureMap
+from kernelmeans.rows.dask import DaskRows
+from kernelmeans.spaces.base import Space
+from kernelmeans.spaces.chunks import ClusterChunks
+from kernelmeans.spaces.features import Features, FeatureSpace, HeldFeatures
+from kernelmeans.spaces.sums import PartialSum, Trace
+
+
+class StreamedFeatures(Features):
+    """Raw features of rows, wherever these are.
+
+    Parameters
+    ----------
+    features : FeatureMap
+        From rows to features.
+    rows : Data
+        What slices and indices select rows from: an array, or rows on disk.
+    slices : sequence of slice
+        Rows that are read together.
+    in_flight : int or None
+        How many of those may be open at once without breaking the memory budget.
+    """
+
+    def __init__(
+        self, features: FeatureMap, rows: Data, slices: Sequence[slice], in_flight: int | None
+    ) -> None:
+        self.features, self.rows = features, rows
+        self.slices, self.in_flight = list(slices), in_flight
+        self.raw = features.whitening is not None
+        self.width = int(features.origin.shape[0])
+        self.checks_rows = False
+
+    def take(self, which: slice | IntArray) -> HeldFeatures:
+        rows = self.rows[which]
+        if self.checks_rows and isinstance(which, slice):
+            check_rows(rows, which.start)
+        return features_of(self.features, rows)
+
+
+def stream(
+    sample: FeatureSpace,
+    rows: Data,
+    slices: Sequence[slice],
+    sample_weight: Array,
+    in_flight: int | None = None,
+) -> FeatureSpace:
+    """The space of rows of which nothing is held but the weights.
+
+    Parameters
+    ----------
+    sample : FeatureSpace
+        A draw of the samples; its features are those of the space.
+    rows : Data
+        What slices and indices select rows from: an array, or rows on disk.
+    slices : sequence of slice
+        Rows that are read together.
+    sample_weight : ndarray of shape (n_samples,)
+        Weights; its dtype is the precision.
+    in_flight : int, default=None
+        How many of those may be open at once.
+
+    Raises
+    ------
+    ValueError
+        If rows or features are not finite.
+    """
+    source = StreamedFeatures(sample.features, rows, slices, in_flight)
+    space = FeatureSpace(sample.features, source, sample_weight, sample.engine, sample)
+    source.checks_rows = True
+    _survey(space)
+    source.checks_rows = False
+    return space
+
+
+def stream_on_cluster(
+    sample: FeatureSpace, rows: DaskRows, sample_weight: Array, cluster: Cluster, held: bool
+) -> FeatureSpace:
+    """The space of a Dask collection, whose chunks stay on the workers.
+
+    Parameters
+    ----------
+    sample, rows, sample_weight
+        As above.
+    cluster : Cluster
+        The workers.
+    held : bool
+        Whether workers keep features from one step to the next, or make them anew.
+
+    Returns
+    -------
+    FeatureSpace
+        It answers as one in this process does, bit for bit.
+    """
+    from dask.delayed import delayed
+
+    slices = rows.blocks()
+    source = StreamedFeatures(sample.features, rows, slices, None)
+    space = FeatureSpace(sample.features, source, sample_weight, sample.engine, sample)
+    # On its way once, however often features are made anew.
+    reference = cluster.task(bytes, packed(sample.features, sample.magnitude))
+    tasks = [
+        delayed(_space_of_chunk)(reference, own, _equal_or_all(sample_weight[chunk]), chunk.start)
+        for own, chunk in zip(rows.delayed_blocks(), slices, strict=True)
+    ]
+    source.on_workers = ClusterChunks(slices, cluster, cluster.started(tasks) if held else tasks)
+    _survey(space)
+    return space
+
+
+def features_of(features: FeatureMap, rows: Data) -> HeldFeatures:
+    """Raw features of rows that have been read, about the origin."""
+    rows = beside(rows, features.origin)
+    squared = features.squared_lengths(rows)
+    raw_differs = features.whitening is not None
+    with np.errstate(all="ignore"):
+        raw = features.raw(rows, squared)
+        if raw_differs:
+            raw -= features.origin
+        else:
+            # They may be the rows themselves, which are the user's.
+            raw = raw - features.origin
+        return HeldFeatures(raw, features.squared_norms(raw, squared), raw_differs)
+
+
+def check_rows(rows: Data, first: int) -> None:
+    """Refuse rows that are not finite; the first of them has this place among all.
+
+    Raises
+    ------
+    ValueError
+        If there are any.
+    """
+    if not np.isfinite(rows.data if scipy.sparse.issparse(rows) else rows).all():
+        raise ValueError(
+            f"X contains NaN or infinite values between rows {first} and {first + rows.shape[0]}; "
+            "leave those rows out, or fill in the values."
+        )
+
+
+def _space_of_chunk(
+    reference: bytes, rows: Array, sample_weight: Array, first: int
+) -> FeatureSpace:
+    weight = np.ascontiguousarray(np.broadcast_to(sample_weight, rows.shape[:1]))
+    features, magnitude = unpacked(reference)
+    check_rows(rows, first)
+    with Threads(1):
+        source = features_of(features, upright(rows))
+    space = FeatureSpace(features, source, weight)
+    space.first, space.magnitude = first, magnitude
+    return space
+
+
+def _equal_or_all(sample_weight: Array) -> Array:
+    """One number for equal weights, which then take no room on their way."""
+    equal = (sample_weight == sample_weight[0]).all()
+    return np.ascontiguousarray(sample_weight[:1] if equal else sample_weight)
+
+
+def _survey(space: FeatureSpace) -> None:
+    """Look at all rows once: whether they are finite, how large, and what their residuals are."""
+    weight, norms, total, residual = space.reduce(_survey_block, (1, 1)).sums
+    kernel = space.features.kernel
+    check_finite(kernel, norms)
+    space.magnitude = float(norms / weight)
+    check_range(kernel, np.array([space.magnitude]), space.sample_weight)
+    if space.features.residual_is_positive:
+        space.trace = Trace(float(total), float(residual))
+
+
+def _survey_block(space: Space, block: slice) -> PartialSum:
+    """Sums of the weights, squared norms, K(x, x) and residuals."""
+    assert isinstance(space, FeatureSpace)
+    v, features = double(space.device_weight[block]), space.features
+    found = space.source.take(block)
+    raw, norms = found.Z, found.squared_norms
+    xp = namespace(v)
+    # What is not finite is refused afterwards, with a message of its own.
+    with np.errstate(all="ignore"):
+        residual = features.residual(features.coordinates(raw), norms)
+        residual = xp.maximum(residual, xp.zeros_like(norms))
+        values = norms, features.uncentered_norms(raw, norms), residual
+        return PartialSum((), (reduce("sum", v), *(v @ double(own) for own in values)))
