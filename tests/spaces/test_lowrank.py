@@ -93,7 +93,7 @@ class TestLandmarks(Held):
         share = weight.astype(float) @ self.rho / total
         assert 0.05 < share < 0.9
         assert space.trace.total == pytest.approx(total, rel=1e-5)
-        assert space.trace.left_out / total == pytest.approx(share, rel=1e-4)
+        assert space.trace.residual / total == pytest.approx(share, rel=1e-4)
 
 
 @pytest.mark.slow

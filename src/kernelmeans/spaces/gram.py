@@ -58,7 +58,7 @@ class GramSpace(Space):
         self.X = X if kernel.precomputed else device.put(X)
         self.sample_weight = sample_weight
         self.engine = engine
-        self._device_weight: Array = device.put(sample_weight)
+        self.device_weight = device.put(sample_weight)
         budget = 4 * ROW_BUDGET if row_budget is None else row_budget
         computed = ComputedRows(kernel, self.X, self.device_weight, budget)
         self.row_budget, self._lengths = computed.row_budget, computed.lengths
@@ -81,15 +81,11 @@ class GramSpace(Space):
         self.origin = Origin(shares, means)
         self._squared_norms = self.origin.squared_norms(diagonal, means)
         self.trace = Trace(float(self.device_weight @ diagonal), 0.0)
-        self.rows.centre(self.origin, engine)
-
-    @property
-    def device_weight(self) -> Array:
-        return self._device_weight
+        self.rows.center(self.origin, engine)
 
     @cached_property
     def magnitude(self) -> float:
-        # What centring took away has left its rounding behind.
+        # What centering took away has left its rounding behind.
         norms = np.abs(to_numpy(self._squared_norms))
         return float(np.average(norms, weights=self.sample_weight)) + abs(self.origin.square)
 
@@ -198,7 +194,7 @@ class GramSpace(Space):
         rows = beside(rows, self.device_weight)
         values = self.kernel(rows, self.X)
         means, xp = self.origin.project(values), namespace(values)
-        products = xp.reshape(self.origin.centre(values, means), (*shape, -1))
+        products = xp.reshape(self.origin.center(values, means), (*shape, -1))
         norms = to_numpy(self.origin.squared_norms(self.kernel.diagonal(rows), means))
         norms = norms.reshape(1, *shape)
         # Such a centroid is no sum of samples; the first step makes it one.
@@ -301,7 +297,7 @@ class GramPredictor(Predictor):
             means = self.origin.project(values)
             fresh = self.lengths is not None or not self.kernel.precomputed
             return (
-                self.origin.centre(values, means, in_place=fresh),
+                self.origin.center(values, means, in_place=fresh),
                 self.origin.squared_norms(diagonal, means),
             )
 

@@ -1,4 +1,4 @@
-"""Centred kernel rows of the samples: of a matrix that is held, or computed when needed."""
+"""Centered kernel rows of the samples: of a matrix that is held, or computed when needed."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -22,7 +22,7 @@ VALUES_AT_ONCE = 2**22
 
 
 class Origin:
-    """Weighted mean of the samples, about which kernel rows are centred.
+    """Weighted mean of the samples, about which kernel rows are centered.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Origin:
         """||phi(x) - mu||^2 from K(x, x) and <phi(x), mu>."""
         return diagonal - 2 * means + self.square
 
-    def centre(self, rows: Array, own_means: Array, in_place: bool = False) -> Array:
+    def center(self, rows: Array, own_means: Array, in_place: bool = False) -> Array:
         """<phi(x) - mu, phi_i - mu> for such rows."""
         own = (own_means - self.square)[:, None]
         if in_place:
@@ -102,7 +102,7 @@ def kernel_rows(
 
 
 class KernelRows(ABC):
-    """Where the centred kernel rows of the samples come from.
+    """Where the centered kernel rows of the samples come from.
 
     Attributes
     ----------
@@ -120,11 +120,11 @@ class KernelRows(ABC):
 
     @abstractmethod
     def values(self, block: slice) -> Array:
-        """Rows of a block before centring, each of which is asked for once."""
+        """Rows of a block before centering, each of which is asked for once."""
 
     @abstractmethod
-    def centre(self, origin: Origin, engine: Threads) -> None:
-        """Centre them, once all have been asked for."""
+    def center(self, origin: Origin, engine: Threads) -> None:
+        """Center them, once all have been asked for."""
 
     @abstractmethod
     def read(self, which: slice | IntArray) -> Array:
@@ -180,14 +180,14 @@ class ComputedRows(KernelRows):
         values: Array = self._values_of(rows, own)
         return values
 
-    def centre(self, origin: Origin, engine: Threads) -> None:
+    def center(self, origin: Origin, engine: Threads) -> None:
         self._origin = origin
 
     def read(self, which: slice | IntArray) -> Array:
         values = self.values(which)
         # In place where the values are fresh: a second copy would break the budget.
         fresh = self.lengths is not None or not self._kernel.precomputed
-        return self._origin.centre(values, picked(self._origin.means, which), in_place=fresh)
+        return self._origin.center(values, picked(self._origin.means, which), in_place=fresh)
 
 
 class HeldRows(KernelRows):
@@ -216,14 +216,14 @@ class HeldRows(KernelRows):
         self.matrix[block, ...] = values
         return values
 
-    def centre(self, origin: Origin, engine: Threads) -> None:
+    def center(self, origin: Origin, engine: Threads) -> None:
         # No kernel value will be computed again, and nothing held beside the matrix.
         self._computed = self.in_flight = None
 
-        def centre(block: slice) -> None:
-            origin.centre(self.matrix[block, ...], origin.means[block], in_place=True)
+        def center(block: slice) -> None:
+            origin.center(self.matrix[block, ...], origin.means[block], in_place=True)
 
-        engine.run(centre, slices(self.matrix.shape[0], self.at_a_time))
+        engine.run(center, slices(self.matrix.shape[0], self.at_a_time))
 
     def read(self, which: slice | IntArray) -> Array:
         rows: Array = picked(self.matrix, which)

@@ -48,6 +48,7 @@ class ProductSpace(Space):
         self.rule = rule
         self.factors = np.ones(len(members)) if factors is None else factors
         self.sample_weight = members[0].sample_weight
+        self.device_weight = members[0].device_weight
         self.engine = members[0].engine
         self.keeps_coefficients = any(member.keeps_coefficients for member in members)
         self.keeps_rows = all(member.keeps_rows for member in members)
@@ -60,10 +61,6 @@ class ProductSpace(Space):
         ]
 
         self._on_workers = self._joined()
-
-    @property
-    def device_weight(self) -> Array:
-        return self.members[0].device_weight
 
     @property
     def kernel_weights(self) -> Array:

@@ -34,16 +34,16 @@ class PartialSum(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """Weighted traces of the kernel matrix and of what an approximation leaves out of it.
+    """Weighted traces of the kernel matrix and of the residual of an approximation.
 
     Attributes
     ----------
-    total, left_out : float
-        Weighted sums over the samples of K(x, x), and of what of it is left out.
+    total, residual : float
+        Weighted sums over the samples of K(x, x), and of their residuals.
     """
 
     total: float
-    left_out: float
+    residual: float
 
 
 class Memory(NamedTuple):
