@@ -138,7 +138,7 @@ def other_array(content: bytes, rng: Rng) -> bytes:
             case 5:
                 array = np.concatenate([array.ravel(), array.ravel()])[:, None]
             case _ if array.size:
-                array = array + np.ones((), array.dtype) * 10**7
+                array = array + np.array(10**7).astype(array.dtype)
         return array
 
     return changed_member(content, ".npy", rng, lambda data: saved(change(np.load(data))))

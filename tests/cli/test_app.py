@@ -10,7 +10,7 @@ import pytest
 import kernelmeans
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.cli.app import app
-from kernelmeans.cli.options import FIT, Value, estimator_parameters
+from kernelmeans.cli.options import Value, estimator_parameters, for_fit
 
 
 @pytest.fixture
@@ -32,11 +32,13 @@ def test_every_estimator_parameter_has_its_option(defaults):
     }
 
 
-@pytest.mark.parametrize("name", sorted(set(FIT) & KernelPowerKMeans._parameter_constraints.keys()))
+@pytest.mark.parametrize(
+    "name", sorted(for_fit().keys() & KernelPowerKMeans._parameter_constraints.keys())
+)
 def test_options_take_the_names_that_the_estimator_takes(name):
     constraints = KernelPowerKMeans._parameter_constraints[name]
     allowed = [own.options for own in constraints if hasattr(own, "options")]
-    assert set(Value(FIT[name].kind).names) - {"none"} == set().union(*allowed)
+    assert set(Value(for_fit()[name].kind).names) - {"none"} == set().union(*allowed)
 
 
 @pytest.mark.parametrize(

@@ -669,6 +669,8 @@ class TestMemory:
     def test_parts_give_the_labels_of_held_coordinates(self, method, way):
         held, parted = self.both(method, **self.WAYS[way])
         assert_array_equal(parted.labels_, held.labels_)
+        assert held.approximation_reason_ == f"approximation={method!r}"
+        assert "recomputed at each step" in parted.approximation_reason_
         assert parted.inertia_ == pytest.approx(held.inertia_, rel=1e-9)
         assert parted.n_iter_ == held.n_iter_
         assert_allclose(parted.objective_history_, held.objective_history_, rtol=1e-7)

@@ -298,7 +298,8 @@ def test_collections_have_landmarks_by_default():
         lazy()
     )
     assert model.approximation_ == "landmarks"
-    assert model.approximation_reason_ == "Dask collections have no kernel matrix"
+    reason = "Dask collections have no kernel matrix; its features are recomputed at each step"
+    assert model.approximation_reason_ == reason
 
 
 @two_models

@@ -11,6 +11,7 @@ import oracle
 from backends import NUMPY, over_backends
 from kernelmeans._arrays import namespace, to_numpy
 from kernelmeans.solver import shares
+from kernelmeans.solver.exchange import BOUNDLESS
 from kernelmeans.solver.power import (
     LENGTHS,
     NEGLIGIBLE,
@@ -147,6 +148,32 @@ def test_hard_weights_go_to_the_first_of_equals(backend):
     np.testing.assert_array_equal(weights.values[:, 0], [[0, 1], [1, 0], [0, 0]])
     np.testing.assert_array_equal(weights.labels, [[1, 0]])
     np.testing.assert_array_equal(weights.means, [[1, 1]])
+
+
+@over_backends
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_exchanged_samples_go_where_their_own_part_in_a_cluster_counts(backend, dtype, weighted):
+    rng = np.random.default_rng(3)
+    d = rng.uniform(1, 1.4, (4, 2, 60)).astype(dtype)
+    v = rng.uniform(0.5, 2, 60) if weighted else np.ones(60)
+    mass = rng.uniform(6, 12, (4, 2))
+    # An only sample stays; of boundless clusters the nearest is joined.
+    mass[:, 1] = BOUNDLESS
+    d[1, 0, 7], v[7] = 0.1, mass[1, 0]
+    on = backend.array(d), backend.array(v.astype(dtype))
+    weights = hard_weights(*on, mass=mass)
+    labels = to_numpy(weights.labels)
+    for i in range(60):
+        own = int(d[:, 0, i].argmin())
+        costs = [m * v[i] * x / (m + v[i]) for m, x in zip(mass[:, 0], d[:, 0, i], strict=True)]
+        rest = mass[own, 0] - v[i]
+        costs[own] = mass[own, 0] * v[i] * d[own, 0, i] / rest if rest > 1e-6 else 0
+        assert costs[labels[0, i]] == pytest.approx(min(costs), rel=1e-5)
+        assert to_numpy(weights.values)[:, 0, i].argmax() == labels[0, i]
+    assert labels[0, 7] == 1
+    assert (labels[0] != d[:, 0].argmin(axis=0)).any()
+    np.testing.assert_array_equal(labels[1], d[:, 1].argmin(axis=0))
 
 
 @over_backends

@@ -12,13 +12,7 @@ from kernelmeans._devices import device_of
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit, Fourier, Nystroem
-from kernelmeans.spaces import (
-    EntropyRule,
-    FeatureSpace,
-    GramSpace,
-    ProductSpace,
-    stream,
-)
+from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, stream
 from oracle import rbf
 from spaces import test_lowrank, test_product
 from spaces.conformance import N, SpaceConformance

@@ -16,13 +16,7 @@ from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit, Fourier, Nystroem, approximate
 from kernelmeans.rows import open_rows
 from kernelmeans.solver import Annealed, Hard, solve
-from kernelmeans.spaces import (
-    EntropyRule,
-    FeatureSpace,
-    GramSpace,
-    ProductSpace,
-    stream,
-)
+from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, stream
 from oracle import rbf
 from spaces.conformance import N, SpaceConformance
 from spaces.test_product import FACTORS
@@ -99,7 +93,7 @@ class TestLandmarks(Held):
         share = weight.astype(float) @ self.rho / total
         assert 0.05 < share < 0.9
         assert space.trace.total == pytest.approx(total, rel=1e-5)
-        assert space.trace.left_out / total == pytest.approx(share, rel=1e-4)
+        assert space.trace.residual / total == pytest.approx(share, rel=1e-4)
 
 
 @pytest.mark.slow

@@ -9,11 +9,7 @@ import data
 from held import feature_space
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver.blockwise import distances_to
-from kernelmeans.spaces import (
-    EntropyRule,
-    GramSpace,
-    ProductSpace,
-)
+from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace
 from oracle import rbf
 from spaces.conformance import N, SpaceConformance
 from spaces.test_gram import tiny_budget

@@ -20,9 +20,8 @@ def app() -> None:
     """
 
 
-@app.command(cls=options.GroupedCommand)
+@app.command(cls=options.GroupedCommand, takes=options.for_fit)
 @click.argument("data", type=options.TABLE)
-@options.of(options.FIT)
 @click.pass_context
 def fit(ctx: click.Context, /, **chosen: Any) -> None:
     """Cluster the rows of DATA (.csv, .tsv, .parquet, .npy, .npz or .zarr).
@@ -41,10 +40,9 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
         run_fit(FitJob.of(chosen, parameters=parameters))
 
 
-@app.command(cls=options.GroupedCommand)
+@app.command(cls=options.GroupedCommand, takes=options.for_predict)
 @click.argument("model", type=options.EXISTING)
 @click.argument("data", type=options.TABLE)
-@options.of(options.PREDICT)
 def predict(**chosen: Any) -> None:
     """Assign the rows of DATA to the clusters of MODEL, a file that "kernelmeans fit" wrote.
 
@@ -59,8 +57,7 @@ def predict(**chosen: Any) -> None:
         run_predict(PredictJob.of(chosen))
 
 
-@app.command(cls=options.GroupedCommand)
-@options.of(options.DEMO)
+@app.command(cls=options.GroupedCommand, takes=options.for_demo)
 @click.pass_context
 def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> None:
     """Cluster the 1797 handwritten digits that come with scikit-learn.

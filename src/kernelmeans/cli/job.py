@@ -253,8 +253,13 @@ def run_predict(job: PredictJob) -> None:
     table = read_table(job.data, header=job.header, budget=budget)
     columns = _model_columns(table, model, job)
     X = finite_matrix(table, columns, model.dtype, _most(budget, model.dtype))
+
+    def labels_of(block: tuple[slice, Any]) -> Any:
+        return model.pipeline.predict(block[1])
+
     with estimator_errors(), damaged_model_errors(job.model):
-        labels = np.concatenate([model.pipeline.predict(rows) for _, rows in blocks(X)])
+        # A loop would keep its last block in memory while the next is read.
+        labels = np.concatenate(list(map(labels_of, blocks(X))))
     outputs.write_all({file: outputs.labels_writer(labels)})
     n_clusters = model.pipeline[-1].n_clusters
     job.report(

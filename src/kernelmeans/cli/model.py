@@ -59,7 +59,7 @@ TRUSTED_TYPES = (
     "kernelmeans.solver.result.Result",
     "kernelmeans.spaces.features.FeaturePredictor",
     "kernelmeans.spaces.gram.GramPredictor",
-    "kernelmeans.spaces.gram.Origin",
+    "kernelmeans.spaces.kernel_rows.Origin",
     "kernelmeans.spaces.product.ProductPredictor",
     "scipy.sparse._csr.csr_array",
     "scipy.sparse._csr.csr_matrix",

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -38,6 +39,7 @@ _FLAGS = {
     "as_json": ("--json",),
     "quiet": ("--quiet", "-q"),
 }
+_HERE = Path(__file__).parent
 _PICTURES = (".png", ".svg", ".pdf")
 #: Longer lists of names stand in the help of an option.
 _LONGEST_METAVAR = 25
@@ -154,7 +156,26 @@ _PATHS = {
 
 
 class GroupedCommand(click.Command):
-    """A command whose ``--help`` lists its options under their headings."""
+    """A command that takes documented parameters as options, and lists them under headings.
+
+    Parameters
+    ----------
+    takes : callable
+        Returns what is said of the parameters; called when the command is, for reading takes time.
+    """
+
+    def __init__(
+        self, *args: Any, takes: Callable[[], Mapping[str, Documented]], **settings: Any
+    ) -> None:
+        super().__init__(*args, **settings)
+        self.takes = takes
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the arguments and the options."""
+        if not any(isinstance(parameter, click.Option) for parameter in self.params):
+            known = self.takes()
+            self.params += [_option(name, known[name]) for name in _HEADING if name in known]
+        return super().get_params(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per heading, in the order of the declarations."""
@@ -168,20 +189,7 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(records)
 
 
-def of(known: Mapping[str, Documented]) -> Callable[[Any], Any]:
-    """Give a command the options of the parameters that are known."""
-
-    def decorate(command: Any) -> Any:
-        for name in reversed(_HEADING):
-            if name in known:
-                flags, settings = _option(name, known[name])
-                command = click.option(*flags, name, **settings)(command)
-        return command
-
-    return decorate
-
-
-def _option(name: str, said: Documented) -> tuple[tuple[str, ...], dict[str, Any]]:
+def _option(name: str, said: Documented) -> click.Option:
     default, kind, text = said
     flags = _FLAGS.get(name, (f"--{name.replace('_', '-')}",))
     settings: dict[str, Any] = {
@@ -201,23 +209,36 @@ def _option(name: str, said: Documented) -> tuple[tuple[str, ...], dict[str, Any
         if len(settings["metavar"]) > _LONGEST_METAVAR:
             settings["metavar"] = "NAME"
             text = f"{text} One of {', '.join(value.names)}."
-    return flags, {**settings, "help": text}
+    return click.Option([*flags, name], help=text, **settings)
 
 
-_HERE = Path(__file__).parent
-_JOB = documented(_HERE / "job.py", "Job")
-PREDICT = _JOB
-FIT = documented(_HERE.parent / "estimators" / "single.py", "KernelPowerKMeans")
-# The command line repeats itself by default.
-FIT["random_state"] = FIT["random_state"]._replace(default=0)
-_ESTIMATOR = tuple(FIT)
-FIT |= _JOB | documented(_HERE / "data.py", "ColumnChoice") | documented(_HERE / "job.py", "FitJob")
-DEMO = {name: _JOB[name] for name in ("output_dir", "force", "as_json", "quiet")}
+@cache
+def _estimator() -> dict[str, Documented]:
+    said = documented(_HERE.parent / "estimators" / "single.py", "KernelPowerKMeans")
+    # The command line repeats itself by default.
+    return said | {"random_state": said["random_state"]._replace(default=0)}
+
+
+def for_fit() -> dict[str, Documented]:
+    """Return the parameters of the estimator, and those of the job."""
+    columns = documented(_HERE / "data.py", "ColumnChoice")
+    return _estimator() | for_predict() | columns | documented(_HERE / "job.py", "FitJob")
+
+
+def for_predict() -> dict[str, Documented]:
+    """Return the parameters of every job."""
+    return documented(_HERE / "job.py", "Job")
+
+
+def for_demo() -> dict[str, Documented]:
+    """Return those of every job that do not choose data."""
+    said = for_predict()
+    return {name: said[name] for name in ("output_dir", "force", "as_json", "quiet")}
 
 
 def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
     """Pick the estimator's parameters from the options of a command, without those of views."""
-    chosen = {name: value for name, value in ctx.params.items() if name in _ESTIMATOR}
+    chosen = {name: value for name, value in ctx.params.items() if name in _estimator()}
     if ctx.params["views"] is None:
         return chosen
     given = [

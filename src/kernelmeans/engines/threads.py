@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import lru_cache
-from threading import Lock
+from threading import Event, Lock
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -115,25 +115,20 @@ def available_threads() -> int:
     return _SINGLE_THREADED.threads()
 
 
-class _Pool(ThreadPoolExecutor):
-    """A pool that goes on with the threads that it has where the system refuses it another."""
-
-    def _adjust_thread_count(self) -> None:
-        try:
-            super()._adjust_thread_count()
-        except RuntimeError:
-            if not self._threads:
-                raise
-
-
-def _opened(workers: int) -> _Pool | None:
-    """A pool with one thread at least; None where there can be none, as under `ulimit -v`."""
+def _opened(workers: int) -> ThreadPoolExecutor | None:
+    """A pool of as many threads as the system gives, up to so many; None if it gives none."""
     # Where limits count in one thread only, each worker sets its own, and ends with it.
-    pool = _Pool(workers, "", _limit_worker)
+    pool, started, go_on = ThreadPoolExecutor(workers, "", _limit_worker), 0, Event()
     try:
-        pool.submit(int)
+        # All at once, and each waits: where one is refused, as under `ulimit -v`, it is known now.
+        while started < workers:
+            pool.submit(go_on.wait)
+            started += 1
     except RuntimeError:
-        return None
+        go_on.set()
+        pool.shutdown()
+        return _opened(started) if started else None
+    go_on.set()
     return pool
 
 

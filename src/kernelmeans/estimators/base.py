@@ -32,6 +32,7 @@ from kernelmeans.solver import (
     Annealed,
     Method,
     Result,
+    annealed,
     can_rehearse,
     cost_rounding,
     partition_cost,
@@ -88,6 +89,14 @@ class KernelClusterer(
     def _method(self, space: Space) -> Method:
         """How centroids are found in a space."""
         raise NotImplementedError
+
+    def _annealed(self, space: Space, **more: bool) -> Method:
+        """The method of estimators that anneal, as their parameters say."""
+        names = "s0", "eta", "anneal_every", "max_iter", "tol", "n_swaps"
+        given: Any = {name: getattr(self, name) for name in names}
+        method = annealed(space, self.n_clusters, **given, **more)
+        self.critical_power_ = method.critical_power
+        return method
 
     def _weight_rule(self, scale: float) -> WeightRule:
         """How kernel weights follow the costs, whose sum for k = 1 and equal weights is `scale`."""
@@ -148,7 +157,7 @@ class KernelClusterer(
         del space
         self._input, self.result_, self.kernel_ = data, result, self._predictor.kernel
         data.remember(self.kernel_, X)
-        self.__dict__.update(data.attributes(plan, result))
+        self.__dict__.update(data.attributes(holder, result))
         self.objective_history_ = result.objective_history[result.best]
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
@@ -370,11 +379,11 @@ class KernelClusterer(
         trace = space.traces(centroids.kernel_weights[0])
         self.approximation_error_, self.inertia_bounds_ = None, None
         if trace is not None:
-            self.approximation_error_ = trace.left_out / trace.total if trace.total > 0 else 0.0
-            if trace.left_out > 0 or not settled:
+            self.approximation_error_ = trace.residual / trace.total if trace.total > 0 else 0.0
+            if trace.residual > 0 or not settled:
                 cost = partition_cost(space, centroids)
                 # A cost that is nil may be rounded below it.
-                self.inertia_bounds_ = max(0.0, cost - trace.left_out), max(0.0, cost)
+                self.inertia_bounds_ = max(0.0, cost - trace.residual), max(0.0, cost)
 
     def _label(self, X: Data, given: Any, weight: Array, floor: float, held: Space | None) -> None:
         """Labels, cost and memberships of the training rows."""

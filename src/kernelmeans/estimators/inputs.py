@@ -17,7 +17,7 @@ from kernelmeans.estimators.checks import (
     warn_if_far,
 )
 from kernelmeans.estimators.lazy import check_rows, refuse_dask
-from kernelmeans.estimators.plan import Holder, Plan
+from kernelmeans.estimators.plan import Holder
 from kernelmeans.heat import GraphKernel
 from kernelmeans.kernels import Kernel, resolve_kernel
 from kernelmeans.memory import check_memory
@@ -102,10 +102,10 @@ class Input:
             warn_unless_positive(space, holder.seed, kernel.name)
         return space
 
-    def attributes(self, plan: Plan, result: Result) -> dict[str, Any]:
-        """Fitted attributes that tell how the kernel was held."""
-        (own,) = plan.parts
-        return {"approximation_": own.method, "approximation_reason_": own.reason}
+    def attributes(self, holder: Holder, result: Result) -> dict[str, Any]:
+        """Fitted attributes that tell how the kernel is held."""
+        (own,), (reason,) = holder.plan.parts, holder.reasons
+        return {"approximation_": own.method, "approximation_reason_": reason}
 
     def remember(self, kernel: Any, X: Data) -> None:
         """Keep what `diagonal` needs of the training rows."""

@@ -11,7 +11,7 @@ from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.inputs import Input
 from kernelmeans.estimators.parameters import ANNEALING, APPROXIMATION, COMMON, DEVICE, KERNELS
 from kernelmeans.estimators.several import several_kernels
-from kernelmeans.solver import Method, annealed
+from kernelmeans.solver import Method
 from kernelmeans.spaces import EntropyRule, Space, WeightRule
 
 
@@ -246,21 +246,8 @@ class MultiKernelPowerKMeans(KernelClusterer):
         return several_kernels(self.kernels, self.kernel_scaling)
 
     def _method(self, space: Space) -> Method:
-        method = annealed(
-            space,
-            self.n_clusters,
-            s0=self.s0,
-            eta=self.eta,
-            anneal_every=self.anneal_every,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_swaps=self.n_swaps,
-            # Not where the start is the user's.
-            forgets=isinstance(self.init, str),
-            alternates=True,
-        )
-        self.critical_power_ = method.critical_power
-        return method
+        # What begins where the user says is not forgotten.
+        return self._annealed(space, forgets=isinstance(self.init, str), alternates=True)
 
     def _weight_rule(self, scale: float) -> WeightRule:
         # A scale of 0 (constant data) must not make infinity a NaN.

@@ -337,12 +337,15 @@ class Holder:
         Where the spaces are worked on.
     seed : int
         Of landmarks and random features.
+    reasons : list of str
+        Why each kernel is held as it is, once it is.
     """
 
     plan: Plan
     weight: Array
     threads: Threads
     seed: int
+    reasons: list[str] = field(default_factory=list, init=False)
     _distinct: dict[int, dict[str, DistinctRows]] = field(default_factory=dict, init=False)
 
     def hold(self, names: Sequence[str] | None = None) -> list[Space]:
@@ -372,8 +375,9 @@ class Holder:
         for index, own in enumerate(parts):
             # What one kernel leaves of its share is the next ones'.
             room = left.part(sum(not other.n_bytes for other in parts[index:]))
+            self.reasons.append(own.reason)
             try:
-                space = self._space(own, placed.get(id(own.X), own.X), room, index)
+                space = self._held(own, placed.get(id(own.X), own.X), room, index)
             except ValueError as error:
                 if names is None:
                     raise
@@ -389,7 +393,7 @@ class Holder:
             assert_all_finite(X, input_name="X")
         return self.plan.device.put(X)
 
-    def _space(self, own: Part, X: Data, budget: Budget, index: int) -> Space:
+    def _held(self, own: Part, X: Data, budget: Budget, index: int) -> Space:
         kernel = own.kernel
         if own.method == "exact":
             return GramSpace(kernel, X, self.weight, self.threads, device=self.plan.device)
@@ -462,6 +466,7 @@ class Holder:
             "and their features, in half of the memory budget,",
             f"Use fewer {_fewer(sample)}",
         )
+        self.reasons[-1] += "; its features are recomputed at each step"
         most = max(FEWEST_ROWS, min(PART_BYTES, room // PARTS) // row_bytes)
         # A thread works on one part while another is read for it.
         in_flight = min(2 * self.threads.workers, room // (most * row_bytes))

@@ -15,7 +15,7 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.checks import check_gram
 from kernelmeans.estimators.inputs import Input, TrainingDiagonal
-from kernelmeans.estimators.plan import Holder, Plan
+from kernelmeans.estimators.plan import Holder
 from kernelmeans.estimators.views import View, find_views, used_columns
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.rows import Rows, as_rows
@@ -161,14 +161,14 @@ class Views(Input):
         found: list[int] = np.flatnonzero(varies).tolist()
         return found
 
-    def attributes(self, plan: Plan, result: Result) -> dict[str, Any]:
+    def attributes(self, holder: Holder, result: Result) -> dict[str, Any]:
         result.kernel_weights = self._with_constant(result.kernel_weights)
         histories = [self._with_constant(own) for own in result.kernel_weights_history]
         result.kernel_weights_history = histories
         return {
-            "approximation_": [own.method for own in plan.parts],
-            "approximation_reason_": [own.reason for own in plan.parts],
-            "kernels_": [own.kernel for own in plan.parts],
+            "approximation_": [own.method for own in holder.plan.parts],
+            "approximation_reason_": holder.reasons,
+            "kernels_": [own.kernel for own in holder.plan.parts],
             "kernel_factors_": self.factors,
             "kernel_weights_": result.kernel_weights[result.best],
             "kernel_weights_history_": histories[result.best],

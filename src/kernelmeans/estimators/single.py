@@ -8,7 +8,7 @@ from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.inputs import Input, one_kernel
 from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, KERNEL
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Method, annealed, hard
+from kernelmeans.solver import Method, hard
 from kernelmeans.spaces import FeaturePredictor, Space
 
 #: Parameters of the estimators that say which kernel.
@@ -121,7 +121,7 @@ class KernelPowerKMeans(OneKernelClusterer):
     n_swaps : "auto" or int, default="auto"
         Moves of single centroids that are tried at the end, to lower the cost of the best restart;
         0 for none. First a few runs of plain kernel k-means from k-means++ seeds are tried beside
-        it, and single samples are exchanged between clusters. ``"auto"`` stops when 8 moves and two
+        it, and single samples are exchanged between clusters. ``"auto"`` stops when 4 moves and one
         for each cluster in a row have gained less than 0.01 %, goes on for longer where that is
         quick, and ends after some seconds in any case: with a hundred clusters more moves would
         lower the cost. It tries none at a constant power, and only on subsamples where these have
@@ -297,18 +297,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
-        method = annealed(
-            space,
-            self.n_clusters,
-            s0=self.s0,
-            eta=self.eta,
-            anneal_every=self.anneal_every,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_swaps=self.n_swaps,
-        )
-        self.critical_power_ = method.critical_power
-        return method
+        return self._annealed(space)
 
 
 class KernelKMeans(OneKernelClusterer):
@@ -652,18 +641,7 @@ class PowerKMeans(KernelClusterer):
         return Input({"kernel": "linear"})
 
     def _method(self, space: Space) -> Method:
-        method = annealed(
-            space,
-            self.n_clusters,
-            s0=self.s0,
-            eta=self.eta,
-            anneal_every=self.anneal_every,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_swaps=self.n_swaps,
-        )
-        self.critical_power_ = method.critical_power
-        return method
+        return self._annealed(space)
 
     @property
     def cluster_centers_(self) -> Array:

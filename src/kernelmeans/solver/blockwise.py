@@ -46,7 +46,7 @@ def combination(space: Space, coefficients: Array) -> Centroids:
 
 def combinations(space: Space, coefficients: Array, mass: Array) -> Centroids:
     """Sums of c_i phi_i over their mass (k, R), for coefficients (k, R, n_samples)."""
-    total = space.reduce(_accumulate, mass.shape, along=(coefficients,))
+    total = space.reduce(_accumulate, mass.shape, per_sample=(coefficients,))
     return space.update(total.vectors, mass)
 
 

@@ -72,7 +72,8 @@ def solve(
         power, loss = method.power(state), method.loss_of(state)
         own_seeds = [seeds[r] for r in active.tolist()]
         noise = _noise(space, centroids, ~state.hard, method.collapsing(state))
-        report = _sums(space, centroids, power, loss, noise, own_seeds, state.exchanges)
+        own = state.exchanging.mass, state.exchanging.singly
+        report = _sums(space, centroids, power, loss, noise, own_seeds, *own)
         record.step(active, report.objective, power, centroids.kernel_weights)
 
         endings = method.done(state, space, centroids, report)
@@ -108,14 +109,15 @@ def _sums(
     loss: Loss,
     noise: Array,
     seeds: Sequence[int],
-    exchanges: Exchanges,
+    mass: Array | None,
+    singly: Exchanges,
 ) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
-    order = centroids, power, loss, noise, seeds, exchanges
+    order = centroids, power, loss, noise, seeds, mass, singly
     total = space.reduce(_block_sums, centroids.shape, *order)
-    mass, objective, certainty, total_weight, fingerprint = total.sums
+    new_mass, objective, certainty, total_weight, fingerprint = total.sums
     objective = objective + space.penalty(centroids)
-    return Report(total.vectors, mass, objective, 1 - certainty / total_weight, fingerprint)
+    return Report(total.vectors, new_mass, objective, 1 - certainty / total_weight, fingerprint)
 
 
 def _block_sums(
@@ -126,15 +128,16 @@ def _block_sums(
     loss: Loss,
     noise: Array,
     seeds: Sequence[int],
-    exchanges: Exchanges,
+    mass: Array | None,
+    singly: Exchanges,
 ) -> PartialSum:
     """What one block adds to a step. Pure: it may run in a thread or on another machine."""
     v = space.device_weight[block]
     v64 = double(v)
     place = slice(space.first + block.start, space.first + block.stop)
-    weights = weigh(space.distances(centroids, block), power, v, loss)
+    weights = weigh(space.distances(centroids, block), power, v, loss, mass)
     coefficients = weights.values
-    for r, sample, cluster in exchanges.within(place):
+    for r, sample, cluster in singly.within(place):
         coefficients[:, r, sample] = 0
         coefficients[cluster, r, sample] = v[sample]
         weights.labels[r, sample] = cluster

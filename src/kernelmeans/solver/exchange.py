@@ -1,16 +1,20 @@
-"""Exchanges: single samples that go to another cluster where hard steps have come to an end.
+"""Exchanges: samples that go to other clusters than the nearest, because that costs less.
 
 A hard step sends each sample to the nearest centroid as if it had no part in its own one. The cost
 falls further where a sample of weight v leaves a cluster of mass m at squared distance d, which
 saves m d / (m - v), for one where it costs m d / (m + v) less than that. (Hartigan's rule; every
 partition that it cannot improve is one that hard steps cannot improve either.)
+
+All samples at once go by that rule first: this takes half the steps of hard steps followed by
+exchanges, and ends lower. Samples that would each save something alone can hinder each other. Once
+the cost falls no more they are therefore exchanged singly, after hard steps have come to an end.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from kernelmeans._arrays import double, like, namespace, put_first, smallest
+from kernelmeans._arrays import double, like, namespace, put_first, reduce, smallest
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.spaces import Centroids, Space
 
@@ -47,8 +51,66 @@ class Exchanges(NamedTuple):
         return Exchanges(number[self.restarts], self.samples, self.clusters)
 
 
+#: Mass of clusters whose samples are not exchanged but go to the nearest centroid.
+BOUNDLESS = 1e30
 #: Nothing to exchange.
 NONE = Exchanges(*np.empty((3, 0), np.intp))
+
+
+class Exchanging:
+    """How far each running restart has come with exchanges.
+
+    Parameters
+    ----------
+    wanted : bool
+        Whether there are any.
+    shape : (k, R)
+        Of the centroids.
+
+    Attributes
+    ----------
+    singly : Exchanges
+        Those of the next step, of restarts that exchange singly.
+    pending : ndarray of shape (R,)
+        Restarts that had come to an end before exchanges; what these save has yet to show.
+    """
+
+    def __init__(self, wanted: bool, shape: tuple[int, int]) -> None:
+        self.singly = NONE
+        self.pending = np.zeros(shape[1], bool)
+        self._at_once = np.full(shape[1], wanted)
+        self._mass = np.full(shape, BOUNDLESS)
+
+    @property
+    def mass(self) -> Array | None:
+        """The mass (k, R) by which all samples of the next step go; None for the nearest."""
+        if not self._at_once.any():
+            return None
+        return np.where(self._at_once & (self._mass > 0), self._mass, BOUNDLESS)
+
+    def go_on(
+        self,
+        space: Space,
+        centroids: Centroids,
+        mass: Array,
+        objective: Array,
+        ended: BoolArray,
+        circles: BoolArray,
+        bar: float,
+    ) -> None:
+        """Look for exchanges in the restarts that have come to an end, by labels or in circles."""
+        # A run above the bar whose samples stay where they are would not get below it.
+        hindered = ended & self._at_once & (circles | (objective <= bar))
+        settled = ended & ~circles & ~self._at_once
+        self.singly = find_exchanges(space, centroids, mass, objective, settled)
+        self.pending = hindered.copy()
+        self.pending[self.singly.restarts] = True
+        self._at_once, self._mass = self._at_once & ~hindered, mass
+
+    def keep(self, restarts: BoolArray) -> None:
+        """Drop the other restarts."""
+        self.singly, self.pending = self.singly.kept(restarts), self.pending[restarts]
+        self._at_once, self._mass = self._at_once[restarts], self._mass[:, restarts]
 
 
 def find_exchanges(
@@ -99,23 +161,44 @@ def find_exchanges(
     return Exchanges(*np.array(chosen, np.intp).T) if chosen else NONE
 
 
+def exchange_costs(
+    distances: Array, own: IntArray, nearest: Array, sample_weight: Array, mass: Array
+) -> tuple[Array, Array]:
+    """What leaving its cluster saves a sample, (R, block), and joining any costs, (k, R, block).
+
+    Both for each unit of its weight. Who is a cluster of its own saves nothing.
+    """
+    xp = namespace(distances)
+    m, v = like(mass[..., None], distances), sample_weight
+    own_mass = xp.take_along_axis(m, xp.asarray(own[None, ...], dtype=xp.int64), axis=0)[0, ...]
+    others = own_mass - v
+    alone = others <= 1e-9 * own_mass
+    saved = xp.where(alone, 0.0, own_mass / xp.where(alone, 1.0, others)) * nearest
+    if bool(reduce("min", v) == reduce("max", v)):
+        # Numbers for one sample do for all.
+        v = v[:1]
+    both = m + v
+    return saved, m / xp.where(both > 0, both, 1.0) * distances
+
+
+def exchanged(
+    distances: Array, own: IntArray, nearest: Array, sample_weight: Array, mass: Array
+) -> IntArray:
+    """The clusters to which samples go if each exchanges as if it were the only one, (R, block)."""
+    saved, joins = exchange_costs(distances, own, nearest, sample_weight, mass)
+    return smallest(put_first(joins, own, saved))[0]
+
+
 def _best_exchange(
     space: Space, block: slice, centroids: Centroids, mass: Array
 ) -> tuple[IntArray, IntArray, Array]:
     """Each sample's cluster, the best other one and what going there saves, shape (R, block)."""
     d = double(space.distances(centroids, block))
-    xp = namespace(d)
-    v, m = double(space.device_weight[block]), like(mass[..., None], d)
+    v = double(space.device_weight[block])
     own, nearest = smallest(d)
-    # A sample that is a cluster of its own saves nothing by leaving it, and one of weight 0 never.
-    own_mass = xp.take_along_axis(m, xp.asarray(own[None, ...], dtype=xp.int64), axis=0)[0, ...]
-    others = own_mass - v
-    alone = others <= 1e-9 * own_mass
-    saved = xp.where(alone, 0.0, v * own_mass / xp.where(alone, 1.0, others)) * nearest
-    # Without weight on either side it is nothing for nothing.
-    both = m + v
-    best, paid = smallest(put_first(v * m / xp.where(both > 0, both, 1.0) * d, own, np.inf))
-    return own, best, saved - paid
+    saved, joins = exchange_costs(d, own, nearest, v, mass)
+    best, paid = smallest(put_first(joins, own, np.inf))
+    return own, best, v * (saved - paid)
 
 
 def _disjoint(own: IntArray, other: IntArray, gain: Array, certain: Array) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ import numpy as np
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.solver.critical import CriticalPowers, critical_power
-from kernelmeans.solver.exchange import NONE, Exchanges, find_exchanges
+from kernelmeans.solver.exchange import Exchanging
 from kernelmeans.solver.power import SQUARES, Loss
 from kernelmeans.solver.result import Ending
 from kernelmeans.solver.start import automatic_start, coldest_start
@@ -79,8 +79,8 @@ class State:
         Whether the next step is a hard one, and whether the last one was.
     objective, fingerprint : ndarray
         Those of the last step; infinite and 0 before the first.
-    exchanges : Exchanges
-        Samples that change clusters in the next step.
+    exchanging : Exchanging
+        How far they have come with exchanges of samples.
     """
 
     def __init__(self, n_restarts: int, hard: bool = True) -> None:
@@ -89,13 +89,13 @@ class State:
         self.was_hard: BoolArray = np.zeros(n_restarts, bool)
         self.objective: Array = np.full(n_restarts, np.inf)
         self.fingerprint: IntArray = np.zeros(n_restarts, np.uint64)
-        self.exchanges: Exchanges = NONE
+        self.exchanging = Exchanging(False, (1, n_restarts))
 
     def keep(self, restarts: BoolArray) -> None:
         """Drop the other restarts."""
         self.hard, self.was_hard = self.hard[restarts], self.was_hard[restarts]
         self.objective, self.fingerprint = self.objective[restarts], self.fingerprint[restarts]
-        self.exchanges = self.exchanges.kept(restarts)
+        self.exchanging.keep(restarts)
 
     def settled(self, report: Report) -> tuple[BoolArray, BoolArray]:
         """Where labels are those of the step before, and where they go in circles.
@@ -104,8 +104,8 @@ class State:
         """
         fixed = report.fingerprint == self.fingerprint
         # What exchanges save shows only in the step after theirs.
-        exchanged = np.isin(np.arange(len(fixed)), self.exchanges.restarts)
-        return fixed, self.was_hard & ~fixed & ~exchanged & (report.objective >= self.objective)
+        judged = self.was_hard & ~self.exchanging.pending
+        return fixed, judged & ~fixed & (report.objective >= self.objective)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +189,7 @@ class Hard(Method):
     Attributes
     ----------
     exchanges : bool
-        Whether steps that have come to an end go on by exchanges of single samples.
+        Whether samples are exchanged, see `kernelmeans.solver.exchange`.
     bar : float
         The objective that a run has to come below; it is given up as soon as it hardly can, without
         labels and at infinite cost.
@@ -198,6 +198,11 @@ class Hard(Method):
     exchanges: bool = False
     bar: float = np.inf
 
+    def init(self, space: Space, centroids: Centroids) -> State:
+        state = super().init(space, centroids)
+        state.exchanging = Exchanging(self.exchanges, centroids.shape)
+        return state
+
     def done(self, state: State, space: Space, centroids: Centroids, report: Report) -> IntArray:
         now = report.objective
         fixed, circles = state.settled(report)
@@ -205,12 +210,13 @@ class Hard(Method):
         if state.steps >= FAIR_TRIAL and np.isfinite(self.bar):
             # They would stay above the bar if they fell as now for a long while.
             hopeless = now - PATIENCE * (state.objective - now) > self.bar
-            hopeless[state.exchanges.restarts] = False
+            hopeless &= ~state.exchanging.pending
         finished = fixed | circles
         if self.exchanges:
-            order = report.mass, now, fixed & ~hopeless
-            state.exchanges = find_exchanges(space, centroids, *order)
-            finished[state.exchanges.restarts] = False
+            ended = finished & ~hopeless
+            order = report.mass, now, ended, circles, self.bar
+            state.exchanging.go_on(space, centroids, *order)
+            finished &= ~state.exchanging.pending
         lost = hopeless | (finished & (now > self.bar))
         return np.select([lost, finished], [Ending.GIVEN_UP, Ending.CONVERGED], Ending.RUNNING)
 

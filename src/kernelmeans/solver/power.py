@@ -11,6 +11,7 @@ import numpy as np
 
 from kernelmeans._arrays import like, namespace, overwrite, put_first, reduce, smallest, take
 from kernelmeans._typing import Array, IntArray
+from kernelmeans.solver.exchange import exchanged
 
 #: Weights relative to the nearest centroid's below which they count as zero. Left alone they
 #: would become denormal numbers, which slow a matrix product up to fortyfold.
@@ -122,7 +123,9 @@ def _exponential(x: Array) -> Array:
     return overwrite(x, xp.maximum, x, like(0, x))
 
 
-def hard_weights(distances: Array, sample_weight: Array, loss: Loss = SQUARES) -> Weights:
+def hard_weights(
+    distances: Array, sample_weight: Array, loss: Loss = SQUARES, mass: Array | None = None
+) -> Weights:
     """Limit of `power_weights` for s -> -inf: all weight to the nearest centroid, first of equals.
 
     Parameters
@@ -133,29 +136,40 @@ def hard_weights(distances: Array, sample_weight: Array, loss: Loss = SQUARES) -
         The v_i.
     loss : Loss, default=SQUARES
         What a squared distance costs; its slope is the weight.
+    mass : ndarray of shape (k, R), default=None
+        Total weights of the clusters, where samples go by `exchanged`.
 
     Returns
     -------
     Weights
-        Weights that are zero but for the nearest centroid, costs and certainty 1.
+        Weights that are zero but for one centroid, costs of the nearest and certainty 1.
     """
     xp = namespace(distances)
     labels, nearest = smallest(distances)
+    if mass is not None:
+        labels = exchanged(distances, labels, nearest, sample_weight, mass)
     weights = put_first(xp.zeros_like(distances), labels, sample_weight * loss.slope(nearest))
     return Weights(weights, loss.value(nearest), xp.ones_like(nearest), labels)
 
 
-def weigh(distances: Array, power: Array, sample_weight: Array, loss: Loss = SQUARES) -> Weights:
+def weigh(
+    distances: Array,
+    power: Array,
+    sample_weight: Array,
+    loss: Loss = SQUARES,
+    mass: Array | None = None,
+) -> Weights:
     """Weights at each restart's own power, finite or -inf; overwrites the distances."""
     is_hard = np.isneginf(power)
     if not is_hard.any():
         return power_weights(distances, power, sample_weight)
     if is_hard.all():
-        return hard_weights(distances, sample_weight, loss)
+        return hard_weights(distances, sample_weight, loss, mass)
     soft, hard = np.flatnonzero(~is_hard), np.flatnonzero(is_hard)
+    own_mass = None if mass is None else mass[:, hard]
     parts = (
         power_weights(take(distances, soft, axis=1), power[soft], sample_weight),
-        hard_weights(take(distances, hard, axis=1), sample_weight, loss),
+        hard_weights(take(distances, hard, axis=1), sample_weight, loss, own_mass),
     )
     # Restarts back in their old order: the soft ones come first in the concatenation.
     order = np.argsort(np.concatenate([soft, hard]))

@@ -26,7 +26,7 @@ SEARCHED, SEARCHED_PER_CLUSTER = 8192, 500
 #: Hard runs from k-means++ seeds that are tried before the first move.
 RIVALS = 8
 #: Distances of samples to centroids, over moves, below which a search is quick: it may take longer.
-QUICK = 2**20
+QUICK = 2**19
 #: Distances, over steps, after which a search of ``n_swaps="auto"`` ends, some five seconds, and
 #: steps that a move takes: with a hundred clusters moves would go on to pay a little for minutes.
 MOST_DISTANCES, STEPS_OF_A_MOVE = 2**27, 16
@@ -34,8 +34,8 @@ MOST_DISTANCES, STEPS_OF_A_MOVE = 2**27, 16
 
 def automatic_swaps(n_clusters: int, n_samples: int) -> tuple[int, int]:
     """Most moves of ``n_swaps="auto"``, and failures in a row that end them."""
-    quick = min(10 * n_clusters, QUICK // (n_clusters * n_samples))
-    return 100 + 40 * n_clusters, max(8 + 2 * n_clusters, quick)
+    quick = min(5 * n_clusters, QUICK // (n_clusters * n_samples))
+    return 100 + 40 * n_clusters, max(4 + n_clusters, quick)
 
 
 def swap_moves(
@@ -50,13 +50,13 @@ def swap_moves(
     """Lower the best restart's cost by moving single centroids; changes the result.
 
     First a few hard runs from k-means++ seeds are tried beside the best restart, and the best of
-    all goes on with exchanges of single samples. Then a move drops a centroid, puts one on a sample
-    drawn in proportion to its cost, and takes hard steps and exchanges until nothing changes, or
-    until the cost can hardly fall below the best one. Every second move drops the sample's own
-    centroid: such a small change is over soon, and wins more often. The others drop the centroid
-    whose loss costs least, the sum over its samples of second nearest minus nearest distance, or,
-    every second one while moves fail, the next cheapest. A batch of moves runs as restarts; the
-    best is kept if its cost is lower. Lower cost is not always a better match with known classes.
+    all goes on with exchanges of samples. Then a move drops a centroid, puts one on a sample drawn
+    in proportion to its cost, and takes hard steps with exchanges until nothing changes, or until
+    the cost can hardly fall below the best one. Every second move drops the sample's own centroid:
+    such a small change is over soon, and wins more often. The others drop the centroid whose loss
+    costs least, the sum over its samples of second nearest minus nearest distance, or, every second
+    one while moves fail, the next cheapest. A batch of moves runs as restarts; the best is kept if
+    its cost is lower. Lower cost is not always a better match with known classes.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class _Search:
                 if size < 1:
                     break
             moves = self.moves(failures, rng.uniform(size=size), batch)
-            gain = self.try_all(moves, replace(self.exchanging, bar=self.cost))
+            gain = self.try_all(moves, replace(self.exchanging, bar=self.cost - self.rounding))
             tried += size
             failures = 0 if gain > WORTHWHILE else failures + size
 

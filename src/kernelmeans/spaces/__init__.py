@@ -3,7 +3,8 @@
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.features import FeaturePredictor, FeatureSpace
-from kernelmeans.spaces.gram import GramPredictor, GramSpace, Origin
+from kernelmeans.spaces.gram import GramPredictor, GramSpace
+from kernelmeans.spaces.kernel_rows import Origin
 from kernelmeans.spaces.predictor import Comparison, Predictor
 from kernelmeans.spaces.product import ProductPredictor, ProductSpace
 from kernelmeans.spaces.rules import EntropyRule, WeightRule

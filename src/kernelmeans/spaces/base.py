@@ -19,7 +19,7 @@ from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.chunks import Chunks
 from kernelmeans.spaces.predictor import Predictor
 from kernelmeans.spaces.step import Moved, Step
-from kernelmeans.spaces.sums import Memory, PartialSum, Trace, side_by_side
+from kernelmeans.spaces.sums import Memory, PartialSum, Sums, Trace, side_by_side
 
 #: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
 BLOCK_BYTES = 2**20
@@ -45,31 +45,29 @@ class Space(ABC):
     ----------
     sample_weight : ndarray of shape (n_samples,)
         Weights, none negative, not all zero.
+    device_weight : ndarray of shape (n_samples,)
+        The same where the samples are, and of the same library.
     engine : Threads
         Where its blocks are worked on.
     keeps_coefficients : bool
-        Whether centroids are known by their coefficients over the samples. Sums are
-        then those coefficients and nothing else.
+        Whether centroids are known by their coefficients over the samples. Sums are then those
+        coefficients and nothing else.
     keeps_rows : bool
         Whether `embedded` has the samples' rows as predictors make them.
     first : int
         Place of the first sample among all, where this space holds a part of them.
     trace : Trace or None
-        What landmarks leave out; None for random features, where it says nothing.
+        Traces that bound the error of an approximation; None where they do not.
     """
 
     sample_weight: Array
+    device_weight: Array
     engine: Threads = SERIAL
     keeps_coefficients: bool = False
     keeps_rows: bool = False
     first: int = 0
     trace: Trace | None = None
     _sample: "Space | None" = None
-
-    @property
-    def device_weight(self) -> Array:
-        """The sample weights where the samples are, and of the same library."""
-        return self.sample_weight
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Workers may pass features on to each other.
@@ -95,13 +93,11 @@ class Space(ABC):
         """<phi_i, theta_j>, shape (k, R, block)."""
 
     @abstractmethod
-    def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
+    def accumulate(self, coefficients: Array, block: slice) -> Sums:
         """Partial sums of c_i phi_i over this block, for coefficients (k, R, block) of any sign."""
 
     @abstractmethod
-    def add(
-        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
-    ) -> tuple[Array, ...]:
+    def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         """The total of the blocks before, None for the first, and a block's partial sums.
 
         In place, and in block order, so that sums do not depend on threads.
@@ -166,20 +162,20 @@ class Space(ABC):
         function: Callable[..., "PartialSum"],
         shape: tuple[int, int],
         *arguments: Any,
-        along: tuple[Array, ...] = (),
+        per_sample: tuple[Array, ...] = (),
     ) -> "PartialSum":
-        """Add up what a function makes of every block.
+        """Add up the results of a function for every block.
 
         Parameters
         ----------
         function : callable
-            Called with the space, a block, the block's part of each array ``along`` and the
+            Called with the space, a block, the block's part of each array ``per_sample`` and the
             arguments; returns a `PartialSum`.
         shape : (k, R)
             Of the centroids that the sums are of.
         *arguments
             What the function needs beside the block.
-        along : tuple of ndarray of shape (..., n_samples)
+        per_sample : tuple of ndarray of shape (..., n_samples)
             What it needs of the block's samples.
 
         Returns
@@ -189,12 +185,13 @@ class Space(ABC):
         """
 
         def work(block: slice) -> PartialSum:
-            own = (like(a[..., block], self.device_weight) for a in along)
+            own = (like(a[..., block], self.device_weight) for a in per_sample)
             return function(self, block, *own, *arguments)
 
-        if self.chunks is not None:
-            return self.chunks.total(_reduced, along, function, shape, *arguments)
-        total: tuple[Array, ...] | None = None
+        chunks = self.chunks
+        if chunks is not None:
+            return chunks.total(_reduced, per_sample, function, shape, *arguments)
+        total: Sums | None = None
         sums: tuple[Any, ...] = ()
         for block, partial in self.engine.map(work, self.blocks(math.prod(shape))):
             if partial.vectors:
@@ -208,7 +205,7 @@ class Space(ABC):
         width: int,
         *arguments: Any,
     ) -> tuple[Any, ...]:
-        """What a function makes of every block, side by side.
+        """Results of a function for every block, side by side.
 
         Parameters
         ----------
@@ -229,8 +226,9 @@ class Space(ABC):
         def work(block: slice) -> tuple[Any, ...]:
             return function(self, block, *arguments)
 
-        if self.chunks is not None:
-            pieces = self.chunks.map(_collected, (), function, width, *arguments)
+        chunks = self.chunks
+        if chunks is not None:
+            pieces = chunks.map(_collected, (), function, width, *arguments)
         else:
             pieces = self.engine.map(work, self.blocks(width))
         return side_by_side(pieces, self.n_samples)
@@ -264,7 +262,7 @@ class Space(ABC):
 
     def update(
         self,
-        sums: tuple[Array, ...],
+        sums: Sums,
         mass: Array,
         old: Centroids | None = None,
         factor: Array | None = None,
@@ -347,7 +345,7 @@ class Space(ABC):
 def _reduced(
     space: Space, own: Sequence[Array], function: Any, shape: tuple[int, int], *arguments: Any
 ) -> PartialSum:
-    return space.reduce(function, shape, *arguments, along=tuple(own))
+    return space.reduce(function, shape, *arguments, per_sample=tuple(own))
 
 
 def _collected(

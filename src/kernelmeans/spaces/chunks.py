@@ -40,10 +40,10 @@ class Chunks(ABC):
     def map(
         self, work: Work, per_sample: Sequence[Array], *arguments: Any
     ) -> Iterator[tuple[slice, Any]]:
-        """Each chunk, and what work makes of it, in their order."""
+        """Each chunk and the result of work on it, in their order."""
 
     def total(self, work: Work, per_sample: Sequence[Array], *arguments: Any) -> PartialSum:
-        """The sum of what work makes of each chunk."""
+        """The sum of the results of work on each chunk."""
         partial_sums = (own for _, own in self.map(work, per_sample, *arguments))
         total: PartialSum = tree_sum(partial_sums, PartialSum.plus)
         return total
@@ -94,7 +94,7 @@ class ClusterChunks(Chunks):
     cluster : Cluster
         The workers.
     spaces : sequence of Future or Delayed
-        The space of each; delayed ones are made anew whenever they are needed.
+        The space of each; delayed ones are computed again whenever they are needed.
     """
 
     cluster: Cluster
@@ -117,7 +117,7 @@ class ClusterChunks(Chunks):
         return PartialSum(*(tuple(upright(a)[()] for a in own) for own in total))
 
     def _tasks(self, work: Work, per_sample: Sequence[Array], arguments: Any) -> list[Any]:
-        # As one task, lest they travel once for each chunk.
+        # As one task: else they would travel once for each chunk.
         order = self.cluster.task(bytes, packed(work, *arguments))
         spaces = self.cluster.started(self.spaces)
         own = [[a[..., chunk] for chunk in self.slices] for a in per_sample]
@@ -126,7 +126,7 @@ class ClusterChunks(Chunks):
     def joined(
         self, others: Iterable["ClusterChunks"], join: Work, *arguments: Any
     ) -> "ClusterChunks":
-        """Chunks of what ``join`` makes of the spaces of several, and of the arguments."""
+        """Chunks whose spaces ``join`` makes of those of several, given the arguments too."""
         spaces = zip(*(self.cluster.started(own.spaces) for own in (self, *others)), strict=True)
         tasks = [self.cluster.task(join, list(own), arguments) for own in spaces]
         return ClusterChunks(self.slices, self.cluster, tasks)

@@ -3,21 +3,12 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import (
-    beside,
-    double,
-    like,
-    namespace,
-    on_host,
-    picked,
-    to_numpy,
-)
+from kernelmeans._arrays import beside, double, like, namespace, on_host, picked, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
@@ -29,7 +20,7 @@ from kernelmeans.spaces.centroids import Centroids
 from kernelmeans.spaces.chunks import Chunks, ClusterChunks, LocalChunks
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Moved, Step
-from kernelmeans.spaces.sums import Memory, Trace
+from kernelmeans.spaces.sums import Memory, Sums, Trace
 
 #: Rows whose features are made at a time.
 FILL_ROWS = 2048
@@ -112,6 +103,7 @@ class FeatureSpace(Space):
         self.features = features
         self.source = source
         self.sample_weight = sample_weight
+        self.device_weight = like(sample_weight, features.origin)
         self.engine = engine
         self._sample = sample
 
@@ -174,11 +166,11 @@ class FeatureSpace(Space):
         sums = tree_sum((own for _, own in filled), _plus)
         raw_mean, mean = (to_numpy(own) / v64.sum() for own in sums)
         check_finite(features.kernel, mean)
-        centred = features.about(raw_mean, dtype).moved(device.put)
-        space = cls(centred, HeldFeatures(Z, norms), sample_weight, engine)
+        centered = features.about(raw_mean, dtype).moved(device.put)
+        space = cls(centered, HeldFeatures(Z, norms), sample_weight, engine)
         shift = like(mean, weight)
 
-        def centre(block: slice) -> float:
+        def center(block: slice) -> float:
             rows = Z[block, ...]
             residual = features.residual(rows, norms[block])
             none = xp.zeros_like(residual)
@@ -190,12 +182,12 @@ class FeatureSpace(Space):
                 norms[block] = xp.maximum(xp.vecdot(rows, rows) + residual, none)
             return float(xp.sum(v[block] * residual))
 
-        left_out = sum(left for _, left in engine.map(centre, row_blocks(Z, FILL_ROWS)))
+        residual = sum(own for _, own in engine.map(center, row_blocks(Z, FILL_ROWS)))
         squares = to_numpy(norms)
         check_finite(features.kernel, squares)
         check_range(features.kernel, squares, sample_weight)
         if features.residual_is_positive:
-            space.trace = Trace(float(v64 @ squares + v64.sum() * (mean @ mean)), left_out)
+            space.trace = Trace(float(v64 @ squares + v64.sum() * (mean @ mean)), residual)
         return space
 
     @classmethod
@@ -212,11 +204,6 @@ class FeatureSpace(Space):
         space.trace = Trace(float(sample_weight @ norms), 0.0)
         return space
 
-    @cached_property
-    def device_weight(self) -> Array:
-        weight: Array = like(self.sample_weight, self.features.origin)
-        return weight
-
     def squared_norms(self, block: slice) -> Array:
         return self.source.take(block).squared_norms
 
@@ -231,15 +218,13 @@ class FeatureSpace(Space):
         products = reshape(products, (k, restarts, -1))
         return products
 
-    def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
+    def accumulate(self, coefficients: Array, block: slice) -> Sums:
         k, restarts, rows = coefficients.shape
         xp = namespace(coefficients)
         sums = xp.reshape(coefficients, (-1, rows)) @ self.source.take(block).Z
         return (xp.reshape(xp.asarray(sums), (k, restarts, -1)),)
 
-    def add(
-        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
-    ) -> tuple[Array, ...]:
+    def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         if total is None:
             # Of many blocks: their roundings should not add up.
             return (double(partial[0]),)
@@ -316,7 +301,7 @@ class FeatureSpace(Space):
         return FeaturePredictor(features, folded, self.norms(centroids)[:, 0])
 
     def __sizeof__(self) -> int:
-        # Dask asks for it, lest features go to an idle worker as if they were nothing.
+        # Dask asks for it before it moves features to an idle worker.
         source = self.source
         if not isinstance(source, HeldFeatures):
             return int(self.sample_weight.nbytes)
@@ -360,18 +345,18 @@ class FeaturePredictor(Predictor):
         if self.kernel.normalized and not self.kernel.precomputed:
             diagonal = self.kernel.squared_lengths(rows)
         raw = self.features.raw(rows, diagonal)
-        centre = self.features.origin
+        center = self.features.origin
         if scipy.sparse.issparse(raw):
             squared = np.asarray(raw.multiply(raw).sum(axis=1)).ravel()
-            return raw, squared - 2 * (raw @ centre) + centre @ centre
-        raw = raw - centre
+            return raw, squared - 2 * (raw @ center) + center @ center
+        raw = raw - center
         return raw, self.features.squared_norms(raw, diagonal)
 
     def _compare(self, embedded: tuple[Data, Array]) -> tuple[Array, Array]:
         raw, squared_norms = embedded
         products = _times_transpose(self.theta, raw)
         if scipy.sparse.issparse(raw):
-            # Those are not about the centre: they would be dense.
+            # Those are not about the center: they would be dense.
             products = products - (self.theta @ self.features.origin)[:, None]
         return products, squared_norms
 

@@ -1,240 +1,22 @@
-"""Spaces known through their kernel matrix only: cached, or recomputed row by row."""
+"""Samples known through their kernel matrix alone."""
 
-import copy
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from kernelmeans._arrays import (
-    beside,
-    double,
-    like,
-    namespace,
-    on_host,
-    picked,
-    put_rows,
-    take,
-    to_numpy,
-)
+from kernelmeans._arrays import beside, like, namespace, put_rows, take, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel, check_finite, check_range, lengths_of
+from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids
-from kernelmeans.spaces.predictor import (
-    LARGEST_BLOCK,
-    ROW_BUDGET,
-    Embedding,
-    Predictor,
-    portions,
-    slices,
-)
+from kernelmeans.spaces.kernel_rows import ComputedRows, HeldRows, KernelRows, Origin, kernel_rows
+from kernelmeans.spaces.predictor import ROW_BUDGET, Embedding, Predictor, slices
 from kernelmeans.spaces.step import Changes, Moved, Step
-from kernelmeans.spaces.sums import Memory, Trace
-
-#: On a device: bytes of kernel rows that are computed together to fill a cached matrix, most bytes
-#: of rows that are held at a time, and how many arrays of that size it takes to compute them.
-DEVICE_FILL_BYTES, DEVICE_ROW_BUDGET, DEVICE_COPIES = 2**28, 2**33, 4
-#: Values of held kernel rows that are added up together where samples change clusters: starting
-#: the work on fewer takes longer than the work.
-VALUES_AT_ONCE = 2**22
-
-
-class Origin:
-    """Weighted mean of the samples, about which kernel rows are centred.
-
-    Attributes
-    ----------
-    shares : ndarray of shape (n_samples,)
-        Sample weights that sum to one.
-    means : ndarray of shape (n_samples,)
-        <phi_i, mu> for every sample.
-    square : float
-        ||mu||^2.
-    """
-
-    def __init__(self, shares: Array, means: Array) -> None:
-        self.shares = shares
-        self.means = means
-        self.square = float(double(shares) @ double(means))
-
-    def project(self, rows: Array) -> Array:
-        """<phi(x), mu> for rows of kernel values against the samples."""
-        means: Array = rows @ self.shares
-        return means
-
-    def squared_norms(self, diagonal: Array, means: Array) -> Array:
-        """||phi(x) - mu||^2 from K(x, x) and <phi(x), mu>."""
-        return diagonal - 2 * means + self.square
-
-    def centre(self, rows: Array, own_means: Array, in_place: bool = False) -> Array:
-        """<phi(x) - mu, phi_i - mu> for such rows."""
-        own = (own_means - self.square)[:, None]
-        if in_place:
-            rows -= own
-        else:
-            rows = rows - own
-        rows -= self.means
-        return rows
-
-    def moved(self, move: Callable[[Any], Any]) -> "Origin":
-        """The same with its arrays elsewhere."""
-        there = copy.copy(self)
-        there.shares, there.means = move(self.shares), move(self.means)
-        return there
-
-
-def kernel_rows(
-    kernel: Kernel, X: Data | None, lengths: Array | None
-) -> Callable[[Data, Array | None], Array]:
-    """The kernel values of rows against X as a function of them and, if precomputed, K(x, x).
-
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features) or None
-        Training rows; None where the kernel is precomputed.
-    lengths : ndarray of shape (n_samples,) or None
-        Their lengths in feature space, where the kernel is normalised.
-    """
-    against = kernel.against(X)
-
-    def values_of(rows: Data, diagonal: Array | None) -> Array:
-        if on_host(rows) and not kernel.precomputed:
-            # NumPy multiplies a matrix with itself by another routine: labels of the training
-            # rows must not depend on whether they are the very array of the fit.
-            rows = rows.copy()
-        values = against(rows)
-        if lengths is None:
-            return values
-        squared = kernel.squared_lengths(rows) if diagonal is None else diagonal
-        own = lengths_of(squared, kernel.name)[:, None]
-        if kernel.precomputed:
-            values = values / own
-        else:
-            values /= own
-        values /= lengths
-        return values
-
-    return values_of
-
-
-class KernelRows(ABC):
-    """Where the centred kernel rows of the samples come from.
-
-    Attributes
-    ----------
-    at_a_time : int
-        Rows that are read together.
-    in_flight : int or None
-        Blocks of them that may be worked on at once without breaking the memory budget.
-    changes_at_once : int
-        Changes of samples that are worked on together; more only within a restart.
-    """
-
-    at_a_time: int
-    in_flight: int | None = None
-    changes_at_once: int = 1
-
-    @abstractmethod
-    def read(self, which: slice | IntArray) -> Array:
-        """Rows of some samples, shape (len(which), n_samples)."""
-
-    def combined(self, coefficients: Any, weight: Array) -> Array:
-        """Combinations of rows by a sparse matrix (c, n_samples), as an array like the weights."""
-        samples = np.unique(coefficients.indices)
-        dense = like(coefficients[:, samples].toarray(), weight)
-        shape, xp = coefficients.shape, namespace(dense)
-        total: Array = xp.zeros(shape, dtype=dense.dtype, device=dense.device)
-        for some in slices(len(samples), self.at_a_time):
-            total += dense[:, some] @ self.read(samples[some])
-        return total
-
-
-class ComputedRows(KernelRows):
-    """Rows that are computed whenever they are needed.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Training rows, where they are computed; the kernel matrix itself if it is precomputed.
-    weight : ndarray of shape (n_samples,)
-        The sample weights there.
-    row_budget : int
-        Most bytes of kernel entries that may be held at any time; a quarter where it is large.
-
-    Attributes
-    ----------
-    origin : Origin
-        About which rows are centred; there once `values` have told it.
-    """
-
-    origin: Origin
-
-    def __init__(self, kernel: Kernel, X: Data, weight: Array, row_budget: int) -> None:
-        self._kernel, self._X, self._weight = kernel, X, weight
-        self.lengths = beside(kernel.lengths(X), weight) if kernel.normalized else None
-        self._diagonal = beside(kernel.squared_lengths(X), weight) if kernel.precomputed else None
-        self._values_of = kernel_rows(kernel, X, self.lengths)
-        # Restarts want room too, but not what lets four threads work.
-        share = min(row_budget, max(row_budget // 4, 4 * LARGEST_BLOCK), ROW_BUDGET)
-        self.row_budget = share if on_host(weight) else min(row_budget, DEVICE_ROW_BUDGET)
-        # What a callable returns is copied, for it may belong to somebody.
-        copies = 2 if callable(kernel.function) else 1
-        row_bytes = weight.shape[0] * to_numpy(weight[:1]).itemsize
-        self.at_a_time, in_flight = portions(row_bytes, self.row_budget)
-        self.in_flight = max(1, in_flight // copies)
-        if not on_host(weight):
-            # One block, as large as can be, keeps all of a device at work.
-            row_bytes *= copies * DEVICE_COPIES
-            self.at_a_time, self.in_flight = max(1, self.row_budget // row_bytes), 1
-
-    def values(self, which: slice | IntArray) -> Array:
-        """Rows before centring."""
-        rows = beside(picked(self._X, which), self._weight)
-        own = None if self._diagonal is None else picked(self._diagonal, which)
-        values: Array = self._values_of(rows, own)
-        return values
-
-    def read(self, which: slice | IntArray) -> Array:
-        values = self.values(which)
-        # In place where the values are fresh: a second copy would break the budget.
-        fresh = self.lengths is not None or not self._kernel.precomputed
-        return self.origin.centre(values, picked(self.origin.means, which), in_place=fresh)
-
-
-class HeldRows(KernelRows):
-    """Rows of a matrix that is kept.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_samples, n_samples)
-        The centred kernel matrix.
-    at_a_time : int
-        Rows that are copied together.
-    """
-
-    def __init__(self, matrix: Array, at_a_time: int) -> None:
-        self.matrix = matrix
-        self.at_a_time = at_a_time
-        self.changes_at_once = 1 + VALUES_AT_ONCE // matrix.shape[0]
-
-    def read(self, which: slice | IntArray) -> Array:
-        rows: Array = picked(self.matrix, which)
-        return rows
-
-    def combined(self, coefficients: Any, weight: Array) -> Array:
-        if not on_host(self.matrix):
-            return super().combined(coefficients, weight)
-        combined: Array = coefficients @ self.matrix
-        return combined
+from kernelmeans.spaces.sums import Memory, Sums, Trace
 
 
 class GramSpace(Space):
@@ -276,65 +58,34 @@ class GramSpace(Space):
         self.X = X if kernel.precomputed else device.put(X)
         self.sample_weight = sample_weight
         self.engine = engine
-        self._device_weight: Array = device.put(sample_weight)
-        cached = row_budget is None
+        self.device_weight = device.put(sample_weight)
         budget = 4 * ROW_BUDGET if row_budget is None else row_budget
         computed = ComputedRows(kernel, self.X, self.device_weight, budget)
         self.row_budget, self._lengths = computed.row_budget, computed.lengths
-        self.rows: KernelRows = self._held(computed) if cached else computed
-        self.keeps_rows = cached and device.is_host
-        if not cached:
-            self._centre(computed, computed.at_a_time, lambda block, values: None)
-
-    def _held(self, computed: ComputedRows) -> HeldRows:
-        """All rows, centred."""
-        v, n = self.device_weight, self.n_samples
-        matrix = namespace(v).empty((n, n), dtype=v.dtype, device=v.device)
-        rows = HeldRows(matrix, computed.at_a_time)
-        if not on_host(v):
-            rows.at_a_time = max(64, DEVICE_FILL_BYTES // (n * self.dtype.itemsize))
-
-        def keep(block: slice, values: Array) -> None:
-            matrix[block, ...] = values
-
-        self._centre(computed, rows.at_a_time, keep)
-
-        def centre(block: slice) -> None:
-            self.origin.centre(matrix[block, ...], self.origin.means[block], in_place=True)
-
-        self.engine.run(centre, slices(n, rows.at_a_time))
-        return rows
-
-    def _centre(
-        self, computed: ComputedRows, at_a_time: int, keep: Callable[[slice, Array], None]
-    ) -> None:
-        """Find the origin, in one pass over the kernel matrix."""
-        shares = like(self.sample_weight / self.sample_weight.sum(), self.device_weight)
+        held = row_budget is None
+        self.rows: KernelRows = HeldRows(computed, self.device_weight) if held else computed
+        self.keeps_rows = held and device.is_host
+        shares = like(sample_weight / sample_weight.sum(), self.device_weight)
         means = namespace(shares).empty_like(shares)
 
         def project(block: slice) -> None:
             # What is not finite is refused below, with a message of its own.
             with np.errstate(all="ignore"):
-                values = computed.values(block)
-                keep(block, values)
-                means[block] = values @ shares
+                means[block] = self.rows.values(block) @ shares
 
-        self.engine.run(project, slices(self.n_samples, at_a_time), computed.in_flight)
+        engine.run(project, slices(self.n_samples, self.rows.at_a_time), self.rows.in_flight)
         with np.errstate(all="ignore"):
-            diagonal = like(self.kernel.diagonal(self.X), means)
-        check_finite(self.kernel, to_numpy(means), to_numpy(diagonal))
-        check_range(self.kernel, to_numpy(diagonal), self.sample_weight)
-        self.origin = computed.origin = Origin(shares, means)
+            diagonal = like(kernel.diagonal(self.X), means)
+        check_finite(kernel, to_numpy(means), to_numpy(diagonal))
+        check_range(kernel, to_numpy(diagonal), sample_weight)
+        self.origin = Origin(shares, means)
         self._squared_norms = self.origin.squared_norms(diagonal, means)
         self.trace = Trace(float(self.device_weight @ diagonal), 0.0)
-
-    @property
-    def device_weight(self) -> Array:
-        return self._device_weight
+        self.rows.center(self.origin, engine)
 
     @cached_property
     def magnitude(self) -> float:
-        # What centring took away has left its rounding behind.
+        # What centering took away has left its rounding behind.
         norms = np.abs(to_numpy(self._squared_norms))
         return float(np.average(norms, weights=self.sample_weight)) + abs(self.origin.square)
 
@@ -344,12 +95,10 @@ class GramSpace(Space):
     def products(self, centroids: Centroids, block: slice) -> Array:
         return centroids.vectors[0][:, :, block]
 
-    def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
+    def accumulate(self, coefficients: Array, block: slice) -> Sums:
         return (coefficients,)
 
-    def add(
-        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
-    ) -> tuple[Array, ...]:
+    def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         (into,) = total or (self._zeros(*partial[0].shape[:2]),)
         into[:, :, block] = partial[0]
         return (into,)
@@ -445,7 +194,7 @@ class GramSpace(Space):
         rows = beside(rows, self.device_weight)
         values = self.kernel(rows, self.X)
         means, xp = self.origin.project(values), namespace(values)
-        products = xp.reshape(self.origin.centre(values, means), (*shape, -1))
+        products = xp.reshape(self.origin.center(values, means), (*shape, -1))
         norms = to_numpy(self.origin.squared_norms(self.kernel.diagonal(rows), means))
         norms = norms.reshape(1, *shape)
         # Such a centroid is no sum of samples; the first step makes it one.
@@ -548,7 +297,7 @@ class GramPredictor(Predictor):
             means = self.origin.project(values)
             fresh = self.lengths is not None or not self.kernel.precomputed
             return (
-                self.origin.centre(values, means, in_place=fresh),
+                self.origin.center(values, means, in_place=fresh),
                 self.origin.squared_norms(diagonal, means),
             )
 

@@ -11,6 +11,7 @@ from kernelmeans._arrays import like, namespace, reduce, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
+from kernelmeans.engines.threads import available_threads
 
 #: Most bytes of recomputed kernel values or features that are held at a time: enough for one block
 #: in each of as many threads as there may be cores.
@@ -189,8 +190,10 @@ class Predictor(ABC):
         rows, max_in_flight = portions(self._row_bytes, self.row_budget)
         if not self.device.is_host:
             rows = max(1, min(self.row_budget // 4, LARGEST_BLOCK) // self._row_bytes)
-        with Threads(self.workers if self.device.is_host else 1) as threads:
-            threads.run(fill, slices(n, rows), max_in_flight)
+        blocks = slices(n, rows)
+        workers = min(self.workers or available_threads(), len(blocks))
+        with Threads(max(1, workers) if self.device.is_host else 1) as threads:
+            threads.run(fill, blocks, max_in_flight)
         self._refuse_infinite(nearest, distances)
         return Comparison(labels, nearest, distances)
 

@@ -15,7 +15,7 @@ from kernelmeans.spaces.chunks import Chunks, ClusterChunks, LocalChunks
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.rules import WeightRule
 from kernelmeans.spaces.step import Moved, Step
-from kernelmeans.spaces.sums import Memory, Trace
+from kernelmeans.spaces.sums import Memory, Sums, Trace
 
 
 class ProductSpace(Space):
@@ -48,6 +48,7 @@ class ProductSpace(Space):
         self.rule = rule
         self.factors = np.ones(len(members)) if factors is None else factors
         self.sample_weight = members[0].sample_weight
+        self.device_weight = members[0].device_weight
         self.engine = members[0].engine
         self.keeps_coefficients = any(member.keeps_coefficients for member in members)
         self.keeps_rows = all(member.keeps_rows for member in members)
@@ -60,10 +61,6 @@ class ProductSpace(Space):
         ]
 
         self._on_workers = self._joined()
-
-    @property
-    def device_weight(self) -> Array:
-        return self.members[0].device_weight
 
     @property
     def kernel_weights(self) -> Array:
@@ -125,7 +122,7 @@ class ProductSpace(Space):
     def out_of_reach(self) -> Array:
         return np.concatenate([member.out_of_reach for member in self.members])
 
-    def accumulate(self, coefficients: Array, block: slice) -> tuple[Array, ...]:
+    def accumulate(self, coefficients: Array, block: slice) -> Sums:
         sums = [owner.accumulate(coefficients, block)[0] for owner in self._owners]
         # sum_i c_i ||phi_i||^2 in each space, for the costs of `update`.
         xp = namespace(coefficients)
@@ -133,9 +130,7 @@ class ProductSpace(Space):
         # No product of matrices, which would round those of equal kernels differently.
         return *sums, xp.vecdot(drawn[:, None, :], double(self._norms(block)))
 
-    def add(
-        self, total: tuple[Array, ...] | None, partial: tuple[Array, ...], block: slice
-    ) -> tuple[Array, ...]:
+    def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         *sums, moments = partial
         mine: Sequence[Array | None] = [None] * len(sums) if total is None else total[:-1]
         added = [
@@ -146,7 +141,7 @@ class ProductSpace(Space):
 
     def update(
         self,
-        sums: tuple[Array, ...],
+        sums: Sums,
         mass: Array,
         old: Centroids | None = None,
         factor: Array | None = None,

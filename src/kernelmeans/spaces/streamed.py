@@ -96,7 +96,7 @@ def stream_on_cluster(
     cluster : Cluster
         The workers.
     held : bool
-        Whether workers keep features from one step to the next, or make them anew.
+        Whether workers keep features from one step to the next, or compute them again.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def stream_on_cluster(
     slices = rows.blocks()
     source = StreamedFeatures(sample.features, rows, slices, None)
     space = FeatureSpace(sample.features, source, sample_weight, sample.engine, sample)
-    # On its way once, however often features are made anew.
+    # On its way once, however often features are computed.
     reference = cluster.task(bytes, packed(sample.features, sample.magnitude))
     tasks = [
         delayed(_space_of_chunk)(reference, own, _equal_or_all(sample_weight[chunk]), chunk.start)

@@ -9,6 +9,9 @@ import numpy as np
 from kernelmeans._arrays import to_numpy
 from kernelmeans._typing import Array
 
+#: Sums of c_i phi_i over samples, arrays of shape (k, R, m) in the form of a space.
+Sums = tuple[Array, ...]
+
 
 class PartialSum(NamedTuple):
     """Sums over the samples of a block, or of several.
@@ -21,7 +24,7 @@ class PartialSum(NamedTuple):
         Of whatever else is wanted; plain sums.
     """
 
-    vectors: tuple[Array, ...]
+    vectors: Sums
     sums: tuple[Any, ...] = ()
 
     def plus(self, other: "PartialSum") -> "PartialSum":
@@ -31,16 +34,16 @@ class PartialSum(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """Weighted traces of the kernel matrix and of what an approximation leaves out of it.
+    """Weighted traces of the kernel matrix and of the residual of an approximation.
 
     Attributes
     ----------
-    total, left_out : float
-        Weighted sums over the samples of K(x, x), and of what of it is left out.
+    total, residual : float
+        Weighted sums over the samples of K(x, x), and of their residuals.
     """
 
     total: float
-    left_out: float
+    residual: float
 
 
 class Memory(NamedTuple):

@@ -1,0 +1,236 @@
+"""Centered kernel rows of the samples: of a matrix that is held, or computed when needed."""
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kernelmeans._arrays import beside, double, like, namespace, on_host, picked, to_numpy
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.kernels import Kernel, lengths_of
+from kernelmeans.spaces.predictor import LARGEST_BLOCK, ROW_BUDGET, portions, slices
+
+#: On a device: bytes of kernel rows that are computed together to fill a cached matrix, most bytes
+#: of rows that are held at a time, and how many arrays of that size it takes to compute them.
+DEVICE_FILL_BYTES, DEVICE_ROW_BUDGET, DEVICE_COPIES = 2**28, 2**33, 4
+#: Values of held kernel rows that are added up together where samples change clusters: starting
+#: the work on fewer takes longer than the work.
+VALUES_AT_ONCE = 2**22
+
+
+class Origin:
+    """Weighted mean of the samples, about which kernel rows are centered.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_samples,)
+        Sample weights that sum to one.
+    means : ndarray of shape (n_samples,)
+        <phi_i, mu> for every sample.
+    square : float
+        ||mu||^2.
+    """
+
+    def __init__(self, shares: Array, means: Array) -> None:
+        self.shares = shares
+        self.means = means
+        self.square = float(double(shares) @ double(means))
+
+    def project(self, rows: Array) -> Array:
+        """<phi(x), mu> for rows of kernel values against the samples."""
+        means: Array = rows @ self.shares
+        return means
+
+    def squared_norms(self, diagonal: Array, means: Array) -> Array:
+        """||phi(x) - mu||^2 from K(x, x) and <phi(x), mu>."""
+        return diagonal - 2 * means + self.square
+
+    def center(self, rows: Array, own_means: Array, in_place: bool = False) -> Array:
+        """<phi(x) - mu, phi_i - mu> for such rows."""
+        own = (own_means - self.square)[:, None]
+        if in_place:
+            rows -= own
+        else:
+            rows = rows - own
+        rows -= self.means
+        return rows
+
+    def moved(self, move: Callable[[Any], Any]) -> "Origin":
+        """The same with its arrays elsewhere."""
+        there = copy.copy(self)
+        there.shares, there.means = move(self.shares), move(self.means)
+        return there
+
+
+def kernel_rows(
+    kernel: Kernel, X: Data | None, lengths: Array | None
+) -> Callable[[Data, Array | None], Array]:
+    """The kernel values of rows against X as a function of them and, if precomputed, K(x, x).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features) or None
+        Training rows; None where the kernel is precomputed.
+    lengths : ndarray of shape (n_samples,) or None
+        Their lengths in feature space, where the kernel is normalised.
+    """
+    against = kernel.against(X)
+
+    def values_of(rows: Data, diagonal: Array | None) -> Array:
+        if on_host(rows) and not kernel.precomputed:
+            # NumPy multiplies a matrix with itself by another routine: labels of the training
+            # rows must not depend on whether they are the very array of the fit.
+            rows = rows.copy()
+        values = against(rows)
+        if lengths is None:
+            return values
+        squared = kernel.squared_lengths(rows) if diagonal is None else diagonal
+        own = lengths_of(squared, kernel.name)[:, None]
+        if kernel.precomputed:
+            values = values / own
+        else:
+            values /= own
+        values /= lengths
+        return values
+
+    return values_of
+
+
+class KernelRows(ABC):
+    """Where the centered kernel rows of the samples come from.
+
+    Attributes
+    ----------
+    at_a_time : int
+        Rows that are read together.
+    in_flight : int or None
+        Blocks of them that may be worked on at once without breaking the memory budget.
+    changes_at_once : int
+        Changes of samples that are worked on together; more only within a restart.
+    """
+
+    at_a_time: int
+    in_flight: int | None = None
+    changes_at_once: int = 1
+
+    @abstractmethod
+    def values(self, block: slice) -> Array:
+        """Rows of a block before centering, each of which is asked for once."""
+
+    @abstractmethod
+    def center(self, origin: Origin, engine: Threads) -> None:
+        """Center them, once all have been asked for."""
+
+    @abstractmethod
+    def read(self, which: slice | IntArray) -> Array:
+        """Rows of some samples, shape (len(which), n_samples)."""
+
+    def combined(self, coefficients: Any, weight: Array) -> Array:
+        """Combinations of rows by a sparse matrix (c, n_samples), as an array like the weights."""
+        samples = np.unique(coefficients.indices)
+        dense = like(coefficients[:, samples].toarray(), weight)
+        shape, xp = coefficients.shape, namespace(dense)
+        total: Array = xp.zeros(shape, dtype=dense.dtype, device=dense.device)
+        for some in slices(len(samples), self.at_a_time):
+            total += dense[:, some] @ self.read(samples[some])
+        return total
+
+
+class ComputedRows(KernelRows):
+    """Rows that are computed whenever they are needed.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Training rows, where they are computed; the kernel matrix itself if it is precomputed.
+    weight : ndarray of shape (n_samples,)
+        The sample weights there.
+    row_budget : int
+        Most bytes of kernel entries that may be held at any time; a quarter where it is large.
+    """
+
+    def __init__(self, kernel: Kernel, X: Data, weight: Array, row_budget: int) -> None:
+        self._kernel, self._X, self._weight = kernel, X, weight
+        self.lengths = beside(kernel.lengths(X), weight) if kernel.normalized else None
+        self._diagonal = beside(kernel.squared_lengths(X), weight) if kernel.precomputed else None
+        self._values_of = kernel_rows(kernel, X, self.lengths)
+        # Restarts want room too, but not what lets four threads work.
+        share = min(row_budget, max(row_budget // 4, 4 * LARGEST_BLOCK), ROW_BUDGET)
+        self.row_budget = share if on_host(weight) else min(row_budget, DEVICE_ROW_BUDGET)
+        # What a callable returns is copied, for it may belong to somebody.
+        copies = 2 if callable(kernel.function) else 1
+        row_bytes = weight.shape[0] * to_numpy(weight[:1]).itemsize
+        self.at_a_time, in_flight = portions(row_bytes, self.row_budget)
+        self.in_flight = max(1, in_flight // copies)
+        if not on_host(weight):
+            # One block, as large as can be, keeps all of a device at work.
+            row_bytes *= copies * DEVICE_COPIES
+            self.at_a_time, self.in_flight = max(1, self.row_budget // row_bytes), 1
+
+    def values(self, which: slice | IntArray) -> Array:
+        rows = beside(picked(self._X, which), self._weight)
+        own = None if self._diagonal is None else picked(self._diagonal, which)
+        values: Array = self._values_of(rows, own)
+        return values
+
+    def center(self, origin: Origin, engine: Threads) -> None:
+        self._origin = origin
+
+    def read(self, which: slice | IntArray) -> Array:
+        values = self.values(which)
+        # In place where the values are fresh: a second copy would break the budget.
+        fresh = self.lengths is not None or not self._kernel.precomputed
+        return self._origin.center(values, picked(self._origin.means, which), in_place=fresh)
+
+
+class HeldRows(KernelRows):
+    """Rows of a matrix that is kept.
+
+    Parameters
+    ----------
+    computed : ComputedRows
+        Where its values come from.
+    weight : ndarray of shape (n_samples,)
+        The sample weights, where it is held.
+    """
+
+    def __init__(self, computed: ComputedRows, weight: Array) -> None:
+        xp, n = namespace(weight), weight.shape[0]
+        self.matrix: Array = xp.empty((n, n), dtype=weight.dtype, device=weight.device)
+        self.at_a_time, self.in_flight = computed.at_a_time, computed.in_flight
+        if not on_host(weight):
+            self.at_a_time = max(64, DEVICE_FILL_BYTES // (n * to_numpy(weight[:1]).itemsize))
+        self.changes_at_once = 1 + VALUES_AT_ONCE // n
+        self._computed: ComputedRows | None = computed
+
+    def values(self, block: slice) -> Array:
+        assert self._computed is not None
+        values = self._computed.values(block)
+        self.matrix[block, ...] = values
+        return values
+
+    def center(self, origin: Origin, engine: Threads) -> None:
+        # No kernel value will be computed again, and nothing held beside the matrix.
+        self._computed = self.in_flight = None
+
+        def center(block: slice) -> None:
+            origin.center(self.matrix[block, ...], origin.means[block], in_place=True)
+
+        engine.run(center, slices(self.matrix.shape[0], self.at_a_time))
+
+    def read(self, which: slice | IntArray) -> Array:
+        rows: Array = picked(self.matrix, which)
+        return rows
+
+    def combined(self, coefficients: Any, weight: Array) -> Array:
+        if not on_host(self.matrix):
+            return super().combined(coefficients, weight)
+        combined: Array = coefficients @ self.matrix
+        return combined
