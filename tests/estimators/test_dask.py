@@ -103,7 +103,6 @@ def test_a_cluster_changes_nothing(workers, model):
     assert there.inertia_ == pytest.approx(plain.inertia_, rel=1e-6)
 
 
-@pytest.mark.slow
 def test_arrays_that_arrive_askew_change_nothing(workers):
     """A case where products of arrays at odd addresses are rounded otherwise."""
     low = {"approximation": "rff", "n_components": 30, "random_state": 0}
@@ -386,7 +385,6 @@ def test_dask_knows_how_large_features_are():
         assert N * columns * 8 < sizeof(space) < 2 * N * columns * 8
 
 
-@pytest.mark.slow
 def test_features_are_held_as_far_as_the_workers_together_have_room(client, monkeypatch):
     # Room for a chunk with its features, and for some of all features, but not for all.
     rows = np.random.default_rng(5).standard_normal((1000, 4))
@@ -474,7 +472,6 @@ def test_fits_in_threads_do_not_disturb_each_other(workers):
         assert_array_equal(labels, expected[name])
 
 
-@pytest.mark.slow
 def test_workers_that_die_of_a_block_end_the_fit_with_a_clear_error():
     here = os.getpid()
 
@@ -524,7 +521,6 @@ def nursed_workers():
         yield client
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("delay", [0, 0.03])
 @pytest.mark.parametrize("workers", [nursed_workers, lone_workers])
 @pytest.mark.parametrize("name", ["landmarks", "several"])

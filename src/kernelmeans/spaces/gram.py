@@ -65,20 +65,20 @@ class GramSpace(Space):
         held = row_budget is None
         self.rows: KernelRows = HeldRows(computed, self.device_weight) if held else computed
         self.keeps_rows = held and device.is_host
-        shares = like(sample_weight / sample_weight.sum(), self.device_weight)
-        means = namespace(shares).empty_like(shares)
+        weights = like(sample_weight / sample_weight.sum(), self.device_weight)
+        means = namespace(weights).empty_like(weights)
 
         def project(block: slice) -> None:
             # What is not finite is refused below, with a message of its own.
             with np.errstate(all="ignore"):
-                means[block] = self.rows.values(block) @ shares
+                means[block] = self.rows.values(block) @ weights
 
         engine.run(project, slices(self.n_samples, self.rows.at_a_time), self.rows.in_flight)
         with np.errstate(all="ignore"):
             diagonal = like(kernel.diagonal(self.X), means)
         check_finite(kernel, to_numpy(means), to_numpy(diagonal))
         check_range(kernel, to_numpy(diagonal), sample_weight)
-        self.origin = Origin(shares, means)
+        self.origin = Origin(weights, means)
         self._squared_norms = self.origin.squared_norms(diagonal, means)
         self.trace = Trace(float(self.device_weight @ diagonal), 0.0)
         self.rows.center(self.origin, engine)

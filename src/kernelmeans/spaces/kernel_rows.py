@@ -26,7 +26,7 @@ class Origin:
 
     Attributes
     ----------
-    shares : ndarray of shape (n_samples,)
+    weights : ndarray of shape (n_samples,)
         Sample weights that sum to one.
     means : ndarray of shape (n_samples,)
         <phi_i, mu> for every sample.
@@ -34,14 +34,14 @@ class Origin:
         ||mu||^2.
     """
 
-    def __init__(self, shares: Array, means: Array) -> None:
-        self.shares = shares
+    def __init__(self, weights: Array, means: Array) -> None:
+        self.weights = weights
         self.means = means
-        self.square = float(double(shares) @ double(means))
+        self.square = float(double(weights) @ double(means))
 
     def project(self, rows: Array) -> Array:
         """<phi(x), mu> for rows of kernel values against the samples."""
-        means: Array = rows @ self.shares
+        means: Array = rows @ self.weights
         return means
 
     def squared_norms(self, diagonal: Array, means: Array) -> Array:
@@ -61,7 +61,7 @@ class Origin:
     def moved(self, move: Callable[[Any], Any]) -> "Origin":
         """The same with its arrays elsewhere."""
         there = copy.copy(self)
-        there.shares, there.means = move(self.shares), move(self.means)
+        there.weights, there.means = move(self.weights), move(self.means)
         return there
 
 
