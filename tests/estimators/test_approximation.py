@@ -809,7 +809,7 @@ class TestRefusals:
             make("landmarks", "precomputed").fit(oracle.rbf(X, X, 0.2))
         with pytest.raises(ValueError, match="only for kernel='rbf' and kernel='laplacian'"):
             make("rff", "poly").fit(X)
-        with pytest.raises(ValueError, match=r"n_components=0\.5: random features keep no share"):
+        with pytest.raises(ValueError, match=r"n_components=0\.5: random .* keep no fraction"):
             make("rff", n_components=0.5).fit(X)
         with pytest.raises(ValueError, match="only for kernel='rbf'"):
             make_multi("rff").fit(X)

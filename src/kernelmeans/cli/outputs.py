@@ -56,7 +56,7 @@ def _try_folder(folder: Path) -> None:
     """Make the folder and a file in it: permissions alone do not tell whether that works."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        trial = _files.beside(folder / "kernelmeans")
+        trial = _files.temporary_path(folder / "kernelmeans")
         trial.touch(exist_ok=False)
         trial.unlink()
     except OSError as error:
