@@ -278,7 +278,6 @@ def test_sphere_datasets_can_be_raised():
     assert seeds == set(range(7))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("k", [10, 20])
 def test_on_the_sphere_annealing_is_well_above_kernel_k_means(k):
     annealed, plain = (

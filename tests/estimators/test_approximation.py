@@ -707,7 +707,6 @@ class TestMemory:
         assert_array_equal(fits[0].labels_[1500:], fits[1].labels_[1500:])
         assert fits[1].inertia_ == pytest.approx(fits[0].inertia_, rel=1e-9)
 
-    @pytest.mark.slow
     @pytest.mark.parametrize(("budget", "parted"), [(1_900_000, 2), (3_300_000, 1)])
     def test_several_kernels_some_of_which_fit(self, spied, budget, parted):
         """Coordinates would take 2.16 MB each; starts come from draws as the budget allows."""
@@ -737,20 +736,18 @@ class TestMemory:
         with pytest.raises(MemoryError, match=r"n_samples=200: 25 components.*Use fewer comp"):
             make("rpcholesky", "precomputed", memory_budget=39_999).fit(K)
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("dtype", ["float64", "float32"])
     def test_a_million_samples_are_refused_at_once_and_told_what_to_do(self, dtype):
         rows = np.random.default_rng(0).standard_normal((10**6, 3)).astype(dtype)
-        start = time.perf_counter()
+        start = time.process_time()
         message = (
             r"n_samples=1000000: the kernel matrix, with the centroids, takes [48]\.0 TB "
-            r"\([48]0\d{11} bytes\).*Set approximation='auto' \(low rank\)"
+            r"\([48]0\d{11} bytes\).*Set approximation='landmarks' \(low rank\)"
         )
         with pytest.raises(MemoryError, match=message):
             KernelPowerKMeans(4, kernel="rbf", approximation=None).fit(rows)
-        assert time.perf_counter() - start < 2
+        assert time.process_time() - start < 2
 
-    @pytest.mark.slow
     def test_many_samples_need_no_matrix(self):
         rows, y = data.blobs(100_000, 3, 4)
         model = KernelPowerKMeans(
@@ -761,9 +758,7 @@ class TestMemory:
 
 
 @methods
-@pytest.mark.parametrize(
-    "budget", [None, pytest.param(700_000, marks=pytest.mark.slow)], ids=["held", "parted"]
-)
+@pytest.mark.parametrize("budget", [None, 700_000], ids=["held", "parted"])
 def test_the_same_bits_on_any_number_of_threads(method, budget):
     rows = data.cloud(1500, 4)
     given = {"n_components": 60, "eta": 3.0, "memory_budget": budget}
@@ -814,7 +809,7 @@ class TestRefusals:
             make("landmarks", "precomputed").fit(oracle.rbf(X, X, 0.2))
         with pytest.raises(ValueError, match="only for kernel='rbf' and kernel='laplacian'"):
             make("rff", "poly").fit(X)
-        with pytest.raises(ValueError, match=r"n_components=0\.5: random features keep no share"):
+        with pytest.raises(ValueError, match=r"n_components=0\.5: random .* keep no fraction"):
             make("rff", n_components=0.5).fit(X)
         with pytest.raises(ValueError, match="only for kernel='rbf'"):
             make_multi("rff").fit(X)

@@ -103,7 +103,6 @@ def test_a_cluster_changes_nothing(workers, model):
     assert there.inertia_ == pytest.approx(plain.inertia_, rel=1e-6)
 
 
-@pytest.mark.slow
 def test_arrays_that_arrive_askew_change_nothing(workers):
     """A case where products of arrays at odd addresses are rounded otherwise."""
     low = {"approximation": "rff", "n_components": 30, "random_state": 0}
@@ -370,11 +369,13 @@ def test_runs_on_draws_are_the_same_on_the_workers(workers, monkeypatch, model):
 def test_each_block_of_new_rows_is_compared_by_one_thread(monkeypatch):
     """Dask works on several blocks at a time already."""
     model, pools = clone(LINEAR).fit(X), []
-    monkeypatch.setattr(predictor, "Threads", lambda n=None: pools.append(n) or Threads(n))
+    monkeypatch.setattr(predictor, "Threads", lambda n: pools.append(n) or Threads(n))
+    monkeypatch.setattr(predictor, "portions", lambda *own: (20, 4))  # several parts of a block
+    monkeypatch.setattr(predictor, "available_threads", lambda: 3)
     labels = model.predict(lazy()).compute(scheduler="synchronous")
     assert set(pools) == {1}
     assert_array_equal(labels, model.predict(X))
-    assert None in pools
+    assert pools[-1] == 3
 
 
 def test_dask_knows_how_large_features_are():
@@ -386,7 +387,6 @@ def test_dask_knows_how_large_features_are():
         assert N * columns * 8 < sizeof(space) < 2 * N * columns * 8
 
 
-@pytest.mark.slow
 def test_features_are_held_as_far_as_the_workers_together_have_room(client, monkeypatch):
     # Room for a chunk with its features, and for some of all features, but not for all.
     rows = np.random.default_rng(5).standard_normal((1000, 4))
@@ -474,7 +474,6 @@ def test_fits_in_threads_do_not_disturb_each_other(workers):
         assert_array_equal(labels, expected[name])
 
 
-@pytest.mark.slow
 def test_workers_that_die_of_a_block_end_the_fit_with_a_clear_error():
     here = os.getpid()
 
@@ -524,7 +523,6 @@ def nursed_workers():
         yield client
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("delay", [0, 0.03])
 @pytest.mark.parametrize("workers", [nursed_workers, lone_workers])
 @pytest.mark.parametrize("name", ["landmarks", "several"])

@@ -106,13 +106,14 @@ def test_no_step_raises_the_objective(
     assert_descends(model, K.astype(float), v, dtype)
 
 
-REAL = ["yale", "jaffe", "tox_171", "seeds", "lung_discrete", "glioma", "orl", "lung_bhattacharjee"]
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("isolet", "coil20")]
+REAL = (
+    "yale", "jaffe", "tox_171", "seeds", "lung_discrete", "glioma", "orl", "lung_bhattacharjee",
+    "isolet", "coil20",
+)  # fmt: skip
 
 
-@pytest.mark.slow
 @data.needs_data
-@pytest.mark.parametrize("name", [*REAL, *SLOW])
+@pytest.mark.parametrize("name", REAL)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("paper", [False, True], ids=["default", "paper"])
 def test_on_real_data(name, dtype, paper):

@@ -86,7 +86,6 @@ class TestRefused:
                 r"kernels\[1\]: gamma='median' needs a kernel that is a function of a distance",
             ),
         ],
-        ids=repr,
     )
     def test_items_of_kernels(self, estimator, kernels, message):
         refused(estimator(3, kernels=kernels), message)

@@ -85,7 +85,6 @@ class TestMatrixFree(TestCached):
         assert 5 < len(list(space._column_blocks(1))) < 20
 
 
-@pytest.mark.slow
 class TestNormalised(OnDevices):
     def make_space(self, X, weight, threads, device):
         return GramSpace(POLY, X, weight, threads, device=device)
@@ -110,7 +109,6 @@ class TestPrecomputed(OnDevices):
         return X.astype(np.float64)
 
 
-@pytest.mark.slow
 class TestLinear(OnDevices):
     def make_space(self, X, weight, threads, device):
         return FeatureSpace.hold(Explicit(LINEAR), X, weight, threads, device=device)
@@ -126,13 +124,11 @@ class TestHeldLandmarks(OnDevices, test_lowrank.TestLandmarks):
         return FeatureSpace.hold(features, X, weight, threads, device)
 
 
-@pytest.mark.slow
 class TestPartedLandmarks(TestHeldLandmarks):
     def make_space(self, X, weight, threads, device):
         return stream(super().make_space(X, weight, threads, device), X, PARTS, weight)
 
 
-@pytest.mark.slow
 class TestRandomFeatures(OnDevices):
     def make_space(self, X, weight, threads, device):
         return FeatureSpace.hold(self.map(X), X, weight, threads, device=device)

@@ -96,7 +96,6 @@ class TestLandmarks(Held):
         assert space.trace.residual / total == pytest.approx(share, rel=1e-4)
 
 
-@pytest.mark.slow
 class TestLandmarksOfCSR(TestLandmarks):
     def make_rows(self, n, seed=0):
         return scipy.sparse.random_array(
@@ -214,12 +213,10 @@ class TestPartedFromDisk(Parted, TestLandmarks):
     stored = True
 
 
-@pytest.mark.slow
 class TestPartedLandmarksOfCSR(Parted, TestLandmarksOfCSR):
     pass
 
 
-@pytest.mark.slow
 class TestPartedNormalised(Parted, TestNormalised):
     pass
 
