@@ -86,8 +86,11 @@ def smallest(x: Array) -> tuple[IntArray, Array]:
     """Place of the smallest value along the first axis, the first of equals, and that value."""
     least = reduce("min", x, axis=0)
     if isinstance(x, np.ndarray):
-        # NumPy copies what it looks for places in: better truths of one byte than numbers.
-        return (x == least).argmax(axis=0).astype(np.int32), least
+        # NumPy copies what it looks for places in, but finds the largest of small numbers fast.
+        last = len(x) - 1
+        from_last = np.arange(last, -1, -1, dtype=np.min_scalar_type(last))
+        truths = (x == least) * from_last.reshape(-1, *[1] * least.ndim)
+        return last - truths.max(axis=0).astype(np.int32), least
     xp = namespace(x)
     return xp.asarray(reduce("argmin", x, axis=0), dtype=xp.int32), least
 
