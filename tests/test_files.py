@@ -6,7 +6,7 @@ import os
 import pytest
 
 from kernelmeans import _files
-from kernelmeans._files import beside, write_all, write_text
+from kernelmeans._files import temporary_path, write_all, write_text
 
 
 def names(folder):
@@ -101,7 +101,7 @@ def test_content_is_on_the_disk_before_the_file_has_its_name(tmp_path, monkeypat
 
 def test_temporary_names_are_hidden_siblings_that_never_repeat(tmp_path):
     path = tmp_path / "results.json"
-    drawn = [beside(path) for _ in range(200)]
+    drawn = [temporary_path(path) for _ in range(200)]
     assert len(set(drawn)) == 200
     for name in drawn:
         assert name.parent == tmp_path

@@ -1,7 +1,7 @@
-"""What code over any array library needs beside the array API standard.
+"""Functions for arrays of any library, in addition to the array API standard.
 
-Large arrays stay where they came from: NumPy's, or on a device as PyTorch's or CuPy's. What is
-small, of size (k, R) or less, and decides what happens next is NumPy's throughout.
+Large arrays stay in the library and on the device that they came from. Small ones, of size (k, R)
+or less, that decide what happens next are always NumPy's.
 """
 
 from collections.abc import Callable
@@ -18,17 +18,17 @@ HOST_TYPES = (np.ndarray, np.generic)
 
 
 def namespace(x: Array) -> Any:
-    """Functions of the array API standard for an array's library; for NumPy and CSR NumPy's."""
+    """The array API functions of an array's library; NumPy's for CSR matrices."""
     return np if isinstance(x, np.ndarray) or on_host(x) else array_namespace(x)
 
 
 def on_host(x: Any) -> bool:
-    """Whether this is an array of NumPy's, or a sparse one, which are the host's."""
+    """Whether this is a NumPy array or a sparse one, and so on the host."""
     return isinstance(x, HOST_TYPES) or scipy.sparse.issparse(x)
 
 
 def to_numpy(x: Any) -> Any:
-    """The array as NumPy's: itself, or the values that are on a device."""
+    """A NumPy array of the same values; itself if it is one, and a sparse array as it is."""
     if on_host(x):
         return x
     if is_torch_array(x):
@@ -39,17 +39,17 @@ def to_numpy(x: Any) -> Any:
 
 
 def like(values: ArrayLike, x: Array) -> Any:
-    """Values of the host as an array of x's library, device and precision."""
+    """Values on the host as an array of the library, device and precision of x."""
     if isinstance(x, np.ndarray):
         return np.asarray(values, x.dtype)
     return namespace(x).asarray(values, dtype=x.dtype, device=getattr(x, "device", None))
 
 
 def beside(values: Any, x: Array) -> Any:
-    """Values of the host, in their own precision, as an array of x's library and device."""
+    """Values on the host as an array of the library and device of x, in their own precision."""
     if on_host(x) or not on_host(values):
         return values
-    # Libraries that share the host's memory complain of what may not be written.
+    # A copy of read-only values, because libraries that use the same memory warn of these.
     values = values if values.flags.writeable else values.copy()
     return namespace(x).asarray(values, device=x.device)
 
@@ -61,7 +61,7 @@ def all_finite(x: Array) -> bool:
 
 
 def double(x: Array) -> Array:
-    """The array in float64; itself, or a copy row by row, as NumPy's own products make it."""
+    """The array in float64: itself, or a copy in C order, as NumPy's products make it."""
     if on_host(x):
         return x if x.dtype == np.float64 else x.astype(np.float64, order="C")
     xp = namespace(x)
@@ -70,47 +70,47 @@ def double(x: Array) -> Array:
 
 
 def picked(x: Any, which: slice | IntArray) -> Any:
-    """Some rows: a view for a slice, a copy for indices of the host."""
+    """Some rows: a view for a slice, a copy for indices on the host."""
     if on_host(x):
         return x[which]
     return x[which, ...] if isinstance(which, slice) else take(x, which, axis=0)
 
 
 def take(x: Any, indices: IntArray, axis: int) -> Any:
-    """A copy of some entries along an axis; the indices are the host's."""
+    """A copy of some entries along an axis; the indices are on the host."""
     xp = namespace(x)
     return xp.take(x, xp.asarray(indices, device=x.device), axis=axis)
 
 
 def smallest(x: Array) -> tuple[IntArray, Array]:
-    """Place of the smallest value along the first axis, the first of equals, and that value."""
+    """Index of the smallest value along the first axis (the first of equal ones), and the value."""
     least = reduce("min", x, axis=0)
     if isinstance(x, np.ndarray):
-        # NumPy copies what it looks for places in, but finds the largest of small numbers fast.
+        # argmax copies its array first; the largest of small integers needs no copy.
         last = len(x) - 1
         from_last = np.arange(last, -1, -1, dtype=np.min_scalar_type(last))
-        truths = (x == least) * from_last.reshape(-1, *[1] * least.ndim)
-        return last - truths.max(axis=0).astype(np.int32), least
+        marked = (x == least) * from_last.reshape(-1, *[1] * least.ndim)
+        return last - marked.max(axis=0).astype(np.int32), least
     xp = namespace(x)
     return xp.asarray(reduce("argmin", x, axis=0), dtype=xp.int32), least
 
 
 def put_rows(x: Array, where: tuple[IntArray, IntArray], rows: Array) -> None:
-    """Overwrite x[j, r, :] by one of the rows for each (j, r); the indices are the host's."""
+    """Overwrite x[j, r, :] by one of the rows for each (j, r); the indices are on the host."""
     if isinstance(x, np.ndarray):
         x[where] = rows
         return
-    # The standard writes to slices alone.
+    # The standard can only write to slices.
     for row, (j, r) in enumerate(zip(*(part.tolist() for part in where), strict=True)):
         x[j, r, :] = rows[row, :]
 
 
 def put_first(x: Array, indices: IntArray, values: Array | float) -> Array:
-    """X (k, R, block) with values at ``indices`` (R, block) along its first axis; overwrites x."""
+    """Put values into x (k, R, block) at ``indices`` (R, block) along the first axis."""
     if isinstance(x, np.ndarray):
         np.put_along_axis(x, indices[None], values, axis=0)
         return x
-    # The standard has no such function.
+    # The standard has no such function, so this is a copy.
     xp = namespace(x)
     clusters = xp.arange(x.shape[0], dtype=indices.dtype, device=x.device)
     replaced: Array = xp.where(clusters[:, None, None] == indices[None, ...], values, x)
@@ -118,12 +118,12 @@ def put_first(x: Array, indices: IntArray, values: Array | float) -> Array:
 
 
 def overwrite(x: Array, function: Callable[..., Array], *arguments: Array | float) -> Array:
-    """``function(*arguments)``, in x itself where NumPy's blocks so stay in a core's cache."""
+    """``function(*arguments)``; for NumPy in x itself, so that blocks stay in a core's cache."""
     return function(*arguments, out=x) if isinstance(x, np.ndarray) else function(*arguments)
 
 
 def write(x: Array, function: Callable[..., Array], *arguments: Array | float) -> None:
-    """Put ``function(*arguments)`` into x; NumPy's without a copy in between."""
+    """Put ``function(*arguments)`` into x; for NumPy without a copy in between."""
     if isinstance(x, np.ndarray):
         function(*arguments, out=x)
     else:
@@ -131,7 +131,7 @@ def write(x: Array, function: Callable[..., Array], *arguments: Array | float) -
 
 
 def reduce(name: str, x: Array, axis: int | None = None) -> Any:
-    """Function of that name; NumPy's methods, for its functions cost a small block 5 % more."""
+    """The reduction of that name; a method for NumPy, because functions take 5 % longer."""
     if isinstance(x, np.ndarray):
         return getattr(x, name)(axis=axis)
     return getattr(namespace(x), name)(x, axis=axis)

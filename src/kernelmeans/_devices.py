@@ -10,22 +10,22 @@ from kernelmeans._typing import Array
 from kernelmeans._warnings import warn_user
 from kernelmeans.memory import Budget, budget_bytes, free_bytes, total_bytes
 
-#: Nearest to 1 from above that float32 holds, but TF32 and the like round away.
+#: A number just above 1 in float32, which TF32 and the like round to 1.
 JUST_ABOVE = 1 + 2.0**-13
 
 
 class Device:
-    """A library, and the device that its arrays are on.
+    """A library and a device for its arrays.
 
     Parameters
     ----------
     anchor : array
-        An array there; NumPy's on the host.
+        An array of this library on this device; NumPy's for the host.
 
     Attributes
     ----------
     is_host : bool
-        Whether NumPy computes.
+        Whether it is the host.
     """
 
     def __init__(self, anchor: Array) -> None:
@@ -33,23 +33,23 @@ class Device:
         self.is_host = on_host(anchor)
 
     def is_same(self, other: "Device") -> bool:
-        """Whether arrays of both can be in one expression."""
+        """Whether arrays on both can be in one expression."""
         alike = type(self.anchor) is type(other.anchor)
         return alike and bool(self.anchor.device == other.anchor.device)
 
     def put(self, values: Any) -> Any:
-        """Values of the host as an array there, in their own precision."""
+        """Values on the host as an array on this device, in their own precision."""
         return values if self.is_host else beside(values, self.anchor)
 
     def budget(self, memory_budget: int | str | None) -> Budget:
-        """What a fit may take there; see `budget_bytes`. What is free counts if it is not given."""
+        """What a fit may take on this device; free memory counts if no budget is given."""
         if memory_budget is not None:
             return Budget(budget_bytes(memory_budget))
         free, total = self.memory()
         return Budget(budget_bytes(None, total), free)
 
     def memory(self) -> tuple[int, int]:
-        """Bytes free there, what a library holds in reserve included, and all of its memory."""
+        """Bytes of free memory, with the reserve of the library, and of all memory."""
         device: Any = self.anchor.device
         if is_cupy_array(self.anchor):
             import cupy  # type: ignore[import-not-found]
@@ -66,7 +66,7 @@ class Device:
         return free_bytes(), total_bytes()
 
     def warn_if_rounding(self) -> None:
-        """Warn where products of float32 are rounded to fewer digits."""
+        """Warn if float32 products are rounded to fewer digits on this device."""
         size = 64
         x = self.put(np.full((size, size), JUST_ABOVE, np.float32))
         if not float((x @ x)[0, 0]) > size:
@@ -81,26 +81,26 @@ HOST = Device(np.empty(0))
 
 
 def device_of(name: str | None, X: Any) -> Device:
-    """Where to compute.
+    """The device to compute on.
 
     Parameters
     ----------
     name : str or None
-        PyTorch's name of a device; where X is when None.
+        PyTorch's name of a device; that of X when None.
     X : Any
         Input data.
 
     Returns
     -------
     Device
-        The host, unless X or the name say otherwise.
+        The host, unless X or the name says otherwise.
 
     Raises
     ------
     ImportError
         If a device is named and PyTorch is not installed.
     ValueError
-        If it is unknown, not there, or has no float64; or if X is on such a device.
+        If the device is unknown, is missing or has no float64.
     """
     if name is not None:
         return _named(name)
@@ -117,7 +117,7 @@ def device_of(name: str | None, X: Any) -> Device:
 
 
 def is_foreign(X: Any) -> bool:
-    """Whether X is an array of another library than NumPy, in memory and to be written to."""
+    """Whether X is an array of another library than NumPy, in memory and writable."""
     if X is None or isinstance(X, np.ndarray):
         return False
     if is_torch_array(X) or is_cupy_array(X):
@@ -127,12 +127,12 @@ def is_foreign(X: Any) -> bool:
 
 
 def hosted(X: Any) -> Any:
-    """Another library's array as NumPy's; anything else as it is."""
+    """An array of another library as NumPy's; anything else as it is."""
     return to_numpy(X) if is_foreign(X) else X
 
 
 def answer(values: Any, given: Any) -> Any:
-    """NumPy's values in the form of the rows they are about."""
+    """NumPy's values in the library and on the device of the rows that were given."""
     return beside(values, given) if is_foreign(given) and values is not None else values
 
 
@@ -148,7 +148,7 @@ def _named(name: str) -> Device:
         anchor: Any = torch.zeros(1, dtype=torch.float64, device=name)
         anchor.tolist()
     except (RuntimeError, AssertionError, TypeError) as error:
-        # PyTorch goes on with lists of all that it knows.
+        # The first sentence alone: PyTorch then lists all devices that it knows.
         reason = str(error).split("\n")[0].split(". ")[0][:90].rstrip(".")
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         found = ", ".join(["'cpu'", *(f"'cuda:{index}'" for index in range(count))])

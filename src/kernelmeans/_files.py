@@ -12,32 +12,32 @@ Writer = Callable[[BinaryIO], object]
 
 
 def write_all(writers: Mapping[Path, Writer]) -> None:
-    """Write several files, all of them or (unless a renaming in the end fails) none.
+    """Write several files: all of them, or none unless a renaming fails.
 
-    Every file is first written in full under a temporary name beside its place.
+    Each file is first written in full under a temporary name in its folder.
 
     Parameters
     ----------
     writers : mapping of Path to callable
-        What writes each file, given it open for bytes.
+        A function for each file, which writes to it as a binary file.
 
     Raises
     ------
     OSError
-        If a file cannot be written, or its place is taken by something else than an ordinary file;
-        its ``filename`` says which.
+        If a file cannot be written, or something other than an ordinary file has its name. The
+        ``filename`` of the error says which.
     """
     temporary: dict[Path, Path] = {}
     try:
         for path, write in writers.items():
             refuse_special(path)
-            temporary[path] = beside(path)
+            temporary[path] = temporary_path(path)
             with temporary[path].open("xb") as file:
                 write(file)
                 file.flush()
                 os.fsync(file.fileno())
         for path, written in temporary.items():
-            refuse_special(path)  # it may have come meanwhile
+            refuse_special(path)  # it may be new
             os.replace(written, path)
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
@@ -47,17 +47,17 @@ def write_all(writers: Mapping[Path, Writer]) -> None:
 
 
 def refuse_special(path: Path) -> None:
-    """Refuse to replace links, pipes, devices and folders: a file is put in their place.
+    """Refuse to replace a link, pipe, device or folder by a file.
 
     Parameters
     ----------
     path : Path
-        Where a file is to be written.
+        The file to write.
 
     Raises
     ------
     OSError
-        If there is something that is no ordinary file, or no file can have this name.
+        If something other than an ordinary file has this name, or no file can have it.
     """
     try:
         mode = path.lstat().st_mode
@@ -79,7 +79,7 @@ def write_text(path: Path, text: str) -> None:
     write_all({path: lambda file: file.write(text.encode())})
 
 
-def beside(path: Path) -> Path:
-    """A temporary name in the same folder that nobody else uses, not even a killed process."""
-    # Of a name as long as names may be, there is room for a part.
+def temporary_path(path: Path) -> Path:
+    """A name in the same folder that no other process uses, or used before it was killed."""
+    # Only a part of the name, because it may be as long as names may be.
     return path.with_name(f".{path.name[:50]}.{token_hex(4)}.tmp")

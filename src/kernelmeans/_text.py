@@ -1,4 +1,4 @@
-"""Text that people read in little room."""
+"""Short texts for messages."""
 
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
@@ -6,7 +6,7 @@ from itertools import islice
 
 
 def shortened(name: str, most: int) -> str:
-    """Cut out of the middle of a long name: the kernels of a family differ at the end.
+    """Cut the middle out of a long name, because the kernels of a family differ at the end.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def shortened(name: str, most: int) -> str:
 
 
 def bounded(text: str, most: int = 2000) -> str:
-    r"""Put a message on one line, and cut the middle out of a very long one: remedies end it.
+    r"""Put a message on one line, and cut the middle out of a very long one, but not the remedy.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def bounded(text: str, most: int = 2000) -> str:
 
 
 def counted(count: int, one: str) -> str:
-    """Return a number of things, whose plural ends in s.
+    """A number of things, with a plural in s.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def counted(count: int, one: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
-    """Return the first names, quoted, and how many more there are.
+    """The first names, quoted, and the number of others.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def listed(names: Sequence[str], most: int = 10) -> str:
 
 
 def meant(name: str, known: Collection[str], what: str) -> str:
-    """Say which known name is like an unknown one, or which there are.
+    """Suggest a known name that is like an unknown one, or list the known names.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def meant(name: str, known: Collection[str], what: str) -> str:
     >>> meant("x", ["length", "mass"], "its columns")
     "its columns are 'length', 'mass'"
     """
-    # Comparing takes time: of names without end, and of very many, only a part is looked at.
+    # Only parts of long names, and of very many, because comparing takes time.
     alike = [candidate for candidate in islice(known, 5000) if len(candidate) <= 100]
     close = get_close_matches(name[:100], alike, n=1)
     return f"did you mean {close[0]!r}?" if close else f"{what} are {listed(list(known))}"

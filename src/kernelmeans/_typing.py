@@ -1,4 +1,4 @@
-"""The array types that annotations share."""
+"""Array types for annotations."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ BoolArray = NDArray[np.bool_]
 #: float32 or float64 as a dtype.
 DType = np.dtype[np.floating[Any]]
 
-#: What of the second axis of input data belongs to one kernel: a slice, or indices; one index for
-#: a stack of kernel matrices with its samples first.
+#: The part of the second axis of the data that one kernel takes: a slice or indices; a single index
+#: for a stack of kernel matrices with its samples first.
 Columns = slice | IntArray | int
 
-#: Rows of data or of a kernel matrix: a NumPy array, or a CSR matrix where the kernel allows.
+#: Rows of data or of a kernel matrix: a NumPy array, or a CSR matrix if the kernel takes one.
 Data = Any

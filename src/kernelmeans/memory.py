@@ -1,4 +1,4 @@
-"""How much memory there is, and refusing what will not fit."""
+"""How much memory there is, and refusals of what does not fit."""
 
 import math
 import sys
@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import psutil
 
-#: Share of all memory that a fit takes at most when it is given no budget.
-TOTAL_SHARE = 0.8
-#: Bytes that are never refused for what is free at the moment.
+#: Largest fraction of all memory for a fit without a given budget.
+TOTAL_FRACTION = 0.8
+#: Bytes that are never refused because of free memory.
 ALWAYS_FREE = 2**26
-#: What messages call the budget that ``memory_budget`` sets.
+#: The name in messages of the budget that ``memory_budget`` sets.
 OWN_BUDGET = "the memory budget"
-#: Where Linux says what a container may take and takes: cgroup v2, then v1.
+#: Linux's files of a container's limit and use of memory: cgroup v2, then v1.
 _LIMITS = (
     ("memory.max", "memory.current", "memory.stat"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
@@ -31,36 +31,36 @@ class Budget(NamedTuple):
     n_bytes : int
         Bytes that it may take.
     free : float, default=inf
-        Bytes that are free, if they count: nothing is planned by them, but more is refused.
+        Bytes of free memory, if they count. They refuse, but never change a plan.
     """
 
     n_bytes: int
     free: float = math.inf
 
     def without(self, n_bytes: int) -> "Budget":
-        """What is left when so much is taken."""
+        """The budget minus so many bytes."""
         return self._replace(n_bytes=max(self.n_bytes - n_bytes, 0))
 
     def part(self, count: int) -> "Budget":
-        """One of so many equal parts."""
+        """One of so many equal parts of the budget."""
         return self._replace(n_bytes=self.n_bytes // max(count, 1))
 
     def check(self, needed: int, what: str, remedies: str) -> None:
-        """Refuse what is beyond the budget, or would make the machine run out of memory.
+        """Refuse what is beyond the budget, or beyond the free memory of the machine.
 
         Parameters
         ----------
         needed : int
-            Bytes.
+            Bytes that are needed.
         what : str
-            What takes them.
+            What needs them, for the message.
         remedies : str
-            What to do.
+            What the user can do.
 
         Raises
         ------
         MemoryError
-            If it is more than there is.
+            If there are fewer bytes.
         """
         check_memory(needed, self.n_bytes, what, remedies)
         if needed > ALWAYS_FREE:
@@ -72,20 +72,20 @@ class Budget(NamedTuple):
 def check_memory(
     needed: int, budget: float, what: str, remedies: str, whose: str = OWN_BUDGET
 ) -> None:
-    """Refuse what does not fit into memory, naming the ways out.
+    """Refuse what does not fit into memory, with remedies.
 
     Parameters
     ----------
     needed : int
-        Bytes that it takes.
+        Bytes that are needed.
     budget : float
-        Bytes that there are for it.
+        Bytes that it may take.
     what : str
-        What takes them.
+        What needs them, for the message.
     remedies : str
-        What to do.
+        What the user can do.
     whose : str
-        What the budget is called.
+        Name of the budget.
 
     Raises
     ------
@@ -103,14 +103,14 @@ def check_memory(
 def budget_bytes(memory_budget: int | str | None, total: int | None = None) -> int:
     """Bytes that a fit may take.
 
-    Never what happens to be free: plans, and with them results, must not depend on the moment.
+    Free memory does not count, because results depend on the budget.
 
     Parameters
     ----------
     memory_budget : int, str or None
         Bytes, a text such as ``"4GB"`` or ``"500 MiB"``, or None for 80 % of all memory.
     total : int, default=None
-        All memory where it counts; of this machine or container when None.
+        All memory of the device; that of this machine or container when None.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def budget_bytes(memory_budget: int | str | None, total: int | None = None) -> i
     4000000000
     """
     if memory_budget is None:
-        return int(TOTAL_SHARE * (total_bytes() if total is None else total))
+        return int(TOTAL_FRACTION * (total_bytes() if total is None else total))
     if isinstance(memory_budget, str):
         text = memory_budget.strip().upper()
         number = text.rstrip("KMGTIB ")
@@ -148,7 +148,7 @@ def budget_bytes(memory_budget: int | str | None, total: int | None = None) -> i
 
 
 def total_bytes() -> int:
-    """Memory of this machine, or what its container may take of it.
+    """Memory of this machine, or of its container if that is less.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def total_bytes() -> int:
 
 
 def free_bytes() -> int:
-    """Memory that this process could still take, also inside a container.
+    """Memory that this process can still take, also inside a container.
 
     Returns
     -------
@@ -178,22 +178,22 @@ def free_bytes() -> int:
 
 
 def _container() -> tuple[int, int]:
-    """What the container may take, and takes for more than files; no limit where there is none."""
+    """Bytes that the container may take, and takes now without idle pages of files."""
     group = Path("/sys/fs/cgroup")
     for names in _LIMITS:
         try:
             limit, used, stat = ((group / name).read_text() for name in names)
             lines = dict(line.split() for line in stat.splitlines())
-            # Pages of files that nobody reads any more are given back when memory is asked for.
+            # The system drops idle pages of files when memory is needed.
             idle = lines.get("total_inactive_file", lines.get("inactive_file", 0))
             return int(limit), int(used) - int(idle)
-        except (OSError, ValueError):  # other than numbers: "max"
+        except (OSError, ValueError):  # no limit: "max" is no number
             continue
     return sys.maxsize, 0
 
 
 def readable(size: float) -> str:
-    """Bytes for people, with the exact number.
+    """A number of bytes in a readable unit, and exactly.
 
     Examples
     --------

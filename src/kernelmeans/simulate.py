@@ -1,4 +1,4 @@
-"""Made data on which the paper's claims can be tried: clusters that are known, and not all easy."""
+"""Simulated data with known clusters, to try the claims of the paper on."""
 
 from numbers import Integral
 
@@ -31,22 +31,22 @@ def make_sphere_clusters(
     n_clusters : int, default=10
         Number of clusters k.
     points_per_cluster : int, default=20
-        Rows of each cluster; their mean where clusters are imbalanced.
+        Rows of each cluster; the mean number if clusters are imbalanced.
     n_features : int, default=20
         Dimension of the space around the sphere.
     concentration : float, default=30
         The kappa of the distribution: 0 is uniform, large is narrow.
     imbalance : float, default=1
-        Largest cluster over the smallest; sizes between them are a geometric sequence.
+        Ratio of the largest cluster to the smallest; the sizes are a geometric sequence.
     noise : float, default=0
-        Rows uniform on the sphere that are added, as a share of the others.
+        Rows that are added, uniform on the sphere, as a fraction of the others.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        Rows of length one, in random order.
+        Rows of norm 1, in random order.
     y : ndarray of shape (n_samples,)
         Cluster of each row, counted from 0; -1 for noise.
 
@@ -76,7 +76,7 @@ def make_sphere_clusters(
     sizes = _sizes(n_clusters, points_per_cluster, imbalance)
     directions = _uniform_directions(n_clusters, n_features, rng)
     clusters = [
-        # scipy knows no uniform distribution as a limit of this one.
+        # SciPy does not take a concentration of 0, which is the uniform distribution.
         vonmises_fisher(mu, concentration).rvs(size, random_state=rng)
         if concentration > 0
         else _uniform_directions(size, n_features, rng)
@@ -104,17 +104,17 @@ def make_rings(
     Parameters
     ----------
     points_per_blob : int, default=50
-        Rows of each blob; their mean where blobs are imbalanced.
+        Rows of each blob; the mean number if blobs are imbalanced.
     blobs_per_ring : int, default=5
         Blobs, evenly spaced, on each ring.
     radii : tuple of float, default=(2, 5)
         Radii of the rings.
-    spread : float, default=.35
+    spread : float, default=0.35
         Standard deviation of a blob along each axis.
     imbalance : float, default=1
-        Largest blob over the smallest; sizes between them are a geometric sequence.
+        Ratio of the largest blob to the smallest; the sizes are a geometric sequence.
     noise : float, default=0
-        Rows that are added, uniform on the square around the rings, as a share of the others.
+        Rows that are added, uniform on the square around the rings, as a fraction of the others.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -147,10 +147,10 @@ def make_rings(
     sizes = _sizes(blobs_per_ring * len(radii), points_per_blob, imbalance)
     angles = 2 * np.pi * np.arange(blobs_per_ring) / blobs_per_ring
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
-    centres = np.concatenate([radius * circle for radius in radii])
+    centers = np.concatenate([radius * circle for radius in radii])
     blobs = [
-        centre + spread * rng.standard_normal((size, 2))
-        for centre, size in zip(centres, sizes, strict=True)
+        center + spread * rng.standard_normal((size, 2))
+        for center, size in zip(centers, sizes, strict=True)
     ]
     reach = max(radii) + 3 * spread
     stray = rng.uniform(-reach, reach, (_noise_rows(noise, sizes), 2))
@@ -163,11 +163,11 @@ def _check_least(name: str, value: int, least: int) -> None:
 
 
 def _sizes(n_clusters: int, mean: int, imbalance: float) -> IntArray:
-    """Rows of each cluster, which sum to their number times the mean, none empty."""
+    """Rows of each cluster; they sum to their number times the mean, and none is empty."""
     if not 1 <= imbalance < np.inf:
         raise ValueError(f"imbalance={imbalance}: give a number from 1 on, not infinite.")
-    shares = np.geomspace(imbalance, 1, n_clusters)
-    edges = np.rint(n_clusters * mean * np.cumsum(shares) / shares.sum()).astype(int)
+    ratios = np.geomspace(imbalance, 1, n_clusters)
+    edges = np.rint(n_clusters * mean * np.cumsum(ratios) / ratios.sum()).astype(int)
     sizes = np.diff(edges, prepend=0)
     if not sizes.all():
         raise ValueError(
@@ -179,7 +179,7 @@ def _sizes(n_clusters: int, mean: int, imbalance: float) -> IntArray:
 
 def _noise_rows(noise: float, sizes: IntArray) -> int:
     if not 0 <= noise < np.inf:
-        raise ValueError(f"noise={noise}: give a share from 0 on, not infinite.")
+        raise ValueError(f"noise={noise}: give a fraction from 0 on, not infinite.")
     return round(noise * int(sizes.sum()))
 
 
@@ -191,7 +191,7 @@ def _uniform_directions(n: int, n_features: int, rng: np.random.RandomState) -> 
 def _shuffled(
     parts: list[Array], sizes: IntArray, rng: np.random.RandomState
 ) -> tuple[Array, IntArray]:
-    """Rows of the clusters, and of the noise that comes last, in random order."""
+    """Rows in random order, from the parts for the clusters and the last part for the noise."""
     y = np.concatenate([np.repeat(np.arange(len(sizes)), sizes), np.full(len(parts[-1]), NOISE)])
     order = rng.permutation(len(y))
     return np.concatenate(parts)[order], y[order]

@@ -280,6 +280,6 @@ def test_new_rows_whose_distances_overflow_are_refused():
 
 def test_more_neighbours_than_rows_need_no_memory():
     X = np.random.default_rng(0).random((30, 2))
-    with pytest.warns(UserWarning, match="no less than the number of different rows, 30"):
+    with pytest.warns(UserWarning, match="not less than the number of distinct rows, 30"):
         model = KernelPowerKMeans(2, kernel="heat", n_neighbors=10**12, random_state=0).fit(X)
     assert model.approximation_ == "explicit"

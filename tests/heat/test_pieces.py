@@ -169,7 +169,7 @@ def test_as_many_clusters_as_rows(estimator):
 @pytest.mark.parametrize("n_neighbors", [8, 10])
 def test_fewer_neighbours_than_rows(n_neighbors):
     X, _ = groups(4, 4)
-    message = f"n_neighbors={n_neighbors} is no less than the number of different rows, 8"
+    message = f"n_neighbors={n_neighbors} is not less than the number of distinct rows, 8"
     with pytest.warns(UserWarning, match=message):
         model = KernelPowerKMeans(2, n_neighbors=n_neighbors, random_state=0).fit(X)
     assert model.n_neighbors_ == 8

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelmeans.heat.basis import FORGOTTEN, solve_time, states
+from kernelmeans.heat.basis import MIXED, solve_time, states
 
 
 @pytest.mark.parametrize("n_clusters", [2, 3, 7])
@@ -17,7 +17,7 @@ def test_it_solves_states_for_clusters(rng, n_clusters):
 def test_as_many_pieces_as_clusters_leave_nothing_else(rng, n_pieces):
     values = np.r_[np.ones(n_pieces), rng.uniform(0, 0.99, 20)]
     t = solve_time(values, 2, n_pieces)
-    assert states(values[n_pieces:], t) == pytest.approx(FORGOTTEN)
+    assert states(values[n_pieces:], t) == pytest.approx(MIXED)
 
 
 def test_fewer_states_than_clusters_need_no_time():

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 import data
 from kernelmeans.kernels import geodesic_kernel, resolve_gamma
-from kernelmeans.kernels.widths import MEDIAN_SAMPLE
+from kernelmeans.kernels.widths import MEDIAN_ROWS
 from kernelmeans.rows.dask import DaskRows
 
 X = data.cloud(70, 4)
@@ -44,7 +44,7 @@ def test_the_median_width():
 
 
 def test_the_median_of_a_large_set_is_that_of_a_seeded_sample():
-    rows = data.cloud(MEDIAN_SAMPLE + 500, 2)
+    rows = data.cloud(MEDIAN_ROWS + 500, 2)
     first, again, other = (resolve_gamma("median", "rbf", rows, seed) for seed in (0, 0, 1))
     assert first == again != other
     full = 1 / (2 * np.median(off_diagonal(euclidean_distances(rows))) ** 2)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import data
 from kernelmeans.kernels import Kernel, resolve_kernel
 from kernelmeans.lowrank import approximate, check_method
-from kernelmeans.lowrank.approximate import AUTO_COMPONENTS, residual_share
+from kernelmeans.lowrank.approximate import AUTO_COMPONENTS, residual_fraction
 
 CLOUD = data.cloud(300, 3)
 WEIGHT = np.random.default_rng(0).uniform(0, 3, 300)
@@ -32,7 +32,7 @@ def coordinates(found, X):
     return found.coordinates(found.raw(X, found.squared_lengths(X)))
 
 
-def share_left_out(found, K, X, weight):
+def residual_of(found, K, X, weight):
     """What of the weighted trace of the dense matrix is missing in the approximation."""
     Z = coordinates(found, X)
     return weight @ (np.diagonal(K) - (Z**2).sum(axis=1)) / (weight @ np.diagonal(K))
@@ -85,7 +85,7 @@ class TestNumber:
         kernel = Kernel("rbf", {"gamma": 1.0})
         found = approximate(kernel, X, np.ones(50), method, components, seed=0)
         assert len(landmarks_of(found)) == 1
-        assert residual_share(found, X, np.ones(50)) <= 1e-12
+        assert residual_fraction(found, X, np.ones(50)) <= 1e-12
 
     @pytest.mark.parametrize("method", ["landmarks", "rpcholesky"])
     @pytest.mark.parametrize("components", [5, 0.9])
@@ -93,7 +93,7 @@ class TestNumber:
         X = np.zeros((30, 2))
         kernel = Kernel("poly", {"gamma": 1.0, "degree": 2, "coef0": 0.0})
         found = approximate(kernel, X, np.ones(30), method, components, seed=0)
-        assert residual_share(found, X, np.ones(30)) == 0
+        assert residual_fraction(found, X, np.ones(30)) == 0
         assert_array_equal(coordinates(found, X), np.zeros((30, 1)))
 
 
@@ -110,23 +110,23 @@ class TestShare:
     @pytest.mark.parametrize("name", DATA)
     @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "callable"])
     @pytest.mark.parametrize("method", ["landmarks", "rpcholesky"])
-    @pytest.mark.parametrize("share", [0.6, 0.95])
-    def test_is_reached(self, name, kernel, method, share):
+    @pytest.mark.parametrize("fraction", [0.6, 0.95])
+    def test_is_reached(self, name, kernel, method, fraction):
         X = DATA[name]
         weight = np.random.default_rng(1).uniform(0, 2, len(X))
         weight[::3] = 0
         own = resolved(kernel, X)
-        found = approximate(own, X, weight, method, share, seed=0)
-        got = share_left_out(found, own(X, X), X, weight)
-        assert -1e-9 <= got <= (1 - share) * (1 + 1e-9)
+        found = approximate(own, X, weight, method, fraction, seed=0)
+        got = residual_of(found, own(X, X), X, weight)
+        assert -1e-9 <= got <= (1 - fraction) * (1 + 1e-9)
         assert len(landmarks_of(found)) <= len(X)
 
     @pytest.mark.parametrize("method", ["landmarks", "rpcholesky"])
     def test_takes_more_landmarks_the_larger_it_is_and_not_all(self, method):
         kernel = resolved("rbf", CLOUD)
         counts = [
-            len(landmarks_of(approximate(kernel, CLOUD, WEIGHT, method, share, seed=0)))
-            for share in (0.3, 0.7, 0.95, 0.999)
+            len(landmarks_of(approximate(kernel, CLOUD, WEIGHT, method, fraction, seed=0)))
+            for fraction in (0.3, 0.7, 0.95, 0.999)
         ]
         assert counts == sorted(counts)
         assert counts[0] < counts[-1] < 200
@@ -137,7 +137,7 @@ class TestShare:
         weight = np.r_[np.ones(40), np.zeros(9000)]
         kernel = Kernel("rbf", {"gamma": 1.0})
         found = approximate(kernel, X, weight, "landmarks", 0.9, seed=0)
-        assert residual_share(found, X[:40], weight[:40]) <= 0.1
+        assert residual_fraction(found, X[:40], weight[:40]) <= 0.1
 
     @pytest.mark.parametrize("method", ["landmarks", "rpcholesky"])
     @pytest.mark.slow
@@ -166,7 +166,9 @@ class TestLeftOut:
         S = [int(np.flatnonzero((row == CLOUD).all(axis=1))[0]) for row in places]
         part = K[:, S] @ np.linalg.pinv(K[np.ix_(S, S)], hermitian=True) @ K[S]
         expected = WEIGHT @ np.diagonal(K - part) / (WEIGHT @ np.diagonal(K))
-        assert residual_share(found, CLOUD, WEIGHT) == pytest.approx(expected, rel=1e-8, abs=1e-13)
+        assert residual_fraction(found, CLOUD, WEIGHT) == pytest.approx(
+            expected, rel=1e-8, abs=1e-13
+        )
         assert 0 < expected < 1
 
     def test_of_a_kernel_matrix(self):
@@ -175,8 +177,8 @@ class TestLeftOut:
         by_rows = approximate(kernel, CLOUD, WEIGHT, "rpcholesky", 6, seed=0)
         by_matrix = approximate(Kernel("precomputed", {}), K, WEIGHT, "rpcholesky", 6, seed=0)
         assert_array_equal(CLOUD[landmarks_of(by_matrix)], landmarks_of(by_rows))
-        assert residual_share(by_matrix, K, WEIGHT) == pytest.approx(
-            residual_share(by_rows, CLOUD, WEIGHT)
+        assert residual_fraction(by_matrix, K, WEIGHT) == pytest.approx(
+            residual_fraction(by_rows, CLOUD, WEIGHT)
         )
 
 
@@ -194,7 +196,7 @@ class TestRows:
         assert scipy.sparse.issparse(places)
         assert all((row == X).all(axis=1).any() for row in places.toarray())
         if components == 0.8:
-            assert share_left_out(found, kernel(X, X), sparse, weight) <= 0.2 + 1e-9
+            assert residual_of(found, kernel(X, X), sparse, weight) <= 0.2 + 1e-9
 
     def test_a_callable_sees_rows_of_the_data_only(self):
         found = approximate(resolved("callable", CLOUD), CLOUD, WEIGHT, "landmarks", 5, seed=0)
@@ -205,7 +207,7 @@ class TestRows:
         lost = {
             method: np.mean(
                 [
-                    residual_share(
+                    residual_fraction(
                         approximate(kernel, CLOUD, WEIGHT, method, 20, seed), CLOUD, WEIGHT
                     )
                     for seed in range(5)
@@ -254,7 +256,7 @@ class TestRows:
         own = Kernel(overlap, {}) if kernel == "callable" else resolved(kernel, X, gamma=0.5)
         found = approximate(own, X, weight, method, components, seed=0)
         assert 1 <= len(landmarks_of(found)) <= n
-        lost = share_left_out(found, own(X, X), X, weight)
+        lost = residual_of(found, own(X, X), X, weight)
         assert -1e-9 <= lost <= 1 + 1e-9
         if components == "auto":
             assert lost <= 1e-9
@@ -267,7 +269,7 @@ class TestRefusals:
         with pytest.raises(ValueError, match=r"'landmarks' needs rows.*approximation='rpcholesky'"):
             check_method(Kernel("precomputed", {}), "landmarks", "auto")
 
-    def test_random_features_keep_no_share(self):
+    def test_random_features_keep_no_fraction(self):
         with pytest.raises(ValueError, match=r"n_components=0\.9: random features.*'rpcholesky'"):
             check_method(Kernel("rbf", {"gamma": 1.0}), "rff", 0.9)
 
@@ -284,5 +286,5 @@ class TestRefusals:
             check_method(Kernel(name, {"gamma": 1.0}), method, components)
 
     def test_come_before_any_work(self):
-        with pytest.raises(ValueError, match="random features keep no share"):
+        with pytest.raises(ValueError, match="random features keep no fraction"):
             approximate(Kernel("rbf", {"gamma": 1.0}), None, np.ones(3), "rff", 0.5, seed=0)

@@ -16,7 +16,7 @@ def run(K, weight=None, most=10**6, tolerance=0.0, seed=0):
 
 
 def left_out(K, weight, pivots):
-    """Weighted share of the trace of K - K[:, S] K_SS^+ K[S, :]."""
+    """Weighted fraction of the trace of K - K[:, S] K_SS^+ K[S, :]."""
     K = K.astype(np.float64)
     spanned = K[:, pivots] @ np.linalg.pinv(K[np.ix_(pivots, pivots)], hermitian=True) @ K[pivots]
     return weight @ np.diagonal(K - spanned) / (weight @ np.diagonal(K))
@@ -156,7 +156,9 @@ def test_at_most_as_many_pivots_as_asked_for(K):
     dtype=st.sampled_from([np.float32, np.float64]),
     indefinite=st.booleans(),
 )
-def test_it_ends_with_different_pivots_and_a_falling_share(seed, n, rank, decay, dtype, indefinite):
+def test_it_ends_with_distinct_pivots_as_the_residual_falls(
+    seed, n, rank, decay, dtype, indefinite
+):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, rank)) * np.arange(1, rank + 1) ** -decay
     signs = rng.choice([-1, 1], rank) if indefinite else 1

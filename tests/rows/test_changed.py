@@ -71,7 +71,7 @@ def test_a_parquet_file_that_is_replaced(tmp_path, monkeypatch):
     rows = open_rows(tmp_path / "data.parquet", columns=["column_0"]).select([0])
     rows[:10]
     pl.DataFrame(X[:100]).write_parquet(tmp_path / "data.parquet")
-    with pytest.raises(OSError, match=r"rows 4000 to 4999 cannot be read \(it is not what it was"):
+    with pytest.raises(OSError, match=r"rows 4000 to 4999 cannot be read \(it has changed since"):
         rows[4000:]
 
 

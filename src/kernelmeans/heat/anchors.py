@@ -1,4 +1,4 @@
-"""Heat features of many rows by a few anchors: they depend on the row and the anchors alone."""
+"""Heat features of many rows by a few anchors; they depend on the row and the anchors alone."""
 
 from collections.abc import Iterator
 
@@ -14,27 +14,27 @@ from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.lowrank import auto_components
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
 
-#: Anchors that a row has weights on: one of so many, at least so many. Fewer of many anchors make
-#: a sharp graph that leaks along single edges where clusters nearly touch.
+#: A row has weights on one of so many anchors, and on at least so many. With fewer of many anchors,
+#: single edges connect clusters that nearly touch.
 ANCHORS_PER_NEAREST, NEAREST = 50, 5
-#: Anchors for each cluster, at least.
+#: Fewest anchors for each cluster.
 ANCHORS_PER_CLUSTER = 10
-#: Anchors near a row that are tried to connect pieces, in units of those that there are.
+#: How many times as many anchors near a row are tried to connect pieces.
 TRIED = 4
-#: Rows whose weights are computed at a time.
+#: Rows in a block whose weights are computed at once.
 BLOCK_ROWS = 2**15
 
 
 def auto_anchors(n_samples: int, n_clusters: int) -> int:
-    """Anchors for ``n_components="auto"``: as many as landmarks, or ten for each cluster.
+    """The number of anchors for ``n_components="auto"``: that of landmarks, or ten per cluster.
 
-    More would follow the rows more closely, but leak where clusters nearly touch.
+    More would follow the rows more closely, but also connect clusters that nearly touch.
     """
     return max(auto_components(n_samples, n_clusters), ANCHORS_PER_CLUSTER * n_clusters)
 
 
 def auto_nearest(n_anchors: int) -> int:
-    """Anchors that a row has weights on, for ``n_neighbors="auto"``."""
+    """The number of anchors that a row has weights on, for ``n_neighbors="auto"``."""
     return max(NEAREST, n_anchors // ANCHORS_PER_NEAREST)
 
 
@@ -46,9 +46,9 @@ class AnchorFeatures:
     nearest : NearestRows
         The anchors.
     n_nearest : int
-        Anchors that a row has weights on.
+        Number of anchors that a row has weights on.
     projection : ndarray of shape (m, r)
-        What weights are multiplied by.
+        From weights to features.
     """
 
     def __init__(self, nearest: NearestRows, n_nearest: int, projection: Array) -> None:
@@ -57,28 +57,28 @@ class AnchorFeatures:
         self.projection = projection
 
     def __call__(self, rows: Data) -> Array:
-        """Rows of length 1."""
+        """Features of norm 1, shape (n_rows, r)."""
         rows = self.nearest.read(rows, self.projection.dtype)
-        near = anchor_weights(rows, self.nearest, self.n_nearest)
-        features: Array = unit_rows(near @ self.projection).astype(rows.dtype, copy=False)
+        weights = anchor_weights(rows, self.nearest, self.n_nearest)
+        features: Array = unit_rows(weights @ self.projection).astype(rows.dtype, copy=False)
         return features
 
 
 def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: int) -> NearestRows:
-    """Centroids of a short k-means, or rows where X is sparse.
+    """Centroids of a short run of k-means; rows of X where it is sparse.
 
     Parameters
     ----------
     X : {ndarray, CSR matrix} of shape (n_rows, n_features)
         Rows.
     sample_weight : ndarray of shape (n_rows,)
-        Weights.
+        Sample weights.
     metric : {"euclidean", "cosine"}
-        Of the heat kernel.
+        That of the heat kernel.
     count : int
-        Anchors wanted.
+        Number of anchors.
     seed : int
-        Of the draws.
+        Seed of all randomness.
 
     Returns
     -------
@@ -96,22 +96,22 @@ def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: i
 def anchor_weights(rows: Data, nearest: NearestRows, n_nearest: int) -> Data:
     """Weights of rows on the anchors nearest to them.
 
-    They fall with the squared distance, to 0 at the first anchor that has none: so they do not
-    jump where two anchors change places.
+    A weight falls with the squared distance, and is 0 at the distance of the nearest anchor without
+    a weight. Weights are therefore continuous where two anchors change ranks.
 
     Parameters
     ----------
     rows : {ndarray, CSR matrix} of shape (n_rows, n_features)
-        Rows, in the form of the anchors.
+        Rows, dense or sparse as the anchors are.
     nearest : NearestRows
         The anchors.
     n_nearest : int
-        Anchors that a row has weights on.
+        Number of anchors that a row has weights on.
 
     Returns
     -------
     CSR array of shape (n_rows, m)
-        Not negative; rows sum to 1.
+        The weights, none negative; rows sum to 1.
 
     Examples
     --------
@@ -127,25 +127,25 @@ def anchor_weights(rows: Data, nearest: NearestRows, n_nearest: int) -> Data:
     distances, columns = nearest.of(rows, min(count + 1, m))
     squared = distances**2
     near = squared[:, -1:] - squared[:, :count]
-    # Where all are equally far, and where the anchors are no more than these.
+    # All are 0 where all anchors are equally far, or where there are no others.
     near = np.where(near.any(axis=1, keepdims=True), near, 1)
     near /= near.sum(axis=1, keepdims=True)
     return csr_of(near.ravel(), columns[:, :count], m)
 
 
 class AnchorGraph:
-    """The graph Z diag(1 / mass) Z^T of rows by their weights Z on anchors.
+    """The graph Z diag(1 / node_weight) Z^T of rows, by their weights Z on anchors.
 
     Parameters
     ----------
     X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-        A draw of the training rows.
+        A subsample of the training rows.
     sample_weight : ndarray of shape (n_rows,)
-        What each stands for.
+        The weight that each stands for.
     nearest : NearestRows
         The anchors.
     n_nearest : int
-        Anchors that a row has weights on.
+        Number of anchors that a row has weights on.
     """
 
     def __init__(self, X: Data, sample_weight: Array, nearest: NearestRows, n_nearest: int) -> None:
@@ -155,38 +155,38 @@ class AnchorGraph:
         self.n_nearest = n_nearest
 
     def products(self) -> tuple[Data, Array]:
-        """Z^T W Z and Z^T w of the rows and their weights w, W, in float64."""
+        """Z^T diag(w) Z, and the node weights Z^T w, for sample weights w; in float64."""
         m = self.nearest.rows.shape[0]
-        products, mass = scipy.sparse.csr_array((m, m)), np.zeros(m)
+        products, node_weight = scipy.sparse.csr_array((m, m)), np.zeros(m)
         for rows, weight in self._blocks():
             Z = anchor_weights(rows, self.nearest, self.n_nearest).astype(np.float64)
             products = products + Z.T @ Z.multiply(weight[:, None]).tocsr()
-            mass += Z.T @ weight
-        return products.tocsr(), mass
+            node_weight += Z.T @ weight
+        return products.tocsr(), node_weight
 
     def ranks(self) -> tuple[Data, Array]:
-        """How many anchors near a row it takes to connect two of them, and the mass of each.
+        """How many anchors near a row connect two anchors, and the weight of each anchor.
 
         Returns
         -------
         ranks : CSR array of shape (m, m)
-            The smallest rank of an anchor among those near a row of which another is the nearest,
-            up to four times as many as now, or more where rows are few.
-        mass : ndarray of shape (m,)
-            Weights of the rows that each is the nearest to.
+            For two anchors, the smallest rank of one among the anchors near a row whose nearest
+            anchor is the other. Ranks go up to four times ``n_nearest``, or more if rows are few.
+        node_weight : ndarray of shape (m,)
+            For each anchor, the sample weights of the rows that it is the nearest to.
         """
         m = self.nearest.rows.shape[0]
         most = min(m, max(TRIED * self.n_nearest, MOST_EDGES // len(self.sample_weight)))
-        ranks, mass = scipy.sparse.csr_array((m, m)), np.zeros(m)
+        ranks, node_weight = scipy.sparse.csr_array((m, m)), np.zeros(m)
         for rows, weight in self._blocks():
             _, near = self.nearest.of(rows, most)
-            mass += np.bincount(near[:, 0], weight, m)
+            node_weight += np.bincount(near[:, 0], weight, m)
             pairs, first = np.unique((near[:, :1] * m + near[:, 1:]).T, return_index=True)
-            # What is not stored counts as 0, so the largest of what falls with the rank is taken.
-            closeness = 1 / (2.0 + first // len(near))
-            ranks = ranks.maximum(scipy.sparse.csr_array((closeness, np.divmod(pairs, m)), (m, m)))
+            # The smallest rank has the largest inverse; entries that are not stored count as 0.
+            inverse = 1 / (2.0 + first // len(near))
+            ranks = ranks.maximum(scipy.sparse.csr_array((inverse, np.divmod(pairs, m)), (m, m)))
         ranks.data = np.round(1 / ranks.data)
-        return ranks, mass
+        return ranks, node_weight
 
     def _blocks(self) -> Iterator[tuple[Data, Array]]:
         for start in range(0, self.X.shape[0], BLOCK_ROWS):
@@ -199,23 +199,24 @@ def anchor_basis(
 ) -> tuple[AnchorFeatures, Basis, Pieces]:
     """Heat in the graph of anchors.
 
-    Its eigenvectors are the leading left singular vectors of Z Lambda^-1/2, by way of the m x m
-    matrix Lambda^-1/2 Z^T W Z Lambda^-1/2 of the rows' weights W and the anchors' masses Lambda.
-    Anchors of debris, and of more pieces than clusters, are left out; rows near them go to others.
+    Its eigenvectors are the leading left singular vectors of Z Lambda^-1/2. They come from those of
+    the m x m matrix Lambda^-1/2 Z^T W Z Lambda^-1/2, with the sample weights W and the node weights
+    Lambda. Anchors of debris, and of more pieces than clusters, are dropped: rows near them have
+    weights on others.
 
     Parameters
     ----------
     graph : AnchorGraph
         The graph.
     n_clusters : int
-        Clusters looked for.
+        Number of clusters.
     t : "auto" or float, default="auto"
         The time; ``"auto"`` is `solve_time`.
 
     Returns
     -------
     features : AnchorFeatures
-        From rows to features.
+        The map from rows to features.
     basis : Basis
         Features of the anchors, eigenvalues and time.
     pieces : Pieces
@@ -225,21 +226,21 @@ def anchor_basis(
     ----------
     Liu, He and Chang (2010), Large graph construction for scalable semi-supervised learning.
     """
-    products, mass = graph.products()
-    pieces = find_pieces(products, n_clusters, mass)
+    products, node_weight = graph.products()
+    pieces = find_pieces(products, n_clusters, node_weight)
     nearest = graph.nearest
     if not pieces.kept.all():
         nearest = NearestRows(nearest.rows[np.flatnonzero(pieces.kept)], nearest.metric)
         kept_graph = AnchorGraph(graph.X, graph.sample_weight, nearest, graph.n_nearest)
-        products, mass = kept_graph.products()
-    # Anchors without rows near them have no mass, and no part in any feature.
-    roots = np.where(mass > 0, 1 / np.sqrt(np.where(mass > 0, mass, 1)), 0)
-    m = len(mass)
+        products, node_weight = kept_graph.products()
+    # Anchors without rows near them have weight 0, and no part in any feature.
+    roots = np.where(node_weight > 0, 1 / np.sqrt(np.where(node_weight > 0, node_weight, 1)), 0)
+    m = len(node_weight)
     S = products.toarray() * roots[:, None] * roots
     values, V = scipy.linalg.eigh(S, subset_by_index=[max(0, m - pair_count(n_clusters)), m - 1])
     values, V = values[::-1], V[:, ::-1]
     rounding = 8 * m * np.finfo(np.float64).eps
-    # One for each piece: else long times would multiply their rounding until no heat is left.
+    # There is one for each piece. If it were rounded, no heat would be left after a long time.
     values = np.where(values > 1 - rounding, 1, values)
     time, weights, kept = heat_weights(values, n_clusters, pieces.n_kept, t)
     kept &= values > rounding

@@ -1,4 +1,4 @@
-"""From a graph to coordinates of its rows: leading eigenpairs, the time of heat, features."""
+"""From a graph to features of its rows: leading eigenpairs, and the time of heat."""
 
 import math
 from typing import NamedTuple
@@ -12,34 +12,35 @@ from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans.heat.pieces import Pieces
 from kernelmeans.kernels.formulas import unit_rows
 
-#: Rows of a piece up to which its graph is a dense matrix, and pairs of a larger one beyond which
-#: that is the faster way too.
-DENSE_ROWS, DENSE_SHARE = 400, 0.2
-#: Lanczos vectors beside the pairs that are wanted: to keep more orthogonal takes longer than the
-#: steps that it saves.
-VECTORS_BESIDE = 20
-#: Residuals of pairs of larger pieces: eigenvalues, and leading pairs, are far more accurate.
+#: The graph of a piece becomes a dense matrix up to so many rows, or if more than this fraction of
+#: its eigenpairs are needed.
+DENSE_ROWS, DENSE_FRACTION = 400, 0.2
+#: Lanczos vectors in addition to the pairs: more of them take longer than the steps that they save.
+EXTRA_VECTORS = 20
+#: Largest residual of eigenpairs of larger pieces; eigenvalues and leading pairs are far more
+#: accurate.
 TOLERANCE = 1e-5
-#: Leading pairs of all pieces that count, for each cluster and beside that: labels of more are
-#: the same (``benchmarks/heat_time.py``), and pairs that no gap parts from the next are dear.
-PAIRS_PER_CLUSTER, PAIRS_BESIDE = 2, 10
+#: Leading pairs of all pieces that are computed: so many for each cluster, and so many more. Labels
+#: with more are the same (``benchmarks/heat_time.py``), and pairs without a gap to the next take
+#: long.
+PAIRS_PER_CLUSTER, EXTRA_PAIRS = 2, 10
 #: Restarts of Lanczos' method for a slow spectrum.
 MOST_RESTARTS = 10_000
-#: States, beside those that stay apart for ever, that are left when all else counts as forgotten.
-FORGOTTEN = 1e-3
+#: States that remain of all that decay when these count as mixed.
+MIXED = 1e-3
 #: Relative accuracy of a time.
 ACCURACY = 1e-9
-#: Share of a state below which an eigenpair is left out.
+#: Fraction of a state below which an eigenpair is dropped.
 NEGLIGIBLE = 1e-2
 
 
 class Basis(NamedTuple):
-    """Coordinates whose inner products are the cosine form of a heat kernel.
+    """Features whose inner products are the cosine form of a heat kernel.
 
     Attributes
     ----------
     features : ndarray of shape (n_rows, r)
-        Rows of length 1; zeros for rows of pieces that are not kept.
+        Features of norm 1; zeros for rows of pieces that are not kept.
     values : ndarray of shape (r,)
         The eigenvalue of each column, in descending order.
     t : float
@@ -52,16 +53,16 @@ class Basis(NamedTuple):
 
 
 def heat_basis(graph: Data, pieces: Pieces, n_clusters: int, t: float | str = "auto") -> Basis:
-    """Rows of U exp(-(1 - lambda) t), scaled to length 1.
+    """The rows of U exp(-(1 - lambda) t), scaled to norm 1.
 
     Parameters
     ----------
     graph : CSR array of shape (n_rows, n_rows)
-        Edges A, with eigenvalues lambda and eigenvectors U of D^-1/2 A D^-1/2.
+        Edges A. The eigenvalues of D^-1/2 A D^-1/2 are lambda, and its eigenvectors U.
     pieces : Pieces
         Its connected components.
     n_clusters : int
-        Clusters looked for.
+        Number of clusters.
     t : "auto" or float, default="auto"
         The time; ``"auto"`` is `solve_time`.
 
@@ -82,26 +83,26 @@ def heat_basis(graph: Data, pieces: Pieces, n_clusters: int, t: float | str = "a
     """
     count, S = pair_count(n_clusters), normalized(graph)
     rows = [np.flatnonzero(pieces.labels == piece) for piece in range(pieces.n_kept)]
-    found = [leading_pairs(S, own, count) for own in rows]
-    piece = np.repeat(np.arange(len(found)), [len(own) for own, _ in found])
-    place = np.concatenate([np.arange(len(own)) for own, _ in found])
-    values = np.concatenate([own for own, _ in found])
-    # The largest of all pieces; that of each piece is the same, 1, and comes before all others.
-    order = np.lexsort((-values, place > 0))[:count]
-    values, piece, place = values[order], piece[order], place[order]
+    pairs = [leading_pairs(S, inside, count) for inside in rows]
+    piece = np.repeat(np.arange(len(pairs)), [len(values) for values, _ in pairs])
+    rank = np.concatenate([np.arange(len(values)) for values, _ in pairs])
+    values = np.concatenate([values for values, _ in pairs])
+    # The largest of all pieces. The first of each piece is 1, and comes before all others.
+    order = np.lexsort((-values, rank > 0))[:count]
+    values, piece, rank = values[order], piece[order], rank[order]
     time, weights, kept = heat_weights(values, n_clusters, pieces.n_kept, t)
-    kept |= place == 0
+    kept |= rank == 0
     features = np.zeros((S.shape[0], np.count_nonzero(kept)))
     for column, index in enumerate(np.flatnonzero(kept)):
-        own = piece[index]
-        features[rows[own], column] = found[own][1][:, place[index]] * weights[index]
+        _, vectors = pairs[piece[index]]
+        features[rows[piece[index]], column] = vectors[:, rank[index]] * weights[index]
     return Basis(unit_rows(features), values[kept], time)
 
 
 def heat_weights(
     values: Array, n_clusters: int, n_pieces: int, t: float | str
 ) -> tuple[float, Array, BoolArray]:
-    """The time, how much of each eigenvector is left then, and whether that counts.
+    """The time, the weight of each eigenvector at that time, and which weights count.
 
     Parameters
     ----------
@@ -115,9 +116,9 @@ def heat_weights(
     t : float
         The time.
     weights : ndarray of shape (r,)
-        What is left, exp(-(1 - lambda) t).
+        The weights, exp(-(1 - lambda) t).
     kept : ndarray of bool of shape (r,)
-        Whether it is not negligible.
+        Which of them are not negligible.
     """
     time = solve_time(values, n_clusters, n_pieces) if isinstance(t, str) else t
     weights = np.exp(-time * (1 - values))
@@ -125,7 +126,7 @@ def heat_weights(
 
 
 def normalized(graph: Data) -> Data:
-    """D^-1/2 A D^-1/2 of a graph without isolated rows, as CSR array."""
+    """D^-1/2 A D^-1/2 of a graph A without isolated rows, as CSR array."""
     roots = scipy.sparse.diags_array(1 / np.sqrt(graph.sum(axis=1)))
     return (roots @ graph @ roots).tocsr()
 
@@ -140,12 +141,12 @@ def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
     rows : ndarray of int of shape (n_rows,)
         Rows of one connected component.
     count : int
-        Pairs that are wanted.
+        Number of pairs.
 
     Returns
     -------
     values : ndarray of shape (r,)
-        In descending order, the first of them 1; r is ``min(count, n_rows)``.
+        Eigenvalues in descending order, the first of them 1; r is ``min(count, n_rows)``.
     vectors : ndarray of shape (n_rows, r)
         Eigenvectors.
 
@@ -157,41 +158,41 @@ def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
     >>> leading_pairs(S, np.arange(2), 1)[0].round(12)
     array([1.])
     """
-    own = S[rows][:, rows] if len(rows) < S.shape[0] else S
+    block = S[rows][:, rows] if len(rows) < S.shape[0] else S
     n = len(rows)
-    if n <= DENSE_ROWS or count > DENSE_SHARE * n:
+    if n <= DENSE_ROWS or count > DENSE_FRACTION * n:
         leading = [max(0, n - count), n - 1]
-        values, vectors = scipy.linalg.eigh(own.toarray(), subset_by_index=leading)
+        values, vectors = scipy.linalg.eigh(block.toarray(), subset_by_index=leading)
     else:
-        # One start for all, so that equal graphs have equal pairs; not the first eigenvector,
-        # which would be all that is found.
+        # A fixed start, so that equal graphs have equal pairs. From the first eigenvector, no other
+        # would be found.
         start = np.random.default_rng(0).uniform(0.5, 1.5, n)
         options = {"which": "LA", "v0": start, "tol": TOLERANCE, "maxiter": MOST_RESTARTS}
-        values, vectors = eigsh(own, count, ncv=min(n, count + VECTORS_BESIDE), **options)
+        values, vectors = eigsh(block, count, ncv=min(n, count + EXTRA_VECTORS), **options)
         # ARPACK promises no order.
         order = np.argsort(values, kind="stable")
         values, vectors = values[order], vectors[:, order]
     values = np.minimum(values[::-1], 1)
-    # Else long times would multiply its rounding until no heat is left.
+    # If it were rounded, no heat would be left after a long time.
     values[0] = 1
     return values, vectors[:, ::-1]
 
 
 def pair_count(n_clusters: int) -> int:
-    """Leading eigenpairs that heat kernels for so many clusters are made of."""
-    return PAIRS_PER_CLUSTER * n_clusters + PAIRS_BESIDE
+    """The number of leading eigenpairs in a heat kernel for so many clusters."""
+    return PAIRS_PER_CLUSTER * n_clusters + EXTRA_PAIRS
 
 
 def pairs_bytes(n_rows: int, n_neighbors: int, n_clusters: int) -> int:
-    """Bytes that a graph and the search for its eigenpairs take."""
-    # Both directions of each edge, in the sum and in what it is the sum of: value and place.
+    """Bytes for a graph and its eigenpairs."""
+    # Value and column of both directions of each edge, in the sum (B + B.T) / 2 and in its terms.
     graph = 4 * n_rows * n_neighbors * 12
-    # Lanczos' vectors, and those that are kept, as they are and as features.
+    # Lanczos' vectors, the eigenvectors, and the features.
     return graph + 8 * n_rows * 5 * pair_count(n_clusters)
 
 
 def states(values: Array, t: float) -> float:
-    """States that are apart at a time: the trace sum_j exp(-2 (1 - lambda_j) t) of the kernel.
+    """The number of states not yet mixed at a time: sum_j exp(-2 (1 - lambda_j) t).
 
     Parameters
     ----------
@@ -203,7 +204,7 @@ def states(values: Array, t: float) -> float:
     Returns
     -------
     float
-        Their number: all at first, the number of pieces of the graph in the end.
+        Their number, which is the trace of the kernel: all at first, in the end one for each piece.
 
     Examples
     --------
@@ -216,24 +217,24 @@ def states(values: Array, t: float) -> float:
 
 
 def solve_time(values: Array, n_clusters: int, n_pieces: int) -> float:
-    """The time at which as many states are apart as there are clusters.
+    """The time at which there are as many states as clusters.
 
-    Pieces of the graph stay apart for ever. Where they are as many as the clusters, or more, it is
-    the time at which all else is forgotten.
+    The states of different pieces of the graph never mix. If there are as many pieces as clusters,
+    or more, it is the time at which each piece is mixed.
 
     Parameters
     ----------
     values : ndarray of shape (r,)
         Eigenvalues, of which the ``n_pieces`` largest are 1.
     n_clusters : int
-        Clusters looked for.
+        Number of clusters.
     n_pieces : int
-        Pieces of the graph.
+        Number of pieces of the graph.
 
     Returns
     -------
     float
-        The time; 0 if there are not as many states to begin with.
+        The time; 0 if there are fewer states from the start.
 
     Examples
     --------
@@ -243,13 +244,13 @@ def solve_time(values: Array, n_clusters: int, n_pieces: int) -> float:
     >>> round(states(values, solve_time(values, n_clusters=2, n_pieces=1)), 6)
     2.0
     """
-    mortal = np.sort(values)[::-1][n_pieces:]
-    left = max(n_clusters - n_pieces, FORGOTTEN)
-    if len(mortal) <= left:
+    decaying = np.sort(values)[::-1][n_pieces:]
+    target = max(n_clusters - n_pieces, MIXED)
+    if len(decaying) <= target:
         return 0.0
-    # At the first of these times more are left, and at the second fewer.
-    low, high = 0.0, math.log(len(mortal) / left) / (2 * max(1 - float(mortal[0]), 1e-15))
+    # Bisection: at the first of these times there are more states, and at the second fewer.
+    low, high = 0.0, math.log(len(decaying) / target) / (2 * max(1 - float(decaying[0]), 1e-15))
     while high - low > ACCURACY * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if states(mortal, middle) > left else (low, middle)
+        low, high = (middle, high) if states(decaying, middle) > target else (low, middle)
     return high

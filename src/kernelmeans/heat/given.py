@@ -1,4 +1,4 @@
-"""Heat kernels of graphs that are given: by their edges, or by distances to neighbours."""
+"""Heat kernels of graphs that are given by their edges, or by distances to neighbours."""
 
 import math
 from typing import Any
@@ -21,24 +21,24 @@ from kernelmeans.heat.neighbors import (
 )
 from kernelmeans.heat.pieces import Pieces, find_pieces, warn_of_rest, with_rest
 
-#: Rows that a message names.
+#: Most rows that a message lists.
 NAMED = 10
 
 
 class EdgeRows:
-    """Training rows that others are held against by their edges, or distances, to them.
+    """Training rows, with which others are compared by their edges or distances to them.
 
     Parameters
     ----------
     counting : ndarray of int of shape (n_counting,)
-        Training rows of positive weight, whose columns count.
+        Training rows of positive weight; only their columns count.
     holds_distances : bool
-        Whether what is stored are distances, zeros among them, and not edges.
+        Whether entries are distances, which may be 0, and not edges.
 
     Attributes
     ----------
     places : ndarray of int of shape (n_counting,)
-        Which of the different rows each of them is.
+        For each of them, its place among the distinct rows.
     """
 
     places: IntArray
@@ -48,10 +48,10 @@ class EdgeRows:
         self.holds_distances = holds_distances
 
     def read(self, X: Data, dtype: Any) -> Data:
-        """The columns that count, each place once; zeros that are stored are distances only."""
+        """The columns that count, without duplicate entries, and without zeros unless distances."""
         rows = scipy.sparse.csr_array(X, dtype=dtype)
         everything = len(self.counting) == rows.shape[1]
-        # The user's own matrix stays as it is.
+        # A copy, because the matrix of the user must not change.
         rows = rows.copy() if everything else rows[:, self.counting]
         rows.sum_duplicates()
         if not self.holds_distances:
@@ -63,13 +63,13 @@ class EdgeRows:
         return digests(rows, self.holds_distances)
 
     def weights(self, rows: Data, n_neighbors: int) -> Data:
-        """Edges, or the nearest stored neighbours, as shares of their sum."""
+        """Edges, or ones for the nearest stored neighbours, divided by their sum."""
         edges = nearest_stored(rows, n_neighbors) if self.holds_distances else rows
-        # In two steps, for a sum may overflow.
+        # In two steps, because a sum may overflow.
         edges = normalize(normalize(edges, "max"), "l1")
         parts = edges.data, self.places[edges.indices], edges.indptr
         weights = scipy.sparse.csr_array(parts, (rows.shape[0], self.places.max() + 1))
-        # Places of a model file may be anything, and products read wherever they point.
+        # The places in a model file may be anything, and a product reads wherever they point.
         weights.check_format(full_check=True)
         return weights
 
@@ -77,13 +77,13 @@ class EdgeRows:
 class GraphKernel(DiffusionKernel):
     """The heat kernel of a graph that is given: how alike two of its vertices are.
 
-    As `HeatKernel`, but A is X itself: symmetric and not negative, its diagonal a part of it. Rows
-    of X with the same edges have the same features. A new row is given by its edges to the training
-    rows. It has the mean of their features, weighted by the edges and scaled to length 1, and one
-    that equals a row of X has the features of that.
+    As `HeatKernel`, but A is X itself: symmetric and not negative, with its diagonal. Rows of X
+    with the same edges have the same features. A new row is given by its edges to the training
+    rows. Its features are the mean of theirs, weighted by the edges and scaled to norm 1. A new row
+    that equals a row of X has the features of that row.
 
-    Pieces of the graph that are debris, or more than there are clusters, are held as one group:
-    no edge says where they belong. So are vertices without edges.
+    Pieces of the graph that are debris, or more than the clusters, are one group, because no edge
+    says where they belong. Vertices without edges are in this group too.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class GraphKernel(DiffusionKernel):
     Attributes
     ----------
     parameters : dict
-        The same, with the number used once it is fitted.
+        The same, once fitted with the number in use.
     eigenvalues : ndarray
         Those of the pieces that are kept, in descending order.
     n_pieces : int
@@ -127,13 +127,13 @@ class GraphKernel(DiffusionKernel):
         X : {ndarray, CSR matrix} of shape (n_samples, n_samples)
             The graph, checked.
         sample_weight : ndarray of shape (n_samples,), default=None
-            Rows of weight 0 are no part of the graph, nor are the edges to them; how large other
-            weights are is not seen in it. Those without an edge to a row of positive weight have
-            zeros for features, and `check_connected` refuses them as new rows.
+            Sample weights. Rows of weight 0 and edges to them are not in the graph; other weights
+            do not change it. A row of weight 0 without an edge to the graph has zeros for features,
+            and `check_connected` refuses it as a new row.
         n_clusters : int, default=8
-            Clusters looked for.
+            Number of clusters.
         shared : object, default=None
-            Ignored: there are no neighbours to search.
+            Ignored, because no neighbours are searched for.
 
         Returns
         -------
@@ -151,19 +151,19 @@ class GraphKernel(DiffusionKernel):
         known, first, edges.places = np.unique(
             edges.digests(rows), return_index=True, return_inverse=True
         )
-        # Those of equal rows differ in what they have in common with no other row, if at all.
+        # Features of equal rows differ only in parts that no other row has, if at all.
         features = with_rest(basis.features, pieces)[first].astype(X.dtype)
         self._features = Extension(edges, known, features, n_neighbors or n)
         self._fitted(basis, pieces, n_neighbors)
         return self
 
     def check_connected(self, X: Data) -> None:
-        """Refuse rows without edges.
+        """Refuse new rows without edges.
 
         Parameters
         ----------
         X : {ndarray, CSR matrix} of shape (n_rows, n_samples)
-            Rows, by their edges to the training rows.
+            Rows, as edges to the training rows.
 
         Raises
         ------
@@ -175,41 +175,41 @@ class GraphKernel(DiffusionKernel):
         if len(alone):
             named = ", ".join(map(str, alone[:NAMED])) + ", ..." * (len(alone) > NAMED)
             raise ValueError(
-                "X: each row needs an edge to a training row of positive weight, for nothing else "
-                f"says where it belongs. Without one: row{'s' * (len(alone) > 1)} {named} "
+                "X: each row needs an edge to a training row of positive weight, because nothing "
+                f"else says where it belongs. Without one: row{'s' * (len(alone) > 1)} {named} "
                 f"({len(alone)} of {X.shape[0]}). Leave such rows out, or give them edges."
             )
 
     def _graph(self, rows: Data, n_clusters: int) -> tuple[Data, Pieces, int | None]:
-        """The graph of the rows, its pieces, and its number of neighbours where there is one."""
+        """The graph of the rows, its pieces, and its number of neighbours or None."""
         rows = rows.astype(np.float64)
         # Only ratios of edges count; sums of large ones would overflow.
         rows.data /= rows.data.max(initial=np.finfo(np.float64).tiny)
-        # It is symmetric up to rounding.
+        # The mean, because X is symmetric up to rounding.
         graph = (rows + rows.T) / 2
-        # Where there is no edge heat stays.
+        # A loop at each row without edges: its heat stays there.
         loops = (graph.sum(axis=1) == 0).astype(np.float64)
         graph = (graph + scipy.sparse.diags_array(loops)).tocsr()
         return graph, find_pieces(graph, n_clusters), None
 
     def fit_bytes(self, X: Data, n_clusters: int) -> int:
-        """Bytes that `fit` takes: the graph and copies of it, eigenvectors, and features."""
+        """Bytes that `fit` takes for the graph, its copies, eigenvectors and features."""
         n = X.shape[0]
         edges = X.nnz if scipy.sparse.issparse(X) else np.count_nonzero(X)
         return pairs_bytes(n, math.ceil(edges / n), n_clusters)
 
 
 class DistancesKernel(GraphKernel):
-    """The heat kernel of a neighbour graph of which the distances are given.
+    """The heat kernel of a graph of nearest neighbours, from distances that are given.
 
-    As `HeatKernel`, of rows X_ij: the distance of row i to row j where j is one of the nearest to
-    i, stored also where it is 0. What is not stored is no neighbour, and what is stored for a row
-    itself does not count in training. So `sklearn.neighbors.KNeighborsTransformer` makes them.
+    As `HeatKernel`. X_ij is the distance from row i to row j if j is one of the nearest to i, and
+    is stored even if it is 0. Rows that are not stored are no neighbours. A stored distance from a
+    training row to itself does not count. `sklearn.neighbors.KNeighborsTransformer` makes such X.
 
     Parameters
     ----------
     n_neighbors : "auto" or int, default="auto"
-        As for `HeatKernel`, and not more than are stored for a row.
+        As for `HeatKernel`, but not more than are stored for a row.
     t : "auto" or float, default="auto"
         As for `HeatKernel`.
 
@@ -233,22 +233,25 @@ class DistancesKernel(GraphKernel):
         DiffusionKernel.__init__(self, "heat", parameters)
 
     def _graph(self, rows: Data, n_clusters: int) -> tuple[Data, Pieces, int | None]:
-        others = rows.tocoo()
-        apart = others.row != others.col
-        places = others.row[apart], others.col[apart]
-        stored = scipy.sparse.csr_array((others.data[apart], places), rows.shape)
-        held = 1 + int(np.diff(stored.indptr).max())
-        wanted = given = self._given["n_neighbors"]
-        if isinstance(wanted, str):
-            wanted = min(auto_neighbors(rows.shape[0], n_clusters), rows.shape[0])
-        if wanted > held:
-            automatic = f", which is {wanted} for these rows," * isinstance(given, str)
-            ample = min(max(AMPLE, wanted), rows.shape[0] - 1)
+        entries = rows.tocoo()
+        others = entries.row != entries.col
+        places = entries.row[others], entries.col[others]
+        stored = scipy.sparse.csr_array((entries.data[others], places), rows.shape)
+        most = 1 + int(np.diff(stored.indptr).max())
+        count = given = self._given["n_neighbors"]
+        if isinstance(given, str):
+            count = min(auto_neighbors(rows.shape[0], n_clusters), rows.shape[0])
+        if count > most:
+            automatic = f", which is {count} for these rows," * isinstance(given, str)
+            ample = min(max(AMPLE, count), rows.shape[0] - 1)
             warn_user(
                 f"{self.called}: n_neighbors={given!r}{automatic} is more than X holds distances "
-                f"to, which is {held}, each row itself included. Make X by "
+                f"to, which is {most}, each row itself included. Make X by "
                 f"KNeighborsTransformer(n_neighbors={ample}), or lower n_neighbors."
             )
-        return self._untorn(
-            lambda count: stored_graph(stored, count), min(int(wanted), held), held, n_clusters
+        return self._neighbor_graph(
+            lambda n_neighbors: stored_graph(stored, n_neighbors),
+            min(int(count), most),
+            most,
+            n_clusters,
         )

@@ -1,4 +1,4 @@
-"""Heat kernels: what they are on any graph, and that of a graph of nearest neighbours."""
+"""Heat kernels: on any graph, and on a graph of nearest neighbours."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -17,15 +17,15 @@ from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces
 from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.kernels.kernel import Kernel
 
-#: Clusters that a time is found for, at least: with one state left the kernel would be constant.
+#: Fewest clusters that decide the time: with a single state the kernel would be constant.
 FEWEST_CLUSTERS = 2
-#: Neighbours of the kernels of a family, in units of ``n_neighbors="auto"``. More come first: the
-#: search for them finds those of the other too. Four times as many join thin clusters.
+#: Neighbours of the kernels of the family, in units of ``n_neighbors="auto"``. The larger number
+#: comes first, because one search then finds both. Four times as many join thin clusters.
 FAMILY = (2, 1)
 
 
 class TrainingRows(Protocol):
-    """Which training rows a row is near, and by how much."""
+    """Training rows that other rows are compared with."""
 
     def read(self, X: Data, dtype: Any) -> Data:
         """Rows in the form of the training rows."""
@@ -34,22 +34,22 @@ class TrainingRows(Protocol):
         """Bytes that are equal where rows are."""
 
     def weights(self, rows: Data, n_neighbors: int) -> Data:
-        """CSR array (n_new, n_rows) of weights on the known rows; rows sum to 1, or to 0."""
+        """CSR array (n_new, n_rows) of weights on the distinct rows; rows sum to 1, or to 0."""
 
 
 class Extension:
-    """A row that equals a training row has its features, others the mean of those near them.
+    """Features of any row: those of the training row that it equals, or a mean of those near it.
 
     Parameters
     ----------
     rows : TrainingRows
         The training rows.
     known : ndarray of shape (n_rows,)
-        Digests of the different ones, in ascending order.
+        Digests of the distinct training rows, in ascending order.
     features : ndarray of shape (n_rows, r)
         Their features.
     n_neighbors : int
-        Training rows near a new one that count, where these are not given.
+        Number of training rows near a new one that count, unless edges say which.
     """
 
     def __init__(
@@ -61,50 +61,51 @@ class Extension:
         self.n_neighbors = n_neighbors
 
     def __call__(self, X: Data) -> Array:
-        """Rows of length 1, or of zeros where a row is near none."""
+        """Features of norm 1, or zeros for a row that is near none."""
         rows, places = self.find(X)
         found: Array = self.features[places]
         new = np.flatnonzero(places < 0)
         if len(new):
             weights = self.rows.weights(rows[new], self.n_neighbors)
             means = weights @ self.features
-            # Features that cancel each other out have no direction: the nearest row decides.
-            gone = np.einsum("ij,ij->i", means, means) < np.finfo(means.dtype).eps
-            for row in np.flatnonzero(gone & (np.diff(weights.indptr) > 0)):
-                own = slice(*weights.indptr[row : row + 2])
-                means[row] = self.features[weights.indices[own][weights.data[own].argmax()]]
+            # Features that cancel each other out have no direction, so the nearest row decides.
+            cancelled = np.einsum("ij,ij->i", means, means) < np.finfo(means.dtype).eps
+            for row in np.flatnonzero(cancelled & (np.diff(weights.indptr) > 0)):
+                entries = slice(*weights.indptr[row : row + 2])
+                nearest = weights.indices[entries][weights.data[entries].argmax()]
+                means[row] = self.features[nearest]
             found[new] = unit_rows(means)
         return found
 
     def find(self, X: Data) -> tuple[Data, IntArray]:
-        """Rows in the form of the training rows, and which of these each equals; -1 for none."""
+        """Rows in the form of the training rows, and the place of an equal one, or -1, for each."""
         rows = self.rows.read(X, self.features.dtype)
         return rows, find(self.known, self.rows.digests(rows))
 
 
 class DiffusionKernel(Kernel):
-    """A heat kernel on a graph of training rows, held by features of these.
+    """A heat kernel on a graph of training rows, kept as features of these rows.
 
     Parameters
     ----------
     name : str
-        What it is chosen by.
+        Its name in `kernelmeans.kernels.formulas.NAMED`.
     parameters : dict
         As given; a fit writes numbers into a copy.
 
     Attributes
     ----------
     parameters : dict
-        The same, with the numbers used once it is fitted.
+        The same, once fitted with the numbers in use.
     eigenvalues : ndarray of shape (r,)
         Those of the columns of the features, in descending order.
     n_pieces : int
-        Connected components of the graph.
+        Number of connected components of the graph.
     """
 
     #: Whether `HeatKernel.fit_anchors` can take more rows than a graph.
     has_anchors = False
-    #: What messages call it, by the parameter that asks for it.
+    #: The parameter that chooses it, for messages.
     called: str
     eigenvalues: Array
     n_pieces: int
@@ -122,10 +123,10 @@ class DiffusionKernel(Kernel):
     def fit_bytes(self, X: Data, n_clusters: int) -> int:
         """Bytes that `fit` takes."""
 
-    def _untorn(
+    def _neighbor_graph(
         self, graph_of: Callable[[int], Data], n_neighbors: int, most: int, n_clusters: int
     ) -> tuple[Data, Pieces, int]:
-        """The graph of so many neighbours, or of twice as many if that is left to the rule."""
+        """The graph of so many neighbours; with ``"auto"``, twice as many if it has many pieces."""
         graph = graph_of(n_neighbors)
         pieces = find_pieces(graph, n_clusters)
         if self._given["n_neighbors"] == "auto" and pieces.n_large > n_clusters:
@@ -142,21 +143,21 @@ class DiffusionKernel(Kernel):
 
     @property
     def has_features(self) -> bool:
-        """Whether the kernel is a plain inner product of rows that `features` gives: it is."""
+        """True: the kernel is the inner product of `features`."""
         return True
 
     def features(self, X: Data) -> Array:
-        """Rows of length 1 whose inner products are the kernel.
+        """Features of norm 1, whose inner products are the kernel.
 
         Parameters
         ----------
         X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-            Training rows or others, of the library and device of the answer.
+            Training rows or others, on any device.
 
         Returns
         -------
         ndarray of shape (n_rows, r)
-            The features.
+            The features, on the same device.
 
         Raises
         ------
@@ -176,42 +177,43 @@ class DiffusionKernel(Kernel):
 
 
 class HeatKernel(DiffusionKernel):
-    """How much of a unit of heat, let loose at one row, is found at another after a time.
+    """How much of a unit of heat that starts at one row is at another after a time.
 
-    A is the graph of `SpectralClustering(affinity="nearest_neighbors")` on the different rows, D
-    its degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form H_xy / sqrt(H_xx H_yy) of
-    H = exp(-2 t (I - S)), held by the rows of U exp(-(1 - lambda) t), scaled to length 1, where
-    lambda and U are the 2 k + 10 leading eigenpairs of S for k clusters. Kernel k-means with it is
-    a weighted graph cut without the relaxation of spectral clustering.
+    A is the graph of `SpectralClustering(affinity="nearest_neighbors")` on the distinct rows, D its
+    degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form H_xy / sqrt(H_xx H_yy) of
+    H = exp(-2 t (I - S)). Its features are the rows of U exp(-(1 - lambda) t), scaled to norm 1,
+    where lambda and U are the 2 k + 10 leading eigenpairs of S for k clusters. Kernel k-means with
+    it is a weighted graph cut without the relaxation of spectral clustering.
 
-    It is a function of the training rows, so it has to be fitted. A new row has the mean of the
-    features of its ``n_neighbors`` nearest training rows, scaled to length 1, and one that equals a
-    training row has the features of that. For many rows, `fit_anchors` takes the anchor graph of
-    Liu et al. instead: any row has weights on the anchors nearest to it, and features by these.
+    It depends on the training rows, so it has to be fitted. A new row that equals a training row
+    has the features of that row. The features of any other row are the mean of those of its
+    ``n_neighbors`` nearest training rows, scaled to norm 1. For many rows, `fit_anchors` uses the
+    anchor graph of Liu et al.: each row has weights on the anchors nearest to it, which give its
+    features.
 
     Parameters
     ----------
     n_neighbors : "auto" or int, default="auto"
-        Neighbours of a row, itself included, at least 2; ``"auto"`` is `auto_neighbors`, or twice
-        as many where the graph would be in more pieces than clusters.
+        Neighbours of a row, itself included, at least 2. ``"auto"`` is `auto_neighbors`, or twice
+        as many if the graph would otherwise have more pieces than clusters.
     t : "auto" or float, default="auto"
-        Time; ``"auto"`` is that at which as many states are apart as there are clusters
+        Time. ``"auto"`` is the time at which there are as many states as clusters
         (`kernelmeans.heat.basis.solve_time`).
     metric : {"euclidean", "cosine"}, default="euclidean"
-        What neighbours are near in.
+        The distance between neighbours.
     factor : int, default=1
-        How many times as many neighbours ``n_neighbors="auto"`` takes in the graph of all rows.
+        What ``n_neighbors="auto"`` is multiplied by in the graph of all rows.
     family : str, default=None
-        The family that it is one of, which takes no ``n_neighbors``.
+        The family that it belongs to, for messages: a family takes no ``n_neighbors``.
 
     Attributes
     ----------
     parameters : dict
-        The same, with the numbers used once it is fitted.
+        The same, once fitted with the numbers in use.
     eigenvalues : ndarray of shape (r,)
         Those of the columns of the features, in descending order.
     n_pieces : int
-        Connected components of the graph.
+        Number of connected components of the graph.
 
     References
     ----------
@@ -262,13 +264,13 @@ class HeatKernel(DiffusionKernel):
         X : {ndarray, CSR matrix} of shape (n_samples, n_features)
             Training rows, checked.
         sample_weight : ndarray of shape (n_samples,), default=None
-            Rows of weight 0 are no part of the graph; how large other weights are, and how many
-            rows are equal, is not seen in it.
+            Sample weights. Rows of weight 0 are not in the graph; other weights, and repeated rows,
+            do not change it.
         n_clusters : int, default=8
-            Clusters looked for.
+            Number of clusters.
         shared : dict, default=None
-            The different ones of these rows for each metric, where kernels of the same rows find
-            what another has put there: one search for neighbours is enough for all.
+            For each metric, the distinct rows of X that another kernel of these rows has put there,
+            so that one search for neighbours is enough for all.
 
         Returns
         -------
@@ -280,7 +282,7 @@ class HeatKernel(DiffusionKernel):
         if metric not in shared:
             shared[metric] = DistinctRows.of(X, sample_weight, metric)
         nearest, known = shared[metric]
-        graph, pieces, n_neighbors = self._untorn(
+        graph, pieces, n_neighbors = self._neighbor_graph(
             nearest.graph, self._settled_neighbors(len(known), n_clusters), len(known), n_clusters
         )
         called = f"{self.called}: the graph"
@@ -294,20 +296,20 @@ class HeatKernel(DiffusionKernel):
     def fit_anchors(
         self, X: Data, sample_weight: Array, n_clusters: int, n_anchors: int, seed: int
     ) -> "HeatKernel":
-        """Learn anchors of a draw of the training rows, for more rows than a graph can have.
+        """Learn anchors from a subsample of the training rows, if there are too many for a graph.
 
         Parameters
         ----------
         X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-            The draw, checked.
+            The subsample, checked.
         sample_weight : ndarray of shape (n_rows,)
-            What each of its rows stands for.
+            The weight that each of its rows stands for.
         n_clusters : int
-            Clusters looked for.
+            Number of clusters.
         n_anchors : int
-            Anchors.
+            Number of anchors.
         seed : int
-            Of their draw.
+            Seed of all randomness.
 
         Returns
         -------
@@ -329,52 +331,52 @@ class HeatKernel(DiffusionKernel):
         return self
 
     def fit_bytes(self, X: Data, n_clusters: int) -> int:
-        """Bytes that `fit` takes: rows, graph and eigenvectors, and features that are kept."""
+        """Bytes that `fit` takes for rows, graph, eigenvectors and features."""
         n = X.shape[0]
         rows = X.data.nbytes if scipy.sparse.issparse(X) else n * X.shape[1] * X.dtype.itemsize
         n_neighbors = self._given["n_neighbors"]
         if isinstance(n_neighbors, str):
-            # Twice as many where the graph would be torn.
+            # Twice as many, in case the graph has too many pieces.
             n_neighbors = 2 * self.factor * auto_neighbors(n, n_clusters)
         return int(2 * rows) + pairs_bytes(n, min(n_neighbors, n), n_clusters)
 
     def _settled_neighbors(self, n_rows: int, n_clusters: int) -> int:
-        """Neighbours of each of the different rows, not more than there are."""
-        wanted = self._given["n_neighbors"]
-        if isinstance(wanted, str):
+        """Neighbours of each of the distinct rows, not more than there are rows."""
+        given = self._given["n_neighbors"]
+        if isinstance(given, str):
             return min(self.factor * auto_neighbors(n_rows, n_clusters), n_rows)
-        if wanted >= n_rows:
+        if given >= n_rows:
             warn_user(
-                f"{self.called}: n_neighbors={wanted} is no less than the number of different "
-                f"rows, {n_rows}: each neighbours all others, and the graph tells none apart. "
+                f"{self.called}: n_neighbors={given} is not less than the number of distinct rows, "
+                f"{n_rows}: each row is a neighbour of all others, and the graph separates none. "
                 "Lower n_neighbors, or leave n_neighbors='auto'."
             )
-        return min(int(wanted), n_rows)
+        return min(int(given), n_rows)
 
 
 def neighbor_family(X: Data, sample_weight: Any = None, metric: str = "euclidean") -> list[Kernel]:
-    """Two heat kernels, of twice as many neighbours as ``n_neighbors="auto"`` and of as many.
+    """Two heat kernels: of twice as many neighbours as ``n_neighbors="auto"``, and of as many.
 
     Parameters
     ----------
     X : {array, CSR matrix} of shape (n_samples, n_features)
-        Training rows, which count only when the kernels are fitted.
+        Training rows; they count only when the kernels are fitted.
     sample_weight : ndarray of shape (n_samples,), default=None
-        Weights, likewise.
+        Sample weights; they too count only then.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        What neighbours are near in.
+        The distance between neighbours.
 
     Returns
     -------
     list of HeatKernel
-        Not fitted, the one of most neighbours first.
+        The kernels, not fitted; the one with more neighbours first.
 
     Examples
     --------
     >>> import numpy as np
     >>> from kernelmeans.heat import neighbor_family
     >>> X = np.random.default_rng(0).random((160, 2))
-    >>> [own.fit(X, n_clusters=10).parameters["n_neighbors"] for own in neighbor_family(X)]
+    >>> [kernel.fit(X, n_clusters=10).parameters["n_neighbors"] for kernel in neighbor_family(X)]
     [10, 5]
     """
     return [HeatKernel(metric=metric, factor=factor, family="neighbors") for factor in FAMILY]

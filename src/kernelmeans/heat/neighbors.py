@@ -1,4 +1,4 @@
-"""Rows that are equal to others or near them, and the graphs of neighbours."""
+"""Equal rows, nearest rows, and graphs of neighbours."""
 
 import math
 from functools import cached_property
@@ -15,33 +15,33 @@ from kernelmeans.kernels.formulas import unit_rows
 
 #: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
 FEWEST, MOST = 2, 25
-#: Neighbours to store for it, as messages say: more than ``MOST``.
+#: Neighbours that messages say to store for it: more than ``MOST``.
 AMPLE = 30
-#: Edges among which the fewest neighbours that connect pieces are looked for: some 40 MB.
+#: Most edges in the search for the fewest neighbours that connect pieces; they take some 40 MB.
 MOST_EDGES = 2**20
-#: scikit-learn's search sets filters of warnings, which all threads share: one at a time.
+#: One search at a time: scikit-learn's sets warning filters, which belong to all threads.
 _SEARCHING = Lock()
-#: Bytes of a digest: rows that differ share one with a chance of 2^-128.
+#: Bytes of a digest: two distinct rows have the same one with probability 2^-128.
 DIGEST_BYTES = 16
-#: Rows that are copied at a time.
+#: Rows in a block that is copied at once.
 DIGESTED_ROWS = 1024
 
-#: Digests, an array of plain bytes that sorts.
+#: An array of digests, which can be sorted.
 Digests = np.ndarray[Any, np.dtype[np.void]]
 
 
 def auto_neighbors(n_samples: int, n_clusters: int) -> int:
     """Neighbours of a row, itself included, for ``n_neighbors="auto"``.
 
-    They follow the rows per cluster: few where a cluster has ten, for more would join clusters;
-    more where it has thousands, for few would break flat clusters into pieces.
+    They grow with the rows per cluster. Clusters of ten rows take few, because more would join
+    clusters; those of thousands take more, because few would break flat clusters into pieces.
 
     Parameters
     ----------
     n_samples : int
-        Different rows.
+        Number of distinct rows.
     n_clusters : int
-        Clusters looked for.
+        Number of clusters.
 
     Returns
     -------
@@ -58,14 +58,14 @@ def auto_neighbors(n_samples: int, n_clusters: int) -> int:
 
 
 def digests(X: Data, zeros_count: bool = False) -> Digests:
-    """Bytes for each row that are equal where the values of rows are.
+    """A digest for each row; those of two rows are equal if their values are.
 
     Parameters
     ----------
     X : {ndarray, CSR matrix} of shape (n_rows, n_features)
         Rows of one dtype. The order of the entries of a CSR matrix does not count.
     zeros_count : bool, default=False
-        Whether zeros that a CSR matrix stores are others than those that it does not.
+        Whether a zero that a CSR matrix stores differs from one that it does not store.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def digests(X: Data, zeros_count: bool = False) -> Digests:
 
 def _contents(X: Data, zeros_count: bool) -> list[bytes]:
     if not scipy.sparse.issparse(X):
-        # Adding zero makes zeros of -0.0.
+        # Adding zero turns -0.0 into 0.0.
         return [row.tobytes() for row in X + X.dtype.type(0)]
     X = scipy.sparse.csr_array(X, copy=True)
     X.sum_duplicates()
@@ -102,35 +102,35 @@ def _contents(X: Data, zeros_count: bool) -> list[bytes]:
     return [columns[a:b].tobytes() + X.data[a:b].tobytes() for a, b in bounds]
 
 
-def find(known: Digests, wanted: Digests) -> IntArray:
-    """Places of digests among known ones; -1 where they are not among them.
+def find(known: Digests, sought: Digests) -> IntArray:
+    """Places of digests among known ones; -1 for those that are not known.
 
     Parameters
     ----------
     known : ndarray of shape (n,)
-        Different digests in ascending order.
-    wanted : ndarray of shape (n_rows,)
-        What is looked for.
+        Distinct digests in ascending order.
+    sought : ndarray of shape (n_rows,)
+        The digests to find.
 
     Returns
     -------
     ndarray of int of shape (n_rows,)
         The places.
     """
-    places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    return np.where(known[places] == wanted, places, -1)
+    places = np.minimum(np.searchsorted(known, sought), len(known) - 1)
+    return np.where(known[places] == sought, places, -1)
 
 
 class NearestRows:
-    """Rows that others are compared with; equal in all that pickles, but for the search tree.
+    """Rows that others are compared with; the search tree is not pickled.
 
     Parameters
     ----------
     rows : {ndarray, CSR matrix} of shape (n_rows, n_features)
         The rows.
     metric : {"euclidean", "cosine"}
-        Distance. The cosine's order is that of Euclidean distances between directions; rows of
-        zeros have none and stay.
+        Distance. That of ``"cosine"`` is Euclidean between rows scaled to norm 1, which has the
+        same order; rows of zeros stay zero.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class NearestRows:
     array([[1, 0]])
     """
 
-    #: What the widest search so far has found.
+    #: The neighbours found by the widest search so far.
     _others: IntArray | None = None
 
     def __init__(self, rows: Data, metric: str) -> None:
@@ -170,23 +170,23 @@ class NearestRows:
         return NearestNeighbors().fit(self._placed(self.rows))
 
     def read(self, X: Data, dtype: Any) -> Data:
-        """New rows in a dtype, sparse or dense as these are."""
+        """New rows in a dtype, sparse or dense as the rows."""
         X = X.astype(dtype, copy=False)
         if scipy.sparse.issparse(X) == scipy.sparse.issparse(self.rows):
             return X
         return X.toarray() if scipy.sparse.issparse(X) else scipy.sparse.csr_array(X)
 
     def others(self, n_neighbors: int) -> IntArray:
-        """Indices (n_rows, n_neighbors) of the rows that are nearest to each, without itself.
+        """Indices (n_rows, n_neighbors) of the other rows that are nearest to each row.
 
-        They are kept: fewer of them need no second search.
+        They are kept, so that fewer need no second search.
         """
         if n_neighbors == 0:
             return np.empty((self.rows.shape[0], 0), np.int32)
         if self._others is None or self._others.shape[1] < n_neighbors:
             with _SEARCHING:
                 found = self._search.kneighbors(None, n_neighbors, return_distance=False)
-            # Short indices: products with a graph of them are the faster.
+            # Short indices, because they make products with the graph faster.
             self._others = found.astype(np.int32)
         return self._others[:, :n_neighbors]
 
@@ -201,16 +201,16 @@ class NearestRows:
         Returns
         -------
         CSR array of shape (n_rows, n_rows)
-            (B + B.T) / 2, where B_ij is 1 if row j is one of the nearest of row i, or i itself.
+            (B + B.T) / 2, where B_ij is 1 if row j is one of the nearest to row i, or i itself.
         """
         columns = self.others(n_neighbors - 1)
         return both_ways(csr_of(np.ones(columns.size), columns, len(columns)))
 
     def ranks(self) -> tuple[Data, None]:
-        """For each pair, with how many neighbours one is among those of the other.
+        """For each pair of rows, the fewest neighbours with which one is a neighbour of the other.
 
-        As many are tried as `MOST_EDGES` allows. Rows that are equally far may be ranked otherwise
-        where fewer are searched for. Rows have no mass: all count alike.
+        `MOST_EDGES` limits how many are tried. A search for fewer may rank rows at equal distance
+        differently. There are no node weights, because all rows count alike.
         """
         n = self.rows.shape[0]
         columns = self.others(min(n, max(1, MOST_EDGES // n)) - 1)
@@ -219,7 +219,7 @@ class NearestRows:
         return csr_of(ranks.ravel(), columns, n), None
 
     def of(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
-        """Distances, on a scale of their own, and indices of the rows nearest to new rows."""
+        """Distances, up to a factor, and indices of the rows nearest to new rows."""
         placed = self._placed(X)
         with _SEARCHING:
             distances, found = self._search.kneighbors(placed, n_neighbors)
@@ -235,20 +235,20 @@ class NearestRows:
         return digests(rows)
 
     def weights(self, rows: Data, n_neighbors: int) -> Data:
-        """Equal weights of the rows nearest to new ones, those first, shape (n_new, n_rows)."""
+        """Equal weights (n_new, n_rows) of new rows on the rows nearest to them."""
         _, near = self.of(rows, n_neighbors)
         return csr_of(np.full(near.size, 1 / n_neighbors, rows.dtype), near, self.rows.shape[0])
 
 
 class DistinctRows(NamedTuple):
-    """The different training rows, which graphs are made on.
+    """The distinct training rows, which are the nodes of graphs.
 
     Attributes
     ----------
     nearest : NearestRows
-        Each of them once, in the order of their digests: graphs do not depend on that of the rows.
+        The rows in the order of their digests, so that graphs do not depend on the order of X.
     known : ndarray of shape (n_rows,)
-        The digests.
+        Their digests.
     """
 
     nearest: NearestRows
@@ -256,33 +256,33 @@ class DistinctRows(NamedTuple):
 
     @classmethod
     def of(cls, X: Data, sample_weight: Array | None, metric: str) -> "DistinctRows":
-        """Find them among the training rows, those of weight 0 left out."""
+        """Find the distinct rows among the training rows of positive weight."""
         rows = X if sample_weight is None else X[np.flatnonzero(sample_weight)]
         known, first = np.unique(digests(rows), return_index=True)
         return cls(NearestRows(rows[first], metric), known)
 
 
 def origin_and_scale(rows: Array) -> tuple[Any, Any]:
-    """What rows are moved and divided by, that their squares neither lose digits nor overflow."""
+    """An origin and a scale with which squares of rows neither lose digits nor overflow."""
     low, high = rows.min(axis=0), rows.max(axis=0)
     scale = (high / 2 - low / 2).max()
     return low / 2 + high / 2, scale if scale > 0 else scale.dtype.type(1)
 
 
 def nearest_stored(distances: Data, count: int) -> Data:
-    """Ones where the smallest entries of each row are stored.
+    """Ones for the smallest stored entries of each row.
 
     Parameters
     ----------
     distances : CSR array of shape (n_rows, n_columns)
-        Distances; those that are not stored are no neighbours, and those of 0 the nearest.
+        Distances. Entries that are not stored are no neighbours; stored zeros are the nearest.
     count : int
-        Neighbours of a row; rows that have fewer keep all.
+        Number of neighbours of a row; a row with fewer entries keeps all.
 
     Returns
     -------
     CSR array of shape (n_rows, n_columns)
-        Of ones.
+        The ones.
 
     Examples
     --------
@@ -302,12 +302,12 @@ def nearest_stored(distances: Data, count: int) -> Data:
 
 
 def stored_graph(distances: Data, n_neighbors: int) -> Data:
-    """As `NearestRows.graph`, of distances to other rows that are given.
+    """As `NearestRows.graph`, from distances that are given.
 
     Parameters
     ----------
     distances : CSR array of shape (n_rows, n_rows)
-        Of each row to some others.
+        Distances from each row to some others.
     n_neighbors : int
         Neighbours of a row, itself included.
 
@@ -320,12 +320,12 @@ def stored_graph(distances: Data, n_neighbors: int) -> Data:
 
 
 def csr_of(values: Array, columns: IntArray, n_columns: int) -> Data:
-    """A CSR array of as many values in each row as there are columns given for it."""
+    """A CSR array with one value for each of the columns (n_rows, count) of its rows."""
     ends = np.arange(len(columns) + 1, dtype=columns.dtype) * columns.shape[1]
     return scipy.sparse.csr_array((values, columns.ravel(), ends), (len(columns), n_columns))
 
 
 def both_ways(others: Data) -> Data:
-    """(B + B.T) / 2, where B_ij is 1 if that is stored, or i is j."""
+    """(B + B.T) / 2, where B is the identity plus ``others``."""
     B = scipy.sparse.eye_array(others.shape[0], format="csr") + others
     return ((B + B.T) / 2).tocsr()

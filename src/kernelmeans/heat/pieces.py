@@ -1,4 +1,4 @@
-"""A graph in pieces: which of them can be clusters, where the others go, and what is said."""
+"""The pieces of a graph: which can be clusters, where the others go, and warnings of them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -11,9 +11,9 @@ from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.neighbors import NearestRows
 
-#: Share of the mean cluster below which a piece of the graph is debris and no cluster.
+#: Fraction of the mean cluster below which a piece of the graph is debris and no cluster.
 DEBRIS = 0.05
-#: Sizes of pieces that a message tells.
+#: Most sizes of pieces in a message.
 SIZES = 8
 
 
@@ -23,13 +23,14 @@ class Pieces(NamedTuple):
     Attributes
     ----------
     labels : ndarray of int of shape (n_rows,)
-        Piece of each row, the largest first.
+        The piece of each row. Pieces are in descending order of size.
     sizes : ndarray of shape (n_pieces,)
-        Rows of each.
+        Number of rows in each.
     n_large : int
-        Pieces that can be clusters, or hold them: the first so many. The others are debris.
+        Number of pieces that can be clusters or have several, which come first. The others are
+        debris.
     n_kept : int
-        Those of them that are kept, not more than there are clusters. The others join them.
+        Number of large pieces that are kept, at most one per cluster. The others join them.
     """
 
     labels: IntArray
@@ -39,22 +40,22 @@ class Pieces(NamedTuple):
 
     @property
     def kept(self) -> BoolArray:
-        """Rows of pieces that are kept, shape (n_rows,)."""
+        """Whether each row is in a piece that is kept, shape (n_rows,)."""
         kept: BoolArray = self.labels < self.n_kept
         return kept
 
 
-def find_pieces(graph: Data, n_clusters: int, mass: Array | None = None) -> Pieces:
-    """Connected components, of which debris and more than there are clusters are not kept.
+def find_pieces(graph: Data, n_clusters: int, node_weight: Array | None = None) -> Pieces:
+    """Connected components; those that are debris, or more than the clusters, are not kept.
 
     Parameters
     ----------
     graph : CSR array of shape (n_rows, n_rows)
-        Symmetric.
+        The graph, symmetric.
     n_clusters : int
-        Clusters looked for.
-    mass : ndarray of shape (n_rows,), default=None
-        Rows that each node of the graph stands for; one when None.
+        Number of clusters.
+    node_weight : ndarray of shape (n_rows,), default=None
+        Number of rows that each node of the graph stands for; one when None.
 
     Returns
     -------
@@ -71,23 +72,23 @@ def find_pieces(graph: Data, n_clusters: int, mass: Array | None = None) -> Piec
     (array([2, 2, 2]), 2)
     """
     _, found = connected_components(graph, directed=False)
-    sizes = np.bincount(found, weights=mass)
+    sizes = np.bincount(found, weights=node_weight)
     order = np.argsort(-sizes, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     sizes = sizes[order]
-    # A row on its own is no cluster; a node that stands for others may be one.
-    least = max(DEBRIS * sizes.sum() / n_clusters, 2 if mass is None else 0)
-    # Where there are very many pieces, all may be debris.
+    # A single row is no cluster; a node that stands for several may be one.
+    least = max(DEBRIS * sizes.sum() / n_clusters, 2 if node_weight is None else 0)
+    # At least one, because all of very many pieces may be debris.
     large = int(np.count_nonzero(sizes >= least))
     large = max(1, large)
     return Pieces(rank[found], sizes, large, min(large, n_clusters))
 
 
 def join(pieces: Pieces, nearest: NearestRows) -> IntArray:
-    """Where each row gets its features: itself, or a row of a piece that is kept.
+    """The row whose features each row has: itself, or a row of a piece that is kept.
 
-    A piece that is not kept goes as a whole to the row of the others that is nearest to it.
+    All rows of a piece that is not kept have the features of the kept row nearest to that piece.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ def join(pieces: Pieces, nearest: NearestRows) -> IntArray:
     lost = np.flatnonzero(~pieces.kept)
     if len(lost):
         distances, found = NearestRows(nearest.rows[kept], nearest.metric).of(nearest.rows[lost], 1)
-        # The first of a piece, once its rows are in order of their distance.
+        # The nearest row of each piece, which is its first in the order of distances.
         order = np.lexsort((distances[:, 0], pieces.labels[lost]))
         _, first = np.unique(pieces.labels[lost][order], return_index=True)
         ends = found[order[first], 0]
@@ -115,19 +116,19 @@ def join(pieces: Pieces, nearest: NearestRows) -> IntArray:
 
 
 def with_rest(features: Array, pieces: Pieces) -> Array:
-    """Features with one more column, for all pieces that are not kept: they are one group.
+    """Features with one more column, for the group of all pieces that are not kept.
 
     Parameters
     ----------
     features : ndarray of shape (n_rows, r)
-        Zeros for rows of these pieces.
+        Features of norm 1; zeros for rows of pieces that are not kept.
     pieces : Pieces
-        The connected components of a graph whose rows are nowhere but in it.
+        The connected components of a graph.
 
     Returns
     -------
     ndarray of shape (n_rows, r) or (n_rows, r + 1)
-        Rows of length 1.
+        Features of norm 1.
     """
     if pieces.kept.all():
         return features
@@ -135,27 +136,27 @@ def with_rest(features: Array, pieces: Pieces) -> Array:
 
 
 def find_connection(
-    ranks: Data, n_neighbors: int, n_clusters: int, mass: Array | None = None
+    ranks: Data, n_neighbors: int, n_clusters: int, node_weight: Array | None = None
 ) -> int | None:
-    """The smallest ``n_neighbors`` beyond the given one with no more large pieces than clusters.
+    """The smallest larger ``n_neighbors`` with no more large pieces than clusters.
 
-    The minimum spanning forest of ranks has the pieces of the graph of any number of neighbours.
+    For any number of neighbours, the minimum spanning forest of ranks has the pieces of the graph.
 
     Parameters
     ----------
     ranks : CSR array of shape (n_rows, n_rows)
-        For each edge, the number of neighbours from which on it is in the graph.
+        For each edge, the smallest number of neighbours with which it is in the graph.
     n_neighbors : int
-        Neighbours, with which there are more pieces.
+        Number of neighbours with which there are too many pieces.
     n_clusters : int
-        Clusters looked for.
-    mass : ndarray of shape (n_rows,), default=None
+        Number of clusters.
+    node_weight : ndarray of shape (n_rows,), default=None
         As for `find_pieces`.
 
     Returns
     -------
     int or None
-        The number, if one of those in ``ranks`` is enough.
+        The number; None if none of those in ``ranks`` is enough.
 
     Examples
     --------
@@ -170,10 +171,10 @@ def find_connection(
     forest = minimum_spanning_tree(ranks).tocoo()
     numbers = np.unique(forest.data)
     for number in numbers[numbers > n_neighbors]:
-        there = forest.data <= number
-        edges = forest.data[there], (forest.row[there], forest.col[there])
-        own = scipy.sparse.csr_array(edges, ranks.shape)
-        if find_pieces(own, n_clusters, mass).n_large <= n_clusters:
+        present = forest.data <= number
+        edges = forest.data[present], (forest.row[present], forest.col[present])
+        graph = scipy.sparse.csr_array(edges, ranks.shape)
+        if find_pieces(graph, n_clusters, node_weight).n_large <= n_clusters:
             return int(number)
     return None
 
@@ -186,29 +187,29 @@ def warn_of_pieces(
     ranks_of: Callable[[], tuple[Data, Array | None]],
     family: str | None = None,
 ) -> None:
-    """Say so where the graph has more large pieces than clusters, and what to do.
+    """Warn if the graph has more large pieces than clusters, and say what to do.
 
-    One cluster has all of them.
+    A single cluster has all pieces.
 
     Parameters
     ----------
     pieces : Pieces
         The components of the graph.
     n_clusters : int
-        Clusters looked for.
+        Number of clusters.
     graph : str
-        What messages call it.
+        Its name in messages.
     n_neighbors : int
-        Neighbours that it was made of.
+        Number of neighbours of a row in it.
     ranks_of : callable
-        Gives the ranks and the mass that `find_connection` takes.
+        Returns the ranks and the node weights that `find_connection` takes.
     family : str, default=None
-        The family of the kernel, which leaves nobody to set ``n_neighbors``.
+        The family of the kernel, whose ``n_neighbors`` cannot be set.
     """
     if n_clusters == 1 or pieces.n_large <= n_clusters:
         return
-    ranks, mass = ranks_of()
-    enough = find_connection(ranks, n_neighbors, n_clusters, mass)
+    ranks, node_weight = ranks_of()
+    enough = find_connection(ranks, n_neighbors, n_clusters, node_weight)
     more = "Raise n_neighbors"
     if family is not None:
         instead = "dict(kernel='heat', n_neighbors=...)"
@@ -231,18 +232,18 @@ def _described(pieces: Pieces) -> str:
 
 
 def warn_of_rest(pieces: Pieces, n_clusters: int, kernel: str, more_edges: str) -> None:
-    """Say so where pieces of a graph that was given are not kept, and there is more than 1 cluster.
+    """Warn if pieces of a graph that was given are not kept, unless there is a single cluster.
 
     Parameters
     ----------
     pieces : Pieces
         The components of the graph.
     n_clusters : int
-        Clusters looked for.
+        Number of clusters.
     kernel : str
-        What messages call the graph.
+        The name of the graph in messages.
     more_edges : str
-        What connects pieces.
+        The remedy that connects pieces.
     """
     kept = int(np.count_nonzero(pieces.kept))
     lost = len(pieces.labels) - kept
@@ -253,7 +254,7 @@ def warn_of_rest(pieces: Pieces, n_clusters: int, kernel: str, more_edges: str) 
     rest = "the other row belongs: it is a group of its own, and goes"
     if lost > 1:
         rest = f"the {lost} other rows belong: they are one group, and go"
-    # More clusters would not have debris either.
+    # With more clusters debris would still not be kept.
     remedies = [more_edges, f"leave {'these rows' if lost > 1 else 'this row'} out"]
     remedies += ["raise n_clusters"] * (pieces.n_large > n_clusters)
     warn_user(

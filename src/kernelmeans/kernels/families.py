@@ -18,7 +18,7 @@ from kernelmeans.rows import Rows
 DU2015_WIDTHS = (0.01, 0.05, 0.1, 1.0, 10.0, 50.0, 100.0)
 #: Constants and degrees of their polynomial kernels.
 DU2015_POLYNOMIALS = ((0, 2), (0, 4), (1, 2), (1, 4))
-#: MiB of distances held at once where only the largest is wanted.
+#: MiB of distances in memory at a time while the largest is found.
 DISTANCE_BLOCK = 64
 
 
@@ -36,7 +36,7 @@ def width_family(
     multiples : sequence of float, default=(0.25, 0.5, 1.0, 2.0, 4.0)
         Widths sigma in units of that distance.
     sample_weight : ndarray of shape (n_samples,), default=None
-        Weights, as `resolve_gamma` takes them.
+        Sample weights, as for `resolve_gamma`.
 
     Returns
     -------
@@ -57,8 +57,8 @@ def width_family(
     """
     if not all(0 < multiple < math.inf for multiple in multiples):
         raise ValueError(
-            f"multiples={multiples!r} must be positive and finite, because they are widths; leave "
-            "the others out."
+            f"multiples={multiples!r} must be positive and finite, because they are widths; remove "
+            "the others."
         )
     gamma = resolve_gamma("rms", "rbf", X, sample_weight=sample_weight)
     return [Kernel("rbf", {"gamma": gamma / multiple**2}) for multiple in multiples]
@@ -76,7 +76,7 @@ def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
     X : {array, CSR matrix} of shape (n_samples, n_features)
         Training rows, in memory.
     sample_weight : ndarray of shape (n_samples,), default=None
-        Weights; rows without weight do not count.
+        Sample weights; rows of weight 0 do not count.
 
     Returns
     -------
@@ -119,14 +119,14 @@ def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
 
 def _largest_distance(X: Data) -> float:
     if not scipy.sparse.issparse(X):
-        # About the mean: far from zero, distances are rounded.
+        # Centered, because distances of rows far from zero lose digits.
         X = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
     partners = pairwise_distances_chunked(
         X,
         reduce_func=lambda distances, start: distances.argmax(axis=1),
         working_memory=DISTANCE_BLOCK,
     )
-    # The distances of the blocks are rounded: those of equal rows need not be 0.
+    # Computed again, because distances of blocks are rounded: those of equal rows may not be 0.
     return float(paired_euclidean_distances(X, X[np.concatenate(list(partners))]).max())
 
 
@@ -136,13 +136,13 @@ def du2015_kernels(X: Data) -> Array:
     Parameters
     ----------
     X : {array, CSR matrix} of shape (n_samples, n_features)
-        Training rows. Du et al. scale pixels to zero mean and unit variance and rows to unit
-        length for some of their sets.
+        Training rows. Du et al. scale pixels to zero mean and unit variance and rows to norm 1
+        for some of their sets.
 
     Returns
     -------
     ndarray of shape (12, n_samples, n_samples)
-        What ``kernels="precomputed"`` takes.
+        The stack that ``kernels="precomputed"`` takes.
 
     Raises
     ------

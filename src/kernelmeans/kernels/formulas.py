@@ -1,7 +1,7 @@
-"""The named kernels: their formulas, and one table of what is known of each.
+"""The named kernels: their formulas, and one table of their properties.
 
-A formula takes dense arrays of any library, and sparse rows. Rows come in checked: floats, finite,
-of one device.
+A formula takes dense arrays of any library, and sparse rows. The rows have been checked: they are
+finite floats on one device.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,14 +28,14 @@ def ones(X: Data, **_: Any) -> Array:
 
 
 class NamedKernel(NamedTuple):
-    """What is known of a kernel that has a name.
+    """The properties of a kernel that has a name.
 
     Attributes
     ----------
     values : callable
         Kernel matrix (n_X, n_Y) of rows X and rows Y, given the parameters.
     parameters : tuple of str
-        The parameters' names.
+        Names of the parameters.
     diagonal : callable
         K(x, x) of rows X, shape (n_X,), given the parameters.
     unit_diagonal : bool
@@ -45,12 +45,12 @@ class NamedKernel(NamedTuple):
     sparse : bool
         Whether rows may be a CSR matrix.
     distance : {"euclidean", "manhattan", "angle"} or None
-        The distance that the kernel is a function of; its width is chosen by it.
+        The distance that the kernel is a function of. It decides the default width.
     features : callable or None
-        Rows whose inner products are the kernel, where there are such.
+        Features of rows X, if there are any whose inner products are the kernel.
     against : callable or None
-        Given dense rows Y and the parameters, the function ``values`` of dense rows X alone; where
-        a part of the work depends on Y alone.
+        Given dense rows Y and the parameters, ``values`` as a function of dense rows X. None if no
+        part of the work depends on Y alone.
     """
 
     values: Function
@@ -119,7 +119,7 @@ def geodesic_kernel(X: Data, Y: Data | None = None, gamma: float = 0.5) -> Array
 
 
 def geodesic(X: Data, Y: Data, gamma: float) -> Array:
-    """``exp(-gamma arccos(x.y))`` of the directions of rows, shape (n_X, n_Y)."""
+    """``exp(-gamma arccos(x.y))`` of rows scaled to norm 1, shape (n_X, n_Y)."""
     # Near 1 the arccosine has half the digits of the cosine, hence float64.
     K = inner_products(_directions(X), _directions(Y))
     xp = namespace(K)
@@ -141,8 +141,8 @@ def _directions(X: Data) -> Data:
 
 
 def cosine(X: Data, Y: Data) -> Array:
-    """Inner products of the rows scaled to length one, zero rows as they are."""
-    # scikit-learn takes short rows for zero.
+    """Inner products of the rows scaled to norm 1; zero rows stay zero."""
+    # scikit-learn treats rows of small norm as zero.
     return inner_products(unit_rows(X), unit_rows(Y))
 
 
@@ -166,7 +166,7 @@ def _sigmoid(products: Array, gamma: float, coef0: float) -> Array:
 
 
 def squared_norms(X: Data) -> Array:
-    """Squared lengths of the rows, shape (n,)."""
+    """Squared Euclidean norms of the rows, shape (n,)."""
     norms: Array = row_norms(X, squared=True) if on_host(X) else namespace(X).vecdot(X, X)
     return norms
 
@@ -179,8 +179,8 @@ def matrix_diagonal(K: Array) -> Array:
 
 
 def unit_rows(X: Data) -> Data:
-    """Rows scaled to length one, zero rows as they are."""
-    # First by the largest entry: squares of small or large numbers would be lost.
+    """Rows scaled to norm 1; zero rows stay zero."""
+    # First by the largest entry, because squares of small or large numbers would be lost.
     if scipy.sparse.issparse(X):
         with sklearn.config_context(assume_finite=True):
             return normalize(normalize(X, "max"))
@@ -188,9 +188,9 @@ def unit_rows(X: Data) -> Data:
     return _divided(X, namespace(X).sqrt(squared_norms(X)))
 
 
-def _divided(X: Array, lengths: Array) -> Array:
-    """Rows over their lengths, those of length zero as they are."""
-    divided: Array = X / namespace(X).where(lengths > 0, lengths, like(1, lengths))[:, None]
+def _divided(X: Array, norms: Array) -> Array:
+    """Rows divided by their norms; those of norm 0 stay as they are."""
+    divided: Array = X / namespace(X).where(norms > 0, norms, like(1, norms))[:, None]
     return divided
 
 
@@ -221,7 +221,7 @@ def _poly_is_positive(gamma: float, degree: float, coef0: float) -> bool:
 
 
 def never_positive(**_: Any) -> bool:
-    """Nothing says that a kernel matrix is positive semi-definite."""
+    """No kernel matrix is known to be positive semi-definite."""
     return False
 
 
@@ -229,7 +229,7 @@ def _of_training_rows(X: Data, Y: Data, **_: Any) -> Array:
     raise NotImplementedError("kernelmeans.heat.HeatKernel computes it")
 
 
-#: What is known of each kernel. ``heat`` and ``graph`` depend on all training rows.
+#: The properties of each kernel. ``heat`` and ``graph`` depend on all training rows.
 NAMED: Mapping[str, NamedKernel] = {
     "rbf": NamedKernel(rbf, ("gamma",), distance="euclidean", against=GaussianRows),
     "laplacian": NamedKernel(laplacian, ("gamma",), distance="manhattan"),

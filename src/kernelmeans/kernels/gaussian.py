@@ -1,4 +1,4 @@
-"""Gaussian kernel values against fixed rows for little more than the price of exponentials."""
+"""Gaussian kernel values against fixed rows, in little more time than the exponentials take."""
 
 import math
 from typing import Any
@@ -12,12 +12,12 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce
 from kernelmeans._typing import Array, BoolArray, Data
 
-#: Largest exponent, of a fixed row against the centre, for which single precision is enough: the
-#: values are then wrong by a few roundings.
+#: Largest exponent of a fixed row against the centre for which single precision is enough: the
+#: errors of the values are then a few roundings.
 LARGEST_EXPONENT = 2
 #: Most rows whose medians are the centre.
 MIDDLE_ROWS = 256
-#: Exponents with a larger rounding error are computed by differences.
+#: Exponents with a larger rounding error are computed from differences.
 ROUNDING = 1e-6
 #: Exponent beyond which a value counts as zero.
 VANISHING = 80
@@ -28,7 +28,7 @@ class GaussianRows:
 
     The rows are centred and scaled by sqrt(2 gamma). The exponent is then the inner product of
     (x, 1, -||x||^2 / 2) and (y, -||y||^2 / 2, 1). This loses digits where both rows are far from
-    the centre; there the exponent is computed by differences. Arrays may be of any library.
+    the centre; there the exponent is computed from differences. Arrays may be of any library.
 
     Parameters
     ----------
@@ -48,15 +48,15 @@ class GaussianRows:
 
     def __init__(self, Y: Array, gamma: float) -> None:
         xp = namespace(Y)
-        # Medians, because a few far rows must not cost the others their digits. In the rows' own
-        # precision, so that rows near the centre lose none.
+        # The median, because a few far rows must not cost the others their digits. It has the
+        # precision of the rows, so that rows near the centre lose none.
         some = xp.sort(Y[:: -(-Y.shape[0] // MIDDLE_ROWS), ...], axis=0)
-        self._centre = some[some.shape[0] // 2, ...]
+        self._center = some[some.shape[0] // 2, ...]
         self._scale = math.sqrt(2 * gamma)
         rows, self._farthest = self._extended(Y, Y.dtype)
         if self._farthest > LARGEST_EXPONENT and Y.dtype != xp.float64:
             rows, self._farthest = self._extended(Y, xp.float64)
-        self._far = _far_from_centre(rows)
+        self._far = _far_from_center(rows)
         self._any_far = bool(xp.any(self._far))
         self._rows = xp.concat((rows[:, :-2], xp.flip(rows[:, -2:], axis=1)), axis=1)
 
@@ -67,7 +67,7 @@ class GaussianRows:
         exponents = rows @ xp.asarray(self._rows, dtype=rows.dtype).T
         if self._any_far:
             exponents = self._by_differences(exponents, rows)
-        # Rounding may leave it above 0, where the rows are equal.
+        # The exponents of equal rows may be rounded to more than 0.
         exponents = overwrite(exponents, xp.minimum, exponents, like(0, exponents))
         values: Array = xp.asarray(exponents, dtype=X.dtype)
         if 2 * (farthest + self._farthest) > VANISHING:
@@ -76,8 +76,8 @@ class GaussianRows:
         return overwrite(values, xp.exp, values)
 
     def _by_differences(self, exponents: Array, rows: Array) -> Array:
-        """Exponents, of which those between far rows are computed by differences."""
-        xp, far = namespace(rows), _far_from_centre(rows)
+        """The exponents, those between two far rows computed from differences."""
+        xp, far = namespace(rows), _far_from_center(rows)
         if not bool(xp.any(far)):
             return exponents
         if on_host(rows):
@@ -92,16 +92,16 @@ class GaussianRows:
     def _extended(self, X: Array, dtype: Any) -> tuple[Array, float]:
         """Rows (x, 1, -||x||^2 / 2) about the centre, and the largest ||x||^2 / 2."""
         xp = namespace(X)
-        # What overflows is refused where all sums are checked.
+        # Overflow is refused later, where all sums are checked.
         with np.errstate(over="ignore", invalid="ignore"):
-            near = xp.asarray(X, dtype=dtype) - xp.asarray(self._centre, dtype=dtype)
+            near = xp.asarray(X, dtype=dtype) - xp.asarray(self._center, dtype=dtype)
             near *= self._scale
             halves = xp.vecdot(near, near)[:, None] / -2
         rows: Array = xp.concat((near, xp.ones_like(halves), halves), axis=1)
         return rows, -float(reduce("min", halves)) if X.shape[0] else 0.0
 
 
-def _far_from_centre(rows: Array) -> BoolArray:
+def _far_from_center(rows: Array) -> BoolArray:
     """Which extended rows have squared norms with too large a rounding error."""
     rounding = namespace(rows).finfo(rows.dtype).eps * -rows[:, -1]
     far: BoolArray = rounding > ROUNDING
@@ -111,11 +111,11 @@ def _far_from_centre(rows: Array) -> BoolArray:
 def power_distances(X: Data, Y: Data, power: int) -> Array:
     """Sums of ``|x_p - y_p| ** power`` over the columns p, for a power of 1 or 2.
 
-    Shape (n_X, n_Y). Dense rows are compared by differences, without loss of digits: NumPy's in
-    float64, by SciPy. Sparse rows are scikit-learn's, whose squares lose digits far from zero.
+    Shape (n_X, n_Y). Those of dense rows are computed from differences, without loss of digits; on
+    the host in float64. Those of sparse rows are expanded, and squares lose digits far from zero.
     """
     if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
-        # The rows were checked when they came in; checking both again for each block is slow.
+        # The rows have been checked; to check both again for each block is slow.
         with sklearn.config_context(assume_finite=True):
             sums: Array = (
                 euclidean_distances(X, Y, squared=True) if power == 2 else manhattan_distances(X, Y)

@@ -15,11 +15,11 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.kernels.formulas import NAMED, NamedKernel, never_positive
 from kernelmeans.kernels.widths import resolve_gamma
 
-#: Rows per call when only the diagonal of a kernel matrix is wanted.
+#: Rows per call when only the diagonal of a kernel matrix is needed.
 DIAGONAL_ROWS = 128
 #: The parameters that each named kernel takes.
 PARAMETERS = {name: named.parameters for name, named in NAMED.items()}
-#: Kernels of rows of features, and so of some of their columns.
+#: Kernels of rows of features, which can be restricted to some columns.
 OF_FEATURES = tuple(name for name in NAMED if name not in ("graph", "precomputed"))
 
 
@@ -61,14 +61,14 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         if isinstance(self.function, str):
             return self.function
         return getattr(self.function, "__name__", type(self.function).__name__)
 
     @property
     def given_name(self) -> str | None:
-        """The name that it was chosen by; None for a callable, which need not be hashable."""
+        """The name of a named kernel; None for a callable, which need not be hashable."""
         return self.function if isinstance(self.function, str) else None
 
     @property
@@ -77,8 +77,8 @@ class Kernel:
         return isinstance(self.function, str) and self.function == "precomputed"
 
     @property
-    def _known(self) -> NamedKernel:
-        """What is known of it; of a callable the values alone."""
+    def _properties(self) -> NamedKernel:
+        """Its entry in `NAMED`; for a callable one that has values alone."""
         if isinstance(self.function, str):
             return NAMED[self.function]
         return NamedKernel(
@@ -88,13 +88,13 @@ class Kernel:
     @property
     def surely_positive(self) -> bool:
         """Whether theory says that every kernel matrix is positive semi-definite."""
-        return bool(self._known.is_positive(**self.parameters))
+        return bool(self._properties.is_positive(**self.parameters))
 
     def normalize(self) -> "Kernel":
         """The same kernel with K(x, x) = 1."""
         if self.given_name == "linear":
             return Kernel("cosine", {})
-        if self.normalized or self._known.unit_diagonal:
+        if self.normalized or self._properties.unit_diagonal:
             return self
         return Kernel(self.function, self.parameters, normalized=True)
 
@@ -115,12 +115,12 @@ class Kernel:
     def values(self, X: Data, Y: Data) -> Array:
         """Kernel matrix before any normalisation, shape (n_X, n_Y)."""
         X = floating(X)
-        values: Array = like(self._known.values(X, floating(Y), **self.parameters), X)
+        values: Array = like(self._properties.values(X, floating(Y), **self.parameters), X)
         return values
 
     def against(self, Y: Data) -> Callable[[Data], Array]:
-        """The function `values` of rows X alone: what depends on Y alone is computed once."""
-        against = self._known.against
+        """`values` as a function of X: the part that depends on Y alone is computed once."""
+        against = self._properties.against
         if against is None or scipy.sparse.issparse(Y):
             return lambda X: self.values(X, Y)
         of_dense = against(floating(Y), **self.parameters)
@@ -144,42 +144,42 @@ class Kernel:
         """K(x, x) for every row of X before any normalisation, shape (n,)."""
         X, n = floating(X), X.shape[0]
         if isinstance(self.function, str):
-            squared: Array = like(self._known.diagonal(X, **self.parameters), X)
+            squared: Array = like(self._properties.diagonal(X, **self.parameters), X)
             return squared
         blocks = [slice(i, min(i + DIAGONAL_ROWS, n)) for i in range(0, n, DIAGONAL_ROWS)]
         joined: Array = namespace(X).concat(
-            [self._block_diagonal(X, own, device) for own in blocks]
+            [self._block_diagonal(X, block, device) for block in blocks]
         )
         return joined
 
     def _block_diagonal(self, X: Data, block: slice, device: Device) -> Array:
         rows = device.put(picked(X, block))
         values = self.values(rows, rows)
-        own: Array = namespace(values).linalg.diagonal(values)
-        return to_numpy(own) if on_host(X) else own
+        diagonal: Array = namespace(values).linalg.diagonal(values)
+        return to_numpy(diagonal) if on_host(X) else diagonal
 
     @property
     def has_features(self) -> bool:
-        """Whether the kernel is a plain inner product of rows that `features` gives."""
-        return self._known.features is not None and not self.normalized
+        """Whether the kernel is the inner product of `features`."""
+        return self._properties.features is not None and not self.normalized
 
     def features(self, X: Data) -> Data:
-        """Rows whose plain inner products are the kernel."""
-        assert self._known.features is not None
-        return self._known.features(X)
+        """Features of rows, whose inner products are the kernel."""
+        assert self._properties.features is not None
+        return self._properties.features(X)
 
 
 class CombinedKernel:
-    """Sum of kernels, each of its own columns, multiplied by weights.
+    """Weighted sum of kernels, each of some of the columns.
 
     Parameters
     ----------
     kernels : sequence of Kernel
         The kernels.
     columns : sequence of slice, ndarray or int
-        What of the second axis of input data each of them sees.
+        The part of the second axis of the data that each kernel takes.
     multipliers : ndarray of shape (L,), default=None
-        Their weights; ones when None.
+        What each kernel is multiplied by; ones when None.
 
     Examples
     --------
@@ -249,13 +249,13 @@ def _call(function: Callable[..., Any], X: Data, Y: Data, **parameters: Any) -> 
             "kernel: the callable returned NaN or infinite values; a kernel must be finite "
             "on every pair of rows."
         )
-    # A copy, for the caller may write into it.
+    # A copy, because the caller may write into it.
     values: Array = xp.asarray(K, dtype=X.dtype, copy=True)
     return values
 
 
 def floating(X: Data) -> Data:
-    """Rows as they are if they are floats, else as float64: kernel values are no integers."""
+    """Rows of floats as they are, others as float64: kernel values are no integers."""
     if not on_host(X) or np.issubdtype(X.dtype, np.floating):
         return X
     return X.astype(np.float64)
@@ -303,7 +303,7 @@ def resolve_kernel(
 ) -> Kernel:
     """Settle a kernel's parameters from the data.
 
-    A parameter that the kernel does not take brings a warning, unless it is at its default.
+    A parameter that the kernel does not take causes a warning, unless it has its default value.
 
     Parameters
     ----------
@@ -314,28 +314,29 @@ def resolve_kernel(
     gamma : {"rms", "median", "scale"} or float, default="rms"
         Width; see `resolve_gamma`.
     degree, coef0 : float
-        Of the ``poly`` and ``sigmoid`` kernels.
+        Parameters of the ``poly`` and ``sigmoid`` kernels.
     kernel_params : mapping, default=None
         Keyword arguments of a callable kernel.
     n_neighbors, t, metric
-        Of the ``heat`` kernel, which is returned unfitted; see `kernelmeans.heat.HeatKernel`, and
-        `kernelmeans.heat.DistancesKernel` for ``metric="precomputed"``. ``graph`` has ``t`` alone:
+        Parameters of the ``heat`` kernel, which is returned unfitted: see
+        `kernelmeans.heat.HeatKernel`, and for ``metric="precomputed"``
+        `kernelmeans.heat.DistancesKernel`. ``graph`` takes ``t`` alone: see
         `kernelmeans.heat.GraphKernel`.
     random_state : int, RandomState or None
-        Draws the sample of ``gamma="median"``.
+        Seed of the subsample for ``gamma="median"``.
     sample_weight : ndarray of shape (n_samples,), default=None
-        Weights, as `resolve_gamma` takes them.
+        Sample weights, as for `resolve_gamma`.
 
     Returns
     -------
     Kernel
-        The kernel as a function of two matrices.
+        A function of two matrices of rows.
 
     Raises
     ------
     ValueError
-        If ``kernel_params`` comes with a named kernel, sparse rows with a kernel that has none, or
-        ``metric="precomputed"`` with another kernel than heat.
+        If ``kernel_params`` comes with a named kernel, sparse rows with a kernel that takes none,
+        or ``metric="precomputed"`` with another kernel than heat.
 
     Examples
     --------
@@ -362,7 +363,7 @@ def resolve_kernel(
     if scipy.sparse.issparse(X) and not NAMED[kernel].sparse:
         raise ValueError(f"X: kernel={kernel!r} needs a dense array; call X.toarray() first.")
     if kernel in ("heat", "graph"):
-        # They are kernels themselves, and come later.
+        # Imported here, because that package imports this module.
         from kernelmeans.heat import DistancesKernel, GraphKernel, HeatKernel
 
         if kernel == "graph":
@@ -376,13 +377,13 @@ def resolve_kernel(
 
 
 def _warn_of_ignored(kernel: str | Callable[..., Any], given: Mapping[str, Any]) -> None:
-    """Name the parameters that were given, and that the kernel does not take."""
+    """Warn of parameters that were set and that the kernel does not take."""
     defaults = inspect.signature(resolve_kernel).parameters
     takes = PARAMETERS[kernel] if isinstance(kernel, str) else ()
     for name, value in given.items():
         if name in takes or value == defaults[name].default:
             continue
-        others = [repr(own) for own, parameters in PARAMETERS.items() if name in parameters]
+        others = [repr(other) for other, parameters in PARAMETERS.items() if name in parameters]
         remedy = f"choose a kernel that has it ({', '.join(others)})"
         if callable(kernel):
             remedy = "write it into kernel_params"
@@ -393,14 +394,14 @@ def _warn_of_ignored(kernel: str | Callable[..., Any], given: Mapping[str, Any])
 
 
 def check_finite(kernel: Kernel, *values: Array) -> None:
-    """Refuse a kernel that overflows on the data, or is not defined there.
+    """Refuse a kernel that overflows or is not defined on the data.
 
     Parameters
     ----------
     kernel : Kernel
         The kernel.
     *values : ndarray
-        Sums that every kernel value or feature has entered.
+        Sums that contain every kernel value or feature.
 
     Raises
     ------
@@ -423,9 +424,9 @@ def check_range(kernel: Kernel, squared_norms: Array, sample_weight: Array) -> N
     kernel : Kernel
         The kernel.
     squared_norms : ndarray
-        Of the samples in feature space, or K(x, x).
+        Squared norms of the samples.
     sample_weight : ndarray of shape (n_samples,)
-        Weights.
+        Sample weights.
 
     Raises
     ------
@@ -433,7 +434,7 @@ def check_range(kernel: Kernel, squared_norms: Array, sample_weight: Array) -> N
         If one is too large, NaN or infinite.
     """
     largest, n = float(np.abs(squared_norms).max(initial=0)), len(sample_weight)
-    # Distances are at most four squared norms, products with unit vectors as many as the root of n.
+    # Distances are at most four squared norms; products with unit vectors at most sqrt(n) of them.
     single = float(np.finfo(sample_weight.dtype).max) / (8 * np.sqrt(n))
     double = float(np.finfo(np.float64).max) / (8 * n)
     most = min(single, double / max(float(sample_weight.sum(dtype=np.float64)), 1.0))

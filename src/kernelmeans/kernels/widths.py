@@ -13,8 +13,8 @@ from kernelmeans.kernels.formulas import NAMED, geodesic_kernel
 from kernelmeans.kernels.gaussian import power_distances
 from kernelmeans.rows import Rows
 
-#: Rows of data from which ``gamma="median"`` takes its pairwise distances.
-MEDIAN_SAMPLE = 1000
+#: Rows of the subsample whose pairwise distances ``gamma="median"`` uses.
+MEDIAN_ROWS = 1000
 
 
 def resolve_gamma(
@@ -28,34 +28,33 @@ def resolve_gamma(
 
     ``"rms"`` is the paper's 1 / (2 sigma^2) for rbf, sigma^2 the mean squared distance of two
     different rows; 1 / n_features for laplacian, poly and sigmoid; 0.5 for geodesic.
-    ``"median"`` puts the median distance of the different rows of a seeded sample in the place of
-    sigma.
+    ``"median"`` takes for sigma the median distance between different rows of a random subsample.
     ``"scale"`` is 1 / (n_features * variance of X), as in scikit-learn's SVC.
-    Pairs of rows count as much as the product of their weights.
+    The weight of a pair of rows is the product of their weights.
 
     Parameters
     ----------
     gamma : {"rms", "median", "scale"} or float
-        The width asked for; a float is returned as it is.
+        The width; a float is returned as it is.
     kernel : str
         Name of the kernel.
     X : {array, CSR matrix} of shape (n_samples, n_features)
         Training rows.
     random_state : int, RandomState or None
-        Draws the sample for ``"median"``.
+        Seed of the subsample for ``"median"``.
     sample_weight : ndarray of shape (n_samples,), default=None
-        Weights, some positive; all alike when None. Only their ratios matter.
+        Sample weights, some positive; equal when None. Only their ratios matter.
 
     Returns
     -------
     float
-        The kernel's ``gamma``. Where all rows are equal any width gives the same kernel matrix,
-        and it is 1.
+        The kernel's ``gamma``. It is 1 if all rows are equal, because any width then gives the
+        same kernel matrix.
 
     Raises
     ------
     ValueError
-        If ``gamma="median"`` is asked of a kernel that is no function of a distance.
+        If ``gamma="median"`` comes with a kernel that is no function of a distance.
 
     Examples
     --------
@@ -98,7 +97,7 @@ def _named_gamma(
 
 
 def reciprocal(value: float) -> float:
-    """1 / value, or 1 where that is no number, as for the width of constant data.
+    """1 / value, or 1 where that is not finite, as for the width of constant data.
 
     Parameters
     ----------
@@ -129,7 +128,7 @@ def _uneven(sample_weight: Array | None) -> Array | None:
 class _Moments(NamedTuple):
     """Total weight of some rows, and mean, variance and extremes of their columns."""
 
-    mass: float
+    weight: float
     mean: Array
     variance: Array
     low: Array
@@ -145,34 +144,34 @@ class _Moments(NamedTuple):
         if not len(X):
             none = np.zeros(X.shape[1])
             return cls(0.0, none, none, none + np.inf, none - np.inf)
-        mass = float(weight.sum())
-        mean = weight @ X / mass
-        variance = weight @ (X - mean) ** 2 / mass
-        return cls(mass, mean, variance, np.min(X, axis=0), np.max(X, axis=0))
+        total = float(weight.sum())
+        mean = weight @ X / total
+        variance = weight @ (X - mean) ** 2 / total
+        return cls(total, mean, variance, np.min(X, axis=0), np.max(X, axis=0))
 
     def plus(self, other: "_Moments") -> "_Moments":
         """Moments of the rows of both (Chan, Golub and LeVeque 1979)."""
-        mass = self.mass + other.mass
-        step, share = other.mean - self.mean, other.mass / mass if mass else 0.0
-        within = (1 - share) * self.variance + share * other.variance
+        total = self.weight + other.weight
+        step, fraction = other.mean - self.mean, other.weight / total if total else 0.0
+        within = (1 - fraction) * self.variance + fraction * other.variance
         return _Moments(
-            mass,
-            self.mean + step * share,
-            within + step**2 * (share * (1 - share)),
+            total,
+            self.mean + step * fraction,
+            within + step**2 * (fraction * (1 - fraction)),
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
         )
 
 
 def column_moments(X: Data, weight: Array | None = None) -> tuple[Array, Array]:
-    """Means and variances of the columns; constant columns have variance 0 without rounding.
+    """Means and variances of the columns; the variance of a constant column is exactly 0.
 
     Parameters
     ----------
     X : {array, CSR matrix, Rows} of shape (n_samples, n_features)
         Rows.
     weight : ndarray of shape (n_samples,), default=None
-        Weights; ones when None. Rows without weight do not count.
+        Sample weights; ones when None. Rows of weight 0 do not count.
     """
     if scipy.sparse.issparse(X):
         counts: slice | BoolArray = slice(None) if weight is None else weight > 0
@@ -180,11 +179,11 @@ def column_moments(X: Data, weight: Array | None = None) -> tuple[Array, Array]:
         mean, variance = mean_variance_axis(X.astype(np.float64), axis=0, weights=weight)
         spread = (X.max(axis=0) - X.min(axis=0)).toarray().ravel()
         return mean, np.where(spread > 0, variance, 0)
-    along = () if weight is None else (weight,)
+    weights = () if weight is None else (weight,)
     if isinstance(X, Rows):
-        moments = X.summed(_Moments.of, _Moments.plus, *along)
+        moments = X.summed(_Moments.of, _Moments.plus, *weights)
     else:
-        moments = _Moments.of(X, *along)
+        moments = _Moments.of(X, *weights)
     return moments.mean, np.where(moments.high > moments.low, moments.variance, 0)
 
 
@@ -198,11 +197,11 @@ def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None)
         )
     if not column_moments(X, weight)[1].any():
         return 1.0
-    if X.shape[0] > MEDIAN_SAMPLE:
+    if X.shape[0] > MEDIAN_ROWS:
         p = None if weight is None else weight / weight.sum()
         rng = check_random_state(random_state)
-        drawn = rng.choice(X.shape[0], MEDIAN_SAMPLE, replace=weight is not None, p=p)
-        X, weight = X[drawn], None
+        chosen = rng.choice(X.shape[0], MEDIAN_ROWS, replace=weight is not None, p=p)
+        X, weight = X[chosen], None
     X = X[:]
     if distance == "angle":
         distances = -np.log(geodesic_kernel(X, gamma=1.0))
@@ -212,15 +211,14 @@ def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None)
     pairs = np.triu_indices(distances.shape[0], k=1)
     weight = np.ones(distances.shape[0]) if weight is None else weight
     distances, weight = distances[pairs], weight[pairs[0]] * weight[pairs[1]]
-    # Equal rows do not count, nor does a row that was drawn twice: if most rows were repeated, the
-    # median would be 0.
+    # Pairs of equal rows do not count: if most rows were repeated, the median would be 0.
     counts = (distances > 0) & (weight > 0)
     median = _weighted_median(distances[counts], weight[counts])
     return reciprocal(2 * median**2 if distance == "euclidean" else median)
 
 
 def _weighted_median(values: Array, weight: Array) -> float:
-    """Median of values, each of which counts as often as its weight says; 0 without values."""
+    """Median of values with weights; 0 if there are no values."""
     if not len(values):
         return 0.0
     order = np.argsort(values)

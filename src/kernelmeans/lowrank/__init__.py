@@ -1,4 +1,4 @@
-"""Low rank: landmarks and features whose inner products come close to a kernel."""
+"""Low rank: landmarks and features whose inner products approximate a kernel."""
 
 from kernelmeans.lowrank.approximate import (
     METHODS,

@@ -1,4 +1,4 @@
-"""From a kernel and the wish for an approximation to a feature map."""
+"""The choice of a feature map that approximates a kernel."""
 
 import math
 from numbers import Integral
@@ -14,19 +14,21 @@ from kernelmeans.lowrank.draw import draw_rows
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
 from kernelmeans.lowrank.maps import RANDOM_MAPS, FeatureMap, Nystroem, is_definite
 
-#: Components that ``n_components="auto"`` takes, and for each cluster, at least: labels of so many
-#: cost what exact ones do, whatever the share of the trace left out (``benchmarks/auto.py``).
+#: Fewest components for ``n_components="auto"``, in all and per cluster. With so many, labels have
+#: the cost of exact ones, whatever the residual (``benchmarks/auto.py``).
 AUTO_COMPONENTS, AUTO_PER_CLUSTER = 200, 3
-#: Most components that a share of the trace takes.
-SHARE_MOST = 5000
-#: Rows that say how many landmarks it takes, most values of a factor of theirs (they are more where
-#: it takes many), and growth of the number of landmarks while it is too small.
-CHECKED_ROWS, MOST_PIVOT_VALUES, GROWTH = 4096, 2**26, 1.25
+#: Most components that keep a fraction of the trace.
+FRACTION_MOST = 5000
+#: Rows that decide how many landmarks keep a fraction of the trace: first so many, then twice as
+#: many while their Cholesky factor has at most so many values.
+CHECKED_ROWS, MOST_PIVOT_VALUES = 4096, 2**26
+#: Growth of the number of landmarks while they keep too little.
+GROWTH = 1.25
 #: Rows whose residual is computed at a time.
 RESIDUAL_ROWS = 2048
-#: What ``approximation`` may be: landmarks chosen in two ways, or a random map.
+#: Approximations by name: landmarks chosen in two ways, or a random map.
 METHODS = ("landmarks", "rpcholesky", *RANDOM_MAPS)
-#: Rows whose kernel matrix tells whether a kernel is positive semi-definite.
+#: Rows whose kernel matrix shows whether a kernel is positive semi-definite.
 DEFINITE_ROWS = 512
 
 
@@ -46,23 +48,24 @@ def approximate(
     kernel : Kernel
         The kernel.
     X : {ndarray, CSR matrix, Rows} of shape (n_samples, n_features)
-        Training rows, of which a draw is looked at; the kernel matrix if it is precomputed.
+        Training rows, of which a subsample is used; the kernel matrix if it is precomputed.
     sample_weight : ndarray of shape (n_samples,)
-        Weights.
+        Sample weights.
     method : {"landmarks", "rpcholesky", "rff"}
-        Where features come from.
+        The kind of features.
     n_components : int, float or "auto"
-        How many; or the share of the trace to keep, in (0, 1), as far as 5000 components do, or
-        the root of ``n_samples`` if that is more; ``"auto"`` is `auto_components`.
+        Number of components. A float in (0, 1) is the fraction of the trace to keep, with at most
+        5000 components, or the root of ``n_samples`` if that is more. ``"auto"`` is
+        `auto_components`.
     seed : int
-        Of all draws.
+        Seed of all randomness.
     n_clusters : int, default=1
-        Clusters that are looked for.
+        Number of clusters.
 
     Returns
     -------
     FeatureMap
-        From rows to features whose inner products come close to the kernel.
+        From rows to features whose inner products approximate the kernel.
 
     Raises
     ------
@@ -86,16 +89,16 @@ def approximate(
     True
     """
     check_method(kernel, method, n_components)
-    most, share = _wanted(n_components, sample_weight.shape[0], n_clusters)
-    if draw := RANDOM_MAPS.get(method):
-        # They are no samples, and may be more.
+    most, fraction = _limits(n_components, sample_weight.shape[0], n_clusters)
+    if random_map := RANDOM_MAPS.get(method):
+        # Random features are no samples, and may be more than these.
         count = int(n_components) if isinstance(n_components, Integral) else most
-        return draw(kernel, X.shape[1], count, seed, sample_weight.dtype)
+        return random_map(kernel, X.shape[1], count, seed, sample_weight.dtype)
     if kernel.precomputed:
         check_range(kernel, np.diagonal(X), sample_weight)
     else:
         columns = most * (method == "rpcholesky")
-        # Some are drawn more than once.
+        # Twice as many rows as landmarks, because a row can be drawn more than once.
         X, sample_weight = draw_rows(
             X, sample_weight, columns=columns, at_least=2 * most, seed=seed
         )
@@ -104,30 +107,32 @@ def approximate(
             check_finite(kernel, diagonal, row_norms(X, squared=True))
         check_range(kernel, diagonal, sample_weight)
     if method == "rpcholesky":
-        indices = _pivots(kernel, X, sample_weight, most, 1 - share, seed).indices
-        # A kernel that is zero has no pivot.
+        indices = _pivots(kernel, X, sample_weight, most, 1 - fraction, seed).indices
+        # The zero kernel has no pivot.
         indices = indices if len(indices) else np.array([0])
         found: FeatureMap = Nystroem.whitened(kernel, X, indices)
-    elif share == 1:
+    elif fraction == 1:
         found = _landmarks(kernel, X, sample_weight, most, seed)
     else:
-        found = _keeping(kernel, X, sample_weight, most, share, seed)
+        found = _keeping(kernel, X, sample_weight, most, fraction, seed)
     if not kernel.surely_positive:
         found.residual_is_positive &= _covers(found, X) and _looks_definite(kernel, X, seed)
     return found
 
 
 def _keeping(
-    kernel: Kernel, X: Data, sample_weight: Array, most: int, share: float, seed: int
+    kernel: Kernel, X: Data, sample_weight: Array, most: int, fraction: float, seed: int
 ) -> FeatureMap:
-    """Landmarks that keep a share of the trace, if ``most`` of them do."""
+    """Landmarks that keep a fraction of the trace, or ``most`` landmarks."""
     order = np.random.default_rng(seed).permutation(np.flatnonzero(sample_weight > 0))
-    # Not those that said how many it takes, if there are others.
+    # Rows other than those that decided the number, if there are any.
     checked = order[-CHECKED_ROWS:]
-    count = _count(kernel, X, sample_weight, order, most, 1 - share, seed)
+    count = _count(kernel, X, sample_weight, order, most, 1 - fraction, seed)
     while True:
         found = _landmarks(kernel, X, sample_weight, count, seed)
-        if count >= most or residual_share(found, X[checked], sample_weight[checked]) <= 1 - share:
+        if count >= most:
+            return found
+        if residual_fraction(found, X[checked], sample_weight[checked]) <= 1 - fraction:
             return found
         count = min(most, math.ceil(GROWTH * count))
 
@@ -142,7 +147,7 @@ def _looks_definite(kernel: Kernel, X: Data, seed: int) -> bool:
 
 
 def check_method(kernel: Kernel, method: str, n_components: int | float | str) -> None:
-    """Refuse what does not go together, before any work.
+    """Refuse an approximation that does not go with the kernel, before any work.
 
     Raises
     ------
@@ -154,25 +159,25 @@ def check_method(kernel: Kernel, method: str, n_components: int | float | str) -
             "approximation='landmarks' needs rows of data, got kernel='precomputed'; use "
             "approximation='rpcholesky', which chooses among the samples."
         )
-    draw = RANDOM_MAPS.get(method)
-    if draw and not isinstance(n_components, str | Integral):
+    random_map = RANDOM_MAPS.get(method)
+    if random_map and not isinstance(n_components, str | Integral):
         raise ValueError(
-            f"n_components={n_components!r}: random features keep no share of the trace; give "
-            "their number, or use approximation='landmarks' or 'rpcholesky'."
+            f"n_components={n_components!r}: random features keep no fraction of the trace; "
+            "give their number, or use approximation='landmarks' or 'rpcholesky'."
         )
-    if draw:
-        draw(kernel, 1, 1, 0, np.dtype(np.float32))
+    if random_map:
+        random_map(kernel, 1, 1, 0, np.dtype(np.float32))
 
 
-def residual_share(features: FeatureMap, X: Data, sample_weight: Array) -> float:
-    """Share of the residual in the weighted trace over these rows."""
-    left = total = 0.0
+def residual_fraction(features: FeatureMap, X: Data, sample_weight: Array) -> float:
+    """Fraction of the weighted trace over these rows that is residual."""
+    outside = total = 0.0
     for start in range(0, X.shape[0], RESIDUAL_ROWS):
         block = slice(start, min(start + RESIDUAL_ROWS, X.shape[0]))
         residual, diagonal = _residual(features, X, block)
-        left += float(sample_weight[block] @ np.maximum(residual, 0))
+        outside += float(sample_weight[block] @ np.maximum(residual, 0))
         total += float(sample_weight[block] @ diagonal)
-    return left / total if total > 0 else 0.0
+    return outside / total if total > 0 else 0.0
 
 
 def _residual(features: FeatureMap, X: Data, block: slice) -> tuple[Array, Array]:
@@ -183,28 +188,28 @@ def _residual(features: FeatureMap, X: Data, block: slice) -> tuple[Array, Array
 
 
 def _covers(features: FeatureMap, X: Data) -> bool:
-    """Whether no residual is negative, as it may be for an indefinite kernel."""
+    """Whether no residual is negative, as that of an indefinite kernel can be."""
     residual, diagonal = _residual(features, X, slice(0, min(X.shape[0], CHECKED_ROWS)))
     tolerance = np.sqrt(np.finfo(X.dtype).eps) * np.abs(diagonal).max(initial=0)
     return bool(residual.min(initial=0) >= -tolerance)
 
 
 def auto_components(n_samples: int, n_clusters: int) -> int:
-    """How many components ``n_components="auto"`` takes.
+    """The number of components for ``n_components="auto"``.
 
-    The root of the number of samples keeps the statistical rate.
+    It is at least the root of the number of samples, which keeps the statistical rate.
     """
-    wanted = AUTO_COMPONENTS, AUTO_PER_CLUSTER * n_clusters, math.isqrt(n_samples)
-    return min(n_samples, max(wanted))
+    enough = max(AUTO_COMPONENTS, AUTO_PER_CLUSTER * n_clusters, math.isqrt(n_samples))
+    return min(n_samples, enough)
 
 
-def _wanted(n_components: int | float | str, n_samples: int, n_clusters: int) -> tuple[int, float]:
-    """Most components, and the share of the trace that is enough."""
+def _limits(n_components: int | float | str, n_samples: int, n_clusters: int) -> tuple[int, float]:
+    """Most components, and the fraction of the trace that is enough."""
     if isinstance(n_components, str):
         return auto_components(n_samples, n_clusters), 1.0
     if isinstance(n_components, Integral):
         return min(n_samples, int(n_components)), 1.0
-    return min(n_samples, max(SHARE_MOST, math.isqrt(n_samples))), float(n_components)
+    return min(n_samples, max(FRACTION_MOST, math.isqrt(n_samples))), float(n_components)
 
 
 def _count(
@@ -216,18 +221,18 @@ def _count(
     tolerance: float,
     seed: int,
 ) -> int:
-    """Landmarks that reach the tolerance: as many as pivots among some samples."""
+    """The number of landmarks that reach the tolerance: that of pivots among some samples."""
     size = CHECKED_ROWS
     while True:
         some = order[:size]
         whole = len(some) == len(order)
         target = tolerance if whole else tolerance / 2
-        left = _pivots(kernel, X[some], sample_weight[some], most, target, seed).residual
-        ranks = np.arange(1, len(left) + 1)
+        residual = _pivots(kernel, X[some], sample_weight[some], most, target, seed).residual
+        ranks = np.arange(1, len(residual) + 1)
         if not whole:
-            # Pivots leave nothing of themselves, which other samples do not know.
-            left = left * len(some) / np.maximum(len(some) - ranks, 1)
-        enough = np.flatnonzero(left <= tolerance)
+            # The mean over samples that are no pivots, because the residual of a pivot is 0.
+            residual = residual * len(some) / np.maximum(len(some) - ranks, 1)
+        enough = np.flatnonzero(residual <= tolerance)
         if len(enough):
             return int(ranks[enough[0]])
         if whole or len(ranks) >= most or 2 * size * len(ranks) > MOST_PIVOT_VALUES:
@@ -236,7 +241,7 @@ def _count(
 
 
 def _landmarks(kernel: Kernel, X: Data, sample_weight: Array, count: int, seed: int) -> FeatureMap:
-    """Centroids of k-means; samples where centroids would be dense, or may mean nothing."""
+    """Centroids of k-means; samples where these would be dense, or of no meaning to a callable."""
     if scipy.sparse.issparse(X) or callable(kernel.function):
         indices = kmeans_plusplus_points(X, count, sample_weight, seed)
         return Nystroem.whitened(kernel, X, indices)

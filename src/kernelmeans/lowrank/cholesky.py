@@ -8,9 +8,9 @@ from scipy.linalg import solve_triangular
 
 from kernelmeans._typing import Array, IntArray
 
-#: Pivots proposed at a time: enough for matrix products to be fast, few enough to be accepted.
+#: Pivots proposed at a time: enough for fast matrix products, and few enough that most are taken.
 PROPOSALS = 128
-#: Roundings of K(x, x) below which a residual is taken for zero.
+#: Roundings of K(x, x) below which a residual counts as zero.
 ROUNDINGS = 32
 
 
@@ -22,7 +22,7 @@ class Pivots(NamedTuple):
     indices : ndarray of shape (rank,)
         The samples.
     residual : ndarray of shape (rank,)
-        Share of the weighted trace outside the span of the samples up to each one.
+        Fraction of the weighted trace outside the span of the samples up to each one.
     """
 
     indices: IntArray
@@ -41,7 +41,7 @@ def pivoted_cholesky(
 
     Each is drawn in proportion to weight times residual, given all before it. Blocks are proposed
     from the present residual and thinned by rejection, which draws from the same distribution as
-    one pivot at a time. The residual of an indefinite kernel counts where it is positive.
+    one pivot at a time. A negative residual, of an indefinite kernel, counts as 0.
     Under `Threads` the pivots are the same on any number of cores.
 
     Parameters
@@ -51,18 +51,18 @@ def pivoted_cholesky(
     diagonal : ndarray of shape (n_samples,)
         K(x, x).
     sample_weight : ndarray of shape (n_samples,)
-        Weights; samples without weight are never pivots.
+        Sample weights; samples of weight 0 are never pivots.
     most : int
-        Pivots at most; memory is twice as many rows of kernel values as there are pivots.
+        Most pivots. Each takes the memory of two rows of kernel values.
     tolerance : float
-        Stop once the residual is at most this share of the weighted trace.
+        Fraction of the weighted trace at which the residual is small enough to stop.
     generator : Generator
-        Draws.
+        Source of randomness.
 
     Returns
     -------
     Pivots
-        Fewer than ``most`` if they reach the tolerance, or if the residual is rounding alone.
+        Fewer than ``most`` if they reach the tolerance, or if the residual is only rounding.
 
     References
     ----------
@@ -82,14 +82,14 @@ def pivoted_cholesky(
     """
     weight = sample_weight.astype(np.float64)
     diagonal = np.maximum(diagonal, 0)
-    # Residuals and all that decides on pivots are float64. The factor keeps the kernel's precision,
-    # for its errors are roundings of K(x, x), as those of the kernel values are.
+    # All that decides on pivots is float64. The factor keeps the precision of the kernel, because
+    # its errors are roundings of K(x, x), as those of the kernel values are.
     residual = diagonal.astype(np.float64)
     floor = ROUNDINGS * np.finfo(diagonal.dtype).eps * residual
     total = weight @ residual
     factor = np.empty((0, len(diagonal)), diagonal.dtype)
     indices: list[int] = []
-    shares: list[float] = []
+    fractions: list[float] = []
     while (room := most - len(indices)) and (potential := weight * residual).any():
         size = min(PROPOSALS, 2 * room)
         proposals = generator.choice(len(weight), size, p=potential / potential.sum())
@@ -105,10 +105,10 @@ def pivoted_cholesky(
             residual[residual <= floor] = 0
             residual[pivot] = 0  # Whatever the rounding, no sample is a pivot twice.
             indices.append(pivot)
-            shares.append(float(weight @ residual / total))
-            if shares[-1] <= tolerance:
-                return Pivots(np.array(indices), np.array(shares))
-    return Pivots(np.array(indices, np.intp), np.array(shares))
+            fractions.append(float(weight @ residual / total))
+            if fractions[-1] <= tolerance:
+                return Pivots(np.array(indices), np.array(fractions))
+    return Pivots(np.array(indices, np.intp), np.array(fractions))
 
 
 def _factor_rows(
@@ -118,7 +118,7 @@ def _factor_rows(
     thresholds: Array,
     most: int,
 ) -> tuple[IntArray, Array]:
-    """Those proposals that become pivots, and their rows of the factor, shape (pivots, n)."""
+    """The proposals that become pivots, and their rows of the factor, shape (pivots, n)."""
     distinct, place = np.unique(proposals, return_inverse=True)
     K = rows(distinct)
     known = factor[:, proposals].astype(np.float64)
@@ -131,12 +131,12 @@ def _factor_rows(
 
 
 def _accept(residual: Array, thresholds: Array) -> tuple[IntArray, Array]:
-    """Go through proposals in order, and accept those whose residual is still large enough.
+    """Accept, in order, the proposals whose residual is still large enough.
 
     Parameters
     ----------
     residual : ndarray of shape (proposals, proposals)
-        Residual of the kernel among the proposals, after all earlier pivots; overwritten.
+        Residual of the kernel between proposals, after all earlier pivots; overwritten.
     thresholds : ndarray of shape (proposals,)
         Residual above which each is accepted.
 

@@ -7,14 +7,14 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 
-#: Steps of Lloyd's algorithm: more do not lower the residual.
+#: Steps of Lloyd's algorithm; more do not lower the residual.
 STEPS = 2
-#: k-means++ draws among this many rows for each seed, and at least among the second number, chosen
-#: uniformly. To draw among all rows takes far longer than the rest of the fit, and is no better.
+#: Rows in the uniform subsample for k-means++: so many for each seed, and the fewest. With all rows
+#: it takes far longer than the rest of the fit, and is no better.
 ROWS_PER_SEED, MIN_ROWS = 8, 4096
-#: Squared distance, relative to squared lengths, at which two rows count as the same.
+#: Squared distance, relative to squared norms, at which two rows count as equal.
 SAME = 32 * np.finfo(np.float64).eps
-#: Rows that are assigned at a time.
+#: Rows in a block that is assigned at once.
 BLOCK_ROWS = 1024
 
 
@@ -22,23 +22,23 @@ def kmeans_centroids(X: Array, count: int, sample_weight: Array, seed: int) -> A
     """Centroids of a short run of k-means, the same for any number of threads.
 
     scikit-learn's `KMeans` seeds from all rows, which takes most of its time and gives no better
-    landmarks; its sums depend on the threads.
+    landmarks. Its sums depend on the number of threads.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
         Rows.
     count : int
-        Landmarks wanted.
+        Number of centroids.
     sample_weight : ndarray of shape (n_samples,)
-        Weights, some positive.
+        Sample weights, some positive.
     seed : int
-        Of the draws.
+        Seed of all randomness.
 
     Returns
     -------
     ndarray of shape (<= count, n_features)
-        Landmarks, in the precision of X; fewer where distinct rows or samples are fewer.
+        Centroids in the precision of X; fewer if there are fewer distinct rows.
 
     Examples
     --------
@@ -49,10 +49,10 @@ def kmeans_centroids(X: Array, count: int, sample_weight: Array, seed: int) -> A
     array([[ 1.],
            [13.]])
     """
-    # Relative to the largest, weights cannot overflow where they are rounded.
+    # Relative to the largest, so that weights cannot overflow in the precision of X.
     weight: Array = (sample_weight / sample_weight.max()).astype(X.dtype)
     X, weight = X[weight > 0], weight[weight > 0]
-    # Around the mean, squared distances lose fewer digits.
+    # About the mean, squared distances lose fewer digits.
     origin = np.average(X, axis=0, weights=weight).astype(X.dtype)
     X = X - origin
     with Threads() as threads:
@@ -75,31 +75,32 @@ def _means(X: Array, weight: Array, labels: IntArray, count: int) -> Array:
     membership = scipy.sparse.csr_array(
         (weight, labels, np.arange(len(X) + 1)), shape=(len(X), count)
     )
-    mass = np.bincount(labels, weights=weight, minlength=count)
-    means = (membership.T @ X)[mass > 0] / mass[mass > 0, None]
+    cluster_weight = np.bincount(labels, weights=weight, minlength=count)
+    filled = cluster_weight > 0
+    means = (membership.T @ X)[filled] / cluster_weight[filled, None]
     return np.asarray(means, dtype=X.dtype)
 
 
 def kmeans_plusplus_points(X: Data, count: int, sample_weight: Array, seed: int) -> IntArray:
-    """Rows drawn by k-means++ out of a part of the rows.
+    """Rows drawn by k-means++ from a subsample.
 
-    Each is drawn in proportion to weight times squared distance from those before it.
+    Each is drawn in proportion to its weight times the squared distance from those before it.
 
     Parameters
     ----------
     X : {array, CSR matrix} of shape (n_samples, n_features)
         Rows.
     count : int
-        Rows wanted.
+        Number of rows.
     sample_weight : ndarray of shape (n_samples,)
-        Weights, some positive; rows without weight are never drawn.
+        Sample weights, some positive; rows of weight 0 are never drawn.
     seed : int
-        Of the draws.
+        Seed of all randomness.
 
     Returns
     -------
     ndarray of shape (<= count,)
-        Indices of different rows, in the order drawn.
+        Indices of distinct rows, in the order in which they were drawn.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def kmeans_plusplus_points(X: Data, count: int, sample_weight: Array, seed: int)
             i = rng.choice(len(weight), p=potential / potential.sum())
             products = safe_sparse_dot(X, X[[i]].T, dense_output=True).ravel()
             distances = squared + squared[i] - 2 * products
-            # Equal rows are zero apart, not a rounding.
+            # The distance of equal rows is 0, not a rounding.
             distances[distances <= SAME * (squared + squared[i])] = 0
             closest = np.minimum(closest, distances)
             potential = weight * closest
@@ -131,7 +132,7 @@ def kmeans_plusplus_points(X: Data, count: int, sample_weight: Array, seed: int)
 
 
 def _near_one(X: Data) -> Data:
-    """Values over the power of two beside the largest: exact, and no square or sum overflows."""
+    """Values over a power of two near the largest: exact, and no square or sum overflows."""
     exponent = np.frexp(abs(X).max())[1]
     if not scipy.sparse.issparse(X):
         return np.ldexp(X, -exponent)

@@ -1,4 +1,4 @@
-"""Feature maps: from rows to vectors whose inner products are a kernel, or near it."""
+"""Feature maps: from rows to vectors whose inner products are a kernel, or approximate it."""
 
 import copy
 import math
@@ -14,26 +14,26 @@ from kernelmeans._typing import Array, Data, DType, IntArray
 from kernelmeans.kernels import Kernel, check_finite, lengths_of
 from kernelmeans.kernels.kernel import floating
 
-#: Eigenvalues of the landmarks' kernel matrix below this many roundings of the largest are left
-#: out: their directions would be made of rounding.
+#: Eigenvalues of the landmarks' kernel matrix are dropped below this many roundings of the largest:
+#: their eigenvectors are mostly rounding.
 ROUNDINGS = 10
 
 
 class FeatureMap(ABC):
-    """From rows to features about an origin; the same for training rows and new ones.
+    """From rows to features about an origin, for training rows and new ones alike.
 
     The raw features of a row are m numbers: its coordinates, or kernel values against landmarks,
-    which the whitening turns into coordinates. The residual of a row is K(x, x) less the squared
-    norm of its coordinates: it has no direction, but adds to all distances of the row.
+    which the whitening turns into coordinates. The residual of a row is K(x, x) minus the squared
+    norm of its coordinates. It has no direction, but adds to all distances of the row.
 
     Attributes
     ----------
     kernel : Kernel
-        The kernel that inner products of coordinates stand for.
+        The kernel that inner products of coordinates approximate.
     whitening : ndarray of shape (m, r) or None
         From raw features to coordinates; None where they are the same.
     residual_is_positive : bool
-        Whether the kernel less the inner products is positive semi-definite. The residual then
+        Whether the kernel minus the inner products is positive semi-definite. The residual then
         bounds the error of any cost.
     origin : ndarray of shape (m,)
         Raw features of the origin, in the precision of the samples; set by `about`.
@@ -43,7 +43,7 @@ class FeatureMap(ABC):
     residual_is_positive: bool = True
     whitening: Array | None = None
     origin: Array
-    # Whitened twice, the origin's product with raw features is that of the coordinates.
+    # The origin, whitened twice: its products with raw features are those of the coordinates.
     _offset: Array | None = None
     _square: float = 0.0
     _arrays: ClassVar[tuple[str, ...]] = ()
@@ -76,14 +76,14 @@ class FeatureMap(ABC):
         return raw if self.whitening is None else raw @ like(self.whitening, raw)
 
     def folded(self, vectors: Array) -> Array:
-        """Vectors (..., m) whose products with raw features are those of vectors (..., r)."""
+        """Vectors (..., m) whose products with raw features are those of ``vectors`` (..., r)."""
         if self.whitening is None:
             return vectors
         folded: Array = like(double(vectors) @ self.whitening.T, vectors)
         return folded
 
     def residual(self, coordinates: Array, diagonal: Array) -> Array:
-        """Residual of rows with these coordinates and K(x, x); below zero by rounding."""
+        """Residual of rows with these coordinates and K(x, x); rounding may make it negative."""
         xp = namespace(diagonal)
         if self.whitening is None:
             none: Array = xp.zeros_like(diagonal)
@@ -93,13 +93,13 @@ class FeatureMap(ABC):
 
     def about(self, origin: Array, dtype: DType) -> "FeatureMap":
         """The same map about the origin of these raw features (m,)."""
-        there = copy.copy(self)
-        there.origin = origin.astype(dtype)
+        centered = copy.copy(self)
+        centered.origin = origin.astype(dtype)
         if self.whitening is not None:
             coordinates = origin.astype(np.float64) @ self.whitening
-            there._offset = (self.whitening @ coordinates).astype(dtype)
-            there._square = float(coordinates @ coordinates)
-        return there
+            centered._offset = (self.whitening @ coordinates).astype(dtype)
+            centered._square = float(coordinates @ coordinates)
+        return centered
 
     def squared_norms(self, raw: Array, squared_lengths: Array) -> Array:
         """||phi(x)||^2 about the origin, residual included, of raw features about it."""
@@ -122,18 +122,18 @@ class FeatureMap(ABC):
 
     def without_whitening(self) -> "FeatureMap":
         """The same map for centroids that are whitened already, as those of a model are."""
-        there = copy.copy(self)
-        there.whitening = None
-        return there
+        raw = copy.copy(self)
+        raw.whitening = None
+        return raw
 
     def moved(self, move: Callable[[Any], Any]) -> "FeatureMap":
-        """The same with its arrays elsewhere."""
-        there = copy.copy(self)
+        """The same map with its arrays moved to a device, or back."""
+        moved = copy.copy(self)
         for name in ("whitening", "origin", "_offset", *self._arrays):
             value = getattr(self, name, None)
             if value is not None:
-                setattr(there, name, move(value))
-        return there
+                setattr(moved, name, move(value))
+        return moved
 
 
 class Explicit(FeatureMap):
@@ -142,7 +142,7 @@ class Explicit(FeatureMap):
     Parameters
     ----------
     kernel : Kernel
-        Linear, cosine or heat.
+        A linear, cosine or heat kernel.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -158,9 +158,9 @@ class Fourier(FeatureMap):
     Parameters
     ----------
     kernel : Kernel
-        Gaussian or Laplacian.
+        A Gaussian or Laplacian kernel.
     frequencies : ndarray of shape (n_features, m / 2)
-        What rows are multiplied by; see `draw`.
+        The frequencies; rows are multiplied by them.
 
     References
     ----------
@@ -199,11 +199,11 @@ class Fourier(FeatureMap):
         n_features : int
             Columns of the data.
         count : int
-            Features wanted; they come in pairs, so an odd count is rounded up.
+            Number of features. They come in pairs, so an odd number is rounded up.
         seed : int
-            Of the draw.
+            Seed of all randomness.
         dtype : dtype
-            Of the frequencies.
+            Precision of the frequencies.
 
         Raises
         ------
@@ -229,7 +229,7 @@ class Fourier(FeatureMap):
         Z: Array = xp.empty((angles.shape[0], 2 * half), dtype=angles.dtype, device=angles.device)
         write(Z[:, :half], xp.cos, angles)
         write(Z[:, half:], xp.sin, angles)
-        # In float64 what NumPy divides by its own numbers.
+        # NumPy divides by its own scalars in float64, and by Python's in the precision of Z.
         Z /= np.sqrt(half) if on_host(Z) else math.sqrt(half)
         return Z
 
@@ -274,7 +274,7 @@ class Nystroem(FeatureMap):
             features.whitening = whitening_of(features.raw(rows, squared), rows.dtype)
             return features
         rows = X[landmarks] if np.ndim(landmarks) == 1 else landmarks
-        # In float64 whatever the data: its inverse is what matters.
+        # In float64 whatever the data, because the matrix is inverted.
         accurate = rows.astype(np.float64)
         squared = kernel.squared_lengths(accurate)
         gram = cls(kernel, accurate, squared).raw(accurate, squared)
@@ -298,8 +298,8 @@ class Nystroem(FeatureMap):
         return self.kernel.squared_lengths(X)
 
 
-#: Maps drawn at random without a look at the rows: given a kernel, the number of columns, a
-#: number of features, a seed and a dtype. They refuse kernels that they are not for.
+#: Random maps that need no rows: functions of a kernel, the number of columns, the number of
+#: features, a seed and a dtype. They refuse kernels that they are not for.
 RANDOM_MAPS: Mapping[str, Callable[..., FeatureMap]] = {"rff": Fourier.draw}
 
 
@@ -332,7 +332,7 @@ def whitening_of(gram: Array, dtype: Any) -> Array:
     kept = values > ROUNDINGS * rounding * values[-1]
     if not kept.any():
         return np.zeros((len(gram), 1))
-    # As it arrives on workers: the order of an array decides how products with it are rounded.
+    # In C order, as workers receive it: the order decides how products are rounded.
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 

@@ -1,4 +1,4 @@
-"""The one picture of a fit: where the clusters lie, and how the annealing found them."""
+"""The picture of a fit: the clusters, and how the annealing found them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,9 +19,9 @@ def plot_fit(
     random_state: int = 0,
     kernel_names: Sequence[str] | None = None,
 ) -> Figure:
-    """Draw the clusters in kernel PCA coordinates, the annealing trace, and more where there is.
+    """Draw the clusters in kernel PCA coordinates and the annealing trace.
 
-    That is the spectrum of the graph of a heat kernel, or the weights of several kernels.
+    A third panel has the spectrum of the graph of a heat kernel, or the weights of several kernels.
 
     Parameters
     ----------
@@ -30,11 +30,11 @@ def plot_fit(
     X : array or sparse matrix
         The data it was fitted to; the kernel matrix, or the stack of them, if precomputed.
     max_points : int
-        At most so many rows are drawn, a random sample of the data.
+        Most rows that are drawn; of more, a random subsample is.
     random_state : int
-        Seed of that sample.
+        Seed of the subsample.
     kernel_names : sequence of str, default=None
-        What to call the kernels of an estimator of several; when None their index and kernel.
+        Names of the kernels of an estimator of several; when None their index and kernel.
 
     Returns
     -------

@@ -10,12 +10,12 @@ from sklearn.decomposition import KernelPCA
 
 from kernelmeans._sklearn import _safe_indexing
 
-# Okabe and Ito's colours, which the colour-blind can tell apart, without black and with a
-# yellow dark enough for small marks. A marker changes with each round of the colours.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")
+# Okabe and Ito's colours, which the colour-blind can tell apart. Black is not used, and yellow is
+# dark enough for small marks. The marker changes with each round of the colours.
+_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")
 _MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 
-# Smallest distance between two cluster numbers, as a share of the axes.
+# Smallest distance between two cluster numbers, as a fraction of the axes.
 _ROOM = 0.05
 
 
@@ -24,8 +24,8 @@ def draw_clusters(
 ) -> None:
     """Scatter the rows of `X` in kernel PCA coordinates, each cluster with its number.
 
-    Under the heat kernel rows of two columns are drawn as they are: a graph in two pieces has but
-    two points in kernel PCA coordinates.
+    With the heat kernel, rows of two columns are drawn as they are, because the kernel PCA of a
+    graph in two pieces has only two points.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def draw_clusters(
     X : array or sparse matrix
         The data it was fitted to; the kernel matrix, or the stack of them, if precomputed.
     max_points : int
-        At most so many rows are drawn, a random sample of the data.
+        Most rows that are drawn; of more, a random subsample is.
     random_state : int
-        Seed of that sample.
+        Seed of the subsample.
     """
     n = X.shape[-2]  # rows of data, of a kernel matrix or of each in a stack
     rows = np.arange(n)
@@ -55,26 +55,26 @@ def draw_clusters(
             x,
             y,
             s=size,
-            c=_COLOURS[cluster % len(_COLOURS)],
-            marker=_MARKERS[cluster // len(_COLOURS) % len(_MARKERS)],
+            c=_COLORS[cluster % len(_COLORS)],
+            marker=_MARKERS[cluster // len(_COLORS) % len(_MARKERS)],
             linewidths=0,
             alpha=0.65,
         )
-    centres = np.array([np.median(points[labels == cluster], axis=0) for cluster in clusters])
-    _write_numbers(ax, clusters, centres)
-    sample = f", {len(rows)} of {n} rows" if len(rows) < n else ""
-    ax.set_title(f"{len(clusters)} clusters{sample}")
-    what = "heat" if estimator.kernel_.name in ("heat", "graph") else "kernel principal"
+    centers = np.array([np.median(points[labels == cluster], axis=0) for cluster in clusters])
+    _write_numbers(ax, clusters, centers)
+    subsample = f", {len(rows)} of {n} rows" if len(rows) < n else ""
+    ax.set_title(f"{len(clusters)} clusters{subsample}")
+    kind = "heat" if estimator.kernel_.name in ("heat", "graph") else "kernel principal"
     names = getattr(X, "columns", ["column 1", "column 2"])
     if not plain:
-        names = [f"{what} component 1", f"{what} component 2"]
+        names = [f"{kind} component 1", f"{kind} component 2"]
     ax.set_xlabel(str(names[0]))
     ax.set_ylabel(str(names[1]))
     ax.tick_params(labelsize=8)
 
 
 def _is_plain(kernel: Any, X: Any) -> bool:
-    """Whether rows of data show the clusters of a heat kernel themselves."""
+    """Whether rows of data are drawn as they are: two columns, with a heat kernel."""
     if kernel.name != "heat" or X.shape[1] != 2:
         return False
     return bool(kernel.parameters["metric"] != "precomputed")
@@ -87,10 +87,10 @@ def _values(X: Any, rows: Any) -> Any:
 
 
 def _coordinates(estimator: Any, X: Any, rows: Any) -> Any:
-    """Return two kernel principal components of some rows; zeros where there are fewer."""
+    """Two kernel principal components of some rows; zeros if there are fewer components."""
     K = _kernel_matrix(estimator.kernel_, X, rows)
     components = min(2, len(rows))
-    # ARPACK starts at random unless told otherwise; an indefinite kernel is clipped, not refused.
+    # ARPACK's start is random without a seed. An indefinite kernel is clipped, not refused.
     pca = KernelPCA(components, kernel="precomputed", eigen_solver="auto", random_state=0)
     found = pca.fit_transform(np.asarray(K, dtype=np.float64))
     points = np.zeros((len(rows), 2))
@@ -119,13 +119,13 @@ def _combined(kernel: Any, stack: Any) -> Any:
     return total
 
 
-def _write_numbers(ax: Axes, clusters: Any, centres: Any) -> None:
-    """Write each cluster's number at its centre, or beside it with a line where it is crowded."""
+def _write_numbers(ax: Axes, clusters: Any, centers: Any) -> None:
+    """Write each cluster's number at its center, or with a line beside it if others are near."""
     low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
-    places = low + _spread((centres - low) / (high - low)) * (high - low)
+    places = low + _spread((centers - low) / (high - low)) * (high - low)
     halo = [withStroke(linewidth=2.5, foreground="white")]
-    for cluster, centre, place in zip(clusters, centres, places, strict=True):
-        ax.plot([centre[0], place[0]], [centre[1], place[1]], color="0.25", linewidth=0.7, zorder=3)
+    for cluster, center, place in zip(clusters, centers, places, strict=True):
+        ax.plot([center[0], place[0]], [center[1], place[1]], color="0.25", linewidth=0.7, zorder=3)
         ax.text(
             place[0],
             place[1],

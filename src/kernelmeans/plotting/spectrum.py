@@ -1,4 +1,4 @@
-"""The graph of a heat kernel: its eigenvalues, and how many states time leaves apart."""
+"""The graph of a heat kernel: its eigenvalues, and its states over the time."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,18 +13,18 @@ _BLUE = "#0072B2"
 _RED = "#D55E00"
 _GREY = "0.75"
 
-# Eigenvalues that are drawn for each cluster, and at least.
+# Eigenvalues that are drawn for each cluster, and the fewest.
 _PER_CLUSTER, _LEAST = 3, 12
-# How much shorter and longer than the chosen one the times are that are drawn, and their number.
+# The times that are drawn, relative to the one in use: the shortest, the longest, their number.
 _SHORTER, _LONGER = 10, 100
 _TIMES = 200
 
 
 def draw_spectrum(axes: Sequence[Axes], estimator: Any) -> None:
-    """Draw the leading eigenvalues of a fit's graph, and the states left apart over the time.
+    """Draw the leading eigenvalues of a fit's graph, and the number of states over the time.
 
-    A state is a part of the graph that heat has not yet mixed with the others. Where their number
-    stays the same for long, the data have as many clusters. A dashed line marks the chosen time.
+    A state is a part of the graph that heat has not yet mixed with the others. If their number is
+    the same over a long time, the data have so many clusters. A dashed line marks the time in use.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def draw_spectrum(axes: Sequence[Axes], estimator: Any) -> None:
 
 def _draw_eigenvalues(ax: Axes, values: Any, k: int) -> None:
     places = np.arange(1, len(values) + 1)
-    colours = np.where(places <= k, _BLUE, _GREY)
-    ax.scatter(places, values, s=14, c=colours, zorder=3)
+    colors = np.where(places <= k, _BLUE, _GREY)
+    ax.scatter(places, values, s=14, c=colors, zorder=3)
     ax.set_title("Graph")
     ax.set_xlabel(f"number (blue: the first {k})")
     ax.set_ylabel("eigenvalue")

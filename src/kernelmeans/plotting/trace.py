@@ -14,9 +14,8 @@ _RED = "#D55E00"
 def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
     """Draw the objective over the steps, and below it the size of the power.
 
-    Steps with a power of minus infinity, which are steps of plain kernel k-means, are shaded;
-    a dashed line marks the critical power, above which (nearer to 0) all centroids would
-    collapse onto the mean.
+    Hard steps, whose power is minus infinity, are shaded. A dashed line marks the critical power,
+    above which (nearer to 0) all centroids would collapse onto the mean.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from kernelmeans._text import shortened
 _BLUE = "#0072B2"
 _RED = "#D55E00"
 
-# Most bars that leave room for their names, bars that fill the axes, and most letters of a name.
+# Most bars with room for their names, bars that fill the axes, and most letters of a name.
 _MOST = 24
 _LEAST = 8
 _LETTERS = 20
@@ -21,8 +21,8 @@ _LETTERS = 20
 def draw_kernel_weights(ax: Axes, estimator: Any, names: Sequence[str] | None = None) -> None:
     """Draw the weight of each kernel as a bar, in the order of the kernels, the first on top.
 
-    A dashed line marks equal weights where the weights sum to 1. Of more than 24 kernels those of
-    most weight are drawn.
+    If the weights sum to 1, a dashed line marks equal weights. Of more than 24 kernels, those with
+    the largest weights are drawn.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def draw_kernel_weights(ax: Axes, estimator: Any, names: Sequence[str] | None = 
     estimator : MultiKernelPowerKMeans
         A fitted estimator; any with ``kernel_weights_``.
     names : sequence of str, default=None
-        What to call the kernels; when None their index and their kernel's name.
+        Names of the kernels; when None their index and kernel.
     """
     weights = np.asarray(estimator.kernel_weights_, dtype=float)
     n_kernels = len(weights)
@@ -43,7 +43,7 @@ def draw_kernel_weights(ax: Axes, estimator: Any, names: Sequence[str] | None = 
     ax.barh(places, weights[shown], height=0.7, color=_BLUE)
     labels = [shortened(names[index], _LETTERS) for index in shown]
     ax.set_yticks(places, labels, fontsize=8, parse_math=False)
-    # Few bars are no thicker than many.
+    # Free room, so that few bars are no thicker than many.
     spare = max(0, _LEAST - len(shown)) / 2
     ax.set_ylim(len(shown) - 0.4 + spare, -0.6 - spare)
     ax.set_xlim(0, 1.22 * weights.max())
@@ -84,7 +84,7 @@ def _style(ax: Axes) -> None:
 
 
 def _default_names(estimator: Any) -> list[str]:
-    """Index and kernel; the model has no kernel where it is constant on the data."""
+    """Index and kernel; the model has no kernel that is constant on the data."""
     settled = iter(estimator.kernel_.kernels)
     return [
         f"{index}: {next(settled).name if factor else 'constant'}"

@@ -13,13 +13,13 @@ from kernelmeans._typing import Array, DType, IntArray
 from kernelmeans.engines import tree_sum
 
 Term = TypeVar("Term")
-#: Bytes that are read at once if the array does not say better.
+#: Bytes that are read at once unless chunks say otherwise.
 READ_BYTES = 32 * 2**20
-#: Scattered rows that lie this close together are read at once.
+#: Scattered rows within so many bytes are read at once.
 GATHER_BYTES = 64 * 2**10
-#: Larger chunks are read in pieces of this size: the last chunks stay in memory.
+#: Larger chunks are read in parts of this size, because the last ones stay in memory.
 CHUNK_BYTES = 128 * 2**20
-#: Chunks that stay: threads that read in order are at the end of one and the start of the next.
+#: Chunks that stay in memory: threads that read in order are in one and the next.
 HELD_CHUNKS = 2
 
 
@@ -34,9 +34,9 @@ class Rows:
     array : object of shape (n_rows, n_columns)
         Has ``shape`` and ``dtype``, and ``array[a:b]`` reads rows.
     source : str
-        The name of the array in messages, usually its path.
+        The name of the array in messages; usually its path.
     names : list of str, default=None
-        Names of the columns, if they have any.
+        Names of the columns, if there are any.
     chunk : int, default=1
         Rows that the array can only read together.
 
@@ -47,7 +47,7 @@ class Rows:
     shape : tuple of int
         Rows and columns.
     dtype : dtype
-        Of the arrays that are read: float32 stays float32, all other numbers become float64.
+        That of blocks: float32 stays float32, all other numbers become float64.
     chunk : int
         As given, but at most the number of rows, and at most 128 MB.
 
@@ -137,7 +137,7 @@ class Rows:
         Parameters
         ----------
         most : int, default=None
-            Most rows of a block; as many as take 32 MB when None. Larger blocks are cheaper.
+            Most rows of a block; as many as take 32 MB when None. Larger blocks are read faster.
 
         Returns
         -------
@@ -163,18 +163,18 @@ class Rows:
         return blocks
 
     def summed(
-        self, function: Callable[..., Term], add: Callable[[Term, Term], Term], *along: Array
+        self, function: Callable[..., Term], add: Callable[[Term, Term], Term], *per_row: Array
     ) -> Term:
-        """Sum of a function over the blocks, added up in a tree.
+        """Sum of a function over the blocks, in a tree.
 
         Parameters
         ----------
         function : callable
-            Called with the rows of a block, and with its part of each array of ``along``.
+            Called with the rows of a block, and with its values of each array of ``per_row``.
         add : callable
             Sum of two values of the function.
-        *along : ndarray of shape (n_rows,)
-            Further arguments of the function, one value for each row.
+        *per_row : ndarray of shape (n_rows,)
+            Further arguments of the function: one value for each row.
 
         Returns
         -------
@@ -182,7 +182,8 @@ class Rows:
             The sum.
         """
         blocks = self.blocks()
-        return tree_sum((function(self[b], *(own[b] for own in along)) for b in blocks), add)
+        terms = (function(self[block], *(values[block] for values in per_row)) for block in blocks)
+        return tree_sum(terms, add)
 
     def select(self, columns: Sequence[str | int]) -> "Rows":
         """These columns only.
@@ -200,13 +201,13 @@ class Rows:
         Raises
         ------
         ValueError
-            If there is no such column, or one is named twice.
+            If a column is unknown, or is named twice.
         """
         found = positions(self.source, columns, self.shape[1], self.names)
         return self if found == list(range(self.shape[1])) else self._select(found)
 
     def finite(self) -> "Rows":
-        """These rows, which refuse NaN and infinity in every read, since files change.
+        """These rows with a check for NaN and infinity in every read, because files change.
 
         Returns
         -------
@@ -226,7 +227,7 @@ class Rows:
         return rows
 
     def _whole_chunks(self, most: int) -> int:
-        """As many rows, in whole chunks, but at least one chunk."""
+        """At most so many rows in whole chunks, but at least one chunk."""
         return max(self.chunk, most // self.chunk * self.chunk)
 
     def _range(self, start: int, stop: int) -> Array:
@@ -258,7 +259,7 @@ class Rows:
         return X
 
     def _read(self, start: int, stop: int) -> Array:
-        """Rows in a new array; it is filled by blocks, so that no more than one is held twice."""
+        """Rows in a new array, filled by blocks: no more than one is in memory twice."""
         X = np.empty((stop - start, self.shape[1]), self.dtype)
         most = self._whole_chunks(READ_BYTES // (self.array.shape[1] * self.dtype.itemsize))
         edges = [start, *range(start - start % most + most, stop, most), stop]
@@ -277,11 +278,11 @@ class Rows:
         return X
 
     def _load(self, start: int, stop: int) -> NDArray[Any]:
-        """All columns from the array itself; its file may be damaged, or change meanwhile."""
+        """All columns of rows, from the array; its file may be damaged, or may have changed."""
         which = f"{self.source}: rows {start} to {stop - 1}"
         try:
             found = np.asarray(self.array[start:stop])
-            float_type(self.source, found.dtype)  # a store may answer with text
+            float_type(self.source, found.dtype)  # a damaged store may return text
         except MemoryError:
             raise
         except Exception as error:  # a damaged file can fail in any way
@@ -327,7 +328,7 @@ def positions(
     width : int
         The number of columns.
     names : sequence of str or None
-        Their names, if they have any.
+        Their names, if there are any.
 
     Returns
     -------
@@ -337,7 +338,7 @@ def positions(
     Raises
     ------
     ValueError
-        If a column is unknown or named twice, or none is named.
+        If a column is unknown or named twice, or there is none.
     """
     known: dict[str | int, int] = {j: j for j in range(width)}
     known |= {name: j for j, name in enumerate(names or ())}
@@ -356,14 +357,14 @@ def positions(
 
 
 def float_type(source: str, dtype: Any) -> DType:
-    """The dtype in which numbers are read.
+    """The dtype of numbers once they are read.
 
     Parameters
     ----------
     source : str
         The name of the matrix in messages.
     dtype : dtype-like
-        In which they are stored.
+        That of the stored numbers.
 
     Returns
     -------
@@ -373,7 +374,7 @@ def float_type(source: str, dtype: Any) -> DType:
     Raises
     ------
     ValueError
-        If the values are no real numbers.
+        If they are no real numbers.
     """
     stored = np.dtype(dtype)
     if stored.kind not in "fiub":

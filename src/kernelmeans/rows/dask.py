@@ -15,12 +15,12 @@ Term = TypeVar("Term")
 
 
 class DaskRows(Rows):
-    """Rows of a Dask collection; they are computed in every read.
+    """Rows of a Dask collection; each read computes them.
 
     Parameters
     ----------
     collection : dask array of shape (n_rows, n_columns) or dask dataframe
-        Chunks of unknown length are measured; each row is put into a single chunk.
+        Chunks of unknown length are measured, and each row is put into a single chunk.
 
     Raises
     ------
@@ -34,12 +34,12 @@ class DaskRows(Rows):
         if array.numblocks[1] > 1:
             array = array.rechunk({1: -1})
         array = array.astype(self.dtype)
-        # In C order, as rows that are read: sums in other orders round differently.
+        # In C order, as all rows: sums in other orders are rounded differently.
         self.array = array.map_blocks(upright, dtype=self.dtype, meta=array._meta)
         self.chunk = max(self.array.chunks[0])
 
     def blocks(self, most: int | None = None) -> list[slice]:
-        """The chunks that hold rows, however large: a part of one costs as much as the whole."""
+        """The chunks that have rows, however large: a part of one takes as long as the whole."""
         edges = np.concatenate([[0], np.cumsum(self.array.chunks[0])]).tolist()
         return [slice(start, stop) for start, stop in pairwise(edges) if start < stop]
 
@@ -49,25 +49,28 @@ class DaskRows(Rows):
         return [d for d, rows in zip(delayed, self.array.chunks[0], strict=True) if rows]
 
     def summed(
-        self, function: Callable[..., Term], add: Callable[[Term, Term], Term], *along: Array
+        self, function: Callable[..., Term], add: Callable[[Term, Term], Term], *per_row: Array
     ) -> Term:
-        """Sum of a function over the chunks; on the workers, if there are any."""
+        """Sum of a function over the chunks, on the workers if there are any."""
         cluster = Cluster.find()
         if cluster is None:
-            return super().summed(function, add, *along)
+            return super().summed(function, add, *per_row)
         from dask.delayed import delayed
 
         pairs = zip(self.delayed_blocks(), self.blocks(), strict=True)
-        own = [delayed(function)(c, *(values[part] for values in along)) for c, part in pairs]
-        total: Term = cluster.total(cluster.started(own), add)
+        terms = [
+            delayed(function)(chunk, *(values[block] for values in per_row))
+            for chunk, block in pairs
+        ]
+        total: Term = cluster.total(cluster.started(terms), add)
         return total
 
     def finite(self) -> "DaskRows":
-        """The same rows: NaN is found by the worker that holds it."""
+        """The same rows: the worker that holds a chunk looks for NaN."""
         return self
 
     def like(self, values: Array) -> Any:
-        """Values (n_rows,) that have been computed, as a dask array with the chunks of these."""
+        """Computed values (n_rows,) as a dask array with the chunks of these rows."""
         from dask.array import from_array
 
         return from_array(values, self.array.chunks[:1])  # type: ignore[no-untyped-call]
@@ -79,7 +82,7 @@ class DaskRows(Rows):
         return np.array(computed(self.array[start:stop]), order="C")
 
     def _gather(self, indices: IntArray) -> Array:
-        # In ascending order, chunks are cut into fewer pieces.
+        # In ascending order, because Dask then cuts chunks into fewer parts.
         distinct, places = np.unique(indices, return_inverse=True)
         return np.asarray(computed(self.array[distinct]))[places]
 
@@ -90,17 +93,17 @@ def is_dask(X: Any) -> bool:
 
 
 def computed(collection: Any) -> Any:
-    """A Dask collection, computed by the cluster in use, else in this thread.
+    """Compute a Dask collection on the cluster in use, or else in this thread.
 
     Parameters
     ----------
     collection : Dask collection
-        Anything lazy.
+        What to compute.
 
     Returns
     -------
     Any
-        Mostly an array.
+        Its value, usually an array.
 
     Raises
     ------
@@ -116,19 +119,19 @@ def computed(collection: Any) -> Any:
 def _as_array(collection: Any) -> tuple[Any, list[str] | None]:
     """A dask array with chunks of known lengths, and the names of its columns."""
     names = None
-    held = getattr(collection, "_meta", None)
-    if hasattr(held, "columns"):
+    meta = getattr(collection, "_meta", None)
+    if hasattr(meta, "columns"):
         columns = list(collection.columns)
-        # As in scikit-learn, columns have names only if all of them are texts.
+        # As in scikit-learn, columns have names only if all of them are strings.
         names = columns if all(isinstance(name, str) for name in columns) else None
         collection = collection.to_dask_array(lengths=True)
-    elif not isinstance(held, np.ndarray):
-        what = type(collection if held is None else held).__name__
+    elif not isinstance(meta, np.ndarray):
+        what = type(collection if meta is None else meta).__name__
         raise ValueError(
             f"X: Dask collections must be dataframes, or dask arrays of NumPy arrays, got {what}; "
             "for arrays of another type, use X.map_blocks to convert their chunks."
         )
     if collection.ndim == 2 and np.isnan(collection.shape[0]):
-        # A copy, because this changes the array it is asked of.
+        # A copy, because compute_chunk_sizes changes its array.
         collection = collection.copy().compute_chunk_sizes()
     return collection, names

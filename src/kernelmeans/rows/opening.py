@@ -1,4 +1,4 @@
-"""From a file, or an array that is not in memory, to its rows."""
+"""Rows of a file, or of an array that is not in memory."""
 
 import mmap
 import os
@@ -29,12 +29,12 @@ def open_rows(path: str | PathLike[str], columns: Sequence[str | int] | None = N
     path : path-like
         A file with the suffix .npy or .parquet, or the folder of a Zarr array.
     columns : sequence of str or int, default=None
-        The columns wanted, by name or position; all when None. Others may hold anything.
+        The columns to read, by name or position; all when None. Others may hold anything.
 
     Returns
     -------
     Rows
-        Read when they are asked for.
+        The rows; each is read when it is used.
 
     Raises
     ------
@@ -87,8 +87,8 @@ def as_rows(X: Any) -> Rows | None:
     ----------
     X : object
         A `Rows`, a `numpy.memmap`, a ``polars.LazyFrame`` whose rows have a fixed order, a Dask
-        array or data frame, or an array on disk: anything with ``shape``, ``dtype`` and slices but
-        without arithmetic, as ``zarr.Array`` and ``h5py.Dataset``.
+        array or data frame, or an array on disk. The last is anything with ``shape``, ``dtype`` and
+        slices but without arithmetic, such as ``zarr.Array`` and ``h5py.Dataset``.
 
     Returns
     -------
@@ -98,8 +98,8 @@ def as_rows(X: Any) -> Rows | None:
     Raises
     ------
     ValueError
-        If it is a matrix without rows, or of anything but real numbers, or a Dask collection of
-        anything but NumPy arrays.
+        If it is a matrix without rows, or of anything but real numbers; or if it is a Dask
+        collection of anything but NumPy arrays.
 
     Examples
     --------
@@ -124,9 +124,9 @@ def as_rows(X: Any) -> Rows | None:
 
 
 class NpyFile:
-    """An array in C order in a file, which is read without a memory map.
+    """An array in C order in a file, read without a memory map.
 
-    Looking at the map of a file that has become shorter kills the process.
+    A process that reads the map of a file that has become shorter is killed.
 
     Parameters
     ----------
@@ -147,13 +147,13 @@ class NpyFile:
 
     def __getitem__(self, rows: slice) -> Array:
         X = np.empty((rows.stop - rows.start, self.shape[1]), self.dtype)
-        left = X.view(np.uint8).reshape(-1).data
+        unread = X.view(np.uint8).reshape(-1).data
         place = self.offset + rows.start * X.strides[0]
-        while left:
-            count = os.preadv(self._file, [left], place)
+        while unread:
+            count = os.preadv(self._file, [unread], place)
             if not count:
                 raise OSError("the file has become shorter")
-            left, place = left[count:], place + count
+            unread, place = unread[count:], place + count
         return X
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -163,7 +163,7 @@ class NpyFile:
 class MemoryMap:
     """A memory-mapped array, in any byte order and any order of its axes.
 
-    A file that is cut at the very moment at which a block is copied is not noticed in time.
+    A file that becomes shorter while a block is copied is not noticed in time.
 
     Parameters
     ----------
@@ -173,13 +173,13 @@ class MemoryMap:
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array, self.shape, self.dtype = array, array.shape, array.dtype
-        # Views may have other offsets than they say, but the map beneath them knows its own.
+        # The offset of a view may be wrong, but not that of the map that it is a view of.
         whole: Any = array
         while not isinstance(whole.base, mmap.mmap):
             whole = whole.base
         self._whole = whole
-        begin = whole.offset - whole.offset % mmap.ALLOCATIONGRANULARITY
-        self._end = begin + len(whole.base)
+        start = whole.offset - whole.offset % mmap.ALLOCATIONGRANULARITY
+        self._end = start + len(whole.base)
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
         if self._whole.base.size() < self._end:
@@ -187,7 +187,7 @@ class MemoryMap:
         return self.array[rows]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An array is pickled with its numbers; joblib reads others for views with negative strides.
+        # Pickled alone, an array takes its numbers along; joblib mistakes negative strides.
         array, whole = self.array, self._whole
         if whole.filename is None:
             raise TypeError("a memory map of an unnamed file cannot be pickled: name the file")
@@ -224,7 +224,7 @@ def _mapped(array: Any) -> Rows:
 
 
 def _read_zarr(path: Path) -> Rows:
-    """Rows of a Zarr array, or of the only array of a group, or of that named X."""
+    """Rows of a Zarr array; of a group, those of its only array, or of the one named X."""
     try:
         import zarr
     except ImportError as error:

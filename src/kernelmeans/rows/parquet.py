@@ -21,7 +21,7 @@ class Frame:
     source : str
         Its name in messages.
     file : Path or None
-        The file that the frame reads. A change of it is found before each read, because polars
+        The file that the frame reads. Each read first looks whether it has changed, because polars
         panics at shorter files.
 
     Raises
@@ -46,7 +46,7 @@ class Frame:
 
     def __getitem__(self, rows: slice) -> Array:
         if self._state != _state(self.file):
-            raise OSError("it is not what it was when it was opened")
+            raise OSError("it has changed since it was opened")
         try:
             frame = self.frame.slice(rows.start, rows.stop - rows.start).collect()
         except pl.exceptions.PanicException as error:  # not a subclass of Exception
@@ -57,8 +57,7 @@ class Frame:
 class FrameRows(Rows):
     """Rows of a lazy frame.
 
-    Parquet is decoded in pages, which hold some hundred thousand rows of a column. Chunks are large
-    for this reason.
+    Chunks are large, because Parquet is decoded in pages of some hundred thousand rows.
 
     Parameters
     ----------
@@ -72,7 +71,7 @@ class FrameRows(Rows):
         super().__init__(array, source, array.names, chunk)
 
     def _select(self, positions: list[int]) -> Rows:
-        # Other columns are not even decoded.
+        # The frame then does not decode other columns.
         frame = self.array.frame.select([self.array.names[j] for j in positions])
         rows = FrameRows(frame, self.source, self.array.file)
         return rows.finite() if self._finite else rows
@@ -86,7 +85,7 @@ def read_parquet(path: Path, columns: Sequence[str | int] | None = None) -> Fram
     path : Path
         The file.
     columns : sequence of str or int, default=None
-        The columns to read, all when None.
+        The columns to read; all when None.
 
     Returns
     -------
@@ -110,7 +109,7 @@ def read_parquet(path: Path, columns: Sequence[str | int] | None = None) -> Fram
 
 
 def _state(file: Path | None) -> tuple[int, int] | None:
-    """Size and time of a file; writing changes them."""
+    """Size of a file and time of the last write."""
     if file is None:
         return None
     found = file.stat()
