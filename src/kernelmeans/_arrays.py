@@ -103,8 +103,11 @@ def smallest(x: Array) -> tuple[IntArray, Array]:
     """Index of the smallest value along the first axis (the first of equal ones), and the value."""
     least = reduce("min", x, axis=0)
     if isinstance(x, np.ndarray):
-        # argmax copies its array, and one byte for each entry is less than a number.
-        return (x == least).argmax(axis=0).astype(np.int32), least
+        # argmax copies its array first; the largest of small integers needs no copy.
+        last = len(x) - 1
+        from_last = np.arange(last, -1, -1, dtype=np.min_scalar_type(last))
+        marked = (x == least) * from_last.reshape(-1, *[1] * least.ndim)
+        return last - marked.max(axis=0).astype(np.int32), least
     xp = namespace(x)
     return xp.asarray(reduce("argmin", x, axis=0), dtype=xp.int32), least
 

@@ -109,6 +109,8 @@ class GramSpace(Space):
         return (coefficients,)
 
     def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
+        if partial[0].shape[-1] == self.n_samples:
+            return partial
         (into,) = total or (self._zeros(*partial[0].shape[:2]),)
         into[:, :, block] = partial[0]
         return (into,)
@@ -157,7 +159,7 @@ class GramSpace(Space):
             own = places[part]
             moved = take(flat, own, axis=0)
             moved *= take(rest, own, axis=0)
-            moved += self.rows.combined(changes.coefficients[part], self.device_weight)
+            moved += self.rows.combined(changes.coefficients(part, n), self.device_weight)
             put_rows(vectors, (changes.clusters[part], changes.restarts[part]), moved)
             norms = np.zeros(k * restarts) if part.start else unchanged
             norms[own] = to_numpy(xp.vecdot(take(coefficients, own, axis=0), moved))
@@ -185,15 +187,14 @@ class GramSpace(Space):
         return slices(self.n_samples, self.rows.at_a_time)
 
     def at(self, indices: IntArray) -> Centroids:
-        coefficients = self._zeros(*indices.shape)
-        xp = namespace(coefficients)
-        products = xp.empty_like(coefficients)
+        products = self._zeros(*indices.shape)
+        xp = namespace(products)
         flat = xp.reshape(products, (-1, self.n_samples))
         for some in slices(indices.size, self.rows.at_a_time):
             flat[some, ...] = self.rows.read(indices.ravel()[some])
-        for (j, r), index in np.ndenumerate(indices):
-            coefficients[j, r, int(index)] = 1
         own = xp.asarray(indices[..., None], device=products.device)
+        every = xp.arange(self.n_samples, device=products.device)
+        coefficients = xp.astype(own == every, products.dtype)
         norms = to_numpy(xp.take_along_axis(products, own, axis=-1)[..., 0])
         weight = self.sample_weight[indices]
         mass = np.where(weight > 0, weight, np.nan)
