@@ -12,11 +12,10 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.spaces.base import Space
-from kernelmeans.spaces.centroids import Centroids
+from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
 from kernelmeans.spaces.kernel_rows import ComputedRows, HeldRows, KernelRows, Origin, kernel_rows
 from kernelmeans.spaces.predictor import ROW_BUDGET, Embedding, Predictor, slices
 from kernelmeans.spaces.step import Changes, Moved, Step
-from kernelmeans.spaces.sums import Memory, Sums, Trace
 
 
 class GramSpace(Space):
