@@ -63,7 +63,7 @@ class GramSpace(Space):
         computed = ComputedRows(kernel, self.X, itemsize, device, budget)
         self.row_budget, self._lengths = computed.row_budget, computed.lengths
         self.rows: KernelRows = computed
-        weights = device.put(sample_weight / sample_weight.sum())
+        weights = self.device_weight / float(sample_weight.sum())
         xp, matrix = namespace(weights), None
         if row_budget is None:
             matrix = xp.empty((n, n), dtype=weights.dtype, device=weights.device)
