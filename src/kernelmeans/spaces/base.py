@@ -100,7 +100,8 @@ class Space(ABC):
     def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         """The total of the blocks before, None for the first, and a block's partial sums.
 
-        In place, and in block order, so that sums do not depend on threads.
+        In place, and in block order, so that sums do not depend on threads. Those of a single block
+        may be its coefficients themselves.
         """
 
     @abstractmethod
