@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from array_api_compat import array_namespace, is_cupy_array, is_torch_array, to_device
+from array_api_compat import (
+    array_namespace,
+    is_cupy_array,
+    is_dask_array,
+    is_jax_array,
+    is_torch_array,
+    to_device,
+)
 from numpy.typing import ArrayLike
 
 from kernelmeans._typing import Array, IntArray
@@ -27,9 +34,19 @@ def on_host(x: Any) -> bool:
     return isinstance(x, HOST_TYPES) or scipy.sparse.issparse(x)
 
 
+def is_foreign(x: Any) -> bool:
+    """Whether this is an array of another library than NumPy, in memory and writable."""
+    if x is None or isinstance(x, np.ndarray):
+        return False
+    if is_torch_array(x) or is_cupy_array(x):
+        return True
+    known = on_host(x) or is_dask_array(x) or is_jax_array(x)
+    return hasattr(x, "__array_namespace__") and hasattr(x, "__dlpack__") and not known
+
+
 def to_numpy(x: Any) -> Any:
-    """A NumPy array of the same values; itself if it is one, and a sparse array as it is."""
-    if on_host(x):
+    """An array of another library as NumPy's; anything else as it is."""
+    if isinstance(x, HOST_TYPES) or not is_foreign(x):
         return x
     if is_torch_array(x):
         return np.asarray(to_device(x.detach(), "cpu"))

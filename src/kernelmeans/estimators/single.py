@@ -5,7 +5,7 @@ from typing import Any, ClassVar, cast
 
 from kernelmeans._typing import Array
 from kernelmeans.estimators.base import KernelClusterer
-from kernelmeans.estimators.inputs import Input, one_kernel
+from kernelmeans.estimators.inputs import Graph, Input, KernelMatrix
 from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, KERNEL
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Method, hard
@@ -18,10 +18,18 @@ _OF_KERNEL = ("kernel", "gamma", "degree", "coef0", "kernel_params", "n_neighbor
 class OneKernelClusterer(KernelClusterer):
     """Estimators with the kernel parameters of scikit-learn, and those of the heat kernel."""
 
+    kernel: str | Callable[..., Any]
+    metric: str
     kernel_: Kernel
 
     def _make_input(self) -> Input:
-        return one_kernel({name: getattr(self, name) for name in _OF_KERNEL})
+        parameters = {name: getattr(self, name) for name in _OF_KERNEL}
+        kernel = self.kernel if isinstance(self.kernel, str) else None
+        if kernel == "precomputed":
+            return KernelMatrix(parameters)
+        if kernel == "graph" or (kernel == "heat" and self.metric == "precomputed"):
+            return Graph(parameters)
+        return Input(parameters)
 
     @property
     def gamma_(self) -> float | None:

@@ -59,21 +59,31 @@ class GramSpace(Space):
         self.sample_weight = sample_weight
         self.engine = engine
         self.device_weight = device.put(sample_weight)
+        n, itemsize = sample_weight.shape[0], sample_weight.itemsize
         budget = 4 * ROW_BUDGET if row_budget is None else row_budget
-        computed = ComputedRows(kernel, self.X, self.device_weight, budget)
+        computed = ComputedRows(kernel, self.X, itemsize, device, budget)
         self.row_budget, self._lengths = computed.row_budget, computed.lengths
-        held = row_budget is None
-        self.rows: KernelRows = HeldRows(computed, self.device_weight) if held else computed
-        self.keeps_rows = held and device.is_host
-        weights = like(sample_weight / sample_weight.sum(), self.device_weight)
-        means = namespace(weights).empty_like(weights)
+        self.rows: KernelRows = computed
+        weights = device.put(sample_weight / sample_weight.sum())
+        xp, matrix = namespace(weights), None
+        if row_budget is None:
+            matrix = xp.empty((n, n), dtype=weights.dtype, device=weights.device)
+            self.rows = HeldRows(matrix, itemsize, computed, device)
+            self.keeps_rows = device.is_host
 
-        def project(block: slice) -> None:
+        def project(block: slice) -> Array:
             # What is not finite is refused below, with a message of its own.
             with np.errstate(all="ignore"):
-                means[block] = self.rows.values(block) @ weights
+                values = computed.values(block)
+                if matrix is not None:
+                    matrix[block, ...] = values
+                projected: Array = values @ weights
+                return projected
 
-        engine.run(project, slices(self.n_samples, self.rows.at_a_time), self.rows.in_flight)
+        means = xp.empty_like(weights)
+        blocks = slices(n, self.rows.at_a_time)
+        for block, projected in engine.map(project, blocks, self.rows.in_flight):
+            means[block] = projected
         with np.errstate(all="ignore"):
             diagonal = like(kernel.diagonal(self.X), means)
         check_finite(kernel, to_numpy(means), to_numpy(diagonal))
