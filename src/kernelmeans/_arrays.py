@@ -125,7 +125,8 @@ def put_rows(x: Array, where: tuple[IntArray, IntArray], rows: Array) -> None:
 def put_first(x: Array, indices: IntArray, values: Array | float) -> Array:
     """Put values into x (k, R, block) at ``indices`` (R, block) along the first axis."""
     if isinstance(x, np.ndarray):
-        np.put_along_axis(x, indices[None], values, axis=0)
+        restarts, samples = (np.arange(size) for size in indices.shape)
+        x[indices, restarts[:, None], samples] = values
         return x
     # The standard has no such function, so this is a copy.
     xp = namespace(x)

@@ -325,9 +325,12 @@ class Space(ABC):
 
     def floor(self, centroids: Centroids) -> Array:
         """Smallest squared distance told from zero in each restart, shape (R,)."""
+        return np.full(centroids.shape[1], self._floor, dtype=self.dtype)
+
+    @cached_property
+    def _floor(self) -> float:
         resolution = np.finfo(self.dtype)
-        floor = max(8 * resolution.eps * self.magnitude, resolution.tiny)
-        return np.full(centroids.shape[1], floor, dtype=self.dtype)
+        return max(8 * float(resolution.eps) * self.magnitude, float(resolution.tiny))
 
     @property
     def out_of_reach(self) -> Array:
