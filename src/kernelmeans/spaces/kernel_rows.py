@@ -10,7 +10,7 @@ import numpy as np
 from kernelmeans._arrays import beside, double, like, namespace, on_host, picked, to_numpy
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel, lengths_of
+from kernelmeans.kernels import Kernel
 from kernelmeans.spaces.predictor import LARGEST_BLOCK, ROW_BUDGET, portions, slices
 
 #: On a device: bytes of kernel rows that are computed together to fill a cached matrix, most bytes
@@ -66,7 +66,7 @@ class Origin:
 
 
 def kernel_rows(
-    kernel: Kernel, X: Data | None, lengths: Array | None
+    kernel: Kernel, X: Data | None, norms: Array | None
 ) -> Callable[[Data, Array | None], Array]:
     """The kernel values of rows against X as a function of them and, if precomputed, K(x, x).
 
@@ -76,8 +76,8 @@ def kernel_rows(
         The kernel.
     X : {ndarray, CSR matrix} of shape (n_samples, n_features) or None
         Training rows; None where the kernel is precomputed.
-    lengths : ndarray of shape (n_samples,) or None
-        Their lengths in feature space, where the kernel is normalised.
+    norms : ndarray of shape (n_samples,) or None
+        Their norms before normalisation; None if the kernel is not normalised.
     """
     against = kernel.against(X)
 
@@ -87,16 +87,12 @@ def kernel_rows(
             # rows must not depend on whether they are the very array of the fit.
             rows = rows.copy()
         values = against(rows)
-        if lengths is None:
+        if norms is None:
             return values
-        squared = kernel.squared_lengths(rows) if diagonal is None else diagonal
-        own = lengths_of(squared, kernel.name)[:, None]
         if kernel.precomputed:
-            values = values / own
-        else:
-            values /= own
-        values /= lengths
-        return values
+            values = namespace(values).asarray(values, copy=True)
+        diagonal = kernel.diagonal(rows) if diagonal is None else diagonal
+        return kernel.divide_by_norms(values, diagonal, norms)
 
     return values_of
 
@@ -158,9 +154,13 @@ class ComputedRows(KernelRows):
 
     def __init__(self, kernel: Kernel, X: Data, weight: Array, row_budget: int) -> None:
         self._kernel, self._X, self._weight = kernel, X, weight
-        self.lengths = beside(kernel.lengths(X), weight) if kernel.normalized else None
-        self._diagonal = beside(kernel.squared_lengths(X), weight) if kernel.precomputed else None
-        self._values_of = kernel_rows(kernel, X, self.lengths)
+        self.norms: Array | None = None
+        self._diagonal: Array | None = None
+        if kernel.normalized or kernel.precomputed:
+            diagonal = beside(kernel.diagonal(X), weight)
+            self.norms = kernel.norms(diagonal)
+            self._diagonal = diagonal if kernel.precomputed else None
+        self._values_of = kernel_rows(kernel, X, self.norms)
         # Restarts want room too, but not what lets four threads work.
         share = min(row_budget, max(row_budget // 4, 4 * LARGEST_BLOCK), ROW_BUDGET)
         self.row_budget = share if on_host(weight) else min(row_budget, DEVICE_ROW_BUDGET)
@@ -186,7 +186,7 @@ class ComputedRows(KernelRows):
     def read(self, which: slice | IntArray) -> Array:
         values = self.values(which)
         # In place where the values are fresh: a second copy would break the budget.
-        fresh = self.lengths is not None or not self._kernel.precomputed
+        fresh = self.norms is not None or not self._kernel.precomputed
         return self._origin.center(values, picked(self._origin.means, which), in_place=fresh)
 
 
