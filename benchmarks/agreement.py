@@ -1,9 +1,9 @@
-"""What rounding changes on real data: precision, threads, a perturbation of the kernel matrix.
+"""Effects of rounding on real data: precision, threads, a perturbation of the kernel matrix.
 
 Run ``python benchmarks/agreement.py``, with ``--sets`` for some sets only and ``--kernel heat`` for
-the heat kernel, with another order of the rows and a second run in place of the kernel matrix.
-Sets that kernelmeans_paper.datasets has not fetched yet are left out. (Costs, NMI and steps of
-methods and schedules are printed by ``kernelmeans-paper single schedules``.)
+the heat kernel. Another order of the rows and a second run then replace the kernel matrix. Sets
+that kernelmeans_paper.datasets has not fetched yet are left out. (Costs, NMI and steps of methods
+and schedules are printed by ``kernelmeans-paper single schedules``.)
 """
 
 import argparse
@@ -44,7 +44,7 @@ def agreement(names: list[str]) -> None:
 
 
 def agreement_of_heat(names: list[str]) -> None:
-    """The same for heat kernels, whose graph knows no order of rows."""
+    """The same for heat kernels, whose graph does not depend on the order of rows."""
     print("kernel='heat', 5 seeds: lowest ARI between two fits of the same rows")
     head = f"{'':<20}{'float32/64':>12}{'another order':>15}{'1/2 threads':>13}{'second run':>12}"
     print(head)

@@ -1,9 +1,9 @@
-"""What ``approximation="auto"`` takes: its time and true cost beside those of the exact kernel.
+"""The choice of ``approximation="auto"``: its time and true cost beside those of the exact kernel.
 
 Run ``python benchmarks/auto.py [default components threshold]``; without names all three are run:
 the default at many rows; how many components it takes; and up to how many rows the exact kernel is
-fast. ``--seeds`` says how many fits each figure is the mean of. Seconds are the processors', of all
-threads together, so that other programs matter little.
+fast. Each figure is the mean of ``--seeds`` fits. Seconds are processor seconds of all threads
+together, so that other programs matter little.
 """
 
 import argparse
@@ -25,14 +25,14 @@ from kernelmeans.lowrank import auto_components
 from kernelmeans_paper.datasets import fetch, is_present
 
 K = 10
-#: Rows that the exact kernel is fitted on; of more only true costs are computed.
+#: Most rows of a fit with the exact kernel; for more rows only true costs are computed.
 MOST_EXACT = 20_000
 #: Exact steps from the labels of a fit.
 STEPS = 5
 
 
 class Fit(NamedTuple):
-    """A fit, and what its labels cost under the exact kernel."""
+    """A fit, and the cost of its labels under the exact kernel."""
 
     model: KernelPowerKMeans
     seconds: float
@@ -71,7 +71,7 @@ def patches(n: int, size: int, image: int) -> np.ndarray:
     return extract_patches_2d(picture, (size, size), max_patches=n, random_state=0).reshape(n, -1)
 
 
-#: What the rules were chosen on, and what confirmed them.
+#: The sets on which the rules were chosen, and those that confirmed them.
 CHOSEN_ON: dict[str, Callable[[int], np.ndarray]] = {
     "blobs x 2": lambda n: blobs(n, 2),
     "blobs x 6": lambda n: blobs(n, 6),
@@ -107,7 +107,7 @@ def kernel_blocks(X: np.ndarray, gamma: float) -> Iterator[tuple[slice, np.ndarr
 
 
 def exact_steps(X: np.ndarray, gamma: float, labels: np.ndarray, steps: int) -> list[float]:
-    """True kernel k-means cost of some labels, and after each of some exact steps from them."""
+    """True kernel k-means cost of labels, and after each of a few exact steps from them."""
     costs = []
     for _ in range(steps + 1):
         members = np.eye(labels.max() + 1, dtype=np.float32)[labels]
@@ -136,7 +136,7 @@ def fall(costs: list[float]) -> float:
 
 
 def default(seeds: int) -> None:
-    """The default beside the exact kernel, where that is not an hour's work."""
+    """The default beside the exact kernel, where that does not take an hour."""
     print(f"The default, and approximation=None; k = {K}, float64, mean of {seeds} seeds.")
     print("true cost: of the labels, over that of the exact fit; falls: in exact steps from them")
     for n, p in ((15_000, 6), (15_000, 50), (60_000, 16)):
@@ -146,8 +146,8 @@ def default(seeds: int) -> None:
         costs = exact_steps(X, model.gamma_, model.labels_, STEPS)
         low, high = model.inertia_bounds_
         print(f"{n} x {p}: {model.approximation_}: {model.approximation_reason_}")
-        print(f"  auto {seconds:.2f} s; {model.approximation_error_:.2%} of the trace left out,")
-        print(f"  true cost {costs[0]:.6g} within the certificate's {low:.6g} to {high:.6g};")
+        print(f"  auto {seconds:.2f} s; {model.approximation_error_:.2%} of the trace is residual,")
+        print(f"  true cost {costs[0]:.6g} within the bounds {low:.6g} to {high:.6g};")
         print(f"  falls by {fall(costs):.4f} % in {STEPS} steps", flush=True)
         if n > MOST_EXACT:
             continue
@@ -161,7 +161,7 @@ def default(seeds: int) -> None:
 
 
 def components(seeds: int) -> None:
-    """How far labels from so many landmarks still fall in exact steps, for each set."""
+    """How far exact steps lower the cost of labels from so many landmarks, for each set."""
     counts = (10, 30, 100, auto_components(8000, K))
     print(f"Landmarks: trace left out, fall of the true cost in {STEPS} exact steps;")
     print(f"8000 rows or all, standardised, k = {K}, mean of {seeds} seeds")
@@ -184,7 +184,7 @@ def components(seeds: int) -> None:
 
 
 def threshold(seeds: int) -> None:
-    """Seconds of the exact kernel and of landmarks, and which of them the rule takes."""
+    """Seconds of the exact kernel and of landmarks, and the one that the rule takes."""
     print("Exact kernel, landmarks; seconds, how many times faster, and what auto takes")
     for k, p in ((3, 10), (10, 6), (10, 200), (50, 16)):
         for n in (2000, 4000, 8000):
@@ -206,7 +206,7 @@ PARTS = {"default": default, "components": components, "threshold": threshold}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("parts", nargs="*", help="default, components, threshold")
-    parser.add_argument("--seeds", type=int, default=3, help="fits that figures are the mean of")
+    parser.add_argument("--seeds", type=int, default=3, help="fits for each figure")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     for part in arguments.parts or PARTS:

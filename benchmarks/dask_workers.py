@@ -1,4 +1,4 @@
-"""Fits on Dask workers, processes of one thread each: how much faster two are, and what kills cost.
+"""Fits on Dask workers of one thread each: the speed of two, and the cost of killing one.
 
 Run ``python benchmarks/dask_workers.py`` for the time with one worker and with two in turn, and
 for the labels compared with those of a fit without a cluster; with ``--kills 10`` for ten fits on
@@ -35,7 +35,7 @@ def chunk_of_blobs(rows: int, block_id: tuple[int, int]) -> np.ndarray:
 
 
 def blobs(rows: int, chunk: int) -> da.Array:
-    """Overlapping round clusters that are made where they are wanted, always the same."""
+    """Overlapping round clusters, computed where they are needed and always the same."""
     chunks = ((chunk,) * (rows // chunk), (COLUMNS,))
     meta = np.empty((0, 0), np.float32)
     return da.map_blocks(chunk_of_blobs, chunk, chunks=chunks, dtype=np.float32, meta=meta)
@@ -83,7 +83,7 @@ def speed(arguments: argparse.Namespace) -> None:
     ratio = statistics.median(one / two for one, two in pairs)
     print(f"time with 1 worker / with 2 workers: {ratio:.2f} (target >= 1.6)")
     here, taken = fitted(arguments, X)
-    print(f"    here{taken:>10.1f}{here.n_iter_:>7}   features made anew at each step")
+    print(f"    here{taken:>10.1f}{here.n_iter_:>7}   features recomputed in each step")
     for count, model in models.items():
         print(f"labels with {count} as here: {same(model, here)}")
 
@@ -103,7 +103,7 @@ def kills(arguments: argparse.Namespace) -> None:
     print(f"undisturbed: {undisturbed:.1f} s, {reference.n_iter_} steps", flush=True)
     right = 0
     for number in range(1, arguments.kills + 1):
-        # New ones each time: now and then a nanny does not bring its worker back.
+        # New workers each time: sometimes a nanny does not restart its worker.
         with workers(2) as client:
             persisted = X.persist()
             pid = rng.choice(sorted(client.run(os.getpid).values()))

@@ -1,9 +1,9 @@
-"""Which several kernels are the default: widths, neighbours, neighbours and one Gaussian.
+"""Candidates for the default of several kernels: widths, neighbours, neighbours and one Gaussian.
 
 Run ``python benchmarks/families.py`` (all tables) or name some: ``single views weights anchors``.
-NMI is arithmetic, the mean over seeds. Half of the sets are those that the rule for the number of
-neighbours was chosen on, the others confirm it. Sets that are not here are left out: those of
-kernelmeans_paper.datasets, and MATLAB files of views whose addresses stand in this file.
+NMI is arithmetic, the mean over seeds. The rule for the number of neighbours was chosen on half of
+the sets; the others confirm it. Missing sets are left out: those of kernelmeans_paper.datasets, and
+MATLAB files of views whose addresses are in this file.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.preprocessing import StandardScaler, normalize
 
-from heat_neighbours import CHOSEN_ON
+from heat_neighbors import CHOSEN_ON
 from heat_sets import NAMES, load, present
 from kernelmeans import MultiKernelPowerKMeans
 from kernelmeans.heat import auto_neighbors
@@ -57,7 +57,7 @@ IMAGES = {
 WEIGHED = ("yale", "seeds", "glioma", "varied")
 SCALINGS = ("unit-variance", None)
 STRENGTHS = (0.1, 0.5, 2.0, np.inf)
-#: Draws of anchors that are taken together.
+#: Numbers of anchor sets that are used together.
 DRAWS = (1, 3, 5, 10)
 
 
@@ -74,11 +74,11 @@ def fits(kernels: Kernels, X: Any, y: Any, seeds: int, **others: Any) -> tuple[f
 
 
 def candidates(n: int, k: int) -> dict[str, Kernels]:
-    """What each table, or each view, is clustered by."""
+    """The kernels of each table, or of each view."""
     auto = auto_neighbors(n, k)
 
-    def heat(*neighbours: int) -> Kernels:
-        return [{"kernel": "heat", "n_neighbors": min(own, n)} for own in neighbours]
+    def heat(*n_neighbors: int) -> Kernels:
+        return [{"kernel": "heat", "n_neighbors": min(count, n)} for count in n_neighbors]
 
     return {
         "widths": ["widths"],
@@ -118,7 +118,7 @@ def single(seeds: int, names: list[str]) -> None:
 
 
 def views(seeds: int) -> None:
-    """Each view its own graph, or its own widths; texts are rows of length 1."""
+    """A graph, or widths, for each view; texts are rows of norm 1."""
     print("\nSeveral views")
     table(map(viewed, filter(here, (*TEXTS, *IMAGES))), seeds)
 
@@ -160,12 +160,12 @@ def weights(seeds: int) -> None:
             for strength in STRENGTHS:
                 given = {"kernel_scaling": scaling, "entropy_weight": strength}
                 nmi, found, _ = fits(["neighbors", "rbf"], *load(name), seeds, **given)
-                shares = " ".join(f"{weight:.2f}" for weight in found)
-                print(f"{name:<10}{scaling!s:<15}{strength:<6g}{nmi:.3f}  {shares}", flush=True)
+                weights = " ".join(f"{weight:.2f}" for weight in found)
+                print(f"{name:<10}{scaling!s:<15}{strength:<6g}{nmi:.3f}  {weights}", flush=True)
 
 
 def anchors(seeds: int) -> None:
-    """Several draws of anchors, each a kernel of its own."""
+    """Several random sets of anchors, each of them a kernel."""
     print("\nDraws of anchors, equal weights: NMI and processor seconds of one fit")
     print(f"{'':<18}" + "".join(f"{draws:>16}" for draws in DRAWS))
     moons = {f"moons {n}": make_moons(n, noise=0.1, random_state=0) for n in (10**4, 10**5)}

@@ -2,10 +2,10 @@
 
 Run ``python benchmarks/frontier.py``, with ``--tables`` and ``--seeds`` for less. Tables that
 kernelmeans_paper.datasets has not fetched are left out. Every method fits the same standardised
-rows with the kernel rbf of rms width, or with ``--kernel heat``. Its time is that of a whole fit on
-one processor, its cost that of the labels under that kernel. A cell is a table and a number of
-clusters; cells run side by side, one on each processor. The best known cost of a cell is the least
-of all runs of all methods.
+rows with the kernel rbf of rms width, or with ``--kernel heat``. Times are those of whole
+fits on one processor, costs those of the labels under that kernel. A cell is a table and a number
+of clusters; cells run side by side, one on each processor. The best known cost of a cell is the
+least of all runs of all methods.
 """
 
 import argparse
@@ -39,7 +39,7 @@ METHODS |= {
     "default": lambda k, seed: KernelPowerKMeans(k, random_state=seed),
     "default, n_swaps=200": lambda k, seed: KernelPowerKMeans(k, n_swaps=200, random_state=seed),
 }
-#: A cost of some hundred rows that is nothing but rounding.
+#: A cost of some hundred rows that is rounding only.
 NIL = 1e-6
 COMPARED, DEFAULT = ("plain, n_init=20", "plain, n_init=100"), "default"
 
@@ -93,7 +93,7 @@ def cell(name: str, k: int, seeds: int, kernel: str) -> dict[str, list[tuple[flo
 
 
 def runs(names: list[str], seeds: int, kernel: str) -> dict[str, np.ndarray]:
-    """What all cells find, by method: shape (cells, seeds, 4)."""
+    """Figures of all cells, by method: shape (cells, seeds, 4)."""
     found = []
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         cells = [(name, k) for name in names for k in N_CLUSTERS]
@@ -108,7 +108,7 @@ def runs(names: list[str], seeds: int, kernel: str) -> dict[str, np.ndarray]:
 
 
 def gap(cost: Any, best: Any) -> Any:
-    """Percent above the best cost, which is nil where the pieces of a graph are the clusters."""
+    """Percent above the best cost, which is 0 where the pieces of a graph are the clusters."""
     return 100 * (cost - best) / np.maximum(best, NIL)
 
 

@@ -1,7 +1,7 @@
 """Step time over the bare products on a device, as ratios of two things measured in one run.
 
 Run ``python benchmarks/gpu.py``; where there is no GPU it says so. ``--device cpu`` runs the same
-on PyTorch's CPU, at sizes of its own.
+on PyTorch's CPU, at smaller sizes.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def report(
 
 
 def runner(space: Space, restarts: int) -> Callable[[int], object]:
-    """A run from random samples, cut off after some steps at soft powers."""
+    """A run from random samples, stopped after a few soft steps."""
     generators = [np.random.RandomState(seed) for seed in range(restarts)]
     seeds = random_seeds(space, K, generators)
 
@@ -90,10 +90,10 @@ def gram(device: Device, n: int, cached: bool, wait: Callable[[], None]) -> None
         blocks = list(space._held_blocks())
         rows, width = device.put(X), blocks[0].stop
         block = device.put(rng.random((width, n), dtype=np.float32))
-        name = "matrix-free: kernel rows made anew"
+        name = "matrix-free: kernel rows recomputed"
 
         def bare() -> None:
-            # What any such step multiplies; nothing for the exponentials.
+            # The products of any such step; nothing for the exponentials.
             for own in blocks:
                 rows[own, ...] @ rows.T
                 A @ block[: own.stop - own.start, ...].T
@@ -132,7 +132,7 @@ def main() -> None:
     on_gpu = name.startswith("cuda")
     wait = (lambda: torch.cuda.synchronize(name)) if on_gpu else (lambda: None)
     what = torch.cuda.get_device_name(name) if on_gpu else "PyTorch's CPU"
-    # Threads that wait for each other on busy cores would be all that is measured.
+    # On busy cores, threads that wait for each other would dominate the time.
     torch.set_num_threads(torch.get_num_threads() if on_gpu else 1)
     n_cached, n_free, n_features, width = SIZES["cuda" if on_gpu else "cpu"]
     print(f"{what}, PyTorch {torch.__version__}, float32 products: ", end="")

@@ -5,9 +5,10 @@ rows, downloaded where they are absent. Sets that kernelmeans_paper.datasets has
 left out, and so is UMAP + HDBSCAN where umap-learn is not installed. Every method fits the same
 rows: as they are for images and digits, standardised for the others. HDBSCAN's noise counts as one
 cluster.
-NMI is arithmetic, seconds are those of the clock. ``--splits`` adds how well new rows are
-predicted: the mean ARI over that many splits between `predict` on a fifth of the rows that the fit
-has not seen and the labels that a fit of all rows gives them.
+
+NMI is arithmetic, seconds are those of the clock. ``--splits`` adds a figure for the prediction of
+new rows: the mean ARI over that many splits between `predict` on a held-out fifth of the rows and
+the labels of these rows in a fit of all rows.
 """
 
 import argparse
@@ -33,9 +34,9 @@ NAMES = (
     "digits", "coil20", "orl", "yale", "jaffe", "isolet", "seeds", "glioma", "tox_171",
     "lung_discrete",
 )  # fmt: skip
-#: Columns whose units mean nothing to each other.
+#: Sets whose columns have different units.
 SCALED = ("seeds", "isolet", "glioma", "tox_171", "lung_discrete")
-#: Components that Gaussian mixtures are fitted to where there are more columns.
+#: Most principal components for Gaussian mixtures.
 COMPONENTS = 20
 Method = Callable[[np.ndarray, int], np.ndarray]
 
@@ -51,12 +52,12 @@ def mixture(X: np.ndarray, k: int) -> np.ndarray:
 
 
 def with_umap(X: np.ndarray, k: int) -> np.ndarray:
-    """HDBSCAN of UMAP's two coordinates, as UMAP's documentation has it."""
+    """HDBSCAN of UMAP's two coordinates, as in UMAP's documentation."""
     import umap
 
     near = min(30, len(X) - 1)
     made = umap.UMAP(n_neighbors=near, min_dist=0.0, random_state=0).fit_transform(X)
-    # A tenth of the mean class: UMAP's documentation takes some such share on MNIST.
+    # A tenth of the mean class: UMAP's documentation takes about such a fraction on MNIST.
     return HDBSCAN(min_cluster_size=max(5, len(X) // (10 * k))).fit_predict(made)
 
 
@@ -99,7 +100,7 @@ def predicted(X: np.ndarray, k: int, splits: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", default=NAMES)
-    parser.add_argument("--splits", type=int, default=0, help="splits that predict is tried on")
+    parser.add_argument("--splits", type=int, default=0, help="splits on which predict is tried")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     print(f"{'NMI/ARI/purity/s':<16}" + "".join(f"{name:>22}" for name in METHODS))

@@ -1,8 +1,8 @@
-"""Heat kernels: what a fit is spent on, and how it grows from thousands of rows to ten millions.
+"""Heat kernels: the time of the parts of a fit, and of fits of up to ten million rows.
 
-Run ``python benchmarks/heat_scale.py [digits graph anchors]``. Fits by anchors are processes of
-their own that read their rows from disk; what the rows' features take is printed before, and the
-peak of anonymous memory after. Seconds of the clock, and of both processors together.
+Run ``python benchmarks/heat_scale.py [digits graph anchors]``. Each fit by anchors is a
+process that reads its rows from disk. The memory of the features is printed before the fit, the
+peak of anonymous memory after it. Seconds are those of the clock, and of both processors together.
 """
 
 import argparse

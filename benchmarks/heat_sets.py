@@ -61,7 +61,7 @@ def dense_and_sparse() -> Labelled:
 
 
 def debris(n_clumps: int, distance: float) -> Labelled:
-    """Four clusters, and clumps of twelve rows that belong to what is nearest: a torn graph."""
+    """Four clusters, and clumps of twelve rows that belong to the nearest one: a torn graph."""
     X, y = datasets.make_blobs(1000, centers=np.array([[0, 0], [5, 0], [0, 5], [5, 5]]),
                                cluster_std=1.2, random_state=0)  # fmt: skip
     rng = np.random.default_rng(0)
@@ -109,7 +109,7 @@ def load(name: str) -> Labelled:
 
 
 def present(names: list[str]) -> list[str]:
-    """Those of the sets that are here; says which are not."""
+    """The sets that are present; prints the missing ones."""
     absent = [name for name in names if name in FETCHED and not is_present(name)]
     if absent:
         print(f"Left out, not fetched yet by kernelmeans_paper.datasets: {', '.join(absent)}")

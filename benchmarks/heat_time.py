@@ -1,7 +1,7 @@
 """The time of heat kernels: rules compared by the labels of one default fit.
 
 Run ``python benchmarks/heat_time.py``, with ``--sets`` for some sets only. All rules get the same
-graphs and the same eigenvalues; the features, and all that follows, are the library's.
+graphs and the same eigenvalues. The features, and everything after them, are the library's.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from kernelmeans.heat.basis import leading_pairs, normalized, solve_time
 from kernelmeans.heat.pieces import find_pieces
 from kernelmeans.kernels.formulas import unit_rows
 
-#: Times that a rule may find, also where it has no solution.
+#: Bounds of the time, also for rules without a solution.
 SHORTEST, LONGEST = 1e-2, 1e6
 
 
@@ -33,7 +33,7 @@ class Spectrum(NamedTuple):
 
 
 def spectrum(kernel: HeatKernel, k: int) -> Spectrum:
-    """What the rules look at: the graph of a fitted kernel, ten pairs for each cluster."""
+    """The input of the rules: the graph of a fitted kernel, ten pairs for each cluster."""
     graph = kernel._features.rows.graph(kernel.parameters["n_neighbors"])
     pieces, S = find_pieces(graph, k), normalized(graph)
     values, vectors = [], []
@@ -62,7 +62,7 @@ def trace(own: Spectrum) -> float:
 
 
 def counted(own: Spectrum) -> float:
-    """The same where eigenvectors that live on few rows are no whole states."""
+    """The same, but eigenvectors that live on few rows are not whole states."""
     rows = 1 / (own.vectors**4).sum(axis=0)
     count = np.minimum(1, rows / (0.05 * len(own.vectors) / own.k))
     if count[own.values > 1 - 1e-12].sum() >= own.k - 1e-3:

@@ -1,7 +1,7 @@
 """Labelled sets of some ten thousand rows that kernelmeans_paper.datasets does not offer.
 
-Files are found in the folder of data that ``KERNELMEANS_DATA`` names, and downloaded into it where
-they are absent: from public repositories at one commit each, with their hashes checked.
+Files are read from the folder that ``KERNELMEANS_DATA`` names. Missing files are downloaded into
+it, each from one commit of a public repository, and their hashes are checked.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What a low rank costs in quality: matched starts against the exact kernel, on real data.
+"""The quality of a low rank: matched starts against the exact kernel, on real data.
 
 Run ``python benchmarks/lowrank.py``, with ``--sets`` for some sets only. Sets that
 kernelmeans_paper.datasets has not fetched yet are left out.

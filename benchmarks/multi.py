@@ -3,8 +3,8 @@
 Run ``python benchmarks/multi.py`` (all tables) or name some: ``schedules fits scalings text
 trivial``. Only the last is printed where kernelmeans_paper.datasets has not fetched the data of the
 others yet. (The paper's table of methods is printed by ``kernelmeans-paper multi``.) NMI of text
-views with both normalisations: by the arithmetic mean of the entropies (as the paper, and all else
-here) and by their maximum (as Du et al.).
+views is printed with both normalisations: by the arithmetic mean of the entropies (as in the paper,
+and everywhere else here) and by their maximum (as in Du et al.).
 """
 
 import argparse
@@ -28,7 +28,7 @@ from kernelmeans_paper.methods import PAPER_SCHEDULE
 from kernelmeans_paper.problems import prepared
 
 STARTS = 20
-#: Seeds of the schedules: the standard error of 20 starts is about .004.
+#: Seeds of the schedules: the standard error of 20 starts is about 0.004.
 SEEDS = 4
 #: Image sets with the kernels of Du et al.
 SETS = ("yale", "jaffe", "orl")
@@ -39,7 +39,7 @@ SCHEDULES = {
     "plain steps": {"eta": 1.04},
     "the paper's": dict(PAPER_SCHEDULE),
 }
-#: Moves of whole fits, one for each of as many seeds as there are starts.
+#: Swap moves of whole fits; there are as many seeds as starts.
 MOVES = {"annealed": 0, "default": "auto"}
 SCALINGS = ("unit-variance", "cosine", "min-max", None)
 STRENGTHS = (0.1, 0.3, 1.0, 2.0, 5.0, np.inf)
@@ -67,7 +67,7 @@ def schedules() -> None:
         X, y = prepared(name)
         K, k = du2015_kernels(X), len(np.unique(y))
         for title, schedule in SCHEDULES.items():
-            # Matched starts: what schedules make of them, without swap moves.
+            # Schedules from matched starts, without swap moves.
             model = MultiKernelPowerKMeans(
                 k, kernels="precomputed", n_init=STARTS, n_swaps=0, **schedule
             )
@@ -99,7 +99,7 @@ def fits() -> None:
 
 
 def scalings() -> None:
-    """How kernels are put on one scale, and the weight of the entropy: mean NMI of 20 starts."""
+    """Scaling of the kernels, and the weight of the entropy: mean NMI of 20 starts."""
     print("\nNMI (arithmetic) of MKPK by scaling and entropy_weight, mean of 20 starts; in "
           "brackets the largest kernel weight")  # fmt: skip
     print(f"{'':<24}" + "".join(f"{f'{strength:g}':>16}" for strength in STRENGTHS))
@@ -146,7 +146,7 @@ def text() -> None:
 
 
 def trivial() -> None:
-    """Four noisy views that tell of the classes, and one of two columns that does not."""
+    """Four noisy views of the classes, and one of two columns without information."""
     print("\nFour noisy views of five classes and a trivial one, mean of 10 made sets: NMI by "
           "entropy_weight and, in brackets, weight of the trivial view")  # fmt: skip
     print(f"{'noise':<8}" + "".join(f"{f'{strength:g}':>16}" for strength in STRENGTHS))

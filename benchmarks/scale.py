@@ -1,7 +1,7 @@
-"""Time, memory and cost from ten thousand rows to millions, beside what scikit-learn offers.
+"""Time, memory and cost from ten thousand rows to millions, beside scikit-learn's methods.
 
 Run ``python benchmarks/scale.py [rows steps disk refusal]``; without names all but the rows from
-disk are run. Each fit is a process of its own, so that its peak memory can be told. ``--large``
+disk are run. Each fit is a process, so that its peak memory can be measured. ``--large``
 adds ten million rows from disk, ``--figure FILE`` draws the times, ``--folder`` says where the
 files of rows go (they take up to 8 GB and are deleted).
 """
@@ -89,7 +89,7 @@ class Peak:
 
 
 def status(field: str) -> int:
-    """Bytes that Linux tells of this process: RssAnon, or VmHWM (the peak of all memory)."""
+    """Bytes that Linux reports for this process: RssAnon, or VmHWM (the peak of all memory)."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * int(next(line for line in lines if line.startswith(field)).split()[1])
 
@@ -235,7 +235,7 @@ def written(folder: Path, n: int, p: int) -> Path:
 
 
 def fit_from_disk(file: Path, n_landmarks: int, budget: str) -> tuple[float, float, int, str]:
-    """Seconds, peak anonymous memory, steps and how the kernel was held."""
+    """Seconds, peak anonymous memory, steps, and how the kernel was held."""
     X = np.load(file, mmap_mode="r")
     model = KernelPowerKMeans(
         K,
@@ -254,7 +254,7 @@ def fit_from_disk(file: Path, n_landmarks: int, budget: str) -> tuple[float, flo
 
 
 def disk(folder: Path) -> None:
-    """More rows than memory may hold, and what making features anew costs at each step."""
+    """More rows than memory may hold, and the time to recompute features in each step."""
     with tempfile.TemporaryDirectory(dir=folder) as own:
         n, p = 2_000_000, 1000
         file = written(Path(own), n, p)
@@ -266,7 +266,7 @@ def disk(folder: Path) -> None:
     for n, p, n_landmarks in ((400_000, P, LANDMARKS), (100_000, 1000, 100), (400_000, P, 0)):
         ratio = anew_over_held(n, p, n_landmarks)
         what = f"{n_landmarks} landmarks" if n_landmarks else "linear kernel"
-        print(f"a step with features made anew / held, {n} x {p}, {what}: {ratio:.2f}", flush=True)
+        print(f"a step with features recomputed / held, {n} x {p}, {what}: {ratio:.2f}", flush=True)
 
 
 def disk_over_memory(n: int, p: int, n_landmarks: int, budget: str) -> float:
@@ -282,7 +282,7 @@ def disk_over_memory(n: int, p: int, n_landmarks: int, budget: str) -> float:
 
 
 def anew_over_held(n: int, p: int, n_landmarks: int, n_steps: int = 8) -> float:
-    """Time of steps whose features are made anew over that of steps that hold them."""
+    """Time of steps that recompute features over that of steps that hold them."""
     with tempfile.TemporaryDirectory() as own:
         X = np.load(written(Path(own), n, p), mmap_mode="r")
         weight = np.ones(n, np.float32)
@@ -318,7 +318,7 @@ def large(folder: Path, budget: str) -> None:
 
 
 def refusal() -> None:
-    """What a kernel matrix of a million rows is answered with."""
+    """The message for a kernel matrix of a million rows."""
     start = time.perf_counter()
     try:
         KernelPowerKMeans(K, kernel="rbf", approximation=None).fit(blobs(1_000_000, P))
@@ -330,7 +330,7 @@ def refusal() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parts = ("rows", "steps", "disk", "refusal")
-    # With choices, Python 3.11 does not take no parts at all.
+    # With `choices` Python 3.11 refuses an empty list of parts.
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(parts))
     parser.add_argument("--large", action="store_true", help="ten million rows from disk too")
     parser.add_argument("--budget", default="4GB", help="memory budget of the ten million rows")

@@ -3,7 +3,7 @@
 Run ``python benchmarks/shapes.py [gallery spirals discs bananas]``; without names all are run. The
 gallery is scikit-learn's (six sets of 500 rows, standardised, as its example draws them). The
 bananas have at most ``--most`` rows. UMAP + HDBSCAN is left out where umap-learn is not installed.
-A method that would take minutes or all memory on so many rows is left out there, with a dash.
+A dash stands for a method that would take minutes or all memory on so many rows.
 Seconds are those of the clock; ARI is adjusted for chance, NMI is arithmetic.
 """
 
@@ -23,7 +23,7 @@ from graphs import with_umap
 from heat_sets import discs, spirals
 from kernelmeans import KernelPowerKMeans
 
-#: Name, rows, classes (None: there are none to find) and number of clusters.
+#: Name, rows, classes (None if there are none) and number of clusters.
 Set = tuple[str, np.ndarray, np.ndarray | None, int]
 Method = Callable[[np.ndarray, int], np.ndarray]
 SEED = 30

@@ -51,7 +51,7 @@ def report(name: str, measured: list[float], target: str) -> None:
 
 
 def steps(space: Space, k: int, restarts: int, n_steps: int) -> Callable[[], object]:
-    """A default run from random samples, cut off after some steps."""
+    """A default run from random samples, stopped after a few steps."""
     generators = [np.random.RandomState(seed) for seed in range(restarts)]
     seeds = random_seeds(space, k, generators)
     with space.engine:
@@ -129,7 +129,7 @@ def setup(n: int = 6000, rounds: int = 9) -> None:
             steps, start = 0.0, time.process_time()
             model.fit(rows)
             pairs.append((time.process_time() - start, steps))
-        # The first is to warm up.
+        # The first one is a warm-up.
         whole, loop = zip(*pairs[1:], strict=True)
         ratio = statistics.median(a / b for a, b in pairs[1:])
         name = f"CPU of a fit / its {model.n_iter_} steps, n={n}, k=10, float32, {given['kernel']}"
@@ -138,7 +138,7 @@ def setup(n: int = 6000, rounds: int = 9) -> None:
 
 
 def several_kernels(n_steps: int = 25) -> None:
-    """The same with twelve kernels, whose weights move at each step, and the memory of a fit."""
+    """The same with twelve kernels, whose weights change in each step, and the memory of a fit."""
     rng = np.random.default_rng(0)
     n, n_kernels, k, restarts = 2000, 12, 20, 5
     X = rng.standard_normal((n, 20), dtype=np.float32)
@@ -183,7 +183,7 @@ def kernel_cost(K: np.ndarray, labels: np.ndarray) -> float:
 
 
 def against_tslearn(X: np.ndarray, gamma: float, K: np.ndarray, target: str) -> None:
-    """Twenty restarts of both, and the true cost of what they found."""
+    """Twenty restarts of both, and the true cost of their labels."""
     try:
         from tslearn.clustering import KernelKMeans as TslearnKernelKMeans
     except ImportError:

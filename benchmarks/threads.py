@@ -1,7 +1,7 @@
-"""CPU time of fits in a thread of their own, relative to the same fits in the main thread.
+"""CPU time of fits in another thread, relative to the same fits in the main thread.
 
-Run ``python benchmarks/threads.py``. BLAS is held at one thread in both, so that the ratio is 1 but
-for noise; where a limit is ignored in other threads it is 2 and more.
+Run ``python benchmarks/threads.py``. BLAS is held at one thread in both, so the ratio is 1 except
+for noise. If other threads ignored the limit, it would be 2 and more.
 """
 
 import statistics

@@ -1,15 +1,15 @@
 """Kernel power k-means of a Dask array, on a cluster that is started here.
 
 Needs the extra dask; the progress bar needs scikit-learn 1.9 and rich. To use a cluster that is
-running already, give its scheduler instead of starting one, ``Client("tcp://address:8786")``: every
-fit and every answer goes to the workers of the client in use, which must have kernelmeans, and the
-same versions of it and of NumPy as this process. The chunks of rows are the pieces of work: some
-tens of megabytes each, at least as many as there are threads, and small enough that a chunk with
-its features fits into half of a worker's memory. ``persist()`` keeps them on the workers; without
-it they are made again by each pass that needs rows, and an array that began in this process is
-sent out again each time. What needs all pairs of rows is refused, as ``approximation=None`` with a
-kernel that is neither linear nor cosine. ``approximation="auto"`` takes landmarks by itself; the
-heat kernel has anchors then, however few the rows.
+running already, give its scheduler instead of starting one, ``Client("tcp://address:8786")``. Every
+fit and every prediction goes to the workers of the client in use. They must have the same versions
+of kernelmeans and NumPy as this process. Chunks of rows are the pieces of work: some tens
+of megabytes each, at least as many as there are threads, and small enough that a chunk with its
+features fits into half of a worker's memory. ``persist()`` keeps them on the workers. Without it
+they are computed again by each pass that needs rows, and an array that began in this process is
+sent out again each time. Operations on all pairs of rows are refused, for instance
+``approximation=None`` with a kernel that is neither linear nor cosine. ``approximation="auto"``
+takes landmarks by itself. The heat kernel then has anchors, however few the rows.
 """
 
 import dask.array as da
@@ -22,7 +22,7 @@ K, CHUNK, N_CHUNKS = 6, 20_000, 10
 
 
 def ring_and_blobs(block_id: tuple[int, int]) -> np.ndarray:
-    """A chunk of rows, made by the worker that needs it: a ring, and blobs within."""
+    """A chunk of rows, computed by the worker that needs it: a ring, and blobs inside."""
     rng = np.random.default_rng(block_id)
     cluster = rng.integers(K, size=CHUNK)
     angle = 2 * np.pi * np.where(cluster == 0, rng.random(CHUNK), cluster / (K - 1))
@@ -48,7 +48,7 @@ def main() -> None:
         labels = model.predict(X)
         print(labels)
         print("rows in each cluster:", da.bincount(labels, minlength=K).compute())
-    # The model needs no cluster any more.
+    # The model no longer needs the cluster.
     print("the middle of the first blob is in cluster", model.predict([[2.5, 0.0]])[0])
 
 

@@ -1,7 +1,7 @@
 """Clusters that are not round: k-means, spectral clustering and kernel power k-means.
 
-Two moons, two circles and two spirals, and what three methods make of them, each by its default but
-for the number of clusters, and with spectral clustering's graph of nearest neighbours. Needs
+Two moons, two circles and two spirals, clustered by three methods. All parameters but the number of
+clusters have their defaults, and spectral clustering uses its graph of nearest neighbours. Needs
 matplotlib. Writes shapes.png, or the file named on the command line.
 """
 
@@ -20,7 +20,7 @@ COLOURS = np.array(["#0072B2", "#E69F00"])
 
 
 def spirals(n: int = 500) -> tuple[np.ndarray, np.ndarray]:
-    """Two arms about one centre, with noise."""
+    """Two arms around one center, with noise."""
     rng = np.random.default_rng(0)
     angle = np.sqrt(rng.uniform(0.05, 1, n)) * 3 * np.pi
     arm = np.c_[np.cos(angle), np.sin(angle)] * angle[:, None]

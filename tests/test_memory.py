@@ -40,13 +40,13 @@ def test_other_numbers_are_refused(given):
 
 
 def test_no_budget_is_most_of_the_memory_whatever_is_free(monkeypatch):
-    monkeypatch.setattr(memory, "total_bytes", lambda: 1000)
-    monkeypatch.setattr(memory, "free_bytes", lambda: 0)
+    monkeypatch.setattr(memory, "machine_memory", lambda: (0, 1000))
     assert memory.budget_bytes(None) == 800
 
 
 def test_free_memory_is_what_the_machine_has_to_give():
-    assert 0 < memory.free_bytes() <= memory.total_bytes() <= psutil.virtual_memory().total
+    free, total = memory.machine_memory()
+    assert 0 < free <= total <= psutil.virtual_memory().total
 
 
 @pytest.fixture(params=["v2", "v1"])
@@ -83,15 +83,13 @@ def container(request, monkeypatch, tmp_path):
 )
 def test_a_containers_limit_counts(container, limit, used, idle, total, free):
     container(limit, used, idle)
-    assert memory.total_bytes() == total
-    assert memory.free_bytes() == free
+    assert memory.machine_memory() == (free, total)
 
 
 @pytest.mark.parametrize("limit", ["max", 2**63 - 4096])
 def test_a_container_without_a_limit(container, limit):
     container(limit, 200, 0)
-    assert memory.total_bytes() == 2000
-    assert memory.free_bytes() == 1000
+    assert memory.machine_memory() == (1000, 2000)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # Importing scikit-learn takes a second, which `kernelmeans --help` should not.
     if name in __all__:
-        return getattr(import_module("kernelmeans.estimators"), name)
+        globals()[name] = found = getattr(import_module("kernelmeans.estimators"), name)
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from array_api_compat import array_namespace, is_cupy_array, is_torch_array, to_device
+from array_api_compat import (
+    array_namespace,
+    is_cupy_array,
+    is_dask_array,
+    is_jax_array,
+    is_torch_array,
+    to_device,
+)
 from numpy.typing import ArrayLike
 
 from kernelmeans._typing import Array, IntArray
@@ -27,9 +34,19 @@ def on_host(x: Any) -> bool:
     return isinstance(x, HOST_TYPES) or scipy.sparse.issparse(x)
 
 
+def is_foreign(x: Any) -> bool:
+    """Whether this is an array of another library than NumPy, in memory and writable."""
+    if x is None or isinstance(x, np.ndarray):
+        return False
+    if is_torch_array(x) or is_cupy_array(x):
+        return True
+    known = on_host(x) or is_dask_array(x) or is_jax_array(x)
+    return hasattr(x, "__array_namespace__") and hasattr(x, "__dlpack__") and not known
+
+
 def to_numpy(x: Any) -> Any:
-    """A NumPy array of the same values; itself if it is one, and a sparse array as it is."""
-    if on_host(x):
+    """An array of another library as NumPy's; anything else as it is."""
+    if isinstance(x, HOST_TYPES) or not is_foreign(x):
         return x
     if is_torch_array(x):
         return np.asarray(to_device(x.detach(), "cpu"))
@@ -86,8 +103,11 @@ def smallest(x: Array) -> tuple[IntArray, Array]:
     """Index of the smallest value along the first axis (the first of equal ones), and the value."""
     least = reduce("min", x, axis=0)
     if isinstance(x, np.ndarray):
-        # argmax copies its array, and one byte for each entry is less than a number.
-        return (x == least).argmax(axis=0).astype(np.int32), least
+        # argmax copies its array first; the largest of small integers needs no copy.
+        last = len(x) - 1
+        from_last = np.arange(last, -1, -1, dtype=np.min_scalar_type(last))
+        marked = (x == least) * from_last.reshape(-1, *[1] * least.ndim)
+        return last - marked.max(axis=0).astype(np.int32), least
     xp = namespace(x)
     return xp.asarray(reduce("argmin", x, axis=0), dtype=xp.int32), least
 
@@ -105,7 +125,8 @@ def put_rows(x: Array, where: tuple[IntArray, IntArray], rows: Array) -> None:
 def put_first(x: Array, indices: IntArray, values: Array | float) -> Array:
     """Put values into x (k, R, block) at ``indices`` (R, block) along the first axis."""
     if isinstance(x, np.ndarray):
-        np.put_along_axis(x, indices[None], values, axis=0)
+        restarts, samples = (np.arange(size) for size in indices.shape)
+        x[indices, restarts[:, None], samples] = values
         return x
     # The standard has no such function, so this is a copy.
     xp = namespace(x)

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_cupy_array, is_dask_array, is_jax_array, is_torch_array
+from array_api_compat import is_cupy_array, is_torch_array
 
-from kernelmeans._arrays import beside, namespace, on_host, to_numpy
+from kernelmeans._arrays import beside, is_foreign, namespace, on_host
 from kernelmeans._typing import Array
 from kernelmeans._warnings import warn_user
-from kernelmeans.memory import Budget, budget_bytes, free_bytes, total_bytes
+from kernelmeans.memory import TOTAL_FRACTION, Budget, budget_bytes, machine_memory
 
 #: A number just above 1 in float32, which TF32 and the like round to 1.
 JUST_ABOVE = 1 + 2.0**-13
@@ -46,7 +46,7 @@ class Device:
         if memory_budget is not None:
             return Budget(budget_bytes(memory_budget))
         free, total = self.memory()
-        return Budget(budget_bytes(None, total), free)
+        return Budget(int(TOTAL_FRACTION * total), free)
 
     def memory(self) -> tuple[int, int]:
         """Bytes of free memory, with the reserve of the library, and of all memory."""
@@ -63,7 +63,7 @@ class Device:
             reserve = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
             free, total = torch.cuda.mem_get_info(device)
             return int(free + reserve), int(total)
-        return free_bytes(), total_bytes()
+        return machine_memory()
 
     def warn_if_rounding(self) -> None:
         """Warn if float32 products are rounded to fewer digits on this device."""
@@ -114,21 +114,6 @@ def device_of(name: str | None, X: Any) -> Device:
             f"X is on the device {X.device}, which has no float64, in which sums are kept; pass it "
             "on another device, or NumPy's (X.cpu().numpy() for PyTorch)."
         ) from None
-
-
-def is_foreign(X: Any) -> bool:
-    """Whether X is an array of another library than NumPy, in memory and writable."""
-    if X is None or isinstance(X, np.ndarray):
-        return False
-    if is_torch_array(X) or is_cupy_array(X):
-        return True
-    known = on_host(X) or is_dask_array(X) or is_jax_array(X)
-    return hasattr(X, "__array_namespace__") and hasattr(X, "__dlpack__") and not known
-
-
-def hosted(X: Any) -> Any:
-    """An array of another library as NumPy's; anything else as it is."""
-    return to_numpy(X) if is_foreign(X) else X
 
 
 def answer(values: Any, given: Any) -> Any:

@@ -100,7 +100,7 @@ def check_memory(
         )
 
 
-def budget_bytes(memory_budget: int | str | None, total: int | None = None) -> int:
+def budget_bytes(memory_budget: int | str | None) -> int:
     """Bytes that a fit may take.
 
     Free memory does not count, because results depend on the budget.
@@ -109,8 +109,6 @@ def budget_bytes(memory_budget: int | str | None, total: int | None = None) -> i
     ----------
     memory_budget : int, str or None
         Bytes, a text such as ``"4GB"`` or ``"500 MiB"``, or None for 80 % of all memory.
-    total : int, default=None
-        All memory of the device; that of this machine or container when None.
 
     Returns
     -------
@@ -129,7 +127,7 @@ def budget_bytes(memory_budget: int | str | None, total: int | None = None) -> i
     4000000000
     """
     if memory_budget is None:
-        return int(TOTAL_FRACTION * (total_bytes() if total is None else total))
+        return int(TOTAL_FRACTION * machine_memory()[1])
     if isinstance(memory_budget, str):
         text = memory_budget.strip().upper()
         number = text.rstrip("KMGTIB ")
@@ -147,34 +145,23 @@ def budget_bytes(memory_budget: int | str | None, total: int | None = None) -> i
     return int(size)
 
 
-def total_bytes() -> int:
-    """Memory of this machine, or of its container if that is less.
+def machine_memory() -> tuple[int, int]:
+    """Memory of this machine, or of its container.
 
     Returns
     -------
-    int
-        Bytes.
+    free, total : int
+        Bytes that this process could still take, and all.
 
     Examples
     --------
-    >>> from kernelmeans.memory import free_bytes, total_bytes
-    >>> 0 < free_bytes() < total_bytes()
+    >>> from kernelmeans.memory import machine_memory
+    >>> free, total = machine_memory()
+    >>> 0 < free < total
     True
     """
-    limit, _ = _container()
-    return min(int(psutil.virtual_memory().total), limit)
-
-
-def free_bytes() -> int:
-    """Memory that this process can still take, also inside a container.
-
-    Returns
-    -------
-    int
-        Bytes.
-    """
-    limit, used = _container()
-    return min(int(psutil.virtual_memory().available), max(limit - used, 0))
+    machine, (limit, used) = psutil.virtual_memory(), _container()
+    return min(int(machine.available), max(limit - used, 0)), min(int(machine.total), limit)
 
 
 def _container() -> tuple[int, int]:

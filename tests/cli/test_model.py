@@ -129,7 +129,9 @@ def test_a_foreign_type_is_named_and_refused(refused, model_file, data):
 def test_a_foreign_estimator_is_refused_though_skops_trusts_it(refused, model_file, data):
     other = Pipeline([("cluster", LogisticRegression())])
     rewritten(model_file, lambda content: content.update(pipeline=other))
-    assert "refused, for it holds" in refused("predict", model_file, data, "--labels", "new.csv")
+    assert "refused, because it holds" in refused(
+        "predict", model_file, data, "--labels", "new.csv"
+    )
 
 
 def test_a_foreign_step_is_refused_though_skops_trusts_it(refused, model_file, data):
@@ -137,7 +139,9 @@ def test_a_foreign_step_is_refused_though_skops_trusts_it(refused, model_file, d
         content["pipeline"].steps.insert(0, ("odd", LogisticRegression()))
 
     rewritten(model_file, insert)
-    assert "refused, for it holds" in refused("predict", model_file, data, "--labels", "new.csv")
+    assert "refused, because it holds" in refused(
+        "predict", model_file, data, "--labels", "new.csv"
+    )
 
 
 def test_a_newer_format_says_what_wrote_it(refused, model_file, data):
@@ -216,7 +220,7 @@ def refusal(path: Path, most: float = 10**6) -> str:
 )
 def test_functions_are_refused_though_skops_trusts_some(model_file, value):
     rewritten(model_file, lambda content: content.update(extra=value))
-    assert "refused, for it holds types" in refusal(model_file)
+    assert "refused, because it holds types" in refusal(model_file)
 
 
 def test_a_sparse_matrix_that_is_put_together_by_hand(sparse_model):

@@ -96,7 +96,7 @@ def test_names_that_are_no_utf8(run, data, options):
             pytest.skip("this file system has UTF-8 only")
     result = run("fit", str(source), *OPTIONS, *options)
     assert result.exit_code == 2
-    assert "no name in UTF-8: rename it" in result.stderr
+    assert "is not a name in UTF-8: rename it" in result.stderr
 
 
 @pytest.mark.usefixtures("folder")

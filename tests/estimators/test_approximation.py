@@ -739,14 +739,14 @@ class TestMemory:
     @pytest.mark.parametrize("dtype", ["float64", "float32"])
     def test_a_million_samples_are_refused_at_once_and_told_what_to_do(self, dtype):
         rows = np.random.default_rng(0).standard_normal((10**6, 3)).astype(dtype)
-        start = time.perf_counter()
+        start = time.process_time()
         message = (
             r"n_samples=1000000: the kernel matrix, with the centroids, takes [48]\.0 TB "
-            r"\([48]0\d{11} bytes\).*Set approximation='auto' \(low rank\)"
+            r"\([48]0\d{11} bytes\).*Set approximation='landmarks' \(low rank\)"
         )
         with pytest.raises(MemoryError, match=message):
             KernelPowerKMeans(4, kernel="rbf", approximation=None).fit(rows)
-        assert time.perf_counter() - start < 2
+        assert time.process_time() - start < 2
 
     def test_many_samples_need_no_matrix(self):
         rows, y = data.blobs(100_000, 3, 4)

@@ -369,11 +369,13 @@ def test_runs_on_draws_are_the_same_on_the_workers(workers, monkeypatch, model):
 def test_each_block_of_new_rows_is_compared_by_one_thread(monkeypatch):
     """Dask works on several blocks at a time already."""
     model, pools = clone(LINEAR).fit(X), []
-    monkeypatch.setattr(predictor, "Threads", lambda n=None: pools.append(n) or Threads(n))
+    monkeypatch.setattr(predictor, "Threads", lambda n: pools.append(n) or Threads(n))
+    monkeypatch.setattr(predictor, "portions", lambda *own: (20, 4))  # several parts of a block
+    monkeypatch.setattr(predictor, "available_threads", lambda: 3)
     labels = model.predict(lazy()).compute(scheduler="synchronous")
     assert set(pools) == {1}
     assert_array_equal(labels, model.predict(X))
-    assert None in pools
+    assert pools[-1] == 3
 
 
 def test_dask_knows_how_large_features_are():

@@ -98,7 +98,7 @@ def test_of_wide_rows_enough_are_drawn_for_all_components(monkeypatch):
     X, kernel = data.cloud(1000, 3), Kernel("rbf", {"gamma": 1.0})
     for method in ["landmarks", "rpcholesky"]:
         found = approximate(kernel, X, np.ones(1000), method, 300, seed=0)
-        assert len(found.features.landmarks) == 300
+        assert len(found.landmarks) == 300
 
 
 @pytest.mark.parametrize("n", [FEWEST_ROWS, FEWEST_ROWS + 1, 3 * FEWEST_ROWS])

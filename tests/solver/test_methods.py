@@ -119,7 +119,7 @@ def test_an_annealed_run_never_settles_on_tol():
 def test_centroids_collapse_until_well_below_the_critical_power(s0, power, answer):
     method = Annealed(s0=s0, critical_power=-4, eta=1.1)
     state, _ = state_of(method, 1)
-    state.time = np.array([np.log(power / s0) / np.log(1.1)])
+    state.power = np.array([power])
     assert method.collapsing(state) == [answer]
 
 

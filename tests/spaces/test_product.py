@@ -103,7 +103,7 @@ class TestKernelWeights:
     def step(self, space, coefficients, **mixing):
         total = None
         for block in space.blocks(8):
-            part = np.ascontiguousarray(coefficients[:, :, block])
+            part = coefficients[:, :, block].copy()
             total = space.add(total, space.accumulate(part, block), block)
         return space.update(total, coefficients.sum(axis=-1), **mixing)
 

@@ -7,7 +7,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line on ``sys.argv``; the entry point named in the package's metadata."""
+    """Run the command line on ``sys.argv``; the entry point of the package."""
     if find_spec("click") is None:
         sys.exit('Error: click is not installed: pip install "kernelmeans[cli]"')
 

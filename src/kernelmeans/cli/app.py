@@ -1,4 +1,4 @@
-"""The commands. Nothing heavy is imported before one runs, so that ``--help`` answers at once."""
+"""The commands. Heavy imports wait until one runs, so that ``--help`` answers at once."""
 
 from pathlib import Path
 from typing import Any
@@ -46,8 +46,8 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
 def predict(**chosen: Any) -> None:
     """Assign the rows of DATA to the clusters of MODEL, a file that "kernelmeans fit" wrote.
 
-    Columns are found by name, in any order; others than the model's are ignored. Loading a
-    model runs no code from it: files from strangers are safe. Writes STEM.labels.csv.
+    Columns are found by name, in any order; columns that the model does not have are ignored.
+    Loading a model runs no code from it: files from strangers are safe. Writes STEM.labels.csv.
     """
     _require_for(chosen["data"])
 
@@ -81,5 +81,5 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
 
 
 def _require_for(data: Path) -> None:
-    """Ask for what a fit or a prediction needs."""
+    """Require the packages that a fit or a prediction needs."""
     require("polars", "rich", "skops", *["zarr"] * data.is_dir())

@@ -14,16 +14,16 @@ from kernelmeans._text import listed
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.memory import readable
 
-# What numpy and skops write. Others unpack to more, or need much memory to unpack at all.
+# NumPy and skops write these. Others unpack to more, or need much memory to unpack at all.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-#: Bytes that a column takes by being there: its name, and its place in lists.
+#: Bytes that each column takes for its name and its place in lists.
 _COLUMN_BYTES = 100
-#: Bytes that a row takes by being there: its label.
+#: Bytes that each row takes for its label.
 _ROW_BYTES = 8
 
 
 class Header(NamedTuple):
-    """What the header of a stored array promises, and the archive keeps."""
+    """What the header of a stored array promises, and the archive holds."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -35,17 +35,17 @@ class Header(NamedTuple):
 
 
 @contextmanager
-def opened(path: Path, file: Path | IO[bytes], most: float) -> Iterator[zipfile.ZipFile]:
-    """Open an archive unless it unpacks to too much; no member is ever read beyond its size.
+def opened(path: Path, file: Path | IO[bytes], max_bytes: float) -> Iterator[zipfile.ZipFile]:
+    """Open an archive unless it would unpack to too many bytes; no member is read beyond its size.
 
     Parameters
     ----------
     path : Path
-        What messages call it.
+        Its name in messages.
     file : Path or binary file
-        The archive, which may lie within another.
-    most : float
-        Bytes that its members may have.
+        The archive, which may be a member of another.
+    max_bytes : float
+        Bytes to which its members may unpack.
     """
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
@@ -54,41 +54,41 @@ def opened(path: Path, file: Path | IO[bytes], most: float) -> Iterator[zipfile.
                 f"{path}: is an archive packed in an unusual way; write it again with "
                 "numpy.savez_compressed, scipy.sparse.save_npz or kernelmeans fit"
             )
-        refuse_beyond(path, sum(info.file_size for info in members), most)
+        refuse_beyond(path, sum(info.file_size for info in members), max_bytes)
         yield archive
 
 
-def refuse_beyond(path: Path, size: float, most: float) -> None:
-    """Refuse what would take more memory than it may."""
-    if size > most:
+def refuse_beyond(path: Path, size: float, max_bytes: float) -> None:
+    """Refuse a file that would take more memory than allowed."""
+    if size > max_bytes:
         raise BadInputError(
             f"{path}: would take {readable(size)} in memory, but the memory budget is "
-            f"{readable(most)}: allow more with --memory-budget, or make the file smaller"
+            f"{readable(max_bytes)}: allow more with --memory-budget, or make the file smaller"
         )
 
 
-def refuse_shape(path: Path, shape: tuple[int, int], most: float) -> None:
-    """Refuse a shape that is too large for any work, however little the file holds of it."""
+def refuse_shape(path: Path, shape: tuple[int, int], max_bytes: float) -> None:
+    """Refuse a shape whose labels or names alone take too much memory, however small the file."""
     rows, columns = shape
-    refuse_beyond(path, max(_ROW_BYTES * rows, _COLUMN_BYTES * columns), most)
+    refuse_beyond(path, max(_ROW_BYTES * rows, _COLUMN_BYTES * columns), max_bytes)
 
 
 def array_header(path: Path, archive: zipfile.ZipFile, name: str) -> Header:
-    """Read the header of an array, which must promise what the member holds.
+    """Read the header of an array, which must agree with the size of its member.
 
     Parameters
     ----------
     path : Path
-        What messages call the archive.
+        The name of the archive in messages.
     archive : ZipFile
-        Open.
+        The open archive.
     name : str
-        Of the member.
+        The name of the member.
 
     Returns
     -------
     Header
-        Its shape and dtype; never object, which would be unpickled.
+        Its shape and dtype. The dtype is never object, which would be unpickled.
     """
     with archive.open(name) as file:
         try:
@@ -110,12 +110,12 @@ def array_header(path: Path, archive: zipfile.ZipFile, name: str) -> Header:
 
 
 def check_sparse(matrix: Any) -> None:
-    """Check every index of a sparse matrix: compiled code reads wherever they point.
+    """Check every index of a sparse matrix: compiled code reads memory at any index.
 
     Raises
     ------
     ValueError
-        If an index lies outside of the shape, or values are no real numbers.
+        If an index lies outside the shape, or values are not real numbers.
     """
     if matrix.dtype.kind not in "fiub":
         raise ValueError(f"the sparse matrix holds {matrix.dtype} values, not real numbers")
@@ -123,27 +123,27 @@ def check_sparse(matrix: Any) -> None:
         matrix.check_format(full_check=True)
 
 
-def read_npz(path: Path, most: float) -> Any:
-    """Read the one matrix of an NPZ file; of several the one named X.
+def read_npz(path: Path, max_bytes: float) -> Any:
+    """Read the matrix of an NPZ file: the only one, or the one named X.
 
     Parameters
     ----------
     path : Path
         The file.
-    most : float
-        Bytes that it may unpack to.
+    max_bytes : float
+        Bytes to which it may unpack.
 
     Returns
     -------
     ndarray or sparse matrix of shape (n_rows, n_columns)
         Real numbers; sparse ones in CSR format, with every index checked.
     """
-    with opened(path, path, most) as archive:
+    with opened(path, path, max_bytes) as archive:
         found = {name: array_header(path, archive, name) for name in archive.namelist()}
     headers = {name.removesuffix(".npy"): header for name, header in found.items()}
     with np.load(path, allow_pickle=False) as arrays:
         if {"format", "shape"} <= headers.keys():
-            return _read_sparse(path, headers["shape"], arrays, most)
+            return _read_sparse(path, headers["shape"], arrays, max_bytes)
         name = _matrix_name(path, headers)
         shape, dtype = headers[name]
         if len(shape) != 2:
@@ -168,15 +168,15 @@ def _matrix_name(path: Path, headers: dict[str, Header]) -> str:
     return found[0]
 
 
-def _read_sparse(path: Path, shape: Header, arrays: Any, most: float) -> Any:
+def _read_sparse(path: Path, shape: Header, arrays: Any, max_bytes: float) -> Any:
     if shape.shape != (2,) or shape.dtype.kind not in "iu":
         raise BadInputError(f"{path}: its shape is not two whole numbers")
-    refuse_shape(path, arrays["shape"].tolist(), most)
+    refuse_shape(path, arrays["shape"].tolist(), max_bytes)
     try:
         matrix = scipy.sparse.load_npz(path)
         check_sparse(matrix)
         return matrix.tocsr()
     except MemoryError:
         raise
-    except Exception as error:  # parts that do not belong together can fail in any way
+    except Exception as error:  # arrays that do not belong together can fail in any way
         raise BadInputError(f"{path}: the sparse matrix is damaged: {error}") from error

@@ -1,4 +1,4 @@
-"""From a table to what a fit needs: the chosen columns, and only finite numbers."""
+"""From a table to the data of a fit: the chosen columns, which must hold finite numbers."""
 
 import math
 import warnings
@@ -54,7 +54,7 @@ class ColumnChoice:
 
 @dataclass(frozen=True)
 class Data:
-    """What a fit needs: the features as numbers, their names, known classes and weights."""
+    """The data of a fit: the features as numbers, their names, known classes and weights."""
 
     X: Any
     columns: list[str]
@@ -66,14 +66,14 @@ def load_data(
     table: Table,
     choice: ColumnChoice,
     dtype: str,
-    most: float = math.inf,
+    max_numbers: float = math.inf,
 ) -> Data:
-    """Take the chosen columns out of `table`, all of them finite numbers.
+    """Take the chosen columns of `table`; all of them must hold finite numbers.
 
-    Those of a table on disk stay there if they have more numbers than `most`.
+    Columns of a table on disk stay there if they hold more than `max_numbers`.
     """
     columns = choice.features(table)
-    X = finite_matrix(table, columns, dtype, most)
+    X = finite_matrix(table, columns, dtype, max_numbers)
     if table.named:
         _warn_of_row_numbers(X, columns)
     labels = None if choice.label_column is None else _classes(table, choice.label_column)
@@ -84,9 +84,11 @@ def load_data(
     return Data(X, columns, labels, weights)
 
 
-def finite_matrix(table: Table, names: Sequence[str], dtype: str, most: float = math.inf) -> Any:
+def finite_matrix(
+    table: Table, names: Sequence[str], dtype: str, max_numbers: float = math.inf
+) -> Any:
     """Return columns of `table` as numbers; NaN, inf and missing values are errors."""
-    X = table.matrix(names, dtype, most)
+    X = table.matrix(names, dtype, max_numbers)
     bad = [entry for block, values in blocks(X) for entry in _not_finite(values, block.start)]
     if bad:
         row, column = bad[0]
@@ -101,7 +103,7 @@ def finite_matrix(table: Table, names: Sequence[str], dtype: str, most: float = 
 
 
 def _not_finite(X: Any, start: int) -> list[tuple[int, int]]:
-    """First row, counted from `start`, without a finite number for each column that has one."""
+    """For each column with a value that is not finite: its first such row, counted from `start`."""
     if scipy.sparse.issparse(X):
         bad = X.copy()
         bad.data = ~np.isfinite(X.data)
@@ -125,7 +127,7 @@ def _classes(table: Table, name: str) -> Any:
 
 
 def _find(table: Table, known: Collection[str], given: Sequence[str], option: str) -> set[str]:
-    """Return the columns that `given` names; a name may itself hold a comma."""
+    """Return the columns that `given` names; a name may contain a comma."""
     return {
         _known(table, known, name, option)
         for text in given
@@ -144,7 +146,7 @@ def _known(table: Table, names: Collection[str], name: str, option: str) -> str:
 
 
 def _warn_of_row_numbers(X: Any, columns: Sequence[str]) -> None:
-    """Say so when the first column only counts the rows, as an index written to CSV does."""
+    """Warn if the first column only counts the rows, as an index written to CSV does."""
     if X.shape[0] > 2 and any(_counts(X, start) for start in (0, 1)):
         warnings.warn(
             f"column {columns[0]!r} only counts the rows; leave it out with "

@@ -1,4 +1,4 @@
-"""What can go wrong, as one-line messages on stderr and exit codes.
+"""Errors as one-line messages on stderr, and exit codes.
 
 ====  ==============================================================
 code  meaning
@@ -29,7 +29,7 @@ from kernelmeans._text import bounded
 INTERRUPTED = 130
 #: A terminal that closes, and a polite kill. Windows knows no SIGHUP.
 _SIGNALS = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
-#: Packages that are no dependencies of the command line itself, and the extras that bring them.
+#: Packages that the command line does not depend on, and the extras that install them.
 _EXTRAS = {"matplotlib": "plot", "zarr": "disk"}
 
 
@@ -56,7 +56,7 @@ class FriendlyGroup(click.Group):
     """A click group whose commands answer with messages, never with tracebacks."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; turn all that ends it into one short message and an exit code."""
+        """Run the command; turn whatever ends it into one short message and an exit code."""
         try:
             with ended_by_signals():
                 return super().invoke(ctx)
@@ -81,7 +81,7 @@ class FriendlyGroup(click.Group):
 def ended_by_signals() -> Iterator[None]:
     """Let SIGHUP and SIGTERM end the command as Ctrl-C does, which runs every ``finally``.
 
-    Signals that are ignored, as under ``nohup``, or handled by somebody else stay so.
+    Signals that are ignored, as under ``nohup``, or handled by other code stay so.
     """
     main = threading.current_thread() is threading.main_thread()
     ours = [number for number in _SIGNALS if main and signal.getsignal(number) is signal.SIG_DFL]
@@ -100,7 +100,7 @@ def _end(number: int, frame: FrameType | None) -> NoReturn:
 
 @contextmanager
 def estimator_errors() -> Iterator[None]:
-    """Print what an estimator refuses as it says it: its messages are written for users."""
+    """Print the message of an estimator as it is: these messages are written for users."""
     try:
         yield
     except ImportError as error:  # PyTorch, for --device
@@ -133,7 +133,7 @@ def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if quiet else "always")
-        # Meant for the authors of programs, not for those who run one.
+        # For authors of programs, not for their users.
         for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
             warnings.simplefilter("ignore", category)
         warnings.showwarning = show
@@ -146,7 +146,7 @@ def installed(package: str) -> bool:
 
 
 def require(*packages: str) -> None:
-    """Refuse to begin, naming the extra to install, unless all `packages` are there."""
+    """Refuse to begin unless all `packages` are installed; the message names the extra."""
     for package in packages:
         if not installed(package):
             raise FailedError(

@@ -1,4 +1,4 @@
-"""The work behind the commands: read, fit or predict, and only then write."""
+"""The work of the commands: read, fit or predict, and only then write."""
 
 import inspect
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.model import Model, damaged_model_errors, load_model
 from kernelmeans.cli.progress import progress
 from kernelmeans.cli.summary import as_text, fit_summary, summarized
-from kernelmeans.cli.tables import SHARE, PreparedRows, Table, blocks, loaded, read_table
+from kernelmeans.cli.tables import LOADED_FRACTION, PreparedRows, Table, blocks, loaded, read_table
 from kernelmeans.cli.views import FoundViews, Views, read_views
 from kernelmeans.memory import budget_bytes
 from kernelmeans.rows import Rows
@@ -35,7 +35,7 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What a command is asked to do; `kernelmeans.cli.options` makes options of the parameters.
+    """A command and its options; `kernelmeans.cli.options` makes the options of the parameters.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Job:
     as_json : bool, default=False
         Print the summary as JSON.
     quiet : bool, default=False
-        Print nothing but errors, and what --json asks for.
+        Print nothing but errors, and with --json the summary.
     """
 
     data: Path
@@ -70,12 +70,12 @@ class Job:
 
     @classmethod
     def of(cls, chosen: Mapping[str, Any], **more: Any) -> Self:
-        """Make a job of the options of a command, some of which may be others'."""
-        known = {own.name for own in fields(cls)} & chosen.keys()
+        """Make a job of the options of a command, and ignore options that are not of a job."""
+        known = {field.name for field in fields(cls)} & chosen.keys()
         return cls(**{name: chosen[name] for name in known}, **more)
 
     def place(self, chosen: Path | None, ending: str) -> Path:
-        """Return where a file goes: where it was wished, or called after the input."""
+        """Return the path of a file: the chosen one, or one named after the input."""
         folder = self.data.parent if self.output_dir is None else self.output_dir
         return chosen or folder / (self.data.stem + ending)
 
@@ -99,12 +99,12 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class FitJob(Job, ColumnChoice):
-    """What ``fit`` is asked to do.
+    """A fit.
 
     Parameters
     ----------
     parameters : dict
-        Of the estimator.
+        Parameters of the estimator.
     scale : bool, default=True
         Center every feature and scale it to unit variance; stored in the model.
     dtype : {"float64", "float32"}, default="float64"
@@ -138,13 +138,13 @@ class FitJob(Job, ColumnChoice):
 
     @property
     def pairwise(self) -> bool:
-        """Whether the columns are the rows again, as those of a kernel matrix or a graph."""
+        """Whether the columns are the rows again, as in a kernel matrix or a graph."""
         given = self.parameters
         matrix = given.get("kernel") in ("graph", "precomputed")
         return matrix or given.get("metric") == "precomputed"
 
     def files(self) -> dict[str, Path]:
-        """Return the place of everything that is written."""
+        """Return the paths of all files to write."""
         files = {
             "labels": self.place(self.labels, ".labels.csv"),
             "model": self.place(self.model, ".model.skops"),
@@ -157,14 +157,14 @@ class FitJob(Job, ColumnChoice):
 
 @dataclass(frozen=True, kw_only=True)
 class PredictJob(Job):
-    """Everything that ``predict`` was asked to do."""
+    """A prediction."""
 
     model: Path
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was fitted, and plain kernel k-means from the same start if that was asked for."""
+    """The fitted model, and with ``--compare`` plain kernel k-means from the same start."""
 
     annealed: KernelPowerKMeans | MultiKernelPowerKMeans
     Z: Any
@@ -176,7 +176,7 @@ class Fitted:
 
     @property
     def model(self) -> KernelPowerKMeans | MultiKernelPowerKMeans | KernelKMeans:
-        """The model of lower cost: nobody wants worse labels than have been computed."""
+        """The model of lower cost."""
         annealed, plain = self.annealed, self.plain
         if plain is not None and annealed.inertia_ > (1 + ROUNDING) * plain.inertia_:
             return plain
@@ -222,7 +222,7 @@ def run_fit(job: FitJob) -> None:
 
 
 def fit(job: FitJob, data: Data, views: FoundViews | None) -> Fitted:
-    """Scale the data and fit them, and plain kernel k-means too where the job compares."""
+    """Scale the data and fit them, and plain kernel k-means too if the job compares."""
     scaler = _scaler(job, data)
     Z = data.X if scaler is None else _scaled(scaler, data.X)
     model, given = _estimator(job, views), job.parameters
@@ -252,13 +252,13 @@ def run_predict(job: PredictJob) -> None:
     model = load_model(job.model, budget)
     table = read_table(job.data, header=job.header, budget=budget)
     columns = _model_columns(table, model, job)
-    X = finite_matrix(table, columns, model.dtype, _most(budget, model.dtype))
+    X = finite_matrix(table, columns, model.dtype, _max_numbers(budget, model.dtype))
 
     def labels_of(block: tuple[slice, Any]) -> Any:
         return model.pipeline.predict(block[1])
 
     with estimator_errors(), damaged_model_errors(job.model):
-        # A loop would keep its last block in memory while the next is read.
+        # A loop would hold its last block in memory while the next is read.
         labels = np.concatenate(list(map(labels_of, blocks(X))))
     outputs.write_all({file: outputs.labels_writer(labels)})
     n_clusters = model.pipeline[-1].n_clusters
@@ -277,13 +277,13 @@ def write_digits(path: Path, label: str, *, force: bool) -> None:
     outputs.write_all({path: frame.write_csv})
 
 
-def _most(budget: int, dtype: str) -> float:
-    """Numbers of a table that may be in memory."""
-    return SHARE * budget / np.dtype(dtype).itemsize
+def _max_numbers(budget: int, dtype: str) -> float:
+    """How many numbers of a table may be in memory."""
+    return LOADED_FRACTION * budget / np.dtype(dtype).itemsize
 
 
 def _load(job: FitJob, views: Views | None) -> tuple[Data, FoundViews | None]:
-    """Read the table; columns of no view are left out, and said."""
+    """Read the table; columns of no view are left out, with a note."""
     budget = job.budget()
     table = read_table(job.data, header=job.header, budget=budget)
     choice: ColumnChoice = job
@@ -295,15 +295,15 @@ def _load(job: FitJob, views: Views | None) -> tuple[Data, FoundViews | None]:
         if ignored := [name for name in features if name not in seen]:
             job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
         choice = replace(choice, columns=found.columns)
-    data = load_data(table, choice, job.dtype, _most(budget, job.dtype))
+    data = load_data(table, choice, job.dtype, _max_numbers(budget, job.dtype))
     if isinstance(data.X, Rows) and job.pairwise:
-        # A kernel matrix or a graph is all that a fit with it holds.
+        # A fit with a kernel matrix or a graph holds little else, so all of the budget is allowed.
         refuse_beyond(job.data, data.X.nbytes, budget)
         data = replace(data, X=loaded(data.X))
     elif isinstance(data.X, Rows):
         job.note(
-            f"{job.data} stays on disk, for it has more numbers than a quarter of the memory "
-            "budget holds: it is read block by block"
+            f"{job.data} stays on disk, because it has more numbers than a quarter of the "
+            "memory budget holds: it is read block by block"
         )
     return data, found
 
@@ -315,7 +315,7 @@ def _scaler(job: FitJob, data: Data) -> StandardScaler | None:
         what = "graph" if job.parameters["kernel"] != "precomputed" else "precomputed kernel"
         job.note(f"--scale does not apply to a {what}, which stays as it is")
         return None
-    # Centring would fill a sparse matrix; no kernel of ours but the dot products depends on it.
+    # Centering would fill a sparse matrix. Of our kernels only the dot products depend on it.
     scaler = StandardScaler(with_mean=not scipy.sparse.issparse(data.X))
     for block, rows in blocks(data.X):
         scaler.partial_fit(rows, None, None if data.weights is None else data.weights[block])

@@ -1,8 +1,8 @@
-"""The model file: what ``fit`` writes and ``predict`` reads.
+"""The model file, which ``fit`` writes and ``predict`` reads.
 
 It is a skops archive of plain values, arrays and the classes in `TRUSTED_TYPES`. Loading one runs
-no code from the file and never unpickles, and nothing is unpacked that is too large or that no
-model has: a model is safe to load from strangers.
+no code from the file and never unpickles. Members that are too large, or that no model has, are not
+unpacked. So a model is safe to load from strangers.
 """
 
 import inspect
@@ -65,19 +65,19 @@ TRUSTED_TYPES = (
     "scipy.sparse._csr.csr_matrix",
 )
 _SKLEARN = ("sklearn.pipeline.Pipeline", "sklearn.preprocessing._data.StandardScaler")
-#: What skops may make of the parts of a file. It trusts more, functions and all of scikit-learn.
+#: Loaders of skops that a file may name. Skops trusts more: functions, and all of scikit-learn.
 _LOADERS = re.compile("(Dict|Json|List|NdArray|Object|Slice|SparseMatrix|Tuple|Type)Node")
-#: Bytes of the file's plan; that of a model of 20 000 columns has 5 MB.
+#: Most bytes of the file's plan. A model of 20 000 columns has a plan of 5 MB.
 _PLAN_BYTES = 64 * 2**20
 _PLAN = "schema.json"
-#: All that may be infinite in a model: hard steps have the power -inf, and a penalty may be inf.
+#: The numbers that may be infinite in a model: the power of hard steps, and `entropy_weight`.
 _INFINITE = {"power_history": -math.inf, "power_history_": -math.inf, "entropy_weight": math.inf}
 _FORMAT = 1
 
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted pipeline and what its input has to look like.
+    """A fitted pipeline, and the columns and the dtype of its input.
 
     Parameters
     ----------
@@ -99,15 +99,15 @@ class Model:
         skops.io.dump(content, file, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
 
 
-def load_model(path: Path, most: float = math.inf) -> Model:
-    """Read a model file, refusing whatever is not one or holds a foreign type.
+def load_model(path: Path, max_bytes: float = math.inf) -> Model:
+    """Read a model file, and refuse files that are not one or hold a foreign type.
 
     Parameters
     ----------
     path : Path
         A file written by ``kernelmeans fit``.
-    most : float
-        Bytes that it may unpack to.
+    max_bytes : float
+        Bytes to which it may unpack.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def load_model(path: Path, most: float = math.inf) -> Model:
         The model, ready to predict.
     """
     try:
-        check_archive(path, most)
+        check_archive(path, max_bytes)
         content = skops.io.load(path, trusted=list(TRUSTED_TYPES))
         check_content(content)
         return _as_model(path, content)
@@ -128,15 +128,15 @@ def load_model(path: Path, most: float = math.inf) -> Model:
         ) from error
 
 
-def check_archive(path: Path, most: float) -> None:
-    """Refuse a file of foreign types, or that would unpack to too much, before unpacking it.
+def check_archive(path: Path, max_bytes: float) -> None:
+    """Refuse a file that holds foreign types or would unpack to too many bytes, before unpacking.
 
     Parameters
     ----------
     path : Path
         The file.
-    most : float
-        Bytes that it may unpack to.
+    max_bytes : float
+        Bytes to which it may unpack.
 
     Raises
     ------
@@ -145,36 +145,36 @@ def check_archive(path: Path, most: float) -> None:
     ValueError
         If it is damaged.
     """
-    with opened(path, path, most) as archive:
+    with opened(path, path, max_bytes) as archive:
         members = [name for name in archive.namelist() if name != _PLAN]
-        sizes = {name: _unpacked_bytes(path, archive, name, most) for name in members}
+        sizes = {name: _unpacked_bytes(path, archive, name, max_bytes) for name in members}
         refuse_beyond(Path(f"{path}: {_PLAN}"), archive.getinfo(_PLAN).file_size, _PLAN_BYTES)
         plan = _Plan()
         plan.count(json.loads(archive.read(_PLAN)))
-    refuse_beyond(path, sum(sizes[name] for name in plan.files), most)
+    refuse_beyond(path, sum(sizes[name] for name in plan.files), max_bytes)
     if plan.foreign:
         raise BadInputError(
-            f"{path}: refused, for it holds types that no kernelmeans model has: "
+            f"{path}: refused, because it holds types that no kernelmeans model has: "
             f"{', '.join(sorted(plan.foreign))}"
         )
 
 
-def _unpacked_bytes(path: Path, archive: zipfile.ZipFile, name: str, most: float) -> int:
+def _unpacked_bytes(path: Path, archive: zipfile.ZipFile, name: str, max_bytes: float) -> int:
     if name.endswith(".npy"):
         return array_header(path, archive, name).nbytes
     if not name.endswith(".npz"):
         raise ValueError(f"it has a member {name!r}, which no model has")
-    # In memory: each jump in a packed file unpacks it from its beginning again.
-    with opened(path, io.BytesIO(archive.read(name)), most) as inner:
+    # In memory, because each jump in a compressed file unpacks it from the beginning again.
+    with opened(path, io.BytesIO(archive.read(name)), max_bytes) as inner:
         return sum(array_header(path, inner, each).nbytes for each in inner.namelist())
 
 
 @dataclass
 class _Plan:
-    """What a plan, ``schema.json``, makes skops do.
+    """The files and foreign types that a plan, ``schema.json``, makes skops load.
 
-    An object in several places is written in full in each. Were it not, a few lines could stand
-    for more objects than there is time to look at.
+    An object in several places must be written in full in each. Otherwise a few lines could stand
+    for more objects than there is time to check.
     """
 
     files: list[str] = field(default_factory=list)
@@ -182,7 +182,7 @@ class _Plan:
     _sizes: dict[Any, int] = field(default_factory=dict)
 
     def count(self, node: Any) -> int:
-        """Objects in a part of the plan; the files and foreign types in it are noted."""
+        """Count the objects in a part of the plan, and note its files and foreign types."""
         if isinstance(node, list):
             return sum(map(self.count, node))
         if not isinstance(node, dict):
@@ -198,7 +198,7 @@ class _Plan:
         return size
 
     def _note_type(self, loader: str, name: str) -> None:
-        # The parts of a sparse matrix are checked only where its own file is read.
+        # The arrays of a sparse matrix are checked only where its NPZ file is read.
         sparse = (loader == "SparseMatrixNode") == name.startswith("scipy.")
         known = loader != "ObjectNode" or name in TRUSTED_TYPES + _SKLEARN
         if not (sparse and known and _LOADERS.fullmatch(loader)):
@@ -211,13 +211,13 @@ def check_content(content: Any) -> None:
     Parameters
     ----------
     content : object
-        What was unpacked.
+        The unpacked content.
 
     Raises
     ------
     ValueError
         If there is NaN or infinity, an attribute in place of a method or property, an array of
-        something else than numbers, text and bytes, or a sparse matrix with an index outside of it.
+        values other than numbers, text and bytes, or a sparse matrix with an index out of range.
     """
     seen: dict[tuple[int, float | None], Any] = {}
     waiting: list[tuple[str, Any]] = [("model", content)]
@@ -247,10 +247,10 @@ def _check_array(name: str, array: np.ndarray[Any, Any]) -> None:
 
 
 def _check_object(name: str, value: Any) -> None:
-    """Refuse attributes in place of what a class computes, a search tree say; check indices."""
+    """Refuse attributes that replace a method or property of the class; check indices."""
     for attribute in vars(value):
-        own = inspect.getattr_static(type(value), attribute, None)
-        if isinstance(own, FunctionType | property | cached_property):
+        replaced = inspect.getattr_static(type(value), attribute, None)
+        if isinstance(replaced, FunctionType | property | cached_property):
             raise ValueError(f"{name} has a {attribute} of its own")
     if scipy.sparse.issparse(value):
         if value.format != "csr":
@@ -268,14 +268,14 @@ def _as_model(path: Path, content: Any) -> Model:
             f"{content['format']}, but {kernelmeans.__version__} reads format {_FORMAT}: "
             "install that version, or fit again"
         )
-    parts: dict[str, Any] = {own.name: content.get(own.name) for own in fields(Model)}
+    parts: dict[str, Any] = {part.name: content.get(part.name) for part in fields(Model)}
     if _well_formed(model := Model(**parts)):
         return model
     raise BadInputError(f"{path}: the model is incomplete; fit it again")
 
 
 def _well_formed(model: Model) -> bool:
-    """Say whether the parts of a model are what `fit` makes."""
+    """Say whether the parts of a model have the types and sizes that `fit` gives them."""
     if not isinstance(model.pipeline, Pipeline):
         return False
     *scalers, estimator = [step for _, step in model.pipeline.steps]
@@ -298,7 +298,7 @@ def _well_formed(model: Model) -> bool:
 
 @contextmanager
 def damaged_model_errors(path: Path) -> Iterator[None]:
-    """Say that a model is damaged when its parts, each of a trusted type, do not fit together."""
+    """Report a model as damaged if its parts, each of a trusted type, do not fit together."""
     try:
         yield
     except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError) as error:

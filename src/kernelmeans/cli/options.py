@@ -1,7 +1,8 @@
-"""The options of the commands: what the estimator and the jobs document, under headings.
+"""The options of the commands: the parameters of the estimator and of the jobs, under headings.
 
-Signatures and docstrings are read as text: to import the estimator would take a second. The first
-sentence on a parameter is the help of its option, and its type says which values the option takes.
+Signatures and docstrings are read as text, because importing the estimator would take a second.
+The first sentence on a parameter is the help of its option. Its type says which values the option
+takes.
 """
 
 import ast
@@ -30,7 +31,7 @@ _HEADING = {
     )
     for name in names.split()
 }
-#: Options that are not called after their parameter alone.
+#: Options whose names differ from those of their parameters, or that have a short name too.
 _FLAGS = {
     "n_clusters": ("--n-clusters", "-k"),
     "n_components": ("--components",),
@@ -41,12 +42,12 @@ _FLAGS = {
 }
 _HERE = Path(__file__).parent
 _PICTURES = (".png", ".svg", ".pdf")
-#: Longer lists of names stand in the help of an option.
+#: Longer lists of names are shown in the help text of an option.
 _LONGEST_METAVAR = 25
 
 
 class Documented(NamedTuple):
-    """A parameter: its default, what it may be, and the first sentence on it."""
+    """A parameter: its default, its type, and the first sentence on it."""
 
     default: Any
     kind: str
@@ -66,7 +67,7 @@ def documented(file: Path, name: str) -> dict[str, Documented]:
     Returns
     -------
     dict of Documented
-        What is said of each parameter that has a default.
+        The documentation of each parameter that has a default.
     """
     found = [
         node for node in ast.parse(file.read_text("utf-8")).body if isinstance(node, ast.ClassDef)
@@ -82,9 +83,9 @@ def documented(file: Path, name: str) -> dict[str, Documented]:
     pattern = r"^(\w+) : (.*?)(?:, default=.*)?\n((?: {4}.*\n?)+)"
     items = re.findall(pattern, ast.get_docstring(owner) or "", re.MULTILINE)
     return {
-        own: Documented(ast.literal_eval(value), kind, _first_sentence(text))
-        for own, kind, text in items
-        if (value := defaults.get(own)) is not None
+        item: Documented(ast.literal_eval(value), kind, _first_sentence(text))
+        for item, kind, text in items
+        if (value := defaults.get(item)) is not None
     }
 
 
@@ -93,12 +94,14 @@ def _first_sentence(text: str) -> str:
 
 
 class Value(click.ParamType[str | float | None]):
-    """A number, one of a few names, or either, as the type in a docstring says."""
+    """A number, one of a few names, or either, according to the type in a docstring."""
 
     name = "value"
 
     def __init__(self, kind: str) -> None:
-        self.numbers = [own for own in (int, float) if re.search(rf"\b{own.__name__}\b", kind)]
+        self.numbers = [
+            number for number in (int, float) if re.search(rf"\b{number.__name__}\b", kind)
+        ]
         self.names = re.findall(r'"([^"]+)"', kind)
         if self.names and "None" in kind:
             self.names.append("none")
@@ -106,7 +109,7 @@ class Value(click.ParamType[str | float | None]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> str | float | None:
-        """Return a name as it is, "none" as None, and a number as what it is written as."""
+        """Return a name as it is, "none" as None, and a number as int or float."""
         if not isinstance(value, str):
             return cast(float, value)  # a default
         if value in self.names:
@@ -122,8 +125,8 @@ class Value(click.ParamType[str | float | None]):
 class _Path(click.Path):
     """A path that can be printed, and written into a summary.
 
-    What is read must be a file or a folder: inputs are read more than once and out of order. A
-    picture tells its format by its name.
+    An input must be a file or a folder, because inputs are read more than once and out of order.
+    The suffix of a picture is its format.
     """
 
     def __init__(self, *, picture: bool = False, **settings: Any) -> None:
@@ -134,7 +137,7 @@ class _Path(click.Path):
         try:
             os.fsdecode(value).encode()
         except UnicodeEncodeError:
-            self.fail(f"{os.fsdecode(value)!r} is no name in UTF-8: rename it", *args)
+            self.fail(f"{os.fsdecode(value)!r} is not a name in UTF-8: rename it", *args)
         path = Path(cast(Path, super().convert(value, *args)))
         if self.exists and not (path.is_file() or path.is_dir()):
             self.fail(f"{str(path)!r} is a pipe or a device: write a file, and name that", *args)
@@ -161,7 +164,8 @@ class GroupedCommand(click.Command):
     Parameters
     ----------
     takes : callable
-        Returns what is said of the parameters; called when the command is, for reading takes time.
+        Returns the documented parameters. It is called with the command, because reading takes
+        time.
     """
 
     def __init__(
@@ -189,8 +193,8 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(records)
 
 
-def _option(name: str, said: Documented) -> click.Option:
-    default, kind, text = said
+def _option(name: str, parameter: Documented) -> click.Option:
+    default, kind, text = parameter
     flags = _FLAGS.get(name, (f"--{name.replace('_', '-')}",))
     settings: dict[str, Any] = {
         "default": default,
@@ -214,9 +218,9 @@ def _option(name: str, said: Documented) -> click.Option:
 
 @cache
 def _estimator() -> dict[str, Documented]:
-    said = documented(_HERE.parent / "estimators" / "single.py", "KernelPowerKMeans")
-    # The command line repeats itself by default.
-    return said | {"random_state": said["random_state"]._replace(default=0)}
+    found = documented(_HERE.parent / "estimators" / "single.py", "KernelPowerKMeans")
+    # By default the same command gives the same labels.
+    return found | {"random_state": found["random_state"]._replace(default=0)}
 
 
 def for_fit() -> dict[str, Documented]:
@@ -231,9 +235,9 @@ def for_predict() -> dict[str, Documented]:
 
 
 def for_demo() -> dict[str, Documented]:
-    """Return those of every job that do not choose data."""
-    said = for_predict()
-    return {name: said[name] for name in ("output_dir", "force", "as_json", "quiet")}
+    """Return the parameters of every job that do not choose data."""
+    found = for_predict()
+    return {name: found[name] for name in ("output_dir", "force", "as_json", "quiet")}
 
 
 def estimator_parameters(ctx: click.Context) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The files that a command writes: refused before any work, or written complete."""
+"""The files that a command writes: refused before any work, or written completely."""
 
 import json
 import math
@@ -16,12 +16,12 @@ from kernelmeans.cli.errors import BadInputError, FailedError
 
 
 def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None = None) -> None:
-    """Refuse, before any work, what could not be written after it.
+    """Refuse, before any work, files that could not be written after it.
 
     Parameters
     ----------
     targets : iterable of Path
-        The files to be written; their folders are made.
+        The files to write; their folders are made.
     force : bool
         Whether files that exist may be overwritten.
     source : Path or None
@@ -85,7 +85,7 @@ def json_writer(content: dict[str, Any]) -> Writer:
 
 
 def as_json(content: dict[str, Any]) -> str:
-    """Return `content` as JSON, which knows no infinities: they become null."""
+    """Return `content` as JSON; infinities, which JSON does not have, become null."""
     return json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
 
 

@@ -12,14 +12,14 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 
 class StepBar:
-    """A scikit-learn callback that shows on which step a fit is; it vanishes when the fit ends.
+    """A scikit-learn callback that shows the step of a fit, and vanishes when the fit ends.
 
     scikit-learn's own bar writes to stdout, stays there, and says neither step nor power.
 
     Parameters
     ----------
     title : str
-        What is going on.
+        The first words of the bar.
     """
 
     def __init__(self, title: str) -> None:
@@ -42,14 +42,14 @@ class StepBar:
     def on_fit_task_end(
         self, estimator: Any, context: Any, *, metadata: dict[str, Any] | None = None
     ) -> None:
-        """Say which step has ended."""
+        """Show the step that has ended."""
         if metadata and "step" in metadata:
             status = f"{self._title}: {step_status(metadata)}"
             self._progress.update(self._task, description=status)
 
 
 def step_status(metadata: dict[str, Any]) -> str:
-    """Say in a few words where a step is."""
+    """Describe a step in a few words."""
     power = metadata["power"]
     phase = f"power {power:.3g}" if math.isfinite(power) else "hard steps"
     finished, restarts = metadata["restarts_finished"], metadata["n_restarts"]
@@ -58,9 +58,9 @@ def step_status(metadata: dict[str, Any]) -> str:
 
 @contextmanager
 def progress(estimator: Any, title: str, *, quiet: bool) -> Iterator[Callable[[], float]]:
-    """Show progress if someone watches and this scikit-learn knows callbacks.
+    """Show progress if stderr is a terminal and this scikit-learn has callbacks.
 
-    The bar is taken off again: it is not part of the fitted model.
+    The bar is removed afterwards, because it is not part of the fitted model.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""What a run says about itself: as a dict for JSON, and as text to read."""
+"""The summary of a run: as a dict for JSON, and as text to read."""
 
 import math
 from pathlib import Path
@@ -61,7 +61,7 @@ def fit_summary(
 
 
 def summarized(source: Path, labels: Any, n_clusters: int, more: dict[str, Any]) -> dict[str, Any]:
-    """Return what there is to say of any labels, ready for JSON."""
+    """Return the summary that any labels have, ready for JSON."""
     return {
         "kernelmeans": kernelmeans.__version__,
         "input": str(source),
@@ -102,7 +102,7 @@ def _kernel(model: Any) -> dict[str, Any]:
 def percent_above(cost: float, reference: float, scale: float) -> float:
     """Return by how many percent of `reference` a cost lies above it.
 
-    Differences that are nothing but rounding, on the scale given, count as 0.
+    Differences within rounding, on the given scale, count as 0.
     """
     difference = float(cost - reference)
     if abs(difference) <= 1e-6 * abs(scale):
@@ -150,7 +150,7 @@ def _graph(graph: dict[str, Any] | None) -> str:
 
 
 def _cost(summary: dict[str, Any]) -> str:
-    """Compare with plain kernel k-means, also when that did better."""
+    """The cost, and the comparison with plain kernel k-means if there is one."""
     if "plain" not in summary:
         return f"{summary['cost']:.6g}"
     percent = summary["percent_above_plain"]
@@ -167,7 +167,7 @@ def _cost(summary: dict[str, Any]) -> str:
 
 
 def _approximation(found: dict[str, Any]) -> str:
-    """What stands in for the kernel, and how far it may be off; nothing for an exact fit."""
+    """The approximation of the kernel, and its error; nothing for an exact fit."""
     kinds, reasons = (np.atleast_1d(found[name]).tolist() for name in ("kind", "reason"))
     if set(kinds) <= {"exact", "explicit"}:
         return ""
@@ -181,22 +181,22 @@ def _approximation(found: dict[str, Any]) -> str:
 
 
 def _kernel_weights(kernels: list[dict[str, Any]]) -> list[str]:
-    """One line for each kernel, in their order; of very many those of most weight."""
+    """One line for each kernel, in their order; of very many kernels those of most weight."""
     heaviest = sorted(kernels, key=lambda kernel: -kernel["weight"])
     shown = [kernel for kernel in kernels if kernel in heaviest[:_KERNELS]]
-    settled = [f"{100 * kernel['weight']:7.1f} %  {_settled(kernel)}" for kernel in shown]
+    described = [f"{100 * kernel['weight']:7.1f} %  {_described(kernel)}" for kernel in shown]
     names = [kernel["name"] for kernel in shown]
-    room = _WIDTH - _INDENT - max(map(len, settled), default=0)
+    room = _WIDTH - _INDENT - max(map(len, described), default=0)
     width = min(room, max(map(len, names), default=0))
-    pairs = zip(names, settled, strict=True)
+    pairs = zip(names, described, strict=True)
     lines = [f"{shortened(name, width):<{width}}{text}" for name, text in pairs]
     if rest := [kernel["weight"] for kernel in heaviest[_KERNELS:]]:
         lines.append(f"and {len(rest)} more, {100 * sum(rest):.1f} % in all")
     return lines
 
 
-def _settled(kernel: dict[str, Any]) -> str:
-    """What a kernel is, in a few words."""
+def _described(kernel: dict[str, Any]) -> str:
+    """Kernel, width and columns, in a few words."""
     if not kernel["factor"]:
         return f"{kernel['kernel']}, constant"
     gamma = f", gamma {kernel['gamma']:.3g}" if "gamma" in kernel else ""
@@ -208,7 +208,7 @@ def _power(summary: dict[str, Any]) -> str:
     steps = f"{summary['steps']} steps"
     if not math.isfinite(summary["start_power"]):
         return f"{steps}, all of them hard"
-    critical = round(summary["critical_power"], 6)  # Clear clusters have 0, but for rounding.
+    critical = round(summary["critical_power"], 6)  # 0 for clear clusters, except for rounding
     return (
         f"from {summary['start_power']:.3g} (critical power {critical:.3g}), "
         f"{steps} with those of swap moves"

@@ -21,19 +21,19 @@ from kernelmeans.cli.archives import read_npz, refuse_shape
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.rows import Rows, open_rows
 
-#: Share of the memory budget that the numbers of a table may take; larger ones stay on disk.
-SHARE = 0.25
+#: Fraction of the memory budget that a loaded table may take; larger ones stay on disk.
+LOADED_FRACTION = 0.25
 _ON_DISK = (".parquet", ".npy", ".zarr")
 _SUFFIXES = (".csv", ".tsv", ".npz", *_ON_DISK)
 # Damaged files make polars panic, which is no Exception.
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 _UNREADABLE = (*_POLARS_ERRORS, EOFError, OSError, ValueError, zipfile.BadZipFile, zlib.error)
-# What people write into a cell that has no value, in lower case.
+# Text in cells that have no value, in lower case.
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
 
 
 class PreparedRows(Rows):
-    """Other rows in some precision, after a function of each row that may write into it.
+    """Other rows in some precision, after a function that may change them in place.
 
     Numbers that are too large for float32 become infinite.
     """
@@ -51,7 +51,7 @@ class PreparedRows(Rows):
 
 @dataclass(frozen=True)
 class FrameTable:
-    """The columns of a CSV, TSV or Parquet file, which has names for them."""
+    """The columns of a CSV, TSV or Parquet file, by name."""
 
     source: Path
     frame: pl.LazyFrame
@@ -67,7 +67,7 @@ class FrameTable:
         """Rows and columns."""
         return self.frame.select(pl.len()).collect().item(), len(self.names)
 
-    def matrix(self, names: Sequence[str], dtype: str, most: float = math.inf) -> Any:
+    def matrix(self, names: Sequence[str], dtype: str, max_numbers: float = math.inf) -> Any:
         """Return these columns as numbers, NaN where a value is missing.
 
         Parameters
@@ -76,7 +76,7 @@ class FrameTable:
             The columns.
         dtype : str
             The precision.
-        most : float
+        max_numbers : float
             Numbers that may be loaded. If there are more, Parquet files stay on disk.
 
         Returns
@@ -84,7 +84,7 @@ class FrameTable:
         ndarray or Rows of shape (n_rows, n_names)
             The numbers.
         """
-        if self.shape[0] * len(names) > most and self.source.suffix.lower() == ".parquet":
+        if self.shape[0] * len(names) > max_numbers and self.source.suffix.lower() == ".parquet":
             try:
                 rows = PreparedRows(open_rows(self.source, names), dtype)
             except ValueError as error:
@@ -152,12 +152,12 @@ class ArrayTable:
         rows, columns = self.array.shape
         return rows, columns
 
-    def matrix(self, names: Sequence[str], dtype: str, most: float = math.inf) -> Any:
+    def matrix(self, names: Sequence[str], dtype: str, max_numbers: float = math.inf) -> Any:
         """Return these columns as numbers, as `FrameTable.matrix`; those on disk stay there."""
         chosen = [int(name) for name in names]
         if isinstance(self.array, Rows):
             rows = PreparedRows(self.array.select(chosen), dtype)
-            return rows if math.prod(rows.shape) > most else loaded(rows)
+            return rows if math.prod(rows.shape) > max_numbers else loaded(rows)
         everything = chosen == list(range(self.array.shape[1]))
         part = self.array if everything else self.array[:, chosen]
         with np.errstate(over="ignore"):
@@ -209,7 +209,7 @@ def read_table(path: Path, *, header: bool = True, budget: float = math.inf) -> 
 
 
 def _opened(path: Path, suffix: str, header: bool, budget: float) -> Table:
-    if suffix not in _ON_DISK and path.stat().st_size > SHARE * budget:
+    if suffix not in _ON_DISK and path.stat().st_size > LOADED_FRACTION * budget:
         warnings.warn(
             f"{path} is large and is loaded as a whole; {', '.join(_ON_DISK)} are read block by "
             "block",
@@ -223,7 +223,7 @@ def _opened(path: Path, suffix: str, header: bool, budget: float) -> Table:
 
 
 def blocks(X: Any) -> Iterator[tuple[slice, Any]]:
-    """Pieces of a matrix that fit into memory, and where they are; the whole if it is there."""
+    """Blocks of a matrix that fit into memory, and their places; one block if it is in memory."""
     for block in X.blocks() if isinstance(X, Rows) else [slice(0, X.shape[0])]:
         yield block, loaded(X, block) if isinstance(X, Rows) else X
 
@@ -266,7 +266,7 @@ def _without_blank_end(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _warn_of_numbers(names: Sequence[str]) -> None:
-    """Say so when the line taken for the names may be the first row of data."""
+    """Warn if the line taken for the names may be the first row of data."""
     counts = [[str(start + j) for j in range(len(names))] for start in (0, 1)]
     numbers = _as_numbers(pl.Series(names, dtype=pl.String))
     if numbers is not None and numbers.is_not_null().all() and list(names) not in counts:
@@ -293,7 +293,7 @@ def _separator(path: Path) -> str:
 
 def _refuse_ragged(path: Path, separator: str) -> None:
     """Raise if a line has more or fewer values than the first."""
-    # The reader of lines takes no fields as long as those that polars takes.
+    # The reader of lines refuses long fields that polars accepts.
     with path.open(newline="", errors="replace") as file, suppress(csv.Error):
         reader = csv.reader(file, delimiter=separator)
         width = len(next(reader, []))
@@ -306,7 +306,7 @@ def _refuse_ragged(path: Path, separator: str) -> None:
 
 
 def _as_numbers(column: pl.Series) -> pl.Series | None:
-    """Return a column as floats, None if it holds something that is not a number."""
+    """Return a column as floats, None if it holds anything that is not a number."""
     if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
         return column.cast(pl.Float64)
     if column.dtype != pl.String:
@@ -316,7 +316,7 @@ def _as_numbers(column: pl.Series) -> pl.Series | None:
 
 
 def _parsed(column: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """The numbers in a column of text, and where it has something else."""
+    """The numbers in a column of text, and the places of other text."""
     trimmed = column.str.strip_chars()
     numbers = trimmed.cast(pl.Float64, strict=False)
     return numbers, numbers.is_null() & ~trimmed.str.to_lowercase().is_in(_MISSING)

@@ -1,7 +1,7 @@
 """The file of ``--views``: kernels, and the columns that each of them sees, as TOML.
 
-What a kernel may be is the estimator's business: it gets the tables of the file as they are, and
-`Views.errors` says of which view it speaks.
+The estimator checks the kernels: it gets the tables of the file as they are, and `Views.errors`
+adds the name of the view to its messages.
 """
 
 import re
@@ -19,15 +19,15 @@ from kernelmeans._text import listed, meant
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.estimators.views import FAMILIES
 
-#: A name of 50 letters for each of 20 000 columns; parsing takes time.
+#: Enough for a name of 50 letters for each of 20 000 columns. More would take long to parse.
 _FILE_BYTES = 10**6
-#: Dots before a line's equals sign, for which parsing takes time as their square.
+#: Most dots before a line's equals sign: the time to parse them grows with their square.
 _DOTS = 1000
 _FILE_KEYS = ("kernel_scaling", "entropy_weight", "view")
 
 
 class View(NamedTuple):
-    """One ``[[view]]`` of the file; `where` is what messages call it."""
+    """One ``[[view]]`` of the file; `where` is its name in messages."""
 
     where: str
     name: str
@@ -40,16 +40,16 @@ class View(NamedTuple):
         kernel = self.spec["kernel"]
         if not isinstance(kernel, str) or kernel not in FAMILIES:
             return [self.name]
-        # Every data set has as many members of a family.
+        # The number of members of a family does not depend on the data.
         members = len(FAMILIES[kernel](np.eye(2)))
         return [f"{self.name} {count}" for count in range(1, members + 1)]
 
     def find(self, known: Mapping[str, int]) -> list[int]:
-        """Return the places of those known columns that this view sees, in their order."""
+        """Return the places of the known columns that this view sees, in their order."""
         return sorted({place for text in self.patterns for place in self._places(text, known)})
 
     def _places(self, text: str, known: Mapping[str, int]) -> list[int]:
-        """Places of a name or a pattern; a name may itself look like a pattern."""
+        """Places of a name or a pattern; a name may look like a pattern."""
         if text in known:
             return [known[text]]
         if found := [place for name, place in known.items() if fnmatchcase(name, text)]:
@@ -66,7 +66,7 @@ class FoundViews(NamedTuple):
     columns : list of str
         The columns that any view sees, in the table's order.
     parameters : dict
-        What `MultiKernelPowerKMeans` takes; columns are indices among `columns`.
+        Parameters of `MultiKernelPowerKMeans`; its columns are indices into `columns`.
     kernels : list of (str, int)
         Name and number of columns of each of the estimator's kernels.
     """
@@ -76,7 +76,7 @@ class FoundViews(NamedTuple):
     kernels: list[tuple[str, int]]
 
     def describe(self, model: Any) -> list[dict[str, Any]]:
-        """Say what a fitted `MultiKernelPowerKMeans` made of the kernels, ready for JSON."""
+        """Describe the kernels of a fitted `MultiKernelPowerKMeans`, ready for JSON."""
         learned = model.kernel_weights_.tolist(), model.kernel_factors_.tolist()
         return [
             {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": n_columns}
@@ -88,7 +88,7 @@ class FoundViews(NamedTuple):
 
 
 class Views(NamedTuple):
-    """A file of views, and the estimator's parameters that stand above them."""
+    """A file of views, and the estimator's parameters at its top."""
 
     source: Path
     views: list[View]
@@ -98,18 +98,18 @@ class Views(NamedTuple):
         """Find the columns of all views among the feature columns, named in the table's order."""
         places = {name: place for place, name in enumerate(known)}
         seen = [view.find(places) for view in self.views]
-        used = sorted({place for own in seen for place in own})
+        used = sorted({place for columns in seen for place in columns})
         now = {place: index for index, place in enumerate(used)}
         pairs = list(zip(self.views, seen, strict=True))
-        kernels = [(dict(view.spec), [now[place] for place in own]) for view, own in pairs]
-        named = [(name, len(own)) for view, own in pairs for name in view.kernel_names]
+        kernels = [(dict(view.spec), [now[place] for place in columns]) for view, columns in pairs]
+        named = [(name, len(columns)) for view, columns in pairs for name in view.kernel_names]
         return FoundViews(
             [known[place] for place in used], {"kernels": kernels, **self.parameters}, named
         )
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Name the file and the view where the estimator refuses ``kernels[0]``."""
+        """Name the file and the view in place of ``kernels[0]`` in the estimator's messages."""
         try:
             yield
         except (ValueError, TypeError) as error:
@@ -136,7 +136,7 @@ def read_views(path: Path) -> Views:
     Returns
     -------
     Views
-        Not looked at by the estimator yet.
+        The views; the estimator has not checked them yet.
     """
     content = _parsed(path)
     _check_keys(str(path), content, _FILE_KEYS)
@@ -191,7 +191,7 @@ def _view(path: Path, number: int, table: dict[str, Any]) -> View:
 
 
 def _distinct(path: Path, views: Sequence[View]) -> list[View]:
-    """The views with names of their own: those called after their kernel may need a number."""
+    """The views with different names: those called after their kernel may need a number."""
     counts = Counter(view.name for view in views)
     named = [
         view._replace(name=f"{view.name} {number}")
@@ -217,7 +217,7 @@ def _check_keys(where: str, table: Mapping[str, Any], allowed: Sequence[str]) ->
 
 
 def _check_values(where: str, table: Mapping[str, Any]) -> None:
-    """Refuse what Python takes for a number, and no kernel does."""
+    """Refuse values that Python takes for numbers, and kernels do not."""
     for key, value in table.items():
         if isinstance(value, bool) or (isinstance(value, int) and abs(value) >= 2**63):
             raise BadInputError(f"{where}: {key} = {value!r} must be a number of at most 64 bits")

@@ -17,45 +17,42 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+#: A BLAS library and its threads.
+Limit = tuple[Any, int]
+
+
 class _SingleThreadedBlas:
     """BLAS at one thread, for as long as anybody in the process needs it so."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self.lock = Lock()
         self._holders = 0
         #: Libraries that are held back in the whole process, by path, and their threads before.
-        self._held: dict[str, tuple[Any, int]] = {}
+        self.held: dict[str, Limit] = {}
 
-    def threads(self) -> int:
-        """Threads that BLAS uses when nobody holds it back."""
-        with self._lock:
-            counts = [self._held.get(one.filepath, (one, one.num_threads)) for one in _blas()]
-            return max((count for _, count in counts), default=os.cpu_count() or 1)
-
-    def hold(self) -> list[tuple[Any, int]]:
+    def hold(self) -> list[Limit]:
         """Limit BLAS; what was limited for the calling thread alone, to be given to `release`."""
-        with self._lock:
+        with self.lock:
             self._holders += 1
+            # What is at one thread already has been limited by somebody who will undo it.
+            before = [(one, count) for one in _blas() if (count := one.num_threads) > 1]
+            _set_threads([(library, 1) for library, _ in before])
             own = []
-            for library in _blas():
-                count = library.num_threads
-                # What is at one thread already has been limited by somebody who will undo it.
-                if count > 1:
-                    _set_threads(library, 1)
-                    if _is_of_thread(library):
-                        own.append((library, count))
-                    else:
-                        self._held.setdefault(library.filepath, (library, count))
+            for library, count in before:
+                if _is_of_thread(library):
+                    own.append((library, count))
+                else:
+                    self.held.setdefault(library.filepath, (library, count))
             return own
 
-    def release(self, own: list[tuple[Any, int]]) -> None:
+    def release(self, own: list[Limit]) -> None:
         """Give the calling thread its limits back, and the process, if this was the last holder."""
-        with self._lock:
+        with self.lock:
             self._holders -= 1
-            for library, count in own:
-                _set_threads(library, count)
-            while self._held and not self._holders:
-                _set_threads(*self._held.popitem()[1])
+            if not self._holders:
+                own += self.held.values()
+                self.held.clear()
+            _set_threads(own)
 
 
 def _blas() -> list[Any]:
@@ -80,15 +77,16 @@ def _limit_worker() -> None:
         library.set_num_threads(1)
 
 
-def _set_threads(library: Any, count: int) -> None:
-    # From threadpoolctl 3.8 on only the first thread that ever set a limit may set another, and
-    # calls of others are ignored: the right goes to this thread.
-    take_over = getattr(library, "clear_controlling_thread", None)
-    if take_over is not None:
-        take_over(force=True)
-    library.set_num_threads(count)
-    if take_over is not None and count > 1:
-        take_over(force=True)
+def _set_threads(limits: list[Limit]) -> None:
+    for library, count in limits:
+        # From threadpoolctl 3.8 on only the first thread that ever set a limit may set another,
+        # and calls of others are ignored: the right goes to this thread.
+        take_over = getattr(library, "clear_controlling_thread", None)
+        if take_over is not None:
+            take_over(force=True)
+        library.set_num_threads(count)
+        if take_over is not None and count > 1:
+            take_over(force=True)
 
 
 _SINGLE_THREADED = _SingleThreadedBlas()
@@ -112,7 +110,10 @@ def available_threads() -> int:
     ...     available_threads()
     1
     """
-    return _SINGLE_THREADED.threads()
+    with _SINGLE_THREADED.lock:
+        held = _SINGLE_THREADED.held
+        counts = [held.get(one.filepath, (one, one.num_threads))[1] for one in _blas()]
+        return max(counts, default=os.cpu_count() or 1)
 
 
 def _opened(workers: int) -> ThreadPoolExecutor | None:

@@ -12,7 +12,8 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmeans._devices import HOST, Device, answer, device_of, hosted
+from kernelmeans._arrays import to_numpy
+from kernelmeans._devices import HOST, Device, answer, device_of
 from kernelmeans._sklearn import CallbackSupportMixin, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
@@ -23,7 +24,7 @@ from kernelmeans.estimators.checks import (
     warn_of_end,
 )
 from kernelmeans.estimators.inputs import Input
-from kernelmeans.estimators.lazy import by_blocks, loaded, refuse_elsewhere
+from kernelmeans.estimators.lazy import by_blocks, refuse_elsewhere
 from kernelmeans.estimators.plan import Holder, Wish, make_plan
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
@@ -47,6 +48,8 @@ from kernelmeans.spaces import Comparison, Predictor, Space, WeightRule
 BATCH_BYTES = 2**30
 #: Share of the memory budget that the memberships may take to be kept.
 MEMBERSHIPS_SHARE = 0.25
+#: Share of the memory budget up to which rows on disk are loaded.
+LOADED_SHARE = 0.25
 #: Seeds are below this.
 SEEDS = np.iinfo(np.int32).max
 
@@ -138,16 +141,19 @@ class KernelClusterer(
         given, data = X, self._make_input()
         X, device = self._received(X, data, reset=True)
         budget = device.budget(self.memory_budget)
-        weight = check_weights(hosted(sample_weight), X, self.n_clusters)
+        weight = check_weights(to_numpy(sample_weight), X, self.n_clusters)
         kernel = data.kernel(X, weight, seed)
-        starts = Starts(hosted(self.init), self.n_init, self.n_clusters, kernel, X)
+        starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
         plan = make_plan(*data.parts(kernel, X), self._wish(), budget, device)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
         with Threads(None if device.is_host else 1) as threads:
             holder = Holder(plan, weight, threads, seed)
-            space = data.space(kernel, holder, self._weight_rule)
+            spaces = holder.hold(data.names)
+            space = data.space(kernel, spaces, holder, self._weight_rule)
+            # Those that are left out of it need their room no more.
+            del spaces
             method = self._method(space)
             result = self._solve(space, starts, method, budget.n_bytes, seeds, reporter)
             self._certify(space, method, result)
@@ -202,7 +208,7 @@ class KernelClusterer(
         self._input.check_diagonal(self.kernel_, X, diagonal)
         if isinstance(X, Rows):
             return cast(IntArray, by_blocks(self, KernelClusterer.predict, X, np.int32))
-        squared = self._input.diagonal_for_labels(self.kernel_, X, hosted(diagonal))
+        squared = self._input.diagonal_for_labels(self.kernel_, X, to_numpy(diagonal))
         labels = self._compared(X, device, squared).labels
         return cast(IntArray, answer(labels, given))
 
@@ -238,7 +244,7 @@ class KernelClusterer(
             dtype, width = self._predictor.norms.dtype, self.n_clusters
             # Not `transform` itself: blocks are plain numbers, whatever set_output asks for.
             return cast(Array, by_blocks(self, KernelClusterer._distances, X, dtype, width))
-        squared = self._input.diagonal(self.kernel_, X, device, hosted(diagonal))
+        squared = self._input.diagonal(self.kernel_, X, device, to_numpy(diagonal))
         distances = self._compared(X, device, squared, keep_distances=True).distances
         return cast(Array, answer(np.sqrt(cast(Array, distances)).T, given))
 
@@ -276,12 +282,12 @@ class KernelClusterer(
         check_is_fitted(self)
         X, device = self._received(X, self._input, reset=False)
         self._input.check_diagonal(self.kernel_, X, diagonal)
-        weight = _check_sample_weight(hosted(sample_weight), X, dtype=X.dtype)
+        weight = _check_sample_weight(to_numpy(sample_weight), X, dtype=X.dtype)
         if isinstance(X, Rows):
             found = by_blocks(self, KernelClusterer._assigned, X, self._assigned_dtype)
             nearest = (computed(found) if isinstance(X, DaskRows) else found)["nearest"]
         else:
-            squared = self._input.diagonal(self.kernel_, X, device, hosted(diagonal))
+            squared = self._input.diagonal(self.kernel_, X, device, to_numpy(diagonal))
             nearest = self._compared(X, device, squared).nearest
         return -total_cost(nearest, weight)
 
@@ -289,14 +295,15 @@ class KernelClusterer(
         """Rows checked, on the host, and where to compute."""
         device = device_of(self.device, X)
         dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
-        rows = data.read(self, hosted(X), dtype, reset)
+        rows = data.read(self, to_numpy(X), dtype, reset)
         if not device.is_host:
             refuse_elsewhere(rows, device)
             if reset and rows.dtype == np.float32:
                 device.warn_if_rounding()
-        if reset and isinstance(rows, Rows):
+        if reset and isinstance(rows, Rows) and not isinstance(rows, DaskRows):
             budgets = [where.budget(self.memory_budget).n_bytes for where in (device, HOST)]
-            rows = loaded(rows, min(budgets))
+            if rows.nbytes <= LOADED_SHARE * min(budgets):
+                return rows[:], device
         return rows, device
 
     def _compared(
@@ -421,7 +428,7 @@ class KernelClusterer(
         # A model is read where the device of the fit is not; a copy, for a fit may be at work.
         state = dict(super().__getstate__())
         for name in {"labels_", "memberships_"} & set(state):
-            state[name] = hosted(state[name])
+            state[name] = to_numpy(state[name])
         return state
 
     @property
@@ -431,7 +438,8 @@ class KernelClusterer(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        self._make_input().tell(tags)
+        for name, value in self._make_input().tags.items():
+            setattr(tags.input_tags, name, value)
         return tags
 
 

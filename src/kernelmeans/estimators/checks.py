@@ -214,13 +214,13 @@ def warn_if_far(X: Data, kernel: str) -> None:
 
     Parameters
     ----------
-    X : {ndarray, CSR matrix, Rows} of shape (n_samples, n_features)
+    X : CSR matrix of shape (n_samples, n_features)
         Training rows.
     kernel : str
         Name of the kernel.
     """
     # The distances of a Laplacian kernel are sums of differences, which are exact.
-    if not scipy.sparse.issparse(X) or kernel == "laplacian":
+    if kernel == "laplacian":
         return
     eps, n = float(np.finfo(X.dtype).eps), X.shape[0]
     square = float(np.sum(np.square(np.asarray(X.sum(axis=0, dtype=np.float64)) / n)))

@@ -1,9 +1,11 @@
 """What X holds for an estimator of one kernel: rows of features, a kernel matrix, or a graph."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse
 from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Device
@@ -30,6 +32,7 @@ from kernelmeans.spaces import FeatureSpace, Space
 DIGEST_BYTES = 2**20
 
 
+@dataclass(eq=False)
 class Input:
     """Rows of features, and one kernel of them.
 
@@ -39,20 +42,21 @@ class Input:
     ----------
     parameters : mapping
         The kernel and its parameters, as `resolve_kernel` takes them.
+
+    Attributes
+    ----------
+    names : list of str or None
+        What messages call the kernels, where there are several.
     """
 
+    #: What X may be, for scikit-learn's tags.
+    tags: ClassVar[dict[str, bool]] = {"sparse": True}
     #: Whether columns of X are training rows: those of a kernel matrix, say, or a graph.
-    pairwise = False
+    pairwise: ClassVar[bool] = False
     #: Whether it holds kernel values, which cannot be sparse and do not know k(x, x) of new rows.
-    holds_values = False
-
-    def __init__(self, parameters: Mapping[str, Any]) -> None:
-        self.parameters = dict(parameters)
-
-    def tell(self, tags: Any) -> None:
-        """Write into scikit-learn's tags what X may be."""
-        tags.input_tags.pairwise = self.pairwise
-        tags.input_tags.sparse = not self.holds_values
+    holds_values: ClassVar[bool] = False
+    parameters: Mapping[str, Any]
+    names: list[str] | None = field(default=None, init=False)
 
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
         """X checked, as rows of the host or on disk.
@@ -82,22 +86,19 @@ class Input:
 
     def kernel(self, X: Data, sample_weight: Array, seed: int) -> Any:
         """The kernel, its parameters settled from the training rows."""
-        kernel = self._resolved(X, sample_weight, seed)
-        if not self.pairwise:
+        drawn: Any = {"random_state": seed, "sample_weight": sample_weight}
+        kernel = resolve_kernel(X=X, **self.parameters, **drawn)
+        if scipy.sparse.issparse(X) and not self.pairwise:
             warn_if_far(X, kernel.name)
         return kernel
-
-    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> Any:
-        drawn: Any = {"random_state": seed, "sample_weight": sample_weight}
-        return resolve_kernel(X=X, **self.parameters, **drawn)
 
     def parts(self, kernel: Any, X: Data) -> tuple[list[Kernel], list[Data]]:
         """The kernels, and the rows that each of them is of."""
         return [kernel], [X]
 
-    def space(self, kernel: Any, holder: Holder, rule: Any) -> Space:
+    def space(self, kernel: Any, spaces: Sequence[Space], holder: Holder, rule: Any) -> Space:
         """The space of the kernel; with several kernels their weights follow a rule."""
-        (space,) = holder.hold()
+        (space,) = spaces
         if not (kernel.surely_positive or isinstance(space, FeatureSpace)):
             warn_unless_positive(space, holder.seed, kernel.name)
         return space
@@ -138,13 +139,14 @@ class Input:
 class KernelMatrix(Input):
     """A kernel matrix, that of new rows with the training rows."""
 
+    tags: ClassVar[dict[str, bool]] = {"pairwise": True, "sparse": False}
     pairwise = True
     holds_values = True
 
-    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> Any:
+    def kernel(self, X: Data, sample_weight: Array, seed: int) -> Any:
         refuse_dask(X, "kernel matrices and graphs", "pass X.compute()")
         check_gram(X)
-        return super()._resolved(X, sample_weight, seed)
+        return super().kernel(X, sample_weight, seed)
 
     def remember(self, kernel: Any, X: Data) -> None:
         self.known = TrainingDiagonal(X)
@@ -156,11 +158,8 @@ class KernelMatrix(Input):
 class Graph(Input):
     """A graph, or distances to neighbours; edges or distances of new rows to training rows."""
 
+    tags: ClassVar[dict[str, bool]] = {"pairwise": True, "sparse": True, "positive_only": True}
     pairwise = True
-
-    def tell(self, tags: Any) -> None:
-        super().tell(tags)
-        tags.input_tags.positive_only = True
 
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
         rows = super().read(estimator, X, dtype, reset)
@@ -170,31 +169,13 @@ class Graph(Input):
             kernel.check_connected(rows)
         return rows
 
-    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> Any:
+    def kernel(self, X: Data, sample_weight: Array, seed: int) -> Any:
         refuse_dask(X, "kernel matrices and graphs", "pass X.compute()")
         if self.parameters["kernel"] == "graph":
             check_graph(X)
         else:
             check_distances(X)
-        return super()._resolved(X, sample_weight, seed)
-
-
-def one_kernel(parameters: Mapping[str, Any]) -> Input:
-    """The input of an estimator of one kernel.
-
-    Parameters
-    ----------
-    parameters : mapping
-        The kernel and its parameters, as `resolve_kernel` takes them.
-    """
-    kernel = parameters["kernel"]
-    if not isinstance(kernel, str):
-        return Input(parameters)
-    if kernel == "precomputed":
-        return KernelMatrix(parameters)
-    if kernel == "graph" or (kernel == "heat" and parameters["metric"] == "precomputed"):
-        return Graph(parameters)
-    return Input(parameters)
+        return super().kernel(X, sample_weight, seed)
 
 
 class TrainingDiagonal:

@@ -14,8 +14,6 @@ from kernelmeans._typing import Data
 from kernelmeans.engines.cluster import packed, unpacked, upright
 from kernelmeans.rows import DaskRows, Rows
 
-#: Fraction of the memory budget up to which rows on disk are loaded.
-LOADED_SHARE = 0.25
 #: Attributes that labels of new rows depend on, beside parameters.
 _NEEDED = {"n_features_in_", "kernel_", "_input", "_predictor"}
 
@@ -45,12 +43,6 @@ def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
     return rows.finite()
 
 
-def loaded(X: Data, budget: int) -> Data:
-    """Rows on disk in memory, if they take little of the budget."""
-    small = isinstance(X, Rows) and X.nbytes <= LOADED_SHARE * budget
-    return X[:] if small and not isinstance(X, DaskRows) else X
-
-
 def refuse_dask(X: Data, what: str, remedy: str) -> None:
     """Refuse collections of Dask for what needs all rows at once.
 
@@ -73,15 +65,13 @@ def refuse_dask(X: Data, what: str, remedy: str) -> None:
 
 
 def refuse_elsewhere(X: Data, device: Device) -> None:
-    """Refuse what a device cannot compute with.
+    """Refuse what a device that is not the host cannot compute with.
 
     Raises
     ------
     ValueError
-        If X is sparse or a Dask collection, and the device is not the host.
+        If X is sparse or a Dask collection.
     """
-    if device.is_host:
-        return
     where = f"device={str(device.anchor.device)!r}"
     if isinstance(X, DaskRows):
         raise ValueError(

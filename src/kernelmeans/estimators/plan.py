@@ -191,7 +191,10 @@ def make_plan(
     n_bytes += sum(own.n_bytes for own in parts)
     found = Plan(parts, whole, int(n_bytes), wish.n_clusters, budget, device)
     _refuse_matrices(found, wish)
-    _refuse_graphs(found)
+    features = [own for own in parts if not own.n_bytes]
+    for own in features:
+        if own.method == "explicit" and isinstance(own.kernel, DiffusionKernel):
+            _refuse_graph(own.kernel, own.X, found, len(features))
     return found
 
 
@@ -206,9 +209,13 @@ def _part(kernel: Kernel, X: Data, wish: Wish, n_kernels: int) -> Part:
     if asked not in ("auto", None):
         check_method(kernel, asked, wish.n_components)
         return Part(kernel, X, asked, f"approximation={asked!r}", wish.n_components)
-    if asked == "auto" and (reason := _why_low_rank(kernel, X, wish.n_clusters, n_kernels)):
-        method = "rpcholesky" if kernel.precomputed else "landmarks"
-        return Part(kernel, X, method, reason, wish.n_components)
+    if asked == "auto":
+        is_lazy = isinstance(X, DaskRows)
+        if is_lazy or not exact_is_fast(kernel, X, wish.n_clusters, n_kernels):
+            method = "rpcholesky" if kernel.precomputed else "landmarks"
+            reason = f"n_samples={n} are too many for the exact kernel to be fast"
+            reason = "Dask collections have no kernel matrix" if is_lazy else reason
+            return Part(kernel, X, method, reason, wish.n_components)
     if not kernel.precomputed:
         estimator = "an estimator with approximation='landmarks', 'rpcholesky' or 'rff'"
         refuse_dask(X, "kernel matrices", f"use a linear or cosine kernel, or {estimator}")
@@ -256,15 +263,6 @@ def _graph(kernel: DiffusionKernel, X: Data, wish: Wish) -> Part:
     return Part(kernel, X, "explicit", reason)
 
 
-def _why_low_rank(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int) -> str | None:
-    """Why ``approximation="auto"`` does not take the exact kernel, if so."""
-    if isinstance(X, DaskRows):
-        return "Dask collections have no kernel matrix"
-    if exact_is_fast(kernel, X, n_clusters, n_kernels):
-        return None
-    return f"n_samples={X.shape[0]} are too many for the exact kernel to be fast"
-
-
 def exact_is_fast(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int = 1) -> bool:
     """Whether a fit with the kernel matrix is quick, or little slower than one of low rank."""
     n: int = X.shape[0]
@@ -307,20 +305,16 @@ def _refuse_matrices(plan: Plan, wish: Wish) -> None:
     plan.budget.check(needed, what, remedies)
 
 
-def _refuse_graphs(plan: Plan) -> None:
-    """Refuse graphs of heat kernels that take too much memory."""
-    features = [own for own in plan.parts if not own.n_bytes]
-    for own in features:
-        kernel, n, k = own.kernel, own.X.shape[0], plan.n_clusters
-        if own.method != "explicit" or not isinstance(kernel, DiffusionKernel):
-            continue
-        anchors = "approximation='landmarks', or " if kernel.has_anchors else ""
-        plan.budget.without(plan.n_bytes).part(len(features)).check(
-            kernel.fit_bytes(own.X, k),
-            f"n_samples={n}, n_clusters={k}: the graph of kernel={kernel.name!r}, with "
-            "eigenvectors,",
-            f"Use {anchors}fewer rows, clusters or neighbours",
-        )
+def _refuse_graph(kernel: DiffusionKernel, X: Data, plan: Plan, n_features: int) -> None:
+    """Refuse the graph of a heat kernel that takes too much of the memory for features."""
+    k = plan.n_clusters
+    anchors = "approximation='landmarks', or " if kernel.has_anchors else ""
+    plan.budget.without(plan.n_bytes).part(n_features).check(
+        kernel.fit_bytes(X, k),
+        f"n_samples={X.shape[0]}, n_clusters={k}: the graph of kernel={kernel.name!r}, with "
+        "eigenvectors,",
+        f"Use {anchors}fewer rows, clusters or neighbours",
+    )
 
 
 @dataclass(frozen=True)

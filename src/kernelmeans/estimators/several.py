@@ -1,7 +1,7 @@
 """What X holds for an estimator of several kernels: rows of features, or kernel matrices."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -13,7 +13,7 @@ from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
-from kernelmeans.estimators.checks import check_gram
+from kernelmeans.estimators.checks import check_gram, warn_if_far
 from kernelmeans.estimators.inputs import Input, TrainingDiagonal
 from kernelmeans.estimators.plan import Holder
 from kernelmeans.estimators.views import View, find_views, used_columns
@@ -85,7 +85,7 @@ class Views(Input):
         rows[:, used] = part
         return rows
 
-    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> CombinedKernel:
+    def kernel(self, X: Data, sample_weight: Array, seed: int) -> CombinedKernel:
         if isinstance(X, Rows) and self.scaling == "min-max":
             raise ValueError(
                 "kernel_scaling='min-max' looks at all kernel values, for which the rows have to "
@@ -99,7 +99,10 @@ class Views(Input):
             kernels += found
             columns += [view.columns] * len(found)
             self.names += [f"{view.name}, {own.name}" for own in found]
-        return self._combined(kernels, columns)
+        combined = self._combined(kernels, columns)
+        if scipy.sparse.issparse(X):
+            warn_if_far(X, combined.name)
+        return combined
 
     def _combined(self, kernels: list[Kernel], columns: Sequence[Columns]) -> CombinedKernel:
         if self.scaling in ("cosine", "min-max"):
@@ -120,11 +123,11 @@ class Views(Input):
     def space(
         self,
         kernel: CombinedKernel,
+        spaces: Sequence[Space],
         holder: Holder,
         rule: Callable[[float], WeightRule],
     ) -> Space:
         weight, threads = holder.weight, holder.threads
-        spaces = holder.hold(self.names)
         variance, rounding = variances(spaces)
         variance = np.where(variance > rounding, variance, 0)
         kept = self._informative(variance > 0)
@@ -190,15 +193,10 @@ class KernelMatrices(Views):
     As rows they have their samples first: (n_rows, L, n_samples).
     """
 
+    # Not pairwise: a stack of kernel matrices cannot be split by rows.
+    tags: ClassVar[dict[str, bool]] = {"sparse": False, "two_d_array": False, "three_d_array": True}
     pairwise = True
     holds_values = True
-
-    def tell(self, tags: Any) -> None:
-        super().tell(tags)
-        # A stack of kernel matrices cannot be split by rows, as pairwise input can.
-        tags.input_tags.pairwise = False
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
 
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
         X = check_array(X, dtype=dtype, order="C", ensure_2d=False, allow_nd=True, input_name="X")
@@ -219,7 +217,7 @@ class KernelMatrices(Views):
             )
         return np.asarray(X.transpose(1, 0, 2))
 
-    def _resolved(self, X: Data, sample_weight: Array, seed: int) -> CombinedKernel:
+    def kernel(self, X: Data, sample_weight: Array, seed: int) -> CombinedKernel:
         columns = list(range(self.n_kernels))
         for index in columns:
             check_gram(X[:, index], f"kernels='precomputed': X[{index}]")

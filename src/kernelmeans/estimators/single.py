@@ -5,7 +5,7 @@ from typing import Any, ClassVar, cast
 
 from kernelmeans._typing import Array
 from kernelmeans.estimators.base import KernelClusterer
-from kernelmeans.estimators.inputs import Input, one_kernel
+from kernelmeans.estimators.inputs import Graph, Input, KernelMatrix
 from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, KERNEL
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Method, hard
@@ -18,10 +18,18 @@ _OF_KERNEL = ("kernel", "gamma", "degree", "coef0", "kernel_params", "n_neighbor
 class OneKernelClusterer(KernelClusterer):
     """Estimators with the kernel parameters of scikit-learn, and those of the heat kernel."""
 
+    kernel: str | Callable[..., Any]
+    metric: str
     kernel_: Kernel
 
     def _make_input(self) -> Input:
-        return one_kernel({name: getattr(self, name) for name in _OF_KERNEL})
+        parameters = {name: getattr(self, name) for name in _OF_KERNEL}
+        kernel = self.kernel if isinstance(self.kernel, str) else None
+        if kernel == "precomputed":
+            return KernelMatrix(parameters)
+        if kernel == "graph" or (kernel == "heat" and self.metric == "precomputed"):
+            return Graph(parameters)
+        return Input(parameters)
 
     @property
     def gamma_(self) -> float | None:
@@ -357,8 +365,8 @@ class KernelKMeans(OneKernelClusterer):
     n_swaps : int or "auto", default=0
         Moves of single centroids that are tried at the end, to lower the cost of the best restart;
         0, for plain kernel k-means, by default. First a few runs from k-means++ seeds are tried
-        beside it, and single samples are exchanged between clusters. ``"auto"`` stops when 8 moves
-        and two for each cluster in a row have gained less than 0.01 %, goes on for longer where
+        beside it, and single samples are exchanged between clusters. ``"auto"`` stops when 4 moves
+        and one for each cluster in a row have gained less than 0.01 %, goes on for longer where
         that is quick, and ends after some seconds in any case. On many rows, or features of more
         than 128 MB, ``"auto"`` tries none.
     max_iter : int, default=1000
@@ -539,7 +547,7 @@ class PowerKMeans(KernelClusterer):
     n_swaps : "auto" or int, default="auto"
         Moves of single centroids that are tried at the end, to lower the cost of the best restart;
         0 for none. First a few runs of k-means from k-means++ seeds are tried beside
-        it, and single samples are exchanged between clusters. ``"auto"`` stops when 8 moves and two
+        it, and single samples are exchanged between clusters. ``"auto"`` stops when 4 moves and one
         for each cluster in a row have gained less than 0.01 %, goes on for longer where that is
         quick, and ends after some seconds in any case: with a hundred clusters more moves would
         lower the cost. It tries none at a constant power, and only on subsamples where these have

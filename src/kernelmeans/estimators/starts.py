@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import all_finite
+from kernelmeans._arrays import all_finite, to_numpy
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.kernels import CombinedKernel, Kernel
@@ -56,11 +56,17 @@ class Starts:
         self.kernel = kernel
         self.X = X
         self.init = init
+        #: Whether starts are left to k-means++.
+        self.seeded = isinstance(init, str) and init == "k-means++"
         given = not (isinstance(init, str) or callable(init))
         if given:
-            self.init = self._checked(init, "init")
+            self.init = self._checked(to_numpy(init), "init")
             self._refuse_ambiguous(n_init)
-        self.n_init = self._restarts(n_init, given)
+            self.n_init = self._given_restarts(n_init)
+        elif n_init == "auto":
+            self.n_init = 1 if self.seeded else AUTO_RESTARTS
+        else:
+            self.n_init = int(n_init)
 
     def _refuse_ambiguous(self, n_init: int | str) -> None:
         """Integers are indices; refuse them where they look like weights or coordinates."""
@@ -74,13 +80,7 @@ class Starts:
                 f"set n_init={restarts}."
             )
 
-    def _restarts(self, n_init: int | str, given: bool) -> int:
-        if not given:
-            if n_init == "auto":
-                return (
-                    1 if isinstance(self.init, str) and self.init == "k-means++" else AUTO_RESTARTS
-                )
-            return int(n_init)
+    def _given_restarts(self, n_init: int | str) -> int:
         rows = len(self.init) if _is_index_table(self.init) else 1
         if n_init not in ("auto", rows):
             warn_user(
@@ -89,11 +89,6 @@ class Starts:
                 RuntimeWarning,
             )
         return rows
-
-    @property
-    def seeded(self) -> bool:
-        """Whether starts are left to k-means++."""
-        return isinstance(self.init, str) and self.init == "k-means++"
 
     def draw(self, space: Space, first: int, seeds: Sequence[int]) -> Centroids:
         """Starting centroids of restarts from the first on, each with a seed of its own."""

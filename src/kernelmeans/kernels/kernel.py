@@ -36,6 +36,15 @@ class Kernel:
         Whether values are divided by sqrt(K(x, x) K(y, y)), so that K(x, x) = 1. Where K(x, x) = 0
         the row is a zero vector and stays one.
 
+    Attributes
+    ----------
+    name : str
+        The name in messages.
+    given_name : str or None
+        The name of a named kernel; None for a callable, which need not be hashable.
+    precomputed : bool
+        Whether rows of data are already rows of the kernel matrix.
+
     Examples
     --------
     >>> import numpy as np
@@ -55,35 +64,19 @@ class Kernel:
         self.function = function
         self.parameters = dict(parameters)
         self.normalized = normalized
+        self.given_name = function if isinstance(function, str) else None
+        self.name = self.given_name or str(getattr(function, "__name__", type(function).__name__))
+        self.precomputed = self.given_name == "precomputed"
 
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {self.parameters}{', normalized=True' * self.normalized})"
-
-    @property
-    def name(self) -> str:
-        """The name in messages."""
-        if isinstance(self.function, str):
-            return self.function
-        return getattr(self.function, "__name__", type(self.function).__name__)
-
-    @property
-    def given_name(self) -> str | None:
-        """The name of a named kernel; None for a callable, which need not be hashable."""
-        return self.function if isinstance(self.function, str) else None
-
-    @property
-    def precomputed(self) -> bool:
-        """Whether rows of data are already rows of the kernel matrix."""
-        return isinstance(self.function, str) and self.function == "precomputed"
 
     @property
     def _properties(self) -> NamedKernel:
         """Its entry in `NAMED`; for a callable one that has values alone."""
         if isinstance(self.function, str):
             return NAMED[self.function]
-        return NamedKernel(
-            partial(_call, self.function), unit_diagonal=False, is_positive=never_positive
-        )
+        return NamedKernel(self.function, unit_diagonal=False, is_positive=never_positive)
 
     @property
     def surely_positive(self) -> bool:
@@ -112,15 +105,18 @@ class Kernel:
 
     def values(self, X: Data, Y: Data) -> Array:
         """Kernel matrix before any normalisation, shape (n_X, n_Y)."""
-        X = floating(X)
-        values: Array = like(self._properties.values(X, floating(Y), **self.parameters), X)
+        X, Y = floating(X), floating(Y)
+        K = self._properties.values(X, Y, **self.parameters)
+        if self.given_name is None:
+            return _checked(K, X, Y)
+        values: Array = like(K, X)
         return values
 
     def against(self, Y: Data) -> Callable[[Data], Array]:
         """`values` as a function of X: the part that depends on Y alone is computed once."""
         against = self._properties.against
         if against is None or scipy.sparse.issparse(Y):
-            return lambda X: self.values(X, Y)
+            return partial(self.values, Y=Y)
         of_dense = against(floating(Y), **self.parameters)
         return lambda X: self.values(X, Y) if scipy.sparse.issparse(X) else of_dense(floating(X))
 
@@ -232,9 +228,8 @@ class CombinedKernel:
         return np.stack(diagonals, axis=1)
 
 
-def _call(function: Callable[..., Any], X: Data, Y: Data, **parameters: Any) -> Array:
-    """Values of a callable, checked."""
-    K = function(X, Y, **parameters)
+def _checked(K: Any, X: Data, Y: Data) -> Array:
+    """What a callable returned, as an array like X that belongs to nobody else."""
     if on_host(X):
         K = np.asarray(K)
     elif on_host(K) or type(K) is not type(X) or K.device != X.device:
@@ -263,9 +258,8 @@ def _call(function: Callable[..., Any], X: Data, Y: Data, **parameters: Any) -> 
 
 def floating(X: Data) -> Data:
     """Rows of floats as they are, others as float64: kernel values are no integers."""
-    if not on_host(X) or np.issubdtype(X.dtype, np.floating):
-        return X
-    return X.astype(np.float64)
+    # Types of PyTorch have no kind, and its rows are floats.
+    return X if getattr(X.dtype, "kind", "f") == "f" else X.astype(np.float64)
 
 
 def _norms(diagonal: Array, name: str) -> Array:

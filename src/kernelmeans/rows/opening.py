@@ -110,11 +110,11 @@ def as_rows(X: Any) -> Rows | None:
     """
     if isinstance(X, Rows):
         return X
+    if isinstance(X, np.ndarray):
+        # The copy of a map is a memmap too, but in memory.
+        return _mapped(X) if X.ndim == 2 and getattr(X, "_mmap", None) is not None else None
     if is_dask(X):
         return DaskRows(X)
-    if isinstance(X, np.memmap):
-        # The copy of a map is a memmap too, but in memory.
-        return _mapped(X) if X.ndim == 2 and X._mmap is not None else None  # type: ignore[attr-defined]
     polars = sys.modules.get("polars")
     if polars is not None and isinstance(X, polars.LazyFrame):
         from kernelmeans.rows.parquet import FrameRows

@@ -46,7 +46,8 @@ def combination(space: Space, coefficients: Array) -> Centroids:
 
 def combinations(space: Space, coefficients: Array, mass: Array) -> Centroids:
     """Sums of c_i phi_i over their mass (k, R), for coefficients (k, R, n_samples)."""
-    total = space.reduce(_accumulate, mass.shape, per_sample=(coefficients,))
+    # A copy, for sums over a single block may be its coefficients themselves.
+    total = space.reduce(_accumulate, mass.shape, per_sample=(coefficients.copy(),))
     return space.update(total.vectors, mass)
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernelmeans._arrays import double, like, reduce, take, to_numpy
+from kernelmeans._arrays import double, like, reduce, to_numpy
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.solver.exchange import Exchanges
@@ -157,24 +157,22 @@ def _block_sums(
 
 
 def _fingerprint(labels: IntArray, power: Array, sample_weight: Array, place: slice) -> IntArray:
-    """Sum over samples of a hash of place and label, shape (R,); 0 where labels are -1.
+    """Sum over samples of the label times a hash of the place, shape (R,); 0 for soft steps.
 
     Samples without weight get labels, but move nothing: they do not count.
     """
-    sums = np.zeros(len(power), np.uint64)
-    hard = np.flatnonzero(np.isneginf(power))
-    if not len(hard):
-        return sums
-    # The finaliser of SplitMix64, of a number that is different for each place and label.
-    x = to_numpy(take(labels, hard, axis=0)).astype(np.uint64) << np.uint64(40)
-    x += np.arange(place.start, place.stop, dtype=np.uint64)
+    hard = np.isneginf(power)
+    if not hard.any():
+        return np.zeros(len(power), np.uint64)
+    # The finaliser of SplitMix64.
+    x = np.arange(place.start, place.stop, dtype=np.uint64)
     x *= np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x ^= x >> np.uint64(shift)
         x *= np.uint64(factor)
     x ^= x >> np.uint64(31)
-    sums[hard] = (x * (sample_weight > 0)).sum(axis=1)
-    return sums
+    x *= sample_weight > 0
+    return np.where(hard, (to_numpy(labels) + 1).astype(np.uint64) @ x, np.uint64(0))
 
 
 def _moved(

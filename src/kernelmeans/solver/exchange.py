@@ -41,6 +41,8 @@ class Exchanges(NamedTuple):
 
     def within(self, place: slice) -> list[tuple[int, int, int]]:
         """Those of a block, as (restart, sample's place in the block, cluster)."""
+        if not len(self.samples):
+            return []
         inside = (place.start <= self.samples) & (self.samples < place.stop)
         own = self.restarts[inside], self.samples[inside] - place.start, self.clusters[inside]
         return list(zip(*(part.tolist() for part in own), strict=True))

@@ -218,7 +218,8 @@ class Hard(Method):
             state.exchanging.go_on(space, centroids, *order)
             finished &= ~state.exchanging.pending
         lost = hopeless | (finished & (now > self.bar))
-        return np.select([lost, finished], [Ending.GIVEN_UP, Ending.CONVERGED], Ending.RUNNING)
+        endings = np.where(finished, Ending.CONVERGED, Ending.RUNNING)
+        return np.where(lost, Ending.GIVEN_UP, endings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,6 +282,8 @@ class AnnealedState(State):
     ----------
     time : ndarray
         Steps, or fewer if they have a pace; negative while the start is forgotten.
+    power : ndarray
+        The power of the next step, where it is a soft one.
     softness : ndarray
         Mean share of the weights that was not the nearest centroid's in the last step.
     critical : CriticalPowers
@@ -291,12 +294,14 @@ class AnnealedState(State):
         n_restarts = centroids.shape[1]
         super().__init__(n_restarts, hard=False)
         self.time: Array = np.full(n_restarts, time)
+        self.power: Array = np.full(n_restarts, -np.inf)
         self.softness: Array = np.zeros(n_restarts)
         self.critical = CriticalPowers(critical_power, centroids.kernel_weights)
 
     def keep(self, restarts: BoolArray) -> None:
         super().keep(restarts)
-        self.time, self.softness = self.time[restarts], self.softness[restarts]
+        self.time, self.power = self.time[restarts], self.power[restarts]
+        self.softness = self.softness[restarts]
         self.critical.keep(restarts)
 
 
@@ -378,16 +383,18 @@ class Annealed(Method):
         return np.asarray((power <= critical) & ((softness < self.softness) | spent))
 
     def init(self, space: Space, centroids: Centroids) -> AnnealedState:
-        return AnnealedState(centroids, float(-self.forgets), self.critical_power)
+        state = AnnealedState(centroids, float(-self.forgets), self.critical_power)
+        state.power = self.finite_power(state.time)
+        return state
 
     def power(self, state: State) -> Array:
         assert isinstance(state, AnnealedState)
-        return np.where(state.hard, -np.inf, self.finite_power(state.time))
+        return np.where(state.hard, -np.inf, state.power)
 
     def collapsing(self, state: State) -> BoolArray:
         assert isinstance(state, AnnealedState)
         critical = state.critical.values
-        warm = self.finite_power(state.time) > 1.5 * critical
+        warm = state.power > 1.5 * critical
         return np.asarray((self.s0 > critical) & warm)
 
     def factor(self, state: State) -> Array:
@@ -412,15 +419,16 @@ class Annealed(Method):
     ) -> None:
         assert isinstance(state, AnnealedState)
         super().step(state, space, centroids, report, seeds)
-        power = self.finite_power(state.time)
         # The more its softness differs from that of the last step, the less a restart goes on.
         change = np.abs(report.softness - state.softness)
         state.time = state.time + np.where(state.time < 0, 1, 1 / (1 + change / self.pace))
         state.softness = report.softness
-        ready = ~state.hard & self.hardens(power, state.critical.values, report.softness)
-        state.critical.follow(space, centroids.kernel_weights, ready, seeds)
-        ready &= self.hardens(power, state.critical.values, report.softness)
+        ready = ~state.hard & self.hardens(state.power, state.critical.values, report.softness)
+        if ready.any():
+            state.critical.follow(space, centroids.kernel_weights, ready, seeds)
+            ready &= self.hardens(state.power, state.critical.values, report.softness)
         state.hard = state.hard | ready
+        state.power = self.finite_power(state.time)
 
     def unfinished(self, power: float) -> str:
         if not self.anneals:

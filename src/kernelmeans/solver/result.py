@@ -127,7 +127,7 @@ class Record:
     def __init__(self, space: Space, n_restarts: int, loss: Loss) -> None:
         self._space = space
         self._loss = loss
-        self._histories: list[list[tuple[float, float, Array]]] = [[] for _ in range(n_restarts)]
+        self._steps: list[tuple[IntArray, Array, Array, Array]] = []
         self._labels = np.zeros((n_restarts, space.n_samples), np.int32)
         self._inertia = np.full(n_restarts, np.inf)
         self._cost = np.full(n_restarts, np.inf)
@@ -137,9 +137,7 @@ class Record:
 
     def step(self, active: IntArray, objective: Array, power: Array, kernel_weights: Array) -> None:
         """Note where the running restarts are."""
-        now = zip(active, objective.tolist(), power.tolist(), kernel_weights, strict=True)
-        for restart, f, s, weights in now:
-            self._histories[restart].append((f, s, weights.copy()))
+        self._steps.append((active, objective, power, kernel_weights.copy()))
 
     def finish(self, which: IntArray, centroids: Centroids, ending: Ending) -> None:
         """Label the samples of finished restarts; of their centroids only the best are kept."""
@@ -160,11 +158,11 @@ class Record:
 
     def result(self) -> Result:
         """Everything, once all restarts have finished."""
-        objective, power, weights = (
-            [np.array([entry[i] for entry in history]) for history in self._histories]
-            for i in range(3)
-        )
-        n_iter = np.array([len(history) for history in self._histories])
+        restarts, *noted = (np.concatenate(parts) for parts in zip(*self._steps, strict=True))
+        order = np.argsort(restarts, kind="stable")
+        n_iter = np.bincount(restarts, minlength=len(self._cost))
+        edges = np.cumsum(n_iter)[:-1]
+        objective, power, weights = (np.split(values[order], edges) for values in noted)
         return Result(
             self._labels,
             self._inertia,

@@ -100,7 +100,8 @@ class Space(ABC):
     def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         """The total of the blocks before, None for the first, and a block's partial sums.
 
-        In place, and in block order, so that sums do not depend on threads.
+        In place, and in block order, so that sums do not depend on threads. Those of a single block
+        may be its coefficients themselves.
         """
 
     @abstractmethod
@@ -325,9 +326,12 @@ class Space(ABC):
 
     def floor(self, centroids: Centroids) -> Array:
         """Smallest squared distance told from zero in each restart, shape (R,)."""
+        return np.full(centroids.shape[1], self._floor, dtype=self.dtype)
+
+    @cached_property
+    def _floor(self) -> float:
         resolution = np.finfo(self.dtype)
-        floor = max(8 * resolution.eps * self.magnitude, resolution.tiny)
-        return np.full(centroids.shape[1], floor, dtype=self.dtype)
+        return max(8 * float(resolution.eps) * self.magnitude, float(resolution.tiny))
 
     @property
     def out_of_reach(self) -> Array:

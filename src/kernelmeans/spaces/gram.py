@@ -59,21 +59,31 @@ class GramSpace(Space):
         self.sample_weight = sample_weight
         self.engine = engine
         self.device_weight = device.put(sample_weight)
+        n, itemsize = sample_weight.shape[0], sample_weight.itemsize
         budget = 4 * ROW_BUDGET if row_budget is None else row_budget
-        computed = ComputedRows(kernel, self.X, self.device_weight, budget)
+        computed = ComputedRows(kernel, self.X, itemsize, device, budget)
         self.row_budget, self._sample_norms = computed.row_budget, computed.norms
-        held = row_budget is None
-        self.rows: KernelRows = HeldRows(computed, self.device_weight) if held else computed
-        self.keeps_rows = held and device.is_host
-        weights = like(sample_weight / sample_weight.sum(), self.device_weight)
-        means = namespace(weights).empty_like(weights)
+        self.rows: KernelRows = computed
+        weights = device.put(sample_weight / sample_weight.sum())
+        xp, matrix = namespace(weights), None
+        if row_budget is None:
+            matrix = xp.empty((n, n), dtype=weights.dtype, device=weights.device)
+            self.rows = HeldRows(matrix, itemsize, computed, device)
+            self.keeps_rows = device.is_host
 
-        def project(block: slice) -> None:
+        def project(block: slice) -> Array:
             # What is not finite is refused below, with a message of its own.
             with np.errstate(all="ignore"):
-                means[block] = self.rows.values(block) @ weights
+                values = computed.values(block)
+                if matrix is not None:
+                    matrix[block, ...] = values
+                projected: Array = values @ weights
+                return projected
 
-        engine.run(project, slices(self.n_samples, self.rows.at_a_time), self.rows.in_flight)
+        means = xp.empty_like(weights)
+        blocks = slices(n, self.rows.at_a_time)
+        for block, projected in engine.map(project, blocks, self.rows.in_flight):
+            means[block] = projected
         with np.errstate(all="ignore"):
             diagonal = like(kernel.squared_norms(kernel.diagonal(self.X)), means)
         check_finite(kernel, to_numpy(means), to_numpy(diagonal))
@@ -99,6 +109,8 @@ class GramSpace(Space):
         return (coefficients,)
 
     def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
+        if partial[0].shape[-1] == self.n_samples:
+            return partial
         (into,) = total or (self._zeros(*partial[0].shape[:2]),)
         into[:, :, block] = partial[0]
         return (into,)
@@ -147,7 +159,7 @@ class GramSpace(Space):
             own = places[part]
             moved = take(flat, own, axis=0)
             moved *= take(rest, own, axis=0)
-            moved += self.rows.combined(changes.coefficients[part], self.device_weight)
+            moved += self.rows.combined(changes.coefficients(part, n), self.device_weight)
             put_rows(vectors, (changes.clusters[part], changes.restarts[part]), moved)
             norms = np.zeros(k * restarts) if part.start else unchanged
             norms[own] = to_numpy(xp.vecdot(take(coefficients, own, axis=0), moved))
@@ -175,15 +187,14 @@ class GramSpace(Space):
         return slices(self.n_samples, self.rows.at_a_time)
 
     def at(self, indices: IntArray) -> Centroids:
-        coefficients = self._zeros(*indices.shape)
-        xp = namespace(coefficients)
-        products = xp.empty_like(coefficients)
+        products = self._zeros(*indices.shape)
+        xp = namespace(products)
         flat = xp.reshape(products, (-1, self.n_samples))
         for some in slices(indices.size, self.rows.at_a_time):
             flat[some, ...] = self.rows.read(indices.ravel()[some])
-        for (j, r), index in np.ndenumerate(indices):
-            coefficients[j, r, int(index)] = 1
         own = xp.asarray(indices[..., None], device=products.device)
+        every = xp.arange(self.n_samples, device=products.device)
+        coefficients = xp.astype(own == every, products.dtype)
         norms = to_numpy(xp.take_along_axis(products, own, axis=-1)[..., 0])
         weight = self.sample_weight[indices]
         mass = np.where(weight > 0, weight, np.nan)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kernelmeans._arrays import beside, double, like, namespace, on_host, picked, to_numpy
+from kernelmeans._arrays import double, like, namespace, on_host, picked
+from kernelmeans._devices import Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
@@ -79,14 +80,14 @@ def kernel_rows(
     norms : ndarray of shape (n_samples,) or None
         Their norms before normalisation; None if the kernel is not normalised.
     """
-    against = kernel.against(X)
+    against = None if kernel.precomputed else kernel.against(X)
 
     def values_of(rows: Data, diagonal: Array | None) -> Array:
-        if on_host(rows) and not kernel.precomputed:
+        values: Array = rows
+        if against is not None:
             # NumPy multiplies a matrix with itself by another routine: labels of the training
             # rows must not depend on whether they are the very array of the fit.
-            rows = rows.copy()
-        values = against(rows)
+            values = against(rows.copy() if on_host(rows) else rows)
         if norms is None:
             return values
         if kernel.precomputed:
@@ -115,12 +116,8 @@ class KernelRows(ABC):
     changes_at_once: int = 1
 
     @abstractmethod
-    def values(self, block: slice) -> Array:
-        """Rows of a block before centering, each of which is asked for once."""
-
-    @abstractmethod
     def center(self, origin: Origin, engine: Threads) -> None:
-        """Center them, once all have been asked for."""
+        """Center them, once all have been computed."""
 
     @abstractmethod
     def read(self, which: slice | IntArray) -> Array:
@@ -146,36 +143,41 @@ class ComputedRows(KernelRows):
         The kernel.
     X : {ndarray, CSR matrix} of shape (n_samples, n_features)
         Training rows, where they are computed; the kernel matrix itself if it is precomputed.
-    weight : ndarray of shape (n_samples,)
-        The sample weights there.
+    itemsize : int
+        Bytes of a kernel entry.
+    device : Device
+        Where they are computed.
     row_budget : int
         Most bytes of kernel entries that may be held at any time; a quarter where it is large.
     """
 
-    def __init__(self, kernel: Kernel, X: Data, weight: Array, row_budget: int) -> None:
-        self._kernel, self._X, self._weight = kernel, X, weight
+    def __init__(
+        self, kernel: Kernel, X: Data, itemsize: int, device: Device, row_budget: int
+    ) -> None:
+        self._kernel, self._X, self._device = kernel, X, device
         self.norms: Array | None = None
         self._diagonal: Array | None = None
         if kernel.normalized or kernel.precomputed:
-            diagonal = beside(kernel.diagonal(X), weight)
+            diagonal = device.put(kernel.diagonal(X))
             self.norms = kernel.norms(diagonal)
             self._diagonal = diagonal if kernel.precomputed else None
         self._values_of = kernel_rows(kernel, X, self.norms)
         # Restarts want room too, but not what lets four threads work.
         share = min(row_budget, max(row_budget // 4, 4 * LARGEST_BLOCK), ROW_BUDGET)
-        self.row_budget = share if on_host(weight) else min(row_budget, DEVICE_ROW_BUDGET)
+        self.row_budget = share if device.is_host else min(row_budget, DEVICE_ROW_BUDGET)
         # What a callable returns is copied, for it may belong to somebody.
         copies = 2 if callable(kernel.function) else 1
-        row_bytes = weight.shape[0] * to_numpy(weight[:1]).itemsize
+        row_bytes = X.shape[0] * itemsize
         self.at_a_time, in_flight = portions(row_bytes, self.row_budget)
         self.in_flight = max(1, in_flight // copies)
-        if not on_host(weight):
+        if not device.is_host:
             # One block, as large as can be, keeps all of a device at work.
             row_bytes *= copies * DEVICE_COPIES
             self.at_a_time, self.in_flight = max(1, self.row_budget // row_bytes), 1
 
     def values(self, which: slice | IntArray) -> Array:
-        rows = beside(picked(self._X, which), self._weight)
+        """Rows of some samples before centering."""
+        rows = self._device.put(picked(self._X, which))
         own = None if self._diagonal is None else picked(self._diagonal, which)
         values: Array = self._values_of(rows, own)
         return values
@@ -195,30 +197,29 @@ class HeldRows(KernelRows):
 
     Parameters
     ----------
+    matrix : ndarray of shape (n_samples, n_samples)
+        Where it is held, to be filled before it is centered.
+    itemsize : int
+        Bytes of a kernel entry.
     computed : ComputedRows
         Where its values come from.
-    weight : ndarray of shape (n_samples,)
-        The sample weights, where it is held.
+    device : Device
+        Where they are computed.
     """
 
-    def __init__(self, computed: ComputedRows, weight: Array) -> None:
-        xp, n = namespace(weight), weight.shape[0]
-        self.matrix: Array = xp.empty((n, n), dtype=weight.dtype, device=weight.device)
+    def __init__(
+        self, matrix: Array, itemsize: int, computed: ComputedRows, device: Device
+    ) -> None:
+        n = matrix.shape[0]
+        self.matrix = matrix
         self.at_a_time, self.in_flight = computed.at_a_time, computed.in_flight
-        if not on_host(weight):
-            self.at_a_time = max(64, DEVICE_FILL_BYTES // (n * to_numpy(weight[:1]).itemsize))
+        if not device.is_host:
+            self.at_a_time = max(64, DEVICE_FILL_BYTES // (n * itemsize))
         self.changes_at_once = 1 + VALUES_AT_ONCE // n
-        self._computed: ComputedRows | None = computed
-
-    def values(self, block: slice) -> Array:
-        assert self._computed is not None
-        values = self._computed.values(block)
-        self.matrix[block, ...] = values
-        return values
 
     def center(self, origin: Origin, engine: Threads) -> None:
         # No kernel value will be computed again, and nothing held beside the matrix.
-        self._computed = self.in_flight = None
+        self.in_flight = None
 
         def center(block: slice) -> None:
             origin.center(self.matrix[block, ...], origin.means[block], in_place=True)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: Largest fraction of the samples, on average over restarts, that change clusters in a step which
 #: is then done for these alone. Their kernel rows have to be gathered first.
 MOST_CHANGED = 0.3
+#: Multiplications of a step for all samples that take no longer than to look for the changes.
+QUICK = 2**23
 
 
 class Moved(NamedTuple):
@@ -43,20 +45,32 @@ class Changes(NamedTuple):
     ----------
     restarts, clusters : ndarray of shape (c,)
         The centroids that samples join or leave, in the order of their restarts.
-    coefficients : csr_array of shape (c, n_samples)
-        What the samples add to them, of either sign.
+    edges, samples, values : ndarray
+        The CSR matrix (c, n_samples) of what samples add to them, of either sign.
     """
 
     restarts: IntArray
     clusters: IntArray
-    coefficients: Any
+    edges: IntArray
+    samples: IntArray
+    values: Array
 
     def parts(self, work: int) -> list[slice]:
         """Centroids of whole restarts, one restart after the other, so much work or a bit more."""
+        if len(self.samples) <= work:
+            return [slice(0, len(self.restarts))]
         starts = np.flatnonzero(np.diff(self.restarts, prepend=-1))
-        first = np.unique(self.coefficients.indptr[starts] // work, return_index=True)[1]
+        first = np.unique(self.edges[starts] // work, return_index=True)[1]
         edges = [0, *starts[first[1:]].tolist(), len(self.restarts)]
         return [slice(*pair) for pair in pairwise(edges)]
+
+    def coefficients(self, part: slice, n_samples: int) -> Any:
+        """What the samples add to some of the centroids, as a csr_array."""
+        edges = self.edges[part.start : part.stop + 1]
+        own = slice(edges[0], edges[-1])
+        shape = len(edges) - 1, n_samples
+        parts = self.values[own], self.samples[own], edges - edges[0]
+        return scipy.sparse.csr_array(parts, shape=shape)
 
 
 class Step(NamedTuple):
@@ -102,7 +116,7 @@ class Step(NamedTuple):
         mean_of = changes = coefficients = None
         if space.keeps_coefficients and hard is not None and hard.any():
             mean_of = np.where(hard & (mass > 0), mass, np.nan)
-            if len(sums) == 1:
+            if len(sums) == 1 and mass.size * space.n_samples**2 > QUICK:
                 changes = few_changes(sums[0], mean_of, old, space.sample_weight)
         if changes is not None:
             assert old is not None
@@ -187,8 +201,6 @@ def few_changes(
     own_restart, own_cluster = np.divmod(centroids, k)
     values = sample_weight[samples] / mass[own_cluster, own_restart] * np.where(joins, 1, -1)
     firsts = np.flatnonzero(np.diff(centroids, prepend=-1))
-    rows = scipy.sparse.csr_array(
-        (values.astype(sample_weight.dtype), samples, np.append(firsts, len(where))),
-        shape=(len(firsts), n_samples),
-    )
-    return Changes(own_restart[firsts], own_cluster[firsts], rows)
+    edges = np.append(firsts, len(where))
+    values = values.astype(sample_weight.dtype)
+    return Changes(own_restart[firsts], own_cluster[firsts], edges, samples, values)

@@ -1,7 +1,7 @@
-"""Neighbours of heat kernels: the rule in rows and clusters, chosen on some sets, and on others.
+"""Neighbours of heat kernels: the rule on the sets on which it was chosen, and on others.
 
-Run ``python benchmarks/heat_neighbours.py``, with ``--sets`` for some sets only. One fit for each
-set and number of neighbours says what any rule a + b log2(n / k), and any fixed number, would get.
+Run ``python benchmarks/heat_neighbors.py``, with ``--sets`` for some sets only. One fit for each
+set and number of neighbours gives the result of any rule a + b log2(n / k) and any fixed number.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from heat_sets import NAMES, load, present
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import auto_neighbors
 
-#: Sets that the rule was chosen on; all others confirm it.
+#: Sets on which the rule was chosen; all others confirm it.
 CHOSEN_ON = frozenset({
     "yale", "coil20", "isolet", "tox_171", "seeds", "iris", "breast_cancer", "blobs10", "varied",
     "bananas", "discs", "spirals",
