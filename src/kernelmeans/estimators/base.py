@@ -414,7 +414,7 @@ class KernelClusterer(
         size = X.shape[0] * self.n_clusters * X.dtype.itemsize
         fits = size <= MEMBERSHIPS_SHARE * device.budget(self.memory_budget).n_bytes
         if held is None:
-            squared = self.kernel_.squared_lengths(X, device)
+            squared = self.kernel_.diagonal(X, device)
             compared = self._compared(X, device, squared, keep_distances=fits)
         else:
             n, embedded = held.n_samples, held.embedded

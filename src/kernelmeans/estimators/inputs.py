@@ -129,7 +129,7 @@ class Input:
 
     def diagonal(self, kernel: Any, X: Data, device: Device = HOST, given: Any = None) -> Array:
         """K(x, x) of rows before any normalisation, in the form that the predictor takes."""
-        diagonal: Array = kernel.squared_lengths(X, device)
+        diagonal: Array = kernel.diagonal(X, device)
         return diagonal
 
     def diagonal_for_labels(self, kernel: Any, X: Data, given: Any = None) -> Array:

@@ -122,16 +122,16 @@ def stream_on_cluster(
 def features_of(features: FeatureMap, rows: Data) -> HeldFeatures:
     """Raw features of rows that have been read, about the origin."""
     rows = beside(rows, features.origin)
-    squared = features.squared_lengths(rows)
+    diagonal = features.diagonal(rows)
     raw_differs = features.whitening is not None
     with np.errstate(all="ignore"):
-        raw = features.raw(rows, squared)
+        raw = features.raw(rows, diagonal)
         if raw_differs:
             raw -= features.origin
         else:
             # They may be the rows themselves, which are the user's.
             raw = raw - features.origin
-        return HeldFeatures(raw, features.squared_norms(raw, squared), raw_differs)
+        return HeldFeatures(raw, features.squared_norms(raw, diagonal), raw_differs)
 
 
 def check_rows(rows: Data, first: int) -> None:
