@@ -11,8 +11,6 @@ import psutil
 TOTAL_FRACTION = 0.8
 #: Bytes that are never refused because of free memory.
 ALWAYS_FREE = 2**26
-#: The name in messages of the budget that ``memory_budget`` sets.
-OWN_BUDGET = "the memory budget"
 #: Linux's files of a container's limit and use of memory: cgroup v2, then v1.
 _LIMITS = (
     ("memory.max", "memory.current", "memory.stat"),
@@ -62,42 +60,20 @@ class Budget(NamedTuple):
         MemoryError
             If there are fewer bytes.
         """
-        check_memory(needed, self.n_bytes, what, remedies)
-        if needed > ALWAYS_FREE:
+        if needed > self.n_bytes:
+            remedies = f"{remedies}, or raise memory_budget if there is memory"
+            raise too_large(needed, self.n_bytes, "the memory budget", what, remedies)
+        if needed > max(self.free, ALWAYS_FREE):
             others = remedies[0].lower() + remedies[1:]
             remedies = f"Set memory_budget to what the fit may take, or {others}"
-            check_memory(needed, self.free, what, remedies, "the free memory")
+            raise too_large(needed, self.free, "the free memory", what, remedies)
 
 
-def check_memory(
-    needed: int, budget: float, what: str, remedies: str, whose: str = OWN_BUDGET
-) -> None:
-    """Refuse what does not fit into memory, with remedies.
-
-    Parameters
-    ----------
-    needed : int
-        Bytes that are needed.
-    budget : float
-        Bytes that it may take.
-    what : str
-        What needs them, for the message.
-    remedies : str
-        What the user can do.
-    whose : str
-        Name of the budget.
-
-    Raises
-    ------
-    MemoryError
-        If more is needed than the budget.
-    """
-    if needed > budget:
-        raised = "" if whose != OWN_BUDGET else ", or raise memory_budget if there is memory"
-        raise MemoryError(
-            f"{what} takes {readable(needed)}, more than {whose} of {readable(budget)}. "
-            f"{remedies}{raised}."
-        )
+def too_large(needed: int, limit: float, whose: str, what: str, remedies: str) -> MemoryError:
+    """The error that something needs more bytes than a limit, whose name is given."""
+    return MemoryError(
+        f"{what} takes {readable(needed)}, more than {whose} of {readable(limit)}. {remedies}."
+    )
 
 
 def budget_bytes(memory_budget: int | str | None) -> int:

@@ -14,7 +14,7 @@ from kernelmeans.kernels import Kernel
 from kernelmeans.solver.blockwise import combination
 from kernelmeans.solver.seeding import from_weights
 from kernelmeans.spaces import GramSpace
-from kernelmeans.spaces.predictor import ROW_BUDGET, portions
+from kernelmeans.spaces.kernel_rows import ROW_BUDGET, portions
 from oracle import rbf
 from spaces.conformance import N, SpaceConformance
 

@@ -79,6 +79,9 @@ class KernelClusterer(
     n_swaps: int | str = 0
     max_iter: int
     memory_budget: int | str | None
+    approximation: str | None = None
+    n_components: int | float | str = "auto"
+    cache_kernel: bool = True
     device: str | None = None
     random_state: Any
     labels_: Any
@@ -150,7 +153,9 @@ class KernelClusterer(
         kernel = data.kernel(X, weight, seed)
         starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
-        plan = make_plan(*data.parts(kernel, X), self._wish(), budget, device)
+        held_as = self.approximation, self.n_components, self.cache_kernel
+        wish = Wish(self.n_clusters, *held_as, "approximation" in vars(self))
+        plan = make_plan(*data.parts(kernel, X), wish, budget, device)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
         with Threads(None if device.is_host else 1) as threads:
@@ -336,13 +341,6 @@ class KernelClusterer(
     @property
     def _assigned_dtype(self) -> Any:
         return np.dtype([("label", np.int32), ("nearest", self._predictor.norms.dtype)])
-
-    def _wish(self) -> Wish:
-        """How kernels are to be held."""
-        given = self.get_params(deep=False)
-        names = "approximation", "n_components", "cache_kernel"
-        wish = {name: given[name] for name in names if name in given}
-        return Wish(self.n_clusters, **wish, has_approximation="approximation" in given)
 
     def _solve(
         self,

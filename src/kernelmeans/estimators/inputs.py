@@ -23,7 +23,7 @@ from kernelmeans.estimators.checks import (
 from kernelmeans.estimators.plan import Holder
 from kernelmeans.heat import GraphKernel
 from kernelmeans.kernels import Kernel, resolve_kernel
-from kernelmeans.memory import check_memory
+from kernelmeans.memory import Budget
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.solver import Result, warn_unless_positive
@@ -76,8 +76,8 @@ class Input:
         rows = as_rows(X)
         if rows is not None and self.pairwise and not isinstance(rows, DaskRows):
             what = f"{rows.source}: a precomputed kernel, which is loaded as a whole,"
-            budget = HOST.budget(estimator.memory_budget).n_bytes
-            check_memory(rows.nbytes, budget, what, "Give fewer rows")
+            n_bytes = HOST.budget(estimator.memory_budget).n_bytes
+            Budget(n_bytes).check(rows.nbytes, what, "Give fewer rows")
             X, rows = rows[:], None
         if rows is not None:
             return check_rows(estimator, rows, reset)

@@ -25,7 +25,7 @@ from kernelmeans.lowrank import (
     check_method,
     draw_rows,
 )
-from kernelmeans.memory import Budget, check_memory
+from kernelmeans.memory import Budget, too_large
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import FeatureSpace, GramSpace, Space, stream, stream_on_cluster
@@ -453,9 +453,8 @@ class Holder:
 
     def _streamed(self, sample: FeatureSpace, X: Data, row_bytes: int, budget: int) -> FeatureSpace:
         room = budget // 2
-        check_memory(
+        Budget(budget).check(
             2 * FEWEST_ROWS * row_bytes,
-            budget,
             f"n_samples={len(self.weight)}, n_clusters={self.plan.n_clusters}: {FEWEST_ROWS} rows "
             "and their features, in half of the memory budget,",
             f"Use fewer {_fewer(sample)}",
@@ -472,14 +471,17 @@ def fits_workers(cluster: Cluster, sample: FeatureSpace, X: DaskRows, row_bytes:
     limits = cluster.memory_limits()
     if not limits:
         return True
-    check_memory(
-        X.chunk * row_bytes,
-        int(WORKER_SHARE * min(limit / n_threads for limit, n_threads in limits)),
-        f"X: a chunk of {X.chunk} rows with its features",
-        f"Rechunk X into smaller blocks of rows, use fewer {_fewer(sample)}, or give the "
-        "workers more memory or fewer threads",
-        f"{WORKER_SHARE:.0%} of a worker's memory for each of its threads",
-    )
+    needed = X.chunk * row_bytes
+    limit = int(WORKER_SHARE * min(n_bytes / n_threads for n_bytes, n_threads in limits))
+    if needed > limit:
+        raise too_large(
+            needed,
+            limit,
+            f"{WORKER_SHARE:.0%} of a worker's memory for each of its threads",
+            f"X: a chunk of {X.chunk} rows with its features",
+            f"Rechunk X into smaller blocks of rows, use fewer {_fewer(sample)}, or give the "
+            "workers more memory or fewer threads",
+        )
     held = X.shape[0] * sample.features.origin.nbytes
     return held <= WORKER_SHARE * sum(limit for limit, _ in limits)
 

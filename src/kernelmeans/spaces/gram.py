@@ -13,8 +13,16 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
-from kernelmeans.spaces.kernel_rows import ComputedRows, HeldRows, KernelRows, Origin, kernel_rows
-from kernelmeans.spaces.predictor import ROW_BUDGET, Embedding, Predictor, slices
+from kernelmeans.spaces.kernel_rows import (
+    ROW_BUDGET,
+    ComputedRows,
+    HeldRows,
+    KernelRows,
+    Origin,
+    kernel_rows,
+    slices,
+)
+from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Changes, Moved, Step
 
 

@@ -12,14 +12,48 @@ from kernelmeans._devices import Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.spaces.predictor import LARGEST_BLOCK, ROW_BUDGET, portions, slices
 
+#: Most bytes of recomputed kernel values or features that are held at a time: enough for one block
+#: in each of as many threads as there may be cores.
+ROW_BUDGET = 2**28
+#: Bytes of a block of kernel rows, which then stays in a core's cache; fewest and most rows, and
+#: bytes that the fewest may take.
+BLOCK_BYTES, BLOCK_ROWS, LARGEST_BLOCK = 2**22, (64, 512), 2**24
 #: On a device: bytes of kernel rows that are computed together to fill a cached matrix, most bytes
 #: of rows that are held at a time, and how many arrays of that size it takes to compute them.
 DEVICE_FILL_BYTES, DEVICE_ROW_BUDGET, DEVICE_COPIES = 2**28, 2**33, 4
 #: Values of held kernel rows that are added up together where samples change clusters: starting
 #: the work on fewer takes longer than the work.
 VALUES_AT_ONCE = 2**22
+
+
+def portions(row_bytes: int, budget: int) -> tuple[int, int]:
+    """Rows in a block, and blocks at a time, that keep rows of kernel values within a budget.
+
+    Parameters
+    ----------
+    row_bytes : int
+        Bytes of a row.
+    budget : int
+        Bytes that all rows held at a time may take.
+
+    Returns
+    -------
+    rows, max_in_flight : int
+        Both at least 1. The rows, a power of two, and with them the rounding depend on nothing
+        but the bytes; there is room for four blocks or more.
+    """
+    row_bytes = max(1, row_bytes)
+    fewest, most = BLOCK_ROWS
+    largest = min(budget // 4, LARGEST_BLOCK)
+    rows = min(max(fewest, BLOCK_BYTES // row_bytes), most, largest // row_bytes)
+    rows = 1 << (max(1, rows).bit_length() - 1)
+    return rows, max(1, budget // (rows * row_bytes))
+
+
+def slices(n: int, most: int) -> list[slice]:
+    """The places from 0 to n, so many at a time."""
+    return [slice(i, min(i + most, n)) for i in range(0, n, most)]
 
 
 class Origin:
