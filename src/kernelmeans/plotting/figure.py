@@ -1,14 +1,29 @@
-"""The picture of a fit: the clusters, and how the annealing found them."""
+"""The picture of a fit, and its panels: how the annealing went, the spectrum, kernel weights."""
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
+from kernelmeans._text import shortened
+from kernelmeans.heat.basis import states
 from kernelmeans.plotting.scatter import draw_clusters
-from kernelmeans.plotting.spectrum import draw_spectrum
-from kernelmeans.plotting.trace import draw_trace
-from kernelmeans.plotting.weights import draw_kernel_weights
+
+_BLUE = "#0072B2"
+_RED = "#D55E00"
+_GREY = "0.75"
+# Eigenvalues that are drawn for each cluster, and the fewest.
+_PER_CLUSTER, _LEAST_EIGENVALUES = 3, 12
+# The times that are drawn, relative to the one in use: the shortest, the longest, their number.
+_SHORTER, _LONGER = 10, 100
+_TIMES = 200
+# Most bars with room for their names, bars that fill the axes, and most letters of a name.
+_MOST_BARS = 24
+_LEAST_BARS = 8
+_LETTERS = 20
 
 
 def plot_fit(
@@ -69,3 +84,209 @@ def plot_fit(
         else:
             draw_kernel_weights(other.subplots(), estimator, kernel_names)
     return figure
+
+
+def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
+    """Draw the objective over the steps, and below it the size of the power.
+
+    Hard steps, whose power is minus infinity, are shaded. A dashed line marks the critical power,
+    above which (nearer to 0) all centroids would collapse onto the mean.
+
+    Parameters
+    ----------
+    axes : sequence of two matplotlib.axes.Axes
+        Where to draw, the objective first.
+    estimator : KernelPowerKMeans or KernelKMeans
+        A fitted estimator.
+    """
+    above, below = axes
+    objective = np.asarray(estimator.objective_history_, dtype=float)
+    powers = np.asarray(estimator.power_history_, dtype=float)
+    steps = np.arange(1, len(objective) + 1)
+    soft = np.isfinite(powers)
+
+    above.plot(steps, objective, color=_BLUE, marker=".", markersize=4, linewidth=1.2)
+    above.set_title("Annealing trace")
+    above.set_ylabel("objective")
+    below.set_ylabel("|power|")
+    below.set_xlabel("step")
+    if soft.any():
+        _draw_power(below, steps[soft], -powers[soft], getattr(estimator, "critical_power_", None))
+    else:
+        below.set_yticks([])
+    if not soft.all():
+        _shade_hard_steps(axes, steps[~soft], at_left=not soft.any())
+    for ax in axes:
+        ax.set_xlim(0.5, len(steps) + 0.5)
+        ax.grid(alpha=0.25, linewidth=0.6)
+        ax.tick_params(labelsize=8)
+    below.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _draw_power(ax: Axes, steps: Any, sizes: Any, critical: float | None) -> None:
+    ax.plot(steps, sizes, color=_BLUE, marker=".", markersize=4, linewidth=1.2)
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    low, high = sizes.min(), sizes.max()
+    if critical is not None and np.isfinite(critical) and critical < 0:
+        low, high = min(low, -critical), max(high, -critical)
+        ax.axhline(-critical, color=_RED, linestyle="--", linewidth=1.1)
+        ax.annotate(
+            f"critical power {critical:.3g}",
+            (1.0, -critical),
+            xycoords=("axes fraction", "data"),
+            xytext=(-4, 4),
+            textcoords="offset points",
+            ha="right",
+            fontsize=8,
+            color=_RED,
+        )
+    ax.set_ylim(low / 1.2, high * 1.25)
+
+
+def _shade_hard_steps(axes: Sequence[Axes], steps: Any, *, at_left: bool) -> None:
+    for ax in axes:
+        ax.axvspan(steps[0] - 0.5, steps[-1] + 0.5, color="0.88", linewidth=0, zorder=0)
+    axes[0].annotate(
+        f"{len(steps)} hard step{'s' * (len(steps) > 1)}",
+        (steps[0] - 0.5, 0.93),
+        xycoords=("data", "axes fraction"),
+        xytext=(4 if at_left else -4, 0),
+        textcoords="offset points",
+        ha="left" if at_left else "right",
+        va="top",
+        fontsize=8,
+        color="0.3",
+    )
+
+
+def draw_spectrum(axes: Sequence[Axes], estimator: Any) -> None:
+    """Draw the leading eigenvalues of a fit's graph, and the number of states over the time.
+
+    A state is a part of the graph that heat has not yet mixed with the others. If their number is
+    the same over a long time, the data have so many clusters. A dashed line marks the time in use.
+
+    Parameters
+    ----------
+    axes : sequence of two matplotlib.axes.Axes
+        Where to draw, the eigenvalues first.
+    estimator : KernelPowerKMeans or KernelKMeans
+        An estimator fitted with ``kernel="heat"``; any with ``eigenvalues_`` and ``t_``.
+    """
+    above, below = axes
+    values, t, k = np.asarray(estimator.eigenvalues_), float(estimator.t_), estimator.n_clusters
+    _draw_eigenvalues(above, values[: max(_LEAST_EIGENVALUES, _PER_CLUSTER * k)], k)
+    _draw_states(below, values, t, k)
+    for ax in axes:
+        ax.grid(alpha=0.25, linewidth=0.6)
+        ax.tick_params(labelsize=8)
+
+
+def _draw_eigenvalues(ax: Axes, values: Any, k: int) -> None:
+    places = np.arange(1, len(values) + 1)
+    colors = np.where(places <= k, _BLUE, _GREY)
+    ax.scatter(places, values, s=14, c=colors, zorder=3)
+    ax.set_title("Graph")
+    ax.set_xlabel(f"number (blue: the first {k})")
+    ax.set_ylabel("eigenvalue")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _draw_states(ax: Axes, values: Any, t: float, k: int) -> None:
+    ax.set_xlabel("time")
+    ax.set_ylabel("states apart")
+    if t > 0:
+        times = t * np.geomspace(1 / _SHORTER, _LONGER, _TIMES)
+        ax.plot(times, [states(values, time) for time in times], color=_BLUE, linewidth=1.2)
+        ax.set_xscale("log")
+        ax.axvline(t, color=_RED, linestyle="--", linewidth=1.1)
+        ax.annotate(
+            f"t = {t:.3g}",
+            (t, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(4, -4),
+            textcoords="offset points",
+            va="top",
+            fontsize=8,
+            color=_RED,
+        )
+    ax.axhline(k, color="0.5", linewidth=0.8, zorder=1)
+    ax.set_ylim(0, 2.5 * k)
+
+
+def draw_kernel_weights(ax: Axes, estimator: Any, names: Sequence[str] | None = None) -> None:
+    """Draw the weight of each kernel as a bar, in the order of the kernels, the first on top.
+
+    If the weights sum to 1, a dashed line marks equal weights. Of more than 24 kernels, those with
+    the largest weights are drawn.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to draw.
+    estimator : MultiKernelPowerKMeans
+        A fitted estimator; any with ``kernel_weights_``.
+    names : sequence of str, default=None
+        Names of the kernels; when None their index and kernel.
+    """
+    weights = np.asarray(estimator.kernel_weights_, dtype=float)
+    n_kernels = len(weights)
+    names = _default_names(estimator) if names is None else names
+    if len(names) != n_kernels:
+        raise ValueError(f"names has {len(names)} items; give one for each of {n_kernels} kernels.")
+    shown = np.sort(np.argsort(-weights, kind="stable")[:_MOST_BARS])
+    places = np.arange(len(shown))
+    ax.barh(places, weights[shown], height=0.7, color=_BLUE)
+    labels = [shortened(names[index], _LETTERS) for index in shown]
+    ax.set_yticks(places, labels, fontsize=8, parse_math=False)
+    # Free room, so that few bars are no thicker than many.
+    spare = max(0, _LEAST_BARS - len(shown)) / 2
+    ax.set_ylim(len(shown) - 0.4 + spare, -0.6 - spare)
+    ax.set_xlim(0, 1.22 * weights.max())
+    ax.set_title(
+        "Kernel weights"
+        if len(shown) == n_kernels
+        else f"{_MOST_BARS} of {n_kernels} kernel weights"
+    )
+    ax.set_xlabel("weight")
+    if np.isclose(weights.sum(), 1):
+        ax.axvline(1 / n_kernels, color=_RED, linestyle="--", linewidth=1.1)
+        ax.set_xlabel(f"weight (dashed: 1/{n_kernels})")
+    _write_percentages(ax, places, weights[shown])
+    _style(ax)
+
+
+def _write_percentages(ax: Axes, places: Any, weights: Any) -> None:
+    """Write the weights at the right edge, which neither bars nor the dashed line reach."""
+    for place, weight in zip(places, weights, strict=True):
+        ax.annotate(
+            f"{100 * weight:.1f}",
+            (1.0, place),
+            xycoords=("axes fraction", "data"),
+            xytext=(-4, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=8,
+            color="0.3",
+        )
+
+
+def _style(ax: Axes) -> None:
+    ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    ax.tick_params(axis="x", labelsize=8)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", alpha=0.25, linewidth=0.6)
+    ax.set_axisbelow(True)
+
+
+def _default_names(estimator: Any) -> list[str]:
+    """Index and kernel; the model has no kernel that is constant on the data."""
+    settled = iter(estimator.kernel_.kernels)
+    return [
+        f"{index}: {next(settled).name if factor else 'constant'}"
+        for index, factor in enumerate(estimator.kernel_factors_)
+    ]
