@@ -8,8 +8,8 @@ import numpy as np
 
 from kernelmeans._sklearn import Interval
 from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.estimators.checks import ANNEALING, APPROXIMATION, COMMON, DEVICE, KERNELS
 from kernelmeans.estimators.inputs import Input
-from kernelmeans.estimators.parameters import ANNEALING, APPROXIMATION, COMMON, DEVICE, KERNELS
 from kernelmeans.estimators.several import several_kernels
 from kernelmeans.solver import Method
 from kernelmeans.spaces import EntropyRule, Space, WeightRule

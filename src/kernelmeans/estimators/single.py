@@ -5,8 +5,8 @@ from typing import Any, ClassVar, cast
 
 from kernelmeans._typing import Array
 from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.estimators.checks import ANNEALING, COMMON, DEVICE, KERNEL
 from kernelmeans.estimators.inputs import Graph, Input, KernelMatrix
-from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, KERNEL
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Method, hard
 from kernelmeans.spaces import FeaturePredictor, Space

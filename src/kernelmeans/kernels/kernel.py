@@ -93,6 +93,7 @@ class Kernel:
 
     def __call__(self, X: Data, Y: Data) -> Array:
         """Kernel matrix between the rows of X and those of Y, shape (n_X, n_Y)."""
+        X, Y = floating(X), floating(Y)
         values = self.values(X, Y)
         if not self.normalized:
             return values
@@ -104,8 +105,7 @@ class Kernel:
         return self.divide_by_norms(values, self.diagonal(X), self.norms(self.diagonal(Y)))
 
     def values(self, X: Data, Y: Data) -> Array:
-        """Kernel matrix before any normalisation, shape (n_X, n_Y)."""
-        X, Y = floating(X), floating(Y)
+        """Kernel matrix of rows of floats before any normalisation, shape (n_X, n_Y)."""
         K = self._properties.values(X, Y, **self.parameters)
         if self.given_name is None:
             return _checked(K, X, Y)
@@ -117,8 +117,8 @@ class Kernel:
         against = self._properties.against
         if against is None or scipy.sparse.issparse(Y):
             return partial(self.values, Y=Y)
-        of_dense = against(floating(Y), **self.parameters)
-        return lambda X: self.values(X, Y) if scipy.sparse.issparse(X) else of_dense(floating(X))
+        of_dense = against(Y, **self.parameters)
+        return lambda X: self.values(X, Y) if scipy.sparse.issparse(X) else of_dense(X)
 
     def diagonal(self, X: Data, device: Device = HOST) -> Array:
         """K(x, x) before any normalisation, shape (n,); a callable is called on the device."""

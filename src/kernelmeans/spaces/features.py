@@ -16,11 +16,10 @@ from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.lowrank import FeatureMap, draw_size
 from kernelmeans.rows import Rows
 from kernelmeans.spaces.base import SERIAL, Space
-from kernelmeans.spaces.centroids import Centroids
+from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
 from kernelmeans.spaces.chunks import Chunks, ClusterChunks, LocalChunks
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Moved, Step
-from kernelmeans.spaces.sums import Memory, Sums, Trace
 
 #: Rows whose features are made at a time.
 FILL_ROWS = 2048

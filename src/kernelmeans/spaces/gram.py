@@ -12,11 +12,10 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.spaces.base import Space
-from kernelmeans.spaces.centroids import Centroids
+from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
 from kernelmeans.spaces.kernel_rows import ComputedRows, HeldRows, KernelRows, Origin, kernel_rows
 from kernelmeans.spaces.predictor import ROW_BUDGET, Embedding, Predictor, slices
 from kernelmeans.spaces.step import Changes, Moved, Step
-from kernelmeans.spaces.sums import Memory, Sums, Trace
 
 
 class GramSpace(Space):
@@ -64,7 +63,7 @@ class GramSpace(Space):
         computed = ComputedRows(kernel, self.X, itemsize, device, budget)
         self.row_budget, self._sample_norms = computed.row_budget, computed.norms
         self.rows: KernelRows = computed
-        weights = device.put(sample_weight / sample_weight.sum())
+        weights = self.device_weight / float(sample_weight.sum())
         xp, matrix = namespace(weights), None
         if row_budget is None:
             matrix = xp.empty((n, n), dtype=weights.dtype, device=weights.device)

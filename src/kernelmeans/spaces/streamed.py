@@ -13,9 +13,9 @@ from kernelmeans.kernels import check_finite, check_range
 from kernelmeans.lowrank import FeatureMap
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces.base import Space
+from kernelmeans.spaces.centroids import PartialSum, Trace
 from kernelmeans.spaces.chunks import ClusterChunks
 from kernelmeans.spaces.features import Features, FeatureSpace, HeldFeatures
-from kernelmeans.spaces.sums import PartialSum, Trace
 
 
 class StreamedFeatures(Features):
