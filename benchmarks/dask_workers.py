@@ -83,7 +83,7 @@ def speed(arguments: argparse.Namespace) -> None:
     ratio = statistics.median(one / two for one, two in pairs)
     print(f"time with 1 worker / with 2 workers: {ratio:.2f} (target >= 1.6)")
     here, taken = fitted(arguments, X)
-    print(f"    here{taken:>10.1f}{here.n_iter_:>7}   features made anew at each step")
+    print(f"    here{taken:>10.1f}{here.n_iter_:>7}   features recomputed in each step")
     for count, model in models.items():
         print(f"labels with {count} as here: {same(model, here)}")
 

@@ -90,7 +90,7 @@ def gram(device: Device, n: int, cached: bool, wait: Callable[[], None]) -> None
         blocks = list(space._held_blocks())
         rows, width = device.put(X), blocks[0].stop
         block = device.put(rng.random((width, n), dtype=np.float32))
-        name = "matrix-free: kernel rows made anew"
+        name = "matrix-free: kernel rows recomputed"
 
         def bare() -> None:
             # The products of any such step; nothing for the exponentials.

@@ -88,9 +88,9 @@ def double(x: Array) -> Array:
 
 def picked(x: Any, which: slice | IntArray) -> Any:
     """Some rows: a view for a slice, a copy for indices on the host."""
-    if on_host(x):
-        return x[which]
-    return x[which, ...] if isinstance(which, slice) else take(x, which, axis=0)
+    if isinstance(which, slice):
+        return x[which, ...]
+    return x[which] if on_host(x) else take(x, which, axis=0)
 
 
 def take(x: Any, indices: IntArray, axis: int) -> Any:

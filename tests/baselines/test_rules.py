@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kernelmeans.baselines.rules import PowerSumRule, SquaredRule
+from kernelmeans.baselines import PowerSumRule, SquaredRule
 from kernelmeans.spaces import EntropyRule
 
 #: Older versions of SciPy's minimiser step over their bounds on the way, and say so.

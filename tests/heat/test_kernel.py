@@ -167,7 +167,7 @@ def test_stored_zeros_of_sparse_rows_do_not_count():
     assert_array_equal(kernel.features(padded), kernel.features(X))
 
 
-def test_lengths_of_rows_are_nothing_to_the_cosine():
+def test_the_cosine_ignores_the_norms_of_rows():
     X = cloud(100)
     kernel = HeatKernel(6, metric="cosine").fit(X, n_clusters=3)
     longer = X * np.random.default_rng(0).uniform(1.5, 30, (100, 1))

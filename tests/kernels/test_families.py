@@ -105,7 +105,7 @@ def test_a_combined_kernel_is_the_sum_of_its_parts():
     expected = 0.25 * X[:, :2] @ Y[:, :2].T + 3 * parts[1](X[:, [4, 2]], Y[:, [4, 2]])
     np.testing.assert_allclose(both(X, Y), expected)
     lengths = np.column_stack([(X[:, :2] ** 2).sum(axis=1), np.ones(20)])
-    np.testing.assert_allclose(both.squared_lengths(X), lengths)
+    np.testing.assert_allclose(both.diagonal(X), lengths)
     assert not both.precomputed
 
 

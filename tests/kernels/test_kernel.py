@@ -125,28 +125,39 @@ def test_parameters_of_a_callable_with_a_named_kernel_are_refused():
 
 ROWS = data.cloud(40, 3, seed=2)
 ROWS[7] = 0
-LENGTHS = [
+NORMS = [
     POLYNOMIAL,
     Kernel("poly", {"gamma": 1.0, "degree": 2, "coef0": 0}),
     Kernel(lambda A, B: 4 * np.exp(-euclidean_distances(A, B)), {}),
 ]
 
 
-@pytest.mark.parametrize("kernel", LENGTHS, ids=["poly", "homogeneous", "callable"])
-def test_normalising_divides_by_the_lengths(kernel, form):
+@pytest.mark.parametrize("kernel", NORMS, ids=["poly", "homogeneous", "callable"])
+def test_normalizing_divides_by_the_norms(kernel, form):
     if callable(kernel.function) and form is not np.asarray:
         form = np.asarray
     rows, few = form(ROWS), form(ROWS[:9])
     K = kernel(form(ROWS), form(ROWS))
-    lengths = np.sqrt(np.diagonal(K))
-    lengths[lengths == 0] = 1
-    own = kernel.normalize()
-    np.testing.assert_allclose(own(rows, few), (K / np.outer(lengths, lengths))[:, :9], rtol=1e-12)
-    np.testing.assert_allclose(own.diagonal(rows), np.diagonal(own(rows, rows)), rtol=1e-12)
-    np.testing.assert_allclose(own.lengths(rows), lengths)
-    np.testing.assert_allclose(own.values(rows, few), K[:, :9])
-    assert own.normalize() is own
-    assert own.surely_positive == kernel.surely_positive
+    norms = np.sqrt(np.diagonal(K))
+    norms[norms == 0] = 1
+    unit = kernel.normalize()
+    np.testing.assert_allclose(unit(rows, few), (K / np.outer(norms, norms))[:, :9], rtol=1e-12)
+    diagonal = unit.diagonal(rows)
+    np.testing.assert_allclose(diagonal, np.diagonal(K))
+    np.testing.assert_allclose(unit.norms(diagonal), norms)
+    squared_norms = np.diagonal(unit(rows, rows))
+    np.testing.assert_allclose(unit.squared_norms(diagonal), squared_norms, rtol=1e-12)
+    np.testing.assert_allclose(unit.values(rows, few), K[:, :9])
+    assert unit.normalize() is unit
+    assert unit.surely_positive == kernel.surely_positive
+
+
+def test_other_kernels_divide_by_nothing():
+    kernel = Kernel("linear", {})
+    K, diagonal = kernel(ROWS, ROWS), kernel.diagonal(ROWS)
+    assert kernel.norms(diagonal) is None
+    assert kernel.squared_norms(diagonal) is diagonal
+    assert kernel.divide_by_norms(K, diagonal, None) is K
 
 
 @given(
@@ -165,10 +176,10 @@ def test_normalised_polynomials_by_their_formula(seed, gamma, degree, coef0):
 
 @pytest.mark.parametrize("name", AS_SCIKIT_LEARN)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_normalised_diagonal_is_that_of_the_matrix(name, dtype, form):
+def test_normalized_squared_norms_are_those_of_the_matrix(name, dtype, form):
     rows = form(ROWS.astype(dtype))
     kernel = settled(name, rows, coef0=0).normalize()
-    K, got = kernel(rows, rows), kernel.diagonal(rows)
+    K, got = kernel(rows, rows), kernel.squared_norms(kernel.diagonal(rows))
     assert got.dtype == K.dtype == dtype
     np.testing.assert_allclose(got, np.diagonal(K), rtol=8 * np.finfo(dtype).eps)
     assert got[7] == (name in ("rbf", "laplacian"))
@@ -187,7 +198,7 @@ def test_the_name_of_a_normalised_kernel_says_so():
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "geodesic", "cosine"])
-def test_kernels_of_unit_length_are_normalised_already(name):
+def test_kernels_of_norm_1_are_normalized_already(name):
     kernel = resolve_kernel(name, X)
     assert kernel.normalize() is kernel
 
@@ -200,25 +211,25 @@ def test_a_normalised_linear_kernel_is_the_cosine():
     "use",
     [
         lambda kernel: kernel(ROWS, ROWS),
-        lambda kernel: kernel.lengths(ROWS),
-        lambda kernel: kernel.diagonal(ROWS),
+        lambda kernel: kernel.norms(kernel.diagonal(ROWS)),
+        lambda kernel: kernel.squared_norms(kernel.diagonal(ROWS)),
     ],
-    ids=["matrix", "lengths", "diagonal"],
+    ids=["matrix", "norms", "squared norms"],
 )
-def test_a_negative_length_cannot_be_normalised(use):
+def test_a_negative_squared_norm_cannot_be_normalized(use):
     kernel = Kernel("sigmoid", {"gamma": 1.0, "coef0": -50.0}).normalize()
     with pytest.raises(ValueError, match=r"k\(x, x\) = -1 for row .*Use another kernel"):
         use(kernel)
-    assert (Kernel("sigmoid", kernel.parameters).diagonal(ROWS) < 0).all()
+    assert (kernel.diagonal(ROWS) < 0).all()
 
 
-def test_rows_of_a_normalised_matrix_do_not_hold_their_lengths():
+def test_rows_of_a_normalized_matrix_do_not_hold_their_norms():
     K = np.diag([4.0, 9.0])
     kernel = Kernel("precomputed", {}).normalize()
     with pytest.raises(ValueError, match="normalise the matrix first"):
         kernel(K, K)
-    np.testing.assert_array_equal(kernel.lengths(K), [2, 3])
-    np.testing.assert_array_equal(kernel.diagonal(K), [1, 1])
+    np.testing.assert_array_equal(kernel.norms(kernel.diagonal(K)), [2, 3])
+    np.testing.assert_array_equal(kernel.squared_norms(kernel.diagonal(K)), [1, 1])
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -260,4 +271,4 @@ def test_callables_need_not_be_hashable():
     assert not any([kernel.surely_positive, kernel.has_features, kernel.precomputed])
     unit = kernel.normalize()
     np.testing.assert_allclose(np.diagonal(unit(X, X)), 1)
-    np.testing.assert_allclose(unit.lengths(X), np.sqrt(2))
+    np.testing.assert_allclose(unit.norms(unit.diagonal(X)), np.sqrt(2))

@@ -29,7 +29,7 @@ def resolved(name, X, **given):
 
 def coordinates(found, X):
     """Z of rows, for a kernel matrix of all of them too."""
-    return found.coordinates(found.raw(X, found.squared_lengths(X)))
+    return found.coordinates(found.raw(X, found.diagonal(X)))
 
 
 def residual_of(found, K, X, weight):
@@ -224,7 +224,7 @@ class TestRows:
         X = CLOUD.astype(np.float32)
         kernel = resolved("rbf", X)
         found = approximate(kernel, X, WEIGHT.astype(np.float32), method, 12, seed=0)
-        raw = found.raw(X, found.squared_lengths(X))
+        raw = found.raw(X, found.diagonal(X))
         assert raw.dtype == np.float32
 
     @pytest.mark.parametrize("method", ["landmarks", "rpcholesky", "rff"])

@@ -74,7 +74,7 @@ class TestWhitening:
 class TestLandmarks:
     def coordinates(self, kernel, X, landmarks, rows):
         features = Nystroem.whitened(kernel, X, landmarks)
-        return features.coordinates(features.raw(rows, features.squared_lengths(rows)))
+        return features.coordinates(features.raw(rows, features.diagonal(rows)))
 
     @kernels
     def test_all_rows_reproduce_the_kernel(self, kernel):
@@ -105,9 +105,9 @@ class TestLandmarks:
         K = KERNELS["rbf"](X, X)
         chosen = np.array([4, 44, 14])
         features = Nystroem.whitened(Kernel("precomputed", {}), K, chosen)
-        rows, squared = features.read(K, slice(10, 30))
-        assert_array_equal(squared, np.diagonal(K)[10:30])
-        Z = features.coordinates(features.raw(rows, squared))
+        rows, diagonal = features.read(K, slice(10, 30))
+        assert_array_equal(diagonal, np.diagonal(K)[10:30])
+        Z = features.coordinates(features.raw(rows, diagonal))
         expected = self.coordinates(KERNELS["rbf"], X, chosen, X[10:30])
         assert_allclose(Z @ Z.T, expected @ expected.T, rtol=0, atol=1e-13)
 
@@ -116,12 +116,12 @@ class TestLandmarks:
         chosen = np.array([4, 44, 14])
         K = KERNELS["poly"](X, X)
         features = Nystroem.whitened(Kernel("precomputed", {}).normalize(), K, chosen)
-        rows, squared = features.read(K, slice(10, 30))
-        assert_array_equal(squared, np.diagonal(K)[10:30])
-        Z = features.coordinates(features.raw(rows, squared))
+        rows, diagonal = features.read(K, slice(10, 30))
+        assert_array_equal(diagonal, np.diagonal(K)[10:30])
+        Z = features.coordinates(features.raw(rows, diagonal))
         expected = self.coordinates(KERNELS["poly, normalised"], X, chosen, X[10:30])
         assert_allclose(Z @ Z.T, expected @ expected.T, rtol=0, atol=1e-12)
-        assert_array_equal(features.diagonal(squared), np.ones(20))
+        assert_array_equal(features.kernel.squared_norms(diagonal), np.ones(20))
         # Nothing is written into the matrix.
         assert_array_equal(K, KERNELS["poly"](X, X))
 
@@ -137,20 +137,20 @@ class TestLandmarks:
     def test_float32_stays_and_its_whitening_is_that_of_exact_landmarks(self, kernel):
         X = data.cloud(40, 3).astype(np.float32)
         features = Nystroem.whitened(kernel, X, np.array([3, 9, 27]))
-        raw = features.raw(X, features.squared_lengths(X))
+        raw = features.raw(X, features.diagonal(X))
         assert raw.dtype == features.landmarks.dtype == np.float32
         whitening = features.whitening
         assert whitening.dtype == np.float64
         K = kernel(X.astype(float), X.astype(float))[np.ix_([3, 9, 27], [3, 9, 27])]
         assert_allclose(whitening @ whitening.T, np.linalg.inv(K), rtol=1e-9)
 
-    def test_rows_of_length_zero_stay_zero_where_the_kernel_is_normalised(self):
+    def test_rows_of_norm_0_stay_zero_if_the_kernel_is_normalized(self):
         X = np.vstack([np.zeros(3), data.cloud(20, 3)])
         kernel = Kernel("poly", {"gamma": 1.0, "degree": 2, "coef0": 0.0}).normalize()
         features = Nystroem.whitened(kernel, X, np.array([0, 4, 9]))
-        squared = features.squared_lengths(X)
-        assert_array_equal(features.raw(X, squared)[0], 0)
-        assert_array_equal(features.diagonal(squared), [0] + [1] * 20)
+        diagonal = features.diagonal(X)
+        assert_array_equal(features.raw(X, diagonal)[0], 0)
+        assert_array_equal(features.kernel.squared_norms(diagonal), [0] + [1] * 20)
         assert np.isfinite(features.whitening).all()
 
 
@@ -175,9 +175,9 @@ def test_whose_residual_bounds_the_cost():
     assert Nystroem.whitened(kernel, data.cloud(9), np.arange(3)).residual_is_positive
 
 
-def test_lengths_that_nobody_needs_take_no_memory():
+def test_a_diagonal_that_is_not_needed_takes_no_memory():
     features = Explicit(Kernel("linear", {}))
-    zeros = features.squared_lengths(np.zeros((10**5, 2), np.float32))
+    zeros = features.diagonal(np.zeros((10**5, 2), np.float32))
     assert zeros.shape == (10**5,)
     assert zeros.strides == (0,)
     assert zeros.dtype == np.float32

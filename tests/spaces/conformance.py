@@ -35,7 +35,7 @@ class SpaceConformance:
         """What squared distances of these rows hold beside those of the matrix."""
         return np.zeros(X.shape[0])
 
-    def squared_lengths(self, X):
+    def diagonal(self, X):
         """k(x, x) of these rows, in the form that the space's predictor takes."""
         return np.diagonal(self.gram(X)).astype(X.dtype)
 
@@ -214,7 +214,7 @@ class SpaceConformance:
         centroids = summed(space, coefficients, space.blocks(CLUSTERS))
         one = centroids.take(np.array([1]))
         predictor = space.export(one)
-        diagonal = self.squared_lengths(rows)
+        diagonal = self.diagonal(rows)
         size = np.abs(A[:, 1]).sum(axis=1).max() ** 2
         labels, nearest, got = predictor.compare(rows, diagonal, keep_distances=True)
         assert got.dtype == space.dtype

@@ -59,7 +59,7 @@ class OnDevices(SpaceConformance):
 
     def test_the_predictor_answers_the_same_there_and_on_the_host(self, space, rows, device, dtype):
         predictor = space.export(space.at(np.array([[3], [200], [17]])))
-        squared = self.squared_lengths(rows)
+        squared = self.diagonal(rows)
         host = predictor.compare(rows, squared, keep_distances=True)
         there = predictor.on(device).compare(rows, squared, keep_distances=True)
         scale = max(float(host.distances.max()), 1)
@@ -140,7 +140,7 @@ class TestRandomFeatures(OnDevices):
         Z = self.map(X.astype(np.float64)).raw(X.astype(np.float64), None)
         return Z @ Z.T
 
-    def squared_lengths(self, X):
+    def diagonal(self, X):
         return np.ones(len(X), X.dtype)
 
 
@@ -181,5 +181,5 @@ def test_kernels_are_those_of_the_host(backend, dtype, name, parameters):
     assert got.device == backend.array(X).device
     assert_allclose(to_numpy(got), exact, rtol=rtol)
     assert to_numpy(got).dtype == dtype
-    squared = to_numpy(kernel.squared_lengths(backend.array(X)))
-    assert_allclose(squared, kernel.squared_lengths(X), rtol=rtol)
+    squared = to_numpy(kernel.diagonal(backend.array(X)))
+    assert_allclose(squared, kernel.diagonal(X), rtol=rtol)

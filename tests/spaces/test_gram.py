@@ -174,7 +174,7 @@ def test_samples_that_are_held_are_compared_as_their_rows_are(kind, shape, dtype
         centroids = from_weights(space, coefficients)
         predictor = space.export(centroids)
         held = predictor.compare_blocks(n, space.embedded, keep_distances=True)
-    diagonal = kernel.squared_lengths(X)
+    diagonal = kernel.diagonal(X)
     for workers in (1, 4):
         predictor.workers = workers
         anew = predictor.compare(X.copy(), diagonal, keep_distances=True)

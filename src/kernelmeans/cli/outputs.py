@@ -10,9 +10,9 @@ from typing import Any, BinaryIO
 import numpy as np
 import polars as pl
 
-from kernelmeans import _files
-from kernelmeans._files import Writer
+from kernelmeans.cli import files as atomic
 from kernelmeans.cli.errors import BadInputError, FailedError
+from kernelmeans.cli.files import Writer
 
 
 def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None = None) -> None:
@@ -36,7 +36,7 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
         raise BadInputError(f"{source}: the input would be overwritten; name another output")
     try:
         for path in targets:
-            _files.refuse_special(path)
+            atomic.refuse_special(path)
         existing = [path for path in targets if path.exists()]
     except OSError as error:
         raise BadInputError(
@@ -56,7 +56,7 @@ def _try_folder(folder: Path) -> None:
     """Make the folder and a file in it: permissions alone do not tell whether that works."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        trial = _files.temporary_path(folder / "kernelmeans")
+        trial = atomic.temporary_path(folder / "kernelmeans")
         trial.touch(exist_ok=False)
         trial.unlink()
     except OSError as error:
@@ -64,9 +64,9 @@ def _try_folder(folder: Path) -> None:
 
 
 def write_all(writers: Mapping[Path, Writer]) -> None:
-    """Write several files as `kernelmeans._files.write_all` does; failure is a message."""
+    """Write several files as `kernelmeans.cli.files.write_all` does; failure is a message."""
     try:
-        _files.write_all(writers)
+        atomic.write_all(writers)
     except OSError as error:
         raise FailedError(f"cannot write {error.filename}: {error.strerror}") from error
 

@@ -1,19 +1,54 @@
-"""The workers of a Dask cluster."""
+"""The workers of a Dask cluster, and sums that are the same with them and without."""
 
 import pickle
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kernelmeans._typing import Array
-from kernelmeans.engines.sums import tree_sum
 from kernelmeans.engines.threads import Threads
 from kernelmeans.memory import readable
 
 #: Terms that one task adds up; a power of two, so that the tree is that of `tree_sum`.
 FAN_IN = 8
+Term = TypeVar("Term")
+
+
+def tree_sum(terms: Iterable[Term], add: Callable[[Term, Term], Term]) -> Term:
+    """Sum of terms by pairs, pairs of pairs and so on; few are held at any time.
+
+    Parameters
+    ----------
+    terms : iterable
+        At least one.
+    add : callable
+        Sum of two neighbours, the earlier one first.
+
+    Returns
+    -------
+    Any
+        The sum. Its order of additions depends on the number of terms alone.
+
+    Examples
+    --------
+    >>> from kernelmeans.engines import tree_sum
+    >>> tree_sum("abcdefg", lambda a, b: f"({a}{b})")
+    '(((ab)(cd))((ef)g))'
+    """
+    waiting: list[tuple[int, Term]] = []
+    for term in terms:
+        size = 1
+        while waiting and waiting[-1][0] == size:
+            _, earlier = waiting.pop()
+            term, size = add(earlier, term), 2 * size
+        waiting.append((size, term))
+    _, total = waiting.pop()
+    while waiting:
+        _, earlier = waiting.pop()
+        total = add(earlier, total)
+    return total
 
 
 def packed(*values: Any) -> bytes:

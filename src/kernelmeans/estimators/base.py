@@ -1,5 +1,7 @@
 """What the estimators share: fit, and what fitted ones answer for new rows."""
 
+import copy
+from collections.abc import Callable
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -17,14 +19,15 @@ from kernelmeans._devices import HOST, Device, answer, device_of
 from kernelmeans._sklearn import CallbackSupportMixin, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
+from kernelmeans.engines.cluster import packed, unpacked, upright
 from kernelmeans.estimators.callbacks import Reporter, fitting, refused_later
 from kernelmeans.estimators.checks import (
     check_result,
     check_weights,
+    refuse_elsewhere,
     warn_of_end,
 )
 from kernelmeans.estimators.inputs import Input
-from kernelmeans.estimators.lazy import by_blocks, refuse_elsewhere
 from kernelmeans.estimators.plan import Holder, Wish, make_plan
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
@@ -52,6 +55,8 @@ MEMBERSHIPS_SHARE = 0.25
 LOADED_SHARE = 0.25
 #: Seeds are below this.
 SEEDS = np.iinfo(np.int32).max
+#: Attributes that labels of new rows depend on, beside parameters.
+_NEEDED = {"n_features_in_", "kernel_", "_input", "_predictor"}
 
 
 class KernelClusterer(
@@ -409,7 +414,7 @@ class KernelClusterer(
         size = X.shape[0] * self.n_clusters * X.dtype.itemsize
         fits = size <= MEMBERSHIPS_SHARE * device.budget(self.memory_budget).n_bytes
         if held is None:
-            squared = self.kernel_.squared_lengths(X, device)
+            squared = self.kernel_.diagonal(X, device)
             compared = self._compared(X, device, squared, keep_distances=fits)
         else:
             n, embedded = held.n_samples, held.embedded
@@ -454,3 +459,57 @@ def _exported(space: Space, result: Result) -> tuple[Predictor, float]:
     exported = space.export(result.centroids), float(space.floor(result.centroids)[0])
     result.centroids = None
     return exported
+
+
+def by_blocks(
+    estimator: Any, method: Callable[..., Any], rows: Rows, dtype: Any, width: int | None = None
+) -> Any:
+    """A method of an estimator for all rows, block by block.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+    method : callable
+        Called with a copy of the estimator that holds little, and an array of rows.
+    rows : Rows
+        The rows.
+    dtype : dtype
+        Of the method's results.
+    width : int, default=None
+        Columns of the results; None if they have one dimension.
+
+    Returns
+    -------
+    ndarray or dask array of shape (n_rows,) or (n_rows, width)
+        A dask array, not yet computed, for Dask collections.
+    """
+    # Workers get no more than they need: they may not even know the callbacks.
+    light = copy.copy(estimator)
+    for name in vars(estimator).keys() - _NEEDED - set(estimator.get_params(deep=False)) | {"init"}:
+        delattr(light, name)
+    if not isinstance(rows, DaskRows):
+        # Once, and not for each block.
+        light._predictor = light._predictor.on(device_of(light.device, None))
+        return np.concatenate([method(light, rows[block]) for block in rows.blocks()])
+    # Dask works on several blocks at a time already.
+    light._predictor = copy.copy(light._predictor)
+    light._predictor.workers = 1
+    meta = np.empty((0,) if width is None else (0, 0), dtype)
+    shape = {"drop_axis": 1} if width is None else {"chunks": (rows.array.chunks[0], (width,))}
+    return rows.array.map_blocks(_OnBlock(method, light), dtype=dtype, meta=meta, **shape)
+
+
+class _OnBlock:
+    """A method and its estimator, for blocks that may be empty."""
+
+    def __init__(self, method: Callable[..., Any], estimator: Any) -> None:
+        self.packed = packed(method, estimator)
+        # What Dask calls the tasks, in its displays.
+        self.__name__ = method.__name__.strip("_")
+
+    def __call__(self, block: Any) -> Any:
+        method, estimator = unpacked(self.packed)
+        if len(block):
+            return method(estimator, upright(block))
+        return method(estimator, np.ones((1, block.shape[1]), block.dtype))[:0]

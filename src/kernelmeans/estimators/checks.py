@@ -1,22 +1,80 @@
-"""Checks of the input, made before any heavy work, and of what comes out."""
+"""Checks of parameters and input, made before any heavy work, and of what comes out."""
 
 from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelmeans._sklearn import _check_sample_weight
+from kernelmeans._devices import Device
+from kernelmeans._sklearn import Interval, StrOptions, _check_sample_weight
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.neighbors import AMPLE
+from kernelmeans.kernels import PARAMETERS
 from kernelmeans.kernels.widths import column_moments
+from kernelmeans.lowrank import METHODS
+from kernelmeans.rows import DaskRows
 from kernelmeans.solver import Ending, Method, Result
 
 #: Relative rounding of squared distances that is worth a warning.
 LOST = 1e-3
 #: Rows and columns compared at a time when a matrix is checked for symmetry.
 SYMMETRY_ROWS = 256
+#: Names that stand for several kernels at once.
+FAMILIES = ("widths", "du2015", "neighbors")
+COMMON: dict[str, Any] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+    "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+    "n_swaps": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "memory_budget": [Interval(Real, 0, None, closed="neither"), str, None],
+    "random_state": ["random_state"],
+}
+DEVICE: dict[str, Any] = {"device": [str, None]}
+#: Of estimators that have neither annealing nor swap moves, and end on ``tol``.
+ALTERNATING: dict[str, Any] = {
+    **{name: allowed for name, allowed in COMMON.items() if name != "n_swaps"},
+    "tol": [Interval(Real, 0, None, closed="left")],
+}
+APPROXIMATION: dict[str, Any] = {
+    "approximation": [StrOptions({"auto", *METHODS}), None],
+    "n_components": [
+        StrOptions({"auto"}),
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Real, 0, 1, closed="neither"),
+    ],
+}
+KERNEL: dict[str, Any] = {
+    "kernel": [StrOptions(set(PARAMETERS)), callable],
+    "gamma": [
+        StrOptions({"rms", "median", "scale"}),
+        Interval(Real, 0, None, closed="neither"),
+    ],
+    "degree": [Interval(Real, 0, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "kernel_params": [dict, None],
+    "n_neighbors": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
+    "t": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+    "metric": [StrOptions({"euclidean", "cosine", "precomputed"})],
+    "cache_kernel": ["boolean"],
+    **APPROXIMATION,
+}
+ANNEALING: dict[str, Any] = {
+    "s0": [StrOptions({"auto"}), Interval(Real, None, 0, closed="neither")],
+    "eta": [StrOptions({"auto"}), Interval(Real, 1, None, closed="left")],
+    "anneal_every": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+}
+#: Of several kernels.
+KERNELS: dict[str, Any] = {
+    "kernels": [StrOptions({*FAMILIES, "precomputed"}), list, tuple],
+    "kernel_scaling": [StrOptions({"unit-variance", "cosine", "min-max"}), None],
+    "cache_kernel": ["boolean"],
+}
 
 
 def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
@@ -205,6 +263,48 @@ def check_edges(X: Data, name: str) -> None:
 def _entries(X: Data) -> Array:
     entries: Array = X.data if scipy.sparse.issparse(X) else X
     return entries
+
+
+def refuse_dask(X: Data, what: str, remedy: str) -> None:
+    """Refuse collections of Dask for what needs all rows at once.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix, Rows}
+        Training rows.
+    what : str
+        The thing that needs them, for the message.
+    remedy : str
+        The way out, for the message.
+
+    Raises
+    ------
+    ValueError
+        If X is one.
+    """
+    if isinstance(X, DaskRows):
+        raise ValueError(f"X: {what} cannot be had of Dask collections; {remedy}.")
+
+
+def refuse_elsewhere(X: Data, device: Device) -> None:
+    """Refuse what a device that is not the host cannot compute with.
+
+    Raises
+    ------
+    ValueError
+        If X is sparse or a Dask collection.
+    """
+    where = f"device={str(device.anchor.device)!r}"
+    if isinstance(X, DaskRows):
+        raise ValueError(
+            f"{where}: Dask collections are worked on by their workers, with NumPy; set "
+            "device=None, or pass rows on disk (kernelmeans.rows.open_rows)."
+        )
+    if scipy.sparse.issparse(X):
+        raise ValueError(
+            f"{where}: X is sparse, and sparse rows stay on the host; set device=None, or pass "
+            "dense rows (X.toarray())."
+        )
 
 
 def warn_if_far(X: Data, kernel: str) -> None:

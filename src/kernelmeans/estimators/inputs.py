@@ -9,6 +9,7 @@ import scipy.sparse
 from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Device
+from kernelmeans._sklearn import _check_n_features
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.estimators.checks import (
@@ -16,9 +17,9 @@ from kernelmeans.estimators.checks import (
     check_edges,
     check_gram,
     check_graph,
+    refuse_dask,
     warn_if_far,
 )
-from kernelmeans.estimators.lazy import check_rows, refuse_dask
 from kernelmeans.estimators.plan import Holder
 from kernelmeans.heat import GraphKernel
 from kernelmeans.kernels import Kernel, resolve_kernel
@@ -128,7 +129,7 @@ class Input:
 
     def diagonal(self, kernel: Any, X: Data, device: Device = HOST, given: Any = None) -> Array:
         """K(x, x) of rows before any normalisation, in the form that the predictor takes."""
-        diagonal: Array = kernel.squared_lengths(X, device)
+        diagonal: Array = kernel.diagonal(X, device)
         return diagonal
 
     def diagonal_for_labels(self, kernel: Any, X: Data, given: Any = None) -> Array:
@@ -176,6 +177,31 @@ class Graph(Input):
         else:
             check_distances(X)
         return super().kernel(X, sample_weight, seed)
+
+
+def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
+    """Check number and names of the columns, as for arrays and tables.
+
+    Raises
+    ------
+    ValueError
+        If they are not those of the fit.
+    """
+    if reset or rows.names is None:
+        validate_data(estimator, rows, skip_check_array=True, reset=reset)
+    else:
+        # Rows have no table's `columns`, and scikit-learn would say that names are missing.
+        _check_n_features(estimator, rows, reset=False)
+    if rows.names is None:
+        return rows.finite()
+    if reset:
+        estimator.feature_names_in_ = np.array(rows.names, dtype=object)
+    elif list(getattr(estimator, "feature_names_in_", rows.names)) != rows.names:
+        raise ValueError(
+            f"X has the columns {rows.names[:10]}, the fit had "
+            f"{list(estimator.feature_names_in_[:10])}; give the same in the same order."
+        )
+    return rows.finite()
 
 
 class TrainingDiagonal:

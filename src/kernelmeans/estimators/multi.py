@@ -8,8 +8,8 @@ import numpy as np
 
 from kernelmeans._sklearn import Interval
 from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.estimators.checks import ANNEALING, APPROXIMATION, COMMON, DEVICE, KERNELS
 from kernelmeans.estimators.inputs import Input
-from kernelmeans.estimators.parameters import ANNEALING, APPROXIMATION, COMMON, DEVICE, KERNELS
 from kernelmeans.estimators.several import several_kernels
 from kernelmeans.solver import Method
 from kernelmeans.spaces import EntropyRule, Space, WeightRule
@@ -77,7 +77,7 @@ class MultiKernelPowerKMeans(KernelClusterer):
     n_swaps : "auto" or int, default="auto"
         Moves of single centroids that are tried at the end, to lower the cost of the best restart;
         0 for none. First a few runs of plain kernel k-means from k-means++ seeds are tried beside
-        it, and single samples are exchanged between clusters. ``"auto"`` stops when 8 moves and two
+        it, and single samples are exchanged between clusters. ``"auto"`` stops when 4 moves and one
         for each cluster in a row have gained less than 0.01 %, goes on for longer where that is
         quick, and ends after some seconds in any case: with a hundred clusters more moves would
         lower the cost. It tries none at a constant power, and only on subsamples where these have

@@ -14,7 +14,7 @@ from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
-from kernelmeans.estimators.lazy import refuse_dask
+from kernelmeans.estimators.checks import refuse_dask
 from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import (

@@ -293,14 +293,13 @@ def variances(spaces: Sequence[Space]) -> tuple[Array, Array]:
 
 def value_range(kernel: Kernel, X: Data, weight: Array, threads: Threads) -> float:
     """Largest minus smallest value of a kernel between training rows of positive weight."""
-    lengths = kernel.lengths(X) if kernel.normalized else None
+    diagonal = kernel.diagonal(X)
+    norms = kernel.norms(diagonal)
     counting = np.flatnonzero(weight > 0)
     blocks = [counting[i : i + RANGE_ROWS] for i in range(0, len(counting), RANGE_ROWS)]
 
     def extremes(rows: IntArray) -> tuple[float, float]:
-        values = kernel.values(X[rows], X)
-        if lengths is not None:
-            values = values / (lengths[rows][:, None] * lengths)
+        values = kernel.divide_by_norms(kernel.values(X[rows], X), diagonal[rows], norms)
         values = values[:, counting]
         return float(values.min()), float(values.max())
 

@@ -5,8 +5,8 @@ from typing import Any, ClassVar, cast
 
 from kernelmeans._typing import Array
 from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.estimators.checks import ANNEALING, COMMON, DEVICE, KERNEL
 from kernelmeans.estimators.inputs import Graph, Input, KernelMatrix
-from kernelmeans.estimators.parameters import ANNEALING, COMMON, DEVICE, KERNEL
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Method, hard
 from kernelmeans.spaces import FeaturePredictor, Space
@@ -365,8 +365,8 @@ class KernelKMeans(OneKernelClusterer):
     n_swaps : int or "auto", default=0
         Moves of single centroids that are tried at the end, to lower the cost of the best restart;
         0, for plain kernel k-means, by default. First a few runs from k-means++ seeds are tried
-        beside it, and single samples are exchanged between clusters. ``"auto"`` stops when 8 moves
-        and two for each cluster in a row have gained less than 0.01 %, goes on for longer where
+        beside it, and single samples are exchanged between clusters. ``"auto"`` stops when 4 moves
+        and one for each cluster in a row have gained less than 0.01 %, goes on for longer where
         that is quick, and ends after some seconds in any case. On many rows, or features of more
         than 128 MB, ``"auto"`` tries none.
     max_iter : int, default=1000
@@ -547,7 +547,7 @@ class PowerKMeans(KernelClusterer):
     n_swaps : "auto" or int, default="auto"
         Moves of single centroids that are tried at the end, to lower the cost of the best restart;
         0 for none. First a few runs of k-means from k-means++ seeds are tried beside
-        it, and single samples are exchanged between clusters. ``"auto"`` stops when 8 moves and two
+        it, and single samples are exchanged between clusters. ``"auto"`` stops when 4 moves and one
         for each cluster in a row have gained less than 0.01 %, goes on for longer where that is
         quick, and ends after some seconds in any case: with a hundred clusters more moves would
         lower the cost. It tries none at a constant power, and only on subsamples where these have

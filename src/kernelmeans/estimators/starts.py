@@ -1,6 +1,6 @@
 """Where the restarts begin: the ``init`` and ``n_init`` parameters of the estimators."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -172,7 +172,3 @@ class Starts:
 
 def _is_index_table(start: Any) -> bool:
     return isinstance(start, np.ndarray) and np.issubdtype(start.dtype, np.integer)
-
-
-#: What the ``init`` parameter may be besides a name.
-InitFunction = Callable[[Data, int, np.random.RandomState], Any]

@@ -7,7 +7,7 @@ import numpy as np
 
 from kernelmeans._sklearn import _get_column_indices, validate_parameter_constraints
 from kernelmeans._typing import Array, Columns, Data, IntArray
-from kernelmeans.estimators.parameters import KERNEL
+from kernelmeans.estimators.checks import KERNEL
 from kernelmeans.heat import DiffusionKernel, neighbor_family
 from kernelmeans.kernels import OF_FEATURES, Kernel, du2015_family, resolve_kernel, width_family
 from kernelmeans.rows import Rows

@@ -9,7 +9,6 @@ from kernelmeans.kernels.kernel import (
     Kernel,
     check_finite,
     check_range,
-    lengths_of,
     resolve_kernel,
 )
 from kernelmeans.kernels.widths import resolve_gamma
@@ -24,7 +23,6 @@ __all__ = [
     "du2015_family",
     "du2015_kernels",
     "geodesic_kernel",
-    "lengths_of",
     "resolve_gamma",
     "resolve_kernel",
     "width_family",

@@ -93,6 +93,7 @@ class Kernel:
 
     def __call__(self, X: Data, Y: Data) -> Array:
         """Kernel matrix between the rows of X and those of Y, shape (n_X, n_Y)."""
+        X, Y = floating(X), floating(Y)
         values = self.values(X, Y)
         if not self.normalized:
             return values
@@ -101,13 +102,10 @@ class Kernel:
                 "kernel='precomputed': rows of a normalised kernel matrix do not hold their own "
                 "k(x, x); normalise the matrix first."
             )
-        values /= self.lengths(X)[:, None]
-        values /= self.lengths(Y)
-        return values
+        return self.divide_by_norms(values, self.diagonal(X), self.norms(self.diagonal(Y)))
 
     def values(self, X: Data, Y: Data) -> Array:
-        """Kernel matrix before any normalisation, shape (n_X, n_Y)."""
-        X, Y = floating(X), floating(Y)
+        """Kernel matrix of rows of floats before any normalisation, shape (n_X, n_Y)."""
         K = self._properties.values(X, Y, **self.parameters)
         if self.given_name is None:
             return _checked(K, X, Y)
@@ -119,29 +117,15 @@ class Kernel:
         against = self._properties.against
         if against is None or scipy.sparse.issparse(Y):
             return partial(self.values, Y=Y)
-        of_dense = against(floating(Y), **self.parameters)
-        return lambda X: self.values(X, Y) if scipy.sparse.issparse(X) else of_dense(floating(X))
+        of_dense = against(Y, **self.parameters)
+        return lambda X: self.values(X, Y) if scipy.sparse.issparse(X) else of_dense(X)
 
     def diagonal(self, X: Data, device: Device = HOST) -> Array:
-        """K(x, x) for every row of X, shape (n,); a callable is asked on the device."""
-        squared = self.squared_lengths(X, device)
-        if not self.normalized:
-            return squared
-        # Refuses negative ones, as the matrix does.
-        lengths_of(squared, self.name)
-        ones: Array = like(squared > 0, squared)
-        return ones
-
-    def lengths(self, X: Data) -> Array:
-        """Lengths of the rows in feature space before any normalisation, 1 where they are 0."""
-        return lengths_of(self.squared_lengths(X), self.name)
-
-    def squared_lengths(self, X: Data, device: Device = HOST) -> Array:
-        """K(x, x) for every row of X before any normalisation, shape (n,)."""
+        """K(x, x) before any normalisation, shape (n,); a callable is called on the device."""
         X, n = floating(X), X.shape[0]
         if isinstance(self.function, str):
-            squared: Array = like(self._properties.diagonal(X, **self.parameters), X)
-            return squared
+            diagonal: Array = like(self._properties.diagonal(X, **self.parameters), X)
+            return diagonal
         blocks = [slice(i, min(i + DIAGONAL_ROWS, n)) for i in range(0, n, DIAGONAL_ROWS)]
         joined: Array = namespace(X).concat(
             [self._block_diagonal(X, block, device) for block in blocks]
@@ -153,6 +137,29 @@ class Kernel:
         values = self.values(rows, rows)
         diagonal: Array = namespace(values).linalg.diagonal(values)
         return to_numpy(diagonal) if on_host(X) else diagonal
+
+    def norms(self, diagonal: Array) -> Array | None:
+        """Norms that values are divided by, from K(x, x); None if the kernel is not normalized."""
+        return _norms(diagonal, self.name) if self.normalized else None
+
+    def squared_norms(self, diagonal: Array) -> Array:
+        """Squared norms after any normalisation, from K(x, x) before it."""
+        if not self.normalized:
+            return diagonal
+        # It refuses negative ones, as the matrix does.
+        _norms(diagonal, self.name)
+        ones: Array = like(diagonal > 0, diagonal)
+        return ones
+
+    def divide_by_norms(self, values: Array, diagonal: Array, norms: Array | None) -> Array:
+        """Normalize kernel values in place, given K(x, x) of their rows and norms of the columns.
+
+        They stay as they are if the norms are None.
+        """
+        if norms is not None:
+            values /= _norms(diagonal, self.name)[:, None]
+            values /= norms
+        return values
 
     @property
     def has_features(self) -> bool:
@@ -214,11 +221,11 @@ class CombinedKernel:
             total += X.dtype.type(multiplier) * kernel(X[:, columns], Y[:, columns])
         return total
 
-    def squared_lengths(self, X: Data, device: Device = HOST) -> Array:
+    def diagonal(self, X: Data, device: Device = HOST) -> Array:
         """K(x, x) of each kernel before its normalisation and weight, shape (n, L)."""
-        parts = zip(self.kernels, self.columns, strict=True)
-        lengths = [kernel.squared_lengths(X[:, columns], device) for kernel, columns in parts]
-        return np.stack(lengths, axis=1)
+        pairs = zip(self.kernels, self.columns, strict=True)
+        diagonals = [kernel.diagonal(X[:, columns], device) for kernel, columns in pairs]
+        return np.stack(diagonals, axis=1)
 
 
 def _checked(K: Any, X: Data, Y: Data) -> Array:
@@ -255,30 +262,17 @@ def floating(X: Data) -> Data:
     return X if getattr(X.dtype, "kind", "f") == "f" else X.astype(np.float64)
 
 
-def lengths_of(squared: Array, name: str) -> Array:
-    """Square roots of K(x, x), 1 where it is 0.
-
-    Parameters
-    ----------
-    squared : ndarray of shape (n,)
-        The K(x, x).
-    name : str
-        What messages call the kernel.
-
-    Raises
-    ------
-    ValueError
-        If one is negative.
-    """
-    xp = namespace(squared)
-    if xp.any(squared < 0):
-        values = to_numpy(squared)
+def _norms(diagonal: Array, name: str) -> Array:
+    """Square roots of K(x, x), 1 where it is 0; the name of the kernel is for the message."""
+    xp = namespace(diagonal)
+    if xp.any(diagonal < 0):
+        values = to_numpy(diagonal)
         raise ValueError(
             f"kernel={name!r} has k(x, x) = {values.min():.3g} for row {int(values.argmin())}; "
             "it can only be normalised where no k(x, x) is negative. Use another kernel or scaling."
         )
-    lengths: Array = xp.where(squared > 0, xp.sqrt(squared), xp.ones_like(squared))
-    return lengths
+    norms: Array = xp.where(diagonal > 0, xp.sqrt(diagonal), xp.ones_like(diagonal))
+    return norms
 
 
 def resolve_kernel(

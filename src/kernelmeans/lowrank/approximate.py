@@ -103,9 +103,9 @@ def approximate(
             X, sample_weight, columns=columns, at_least=2 * most, seed=seed
         )
         with np.errstate(all="ignore"):
-            diagonal = kernel.diagonal(X)
-            check_finite(kernel, diagonal, row_norms(X, squared=True))
-        check_range(kernel, diagonal, sample_weight)
+            squared_norms = kernel.squared_norms(kernel.diagonal(X))
+            check_finite(kernel, squared_norms, row_norms(X, squared=True))
+        check_range(kernel, squared_norms, sample_weight)
     if method == "rpcholesky":
         indices = _pivots(kernel, X, sample_weight, most, 1 - fraction, seed).indices
         # The zero kernel has no pivot.
@@ -141,9 +141,9 @@ def _looks_definite(kernel: Kernel, X: Data, seed: int) -> bool:
     """Whether the kernel matrix of some random rows is positive semi-definite up to rounding."""
     some = np.random.default_rng(seed).permutation(X.shape[0])[:DEFINITE_ROWS]
     rows = X[some]
-    squared = np.diagonal(X)[some] if kernel.precomputed else kernel.squared_lengths(rows)
-    features = Nystroem(kernel, some if kernel.precomputed else rows, squared)
-    return is_definite(features.raw(rows, squared))
+    diagonal = np.diagonal(X)[some] if kernel.precomputed else kernel.diagonal(rows)
+    features = Nystroem(kernel, some if kernel.precomputed else rows, diagonal)
+    return is_definite(features.raw(rows, diagonal))
 
 
 def check_method(kernel: Kernel, method: str, n_components: int | float | str) -> None:
@@ -174,23 +174,24 @@ def residual_fraction(features: FeatureMap, X: Data, sample_weight: Array) -> fl
     outside = total = 0.0
     for start in range(0, X.shape[0], RESIDUAL_ROWS):
         block = slice(start, min(start + RESIDUAL_ROWS, X.shape[0]))
-        residual, diagonal = _residual(features, X, block)
+        residual, squared_norms = _residual(features, X, block)
         outside += float(sample_weight[block] @ np.maximum(residual, 0))
-        total += float(sample_weight[block] @ diagonal)
+        total += float(sample_weight[block] @ squared_norms)
     return outside / total if total > 0 else 0.0
 
 
 def _residual(features: FeatureMap, X: Data, block: slice) -> tuple[Array, Array]:
-    """Residual of some rows, and their K(x, x)."""
-    rows, squared = features.read(X, block)
-    diagonal = features.diagonal(squared)
-    return features.residual(features.coordinates(features.raw(rows, squared)), diagonal), diagonal
+    """Residual of some rows, and their squared norms."""
+    rows, diagonal = features.read(X, block)
+    squared_norms = features.kernel.squared_norms(diagonal)
+    coordinates = features.coordinates(features.raw(rows, diagonal))
+    return features.residual(coordinates, squared_norms), squared_norms
 
 
 def _covers(features: FeatureMap, X: Data) -> bool:
     """Whether no residual is negative, as that of an indefinite kernel can be."""
-    residual, diagonal = _residual(features, X, slice(0, min(X.shape[0], CHECKED_ROWS)))
-    tolerance = np.sqrt(np.finfo(X.dtype).eps) * np.abs(diagonal).max(initial=0)
+    residual, squared_norms = _residual(features, X, slice(0, min(X.shape[0], CHECKED_ROWS)))
+    tolerance = np.sqrt(np.finfo(X.dtype).eps) * np.abs(squared_norms).max(initial=0)
     return bool(residual.min(initial=0) >= -tolerance)
 
 
@@ -251,12 +252,13 @@ def _landmarks(kernel: Kernel, X: Data, sample_weight: Array, count: int, seed: 
 def _pivots(
     kernel: Kernel, X: Data, sample_weight: Array, most: int, tolerance: float, seed: int
 ) -> Pivots:
-    lengths = kernel.lengths(X) if kernel.normalized else None
+    diagonal = kernel.diagonal(X)
+    norms, squared_norms = kernel.norms(diagonal), kernel.squared_norms(diagonal)
 
     def rows(indices: IntArray) -> Array:
         values = kernel.values(X[indices], X)
         check_finite(kernel, values)
-        return values if lengths is None else values / lengths[indices, None] / lengths
+        return kernel.divide_by_norms(values, diagonal[indices], norms)
 
     rng = np.random.default_rng(seed)
-    return pivoted_cholesky(rows, kernel.diagonal(X), sample_weight, most, tolerance, rng)
+    return pivoted_cholesky(rows, squared_norms, sample_weight, most, tolerance, rng)

@@ -11,7 +11,7 @@ import scipy.linalg
 
 from kernelmeans._arrays import double, like, namespace, on_host, overwrite, take, write
 from kernelmeans._typing import Array, Data, DType, IntArray
-from kernelmeans.kernels import Kernel, check_finite, lengths_of
+from kernelmeans.kernels import Kernel, check_finite
 from kernelmeans.kernels.kernel import floating
 
 #: Eigenvalues of the landmarks' kernel matrix are dropped below this many roundings of the largest:
@@ -49,27 +49,20 @@ class FeatureMap(ABC):
     _arrays: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def raw(self, X: Data, squared_lengths: Array) -> Data:
+    def raw(self, X: Data, diagonal: Array) -> Data:
         """Raw features (n, m) of rows, given their K(x, x) before any normalisation."""
 
-    def squared_lengths(self, X: Data) -> Array:
-        """K(x, x) of rows, where `raw` or the diagonal need it; else zeros without memory."""
+    def diagonal(self, X: Data) -> Array:
+        """K(x, x) of rows before any normalisation; zeros without memory if the map needs none."""
         zeros: Array = namespace(X).broadcast_to(like(0, X), (X.shape[0],))
         return zeros
 
-    def diagonal(self, squared_lengths: Array) -> Array:
-        """K(x, x) of rows, normalised where the kernel is."""
-        if not self.kernel.normalized:
-            return squared_lengths
-        ones: Array = like(squared_lengths > 0, squared_lengths)
-        return ones
-
     def read(self, X: Data, block: slice) -> tuple[Data, Array]:
-        """Rows of a block of training rows, and their squared lengths."""
+        """Rows of a block of training rows, and their diagonal."""
         if self.kernel.precomputed:
             return X[block], np.diagonal(X)[block]
         rows = X[block]
-        return rows, self.squared_lengths(rows)
+        return rows, self.diagonal(rows)
 
     def coordinates(self, raw: Data) -> Data:
         """Coordinates (n, r) of raw features (n, m), about the same origin."""
@@ -82,13 +75,13 @@ class FeatureMap(ABC):
         folded: Array = like(double(vectors) @ self.whitening.T, vectors)
         return folded
 
-    def residual(self, coordinates: Array, diagonal: Array) -> Array:
-        """Residual of rows with these coordinates and K(x, x); rounding may make it negative."""
-        xp = namespace(diagonal)
+    def residual(self, coordinates: Array, squared_norms: Array) -> Array:
+        """Residual of rows with these squared norms; rounding may make it negative."""
+        xp = namespace(squared_norms)
         if self.whitening is None:
-            none: Array = xp.zeros_like(diagonal)
+            none: Array = xp.zeros_like(squared_norms)
             return none
-        residual: Array = diagonal - xp.vecdot(coordinates, coordinates)
+        residual: Array = squared_norms - xp.vecdot(coordinates, coordinates)
         return residual
 
     def about(self, origin: Array, dtype: DType) -> "FeatureMap":
@@ -101,18 +94,18 @@ class FeatureMap(ABC):
             centered._square = float(coordinates @ coordinates)
         return centered
 
-    def squared_norms(self, raw: Array, squared_lengths: Array) -> Array:
-        """||phi(x)||^2 about the origin, residual included, of raw features about it."""
+    def squared_norms(self, raw: Array, diagonal: Array) -> Array:
+        """||phi(x)||^2 about the origin, with the residual, from raw features about it."""
         xp = namespace(raw)
         norms: Array
         if self._offset is None:
             norms = xp.vecdot(raw, raw)
             return norms
-        norms = self.diagonal(squared_lengths) - 2 * (raw @ self._offset) - self._square
+        norms = self.kernel.squared_norms(diagonal) - 2 * (raw @ self._offset) - self._square
         return overwrite(norms, xp.maximum, norms, like(0, norms))
 
     def uncentered_norms(self, raw: Array, squared_norms: Array) -> Array:
-        """K(x, x), given raw features and squared norms about the origin."""
+        """Squared norms about zero, from raw features and squared norms about the origin."""
         norms: Array
         if self._offset is None:
             norms = squared_norms + 2 * (raw @ self.origin) + self.origin @ self.origin
@@ -148,7 +141,7 @@ class Explicit(FeatureMap):
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
-    def raw(self, X: Data, squared_lengths: Array) -> Data:
+    def raw(self, X: Data, diagonal: Array) -> Data:
         return self.kernel.features(X)
 
 
@@ -173,7 +166,7 @@ class Fourier(FeatureMap):
     >>> from kernelmeans.lowrank import Fourier
     >>> X = np.array([[0.0], [1.0]])
     >>> features = Fourier.draw(Kernel("rbf", {"gamma": 0.5}), 1, 4000, 0, X.dtype)
-    >>> Z = features.raw(X, features.squared_lengths(X))
+    >>> Z = features.raw(X, features.diagonal(X))
     >>> (Z @ Z.T).round(1)
     array([[1. , 0.6],
            [0.6, 1. ]])
@@ -222,7 +215,7 @@ class Fourier(FeatureMap):
             )
         return cls(kernel, np.asarray(drawn, dtype=dtype))
 
-    def raw(self, X: Data, squared_lengths: Array) -> Data:
+    def raw(self, X: Data, diagonal: Array) -> Data:
         half = self.frequencies.shape[1]
         angles = floating(X) @ self.frequencies
         xp = namespace(angles)
@@ -243,16 +236,16 @@ class Nystroem(FeatureMap):
         Any kernel.
     landmarks : {ndarray, CSR matrix} of shape (m, n_features)
         Rows; indices of training rows, shape (m,), where the kernel is precomputed.
-    squared_lengths : ndarray of shape (m,)
+    diagonal : ndarray of shape (m,)
         Their K(x, x) before any normalisation.
     """
 
-    _arrays = ("landmarks", "_lengths")
+    _arrays = ("landmarks", "_norms")
 
-    def __init__(self, kernel: Kernel, landmarks: Data, squared_lengths: Array) -> None:
+    def __init__(self, kernel: Kernel, landmarks: Data, diagonal: Array) -> None:
         self.kernel = kernel
         self.landmarks = landmarks
-        self._lengths = lengths_of(squared_lengths, kernel.name) if kernel.normalized else None
+        self._norms = kernel.norms(diagonal)
 
     @classmethod
     def whitened(cls, kernel: Kernel, X: Data, landmarks: Data | IntArray) -> "Nystroem":
@@ -269,33 +262,30 @@ class Nystroem(FeatureMap):
         """
         if kernel.precomputed:
             rows = X[landmarks]
-            squared = np.diagonal(rows[:, landmarks]).copy()
-            features = cls(kernel, landmarks, squared)
-            features.whitening = whitening_of(features.raw(rows, squared), rows.dtype)
+            diagonal = np.diagonal(rows[:, landmarks]).copy()
+            features = cls(kernel, landmarks, diagonal)
+            features.whitening = whitening_of(features.raw(rows, diagonal), rows.dtype)
             return features
         rows = X[landmarks] if np.ndim(landmarks) == 1 else landmarks
         # In float64 whatever the data, because the matrix is inverted.
         accurate = rows.astype(np.float64)
-        squared = kernel.squared_lengths(accurate)
-        gram = cls(kernel, accurate, squared).raw(accurate, squared)
+        diagonal = kernel.diagonal(accurate)
+        gram = cls(kernel, accurate, diagonal).raw(accurate, diagonal)
         check_finite(kernel, gram)
-        features = cls(kernel, rows, squared.astype(rows.dtype))
+        features = cls(kernel, rows, diagonal.astype(rows.dtype))
         features.whitening = whitening_of(gram, rows.dtype)
         return features
 
-    def raw(self, X: Data, squared_lengths: Array) -> Array:
+    def raw(self, X: Data, diagonal: Array) -> Array:
         values: Array
         if self.kernel.precomputed:
             values = X[:, self.landmarks] if on_host(X) else take(X, self.landmarks, axis=1)
         else:
             values = self.kernel.values(X, self.landmarks)
-        if self._lengths is not None:
-            values /= lengths_of(squared_lengths, self.kernel.name)[:, None]
-            values /= self._lengths
-        return values
+        return self.kernel.divide_by_norms(values, diagonal, self._norms)
 
-    def squared_lengths(self, X: Data) -> Array:
-        return self.kernel.squared_lengths(X)
+    def diagonal(self, X: Data) -> Array:
+        return self.kernel.diagonal(X)
 
 
 #: Random maps that need no rows: functions of a kernel, the number of columns, the number of

@@ -109,13 +109,12 @@ def _kernel_matrix(kernel: Any, X: Any, rows: Any) -> Any:
 
 
 def _combined(kernel: Any, stack: Any) -> Any:
-    """Weighted sum of kernel matrices, whose own diagonals normalise them where that is due."""
+    """Weighted sum of kernel matrices, normalized by their diagonals if the kernels are."""
     total = np.zeros(stack.shape[1:])
-    parts = zip(kernel.kernels, kernel.columns, kernel.multipliers, strict=True)
-    for own, index, multiplier in parts:
-        K = stack[index]
-        lengths = own.lengths(K) if own.normalized else np.ones(len(K))
-        total += multiplier * K / np.outer(lengths, lengths)
+    triples = zip(kernel.kernels, kernel.columns, kernel.multipliers, strict=True)
+    for matrix, index, multiplier in triples:
+        K, diagonal = np.array(stack[index], np.float64), np.diagonal(stack[index])
+        total += multiplier * matrix.divide_by_norms(K, diagonal, matrix.norms(diagonal))
     return total
 
 

@@ -1,13 +1,17 @@
 """The solver: annealed power k-means in any space."""
 
 from kernelmeans.solver.blockwise import partition_cost
-from kernelmeans.solver.critical import critical_power, warn_unless_positive
+from kernelmeans.solver.critical import (
+    automatic_start,
+    coldest_start,
+    critical_power,
+    warn_unless_positive,
+)
 from kernelmeans.solver.driver import Listener, Progress, solve
 from kernelmeans.solver.methods import Alternating, Annealed, Hard, Method, annealed, hard
 from kernelmeans.solver.power import shares
 from kernelmeans.solver.rehearsal import can_rehearse, rehearse
 from kernelmeans.solver.result import Ending, Result, cost_rounding
-from kernelmeans.solver.start import automatic_start, coldest_start
 from kernelmeans.solver.swap import swap_moves
 
 __all__ = [

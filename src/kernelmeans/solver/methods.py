@@ -12,11 +12,15 @@ import numpy as np
 
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans._warnings import warn_user
-from kernelmeans.solver.critical import CriticalPowers, critical_power
+from kernelmeans.solver.critical import (
+    CriticalPowers,
+    automatic_start,
+    coldest_start,
+    critical_power,
+)
 from kernelmeans.solver.exchange import Exchanging
 from kernelmeans.solver.power import SQUARES, Loss
 from kernelmeans.solver.result import Ending
-from kernelmeans.solver.start import automatic_start, coldest_start
 from kernelmeans.spaces import Centroids, Space
 
 #: Growth of |s| per step, over-relaxation, and softness that is enough, of ``eta="auto"``. On real

@@ -15,11 +15,10 @@ from kernelmeans._typing import Array, BoolArray, Data, DType, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import upright
 from kernelmeans.lowrank import drawn
-from kernelmeans.spaces.centroids import Centroids
+from kernelmeans.spaces.centroids import Centroids, Memory, PartialSum, Sums, Trace, side_by_side
 from kernelmeans.spaces.chunks import Chunks
 from kernelmeans.spaces.predictor import Predictor
 from kernelmeans.spaces.step import Moved, Step
-from kernelmeans.spaces.sums import Memory, PartialSum, Sums, Trace, side_by_side
 
 #: Bytes of one (k, R, block) array; a handful of them then stay in a core's cache.
 BLOCK_BYTES = 2**20

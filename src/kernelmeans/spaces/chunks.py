@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kernelmeans._typing import Array
 from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
-from kernelmeans.spaces.sums import PartialSum
+from kernelmeans.spaces.centroids import PartialSum
 
 if TYPE_CHECKING:
     from kernelmeans.spaces.base import Space

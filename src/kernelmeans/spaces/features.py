@@ -16,11 +16,10 @@ from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.lowrank import FeatureMap, draw_size
 from kernelmeans.rows import Rows
 from kernelmeans.spaces.base import SERIAL, Space
-from kernelmeans.spaces.centroids import Centroids
+from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
 from kernelmeans.spaces.chunks import Chunks, ClusterChunks, LocalChunks
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Moved, Step
-from kernelmeans.spaces.sums import Memory, Sums, Trace
 
 #: Rows whose features are made at a time.
 FILL_ROWS = 2048
@@ -154,12 +153,12 @@ class FeatureSpace(Space):
         norms = xp.zeros_like(weight)
 
         def fill(block: slice) -> tuple[Array, Array]:
-            rows, squared = map(device.put, features.read(X, block))
+            rows, diagonal = map(device.put, features.read(X, block))
             # What is not finite is refused below, with a message of its own.
             with np.errstate(all="ignore"):
-                raw = there.raw(rows, squared)
+                raw = there.raw(rows, diagonal)
                 Z[block, ...] = there.coordinates(raw)
-                norms[block] = there.diagonal(squared)
+                norms[block] = features.kernel.squared_norms(diagonal)
                 return v[block] @ double(raw), v[block] @ double(Z[block, ...])
 
         filled = engine.map(fill, row_blocks(X, FILL_ROWS))
@@ -251,7 +250,7 @@ class FeatureSpace(Space):
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
         rows = beside(rows, self.device_weight)
-        raw = self.features.raw(rows, self.features.squared_lengths(rows))
+        raw = self.features.raw(rows, self.features.diagonal(rows))
         return self._centroids(_dense(raw) - self.features.origin, True, shape)
 
     def _centroids(self, features: Array, raw: bool, shape: tuple[int, ...]) -> Centroids:
@@ -343,7 +342,7 @@ class FeaturePredictor(Predictor):
     def _embed(self, rows: Data, diagonal: Array) -> tuple[Data, Array]:
         rows, diagonal = self.device.put(rows), self.device.put(diagonal)
         if self.kernel.normalized and not self.kernel.precomputed:
-            diagonal = self.kernel.squared_lengths(rows)
+            diagonal = self.kernel.diagonal(rows)
         raw = self.features.raw(rows, diagonal)
         center = self.features.origin
         if scipy.sparse.issparse(raw):

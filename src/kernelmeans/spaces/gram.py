@@ -12,11 +12,10 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.spaces.base import Space
-from kernelmeans.spaces.centroids import Centroids
+from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
 from kernelmeans.spaces.kernel_rows import ComputedRows, HeldRows, KernelRows, Origin, kernel_rows
 from kernelmeans.spaces.predictor import ROW_BUDGET, Embedding, Predictor, slices
 from kernelmeans.spaces.step import Changes, Moved, Step
-from kernelmeans.spaces.sums import Memory, Sums, Trace
 
 
 class GramSpace(Space):
@@ -62,9 +61,9 @@ class GramSpace(Space):
         n, itemsize = sample_weight.shape[0], sample_weight.itemsize
         budget = 4 * ROW_BUDGET if row_budget is None else row_budget
         computed = ComputedRows(kernel, self.X, itemsize, device, budget)
-        self.row_budget, self._lengths = computed.row_budget, computed.lengths
+        self.row_budget, self._sample_norms = computed.row_budget, computed.norms
         self.rows: KernelRows = computed
-        weights = device.put(sample_weight / sample_weight.sum())
+        weights = self.device_weight / float(sample_weight.sum())
         xp, matrix = namespace(weights), None
         if row_budget is None:
             matrix = xp.empty((n, n), dtype=weights.dtype, device=weights.device)
@@ -85,7 +84,7 @@ class GramSpace(Space):
         for block, projected in engine.map(project, blocks, self.rows.in_flight):
             means[block] = projected
         with np.errstate(all="ignore"):
-            diagonal = like(kernel.diagonal(self.X), means)
+            diagonal = like(kernel.squared_norms(kernel.diagonal(self.X)), means)
         check_finite(kernel, to_numpy(means), to_numpy(diagonal))
         check_range(kernel, to_numpy(diagonal), sample_weight)
         self.origin = Origin(weights, means)
@@ -206,7 +205,8 @@ class GramSpace(Space):
         values = self.kernel(rows, self.X)
         means, xp = self.origin.project(values), namespace(values)
         products = xp.reshape(self.origin.center(values, means), (*shape, -1))
-        norms = to_numpy(self.origin.squared_norms(self.kernel.diagonal(rows), means))
+        diagonal = self.kernel.squared_norms(self.kernel.diagonal(rows))
+        norms = to_numpy(self.origin.squared_norms(diagonal, means))
         norms = norms.reshape(1, *shape)
         # Such a centroid is no sum of samples; the first step makes it one.
         return Centroids((products,), norms, np.ones((shape[1], 1)), xp.zeros_like(products))
@@ -232,11 +232,11 @@ class GramSpace(Space):
             if id(self.X) not in copies:
                 copies[id(self.X)] = to_numpy(self.X).copy()
             X = copies[id(self.X)]
-        lengths = None if self._lengths is None else to_numpy(self._lengths)
+        own = None if self._sample_norms is None else to_numpy(self._sample_norms)
         origin, norms = self.origin.moved(to_numpy), self.norms(centroids)[:, 0]
         budget = min(self.row_budget, ROW_BUDGET)
         floor = float(self.floor(centroids)[0])
-        return GramPredictor(self.kernel, origin, X, coefficients, norms, budget, lengths, floor)
+        return GramPredictor(self.kernel, origin, X, coefficients, norms, budget, own, floor)
 
     def embedded(self, block: slice) -> tuple[Array, Array]:
         # Computed as predictors do: the same function, the same blocks, and a copy, because some
@@ -270,8 +270,8 @@ class GramPredictor(Predictor):
         Training rows; None where the kernel is precomputed.
     coefficients : ndarray of shape (k, n_samples)
         Centroids as combinations of the training rows.
-    lengths : ndarray of shape (n_samples,) or None
-        Lengths of the training rows in feature space, where the kernel is normalised.
+    sample_norms : ndarray of shape (n_samples,) or None
+        Norms of the training rows before normalisation; None if the kernel is not normalised.
     """
 
     kernel: Kernel
@@ -284,32 +284,32 @@ class GramPredictor(Predictor):
         coefficients: Array,
         norms: Array,
         row_budget: int,
-        lengths: Array | None,
+        sample_norms: Array | None,
         resolution: float,
     ) -> None:
         self.kernel = kernel
         self.origin = origin
         self.X = X
-        self.lengths = lengths
+        self.sample_norms = sample_norms
         self.coefficients = np.ascontiguousarray(coefficients)
         self.norms = norms.copy()
         self.row_budget = row_budget
         self.resolution = resolution
 
     def embedding(self) -> Embedding:
-        values_of = kernel_rows(self.kernel, self.X, self.lengths)
+        values_of = kernel_rows(self.kernel, self.X, self.sample_norms)
 
         def embed(rows: Data, diagonal: Array) -> tuple[Array, Array]:
             rows, diagonal = self.device.put(rows), self.device.put(diagonal)
             values = values_of(rows, diagonal if self.kernel.precomputed else None)
-            if self.lengths is not None:
-                squared = diagonal if self.kernel.precomputed else self.kernel.squared_lengths(rows)
-                diagonal = like(squared > 0, values)
+            if self.kernel.normalized and not self.kernel.precomputed:
+                diagonal = self.kernel.diagonal(rows)
+            squared_norms = like(self.kernel.squared_norms(diagonal), values)
             means = self.origin.project(values)
-            fresh = self.lengths is not None or not self.kernel.precomputed
+            fresh = self.kernel.normalized or not self.kernel.precomputed
             return (
                 self.origin.center(values, means, in_place=fresh),
-                self.origin.squared_norms(diagonal, means),
+                self.origin.squared_norms(squared_norms, means),
             )
 
         return embed
@@ -321,7 +321,7 @@ class GramPredictor(Predictor):
     def _moved(self, move: Callable[[Any], Any]) -> None:
         self.origin, self.coefficients = self.origin.moved(move), move(self.coefficients)
         self.X = None if self.X is None else move(self.X)
-        self.lengths = None if self.lengths is None else move(self.lengths)
+        self.sample_norms = None if self.sample_norms is None else move(self.sample_norms)
 
     @property
     def _row_bytes(self) -> int:

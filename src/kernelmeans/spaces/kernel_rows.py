@@ -11,7 +11,7 @@ from kernelmeans._arrays import double, like, namespace, on_host, picked
 from kernelmeans._devices import Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel, lengths_of
+from kernelmeans.kernels import Kernel
 from kernelmeans.spaces.predictor import LARGEST_BLOCK, ROW_BUDGET, portions, slices
 
 #: On a device: bytes of kernel rows that are computed together to fill a cached matrix, most bytes
@@ -67,7 +67,7 @@ class Origin:
 
 
 def kernel_rows(
-    kernel: Kernel, X: Data | None, lengths: Array | None
+    kernel: Kernel, X: Data | None, norms: Array | None
 ) -> Callable[[Data, Array | None], Array]:
     """The kernel values of rows against X as a function of them and, if precomputed, K(x, x).
 
@@ -77,8 +77,8 @@ def kernel_rows(
         The kernel.
     X : {ndarray, CSR matrix} of shape (n_samples, n_features) or None
         Training rows; None where the kernel is precomputed.
-    lengths : ndarray of shape (n_samples,) or None
-        Their lengths in feature space, where the kernel is normalised.
+    norms : ndarray of shape (n_samples,) or None
+        Their norms before normalisation; None if the kernel is not normalised.
     """
     against = None if kernel.precomputed else kernel.against(X)
 
@@ -88,16 +88,12 @@ def kernel_rows(
             # NumPy multiplies a matrix with itself by another routine: labels of the training
             # rows must not depend on whether they are the very array of the fit.
             values = against(rows.copy() if on_host(rows) else rows)
-        if lengths is None:
+        if norms is None:
             return values
-        squared = kernel.squared_lengths(rows) if diagonal is None else diagonal
-        own = lengths_of(squared, kernel.name)[:, None]
         if kernel.precomputed:
-            values = values / own
-        else:
-            values /= own
-        values /= lengths
-        return values
+            values = namespace(values).asarray(values, copy=True)
+        diagonal = kernel.diagonal(rows) if diagonal is None else diagonal
+        return kernel.divide_by_norms(values, diagonal, norms)
 
     return values_of
 
@@ -159,9 +155,13 @@ class ComputedRows(KernelRows):
         self, kernel: Kernel, X: Data, itemsize: int, device: Device, row_budget: int
     ) -> None:
         self._kernel, self._X, self._device = kernel, X, device
-        self.lengths = device.put(kernel.lengths(X)) if kernel.normalized else None
-        self._diagonal = device.put(kernel.squared_lengths(X)) if kernel.precomputed else None
-        self._values_of = kernel_rows(kernel, X, self.lengths)
+        self.norms: Array | None = None
+        self._diagonal: Array | None = None
+        if kernel.normalized or kernel.precomputed:
+            diagonal = device.put(kernel.diagonal(X))
+            self.norms = kernel.norms(diagonal)
+            self._diagonal = diagonal if kernel.precomputed else None
+        self._values_of = kernel_rows(kernel, X, self.norms)
         # Restarts want room too, but not what lets four threads work.
         share = min(row_budget, max(row_budget // 4, 4 * LARGEST_BLOCK), ROW_BUDGET)
         self.row_budget = share if device.is_host else min(row_budget, DEVICE_ROW_BUDGET)
@@ -188,7 +188,7 @@ class ComputedRows(KernelRows):
     def read(self, which: slice | IntArray) -> Array:
         values = self.values(which)
         # In place where the values are fresh: a second copy would break the budget.
-        fresh = self.lengths is not None or not self._kernel.precomputed
+        fresh = self.norms is not None or not self._kernel.precomputed
         return self._origin.center(values, picked(self._origin.means, which), in_place=fresh)
 
 

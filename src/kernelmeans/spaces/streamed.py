@@ -13,9 +13,9 @@ from kernelmeans.kernels import check_finite, check_range
 from kernelmeans.lowrank import FeatureMap
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces.base import Space
+from kernelmeans.spaces.centroids import PartialSum, Trace
 from kernelmeans.spaces.chunks import ClusterChunks
 from kernelmeans.spaces.features import Features, FeatureSpace, HeldFeatures
-from kernelmeans.spaces.sums import PartialSum, Trace
 
 
 class StreamedFeatures(Features):
@@ -122,16 +122,16 @@ def stream_on_cluster(
 def features_of(features: FeatureMap, rows: Data) -> HeldFeatures:
     """Raw features of rows that have been read, about the origin."""
     rows = beside(rows, features.origin)
-    squared = features.squared_lengths(rows)
+    diagonal = features.diagonal(rows)
     raw_differs = features.whitening is not None
     with np.errstate(all="ignore"):
-        raw = features.raw(rows, squared)
+        raw = features.raw(rows, diagonal)
         if raw_differs:
             raw -= features.origin
         else:
             # They may be the rows themselves, which are the user's.
             raw = raw - features.origin
-        return HeldFeatures(raw, features.squared_norms(raw, squared), raw_differs)
+        return HeldFeatures(raw, features.squared_norms(raw, diagonal), raw_differs)
 
 
 def check_rows(rows: Data, first: int) -> None:

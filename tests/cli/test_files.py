@@ -1,12 +1,16 @@
-"""Files that appear complete or not at all; tests/cli/test_atomic.py has more."""
+"""Files that appear complete or not at all."""
 
 import errno
 import os
 
 import pytest
 
-from kernelmeans import _files
-from kernelmeans._files import temporary_path, write_all, write_text
+from kernelmeans.cli import files
+from kernelmeans.cli.files import temporary_path, write_all
+
+
+def write_text(path, text):
+    write_all({path: lambda file: file.write(text.encode())})
 
 
 def names(folder):
@@ -116,7 +120,7 @@ def test_what_a_killed_process_left_is_neither_used_nor_removed(tmp_path, monkey
     write_text(tmp_path / "a", "new")
     assert (left.read_text(), names(tmp_path)) == ("half", [".a.00.tmp", "a"])
     # Were the same name drawn, it would be an error rather than a file of two writers.
-    monkeypatch.setattr(_files, "token_hex", lambda n: "00")
+    monkeypatch.setattr(files, "token_hex", lambda n: "00")
     with pytest.raises(FileExistsError):
         write_text(tmp_path / "a", "newer")
     assert (tmp_path / "a").read_text() == "new"

@@ -74,11 +74,6 @@ def refuse_special(path: Path) -> None:
         )
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, in UTF-8, complete or not at all."""
-    write_all({path: lambda file: file.write(text.encode())})
-
-
 def temporary_path(path: Path) -> Path:
     """A name in the same folder that no other process uses, or used before it was killed."""
     # Only a part of the name, because it may be as long as names may be.
