@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -30,6 +30,7 @@ def equal_part(weight, size):
 
 
 @given(weight=weights, size=st.integers(1, 80))
+@example(weight=np.full(34, 1e-6), size=34)
 def test_indices_are_in_order_different_and_of_samples_with_weight(weight, size):
     indices, new_weight = subsample(weight, size)
     assert len(indices) <= size

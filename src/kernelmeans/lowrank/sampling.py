@@ -40,13 +40,14 @@ def subsample(sample_weight: Array, size: int, seed: int = 0) -> tuple[IntArray,
     """
     light = sample_weight.astype(np.float64)
     draws, heavy = size, light > light.sum() / size
-    while heavy.any():
+    while draws and heavy.any():
         light[heavy] = 0
         draws = size - int(np.count_nonzero(light < sample_weight))
-        heavy = light > light.sum() / draws
+        # All of as many equal samples as draws may be heavy, by rounding.
+        heavy = light > light.sum() / max(draws, 1)
     weights = np.where(light < sample_weight, sample_weight, 0).astype(np.float64)
     reached = np.cumsum(light)
-    part = reached[-1] / draws
+    part = reached[-1] / draws if draws else 0.0
     if part:
         marks = (np.arange(draws) + np.random.default_rng(seed).uniform(size=draws)) * part
         # At most the last sample with any weight, because marks are rounded.
