@@ -164,15 +164,20 @@ def _fingerprint(labels: IntArray, power: Array, sample_weight: Array, place: sl
     hard = np.isneginf(power)
     if not hard.any():
         return np.zeros(len(power), np.uint64)
-    # The finaliser of SplitMix64.
-    x = np.arange(place.start, place.stop, dtype=np.uint64)
+    hashes = _hashes(place.start, place.stop) * (sample_weight > 0)
+    return np.where(hard, (to_numpy(labels) + 1).astype(np.uint64) @ hashes, np.uint64(0))
+
+
+@lru_cache(maxsize=KEPT_CHUNKS)
+def _hashes(start: int, stop: int) -> IntArray:
+    """A number for each place, by the finaliser of SplitMix64."""
+    x = np.arange(start, stop, dtype=np.uint64)
     x *= np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x ^= x >> np.uint64(shift)
         x *= np.uint64(factor)
     x ^= x >> np.uint64(31)
-    x *= sample_weight > 0
-    return np.where(hard, (to_numpy(labels) + 1).astype(np.uint64) @ x, np.uint64(0))
+    return x
 
 
 def _moved(

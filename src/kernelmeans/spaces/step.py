@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: is then done for these alone. Their kernel rows have to be gathered first.
 MOST_CHANGED = 0.3
 #: Multiplications of a step for all samples that take no longer than to look for the changes.
-QUICK = 2**23
+QUICK = 2**22
 
 
 class Moved(NamedTuple):
