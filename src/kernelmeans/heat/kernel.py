@@ -31,7 +31,7 @@ class TrainingRows(Protocol):
         """Rows in the form of the training rows."""
 
     def digests(self, rows: Data) -> Digests:
-        """Bytes that are equal where rows are."""
+        """A digest of each row; those of equal rows are equal."""
 
     def weights(self, rows: Data, n_neighbors: int) -> Data:
         """CSR array (n_new, n_rows) of weights on the distinct rows; rows sum to 1, or to 0."""
