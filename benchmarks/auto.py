@@ -42,15 +42,15 @@ class Fit(NamedTuple):
 def blobs(n: int, p: int) -> np.ndarray:
     """Twenty overlapping clusters of different weight."""
     rng = np.random.default_rng(0)
-    centres = 1.5 * rng.standard_normal((20, p))
-    own = rng.choice(20, size=n, p=rng.dirichlet(np.full(20, 3.0)))
-    return centres[own] + rng.standard_normal((n, p))
+    centers = 1.5 * rng.standard_normal((20, p))
+    cluster = rng.choice(20, size=n, p=rng.dirichlet(np.full(20, 3.0)))
+    return centers[cluster] + rng.standard_normal((n, p))
 
 
 def heavy_tails(n: int, p: int) -> np.ndarray:
     rng = np.random.default_rng(0)
-    centres = 2 * rng.standard_normal((20, p))
-    return centres[rng.integers(0, 20, n)] + rng.standard_t(2, size=(n, p))
+    centers = 2 * rng.standard_normal((20, p))
+    return centers[rng.integers(0, 20, n)] + rng.standard_t(2, size=(n, p))
 
 
 def no_clusters(n: int, p: int) -> np.ndarray:
@@ -141,8 +141,8 @@ def default(seeds: int) -> None:
     print("true cost: of the labels, over that of the exact fit; falls: in exact steps from them")
     for n, p in ((15_000, 6), (15_000, 50), (60_000, 16)):
         X = blobs(n, p)
-        own = [fitted(X, seed) for seed in range(seeds)]
-        model, seconds = own[0].model, np.mean([fit.seconds for fit in own])
+        fits = [fitted(X, seed) for seed in range(seeds)]
+        model, seconds = fits[0].model, np.mean([fit.seconds for fit in fits])
         costs = exact_steps(X, model.gamma_, model.labels_, STEPS)
         low, high = model.inertia_bounds_
         print(f"{n} x {p}: {model.approximation_}: {model.approximation_reason_}")
@@ -153,10 +153,10 @@ def default(seeds: int) -> None:
             continue
         exact = [fitted(X, seed, approximation=None) for seed in range(seeds)]
         cost = np.mean([fit.cost for fit in exact])
-        gaps = [percent(a.cost, b.cost) for a, b in zip(own, exact, strict=True)]
+        gaps = [percent(a.cost, b.cost) for a, b in zip(fits, exact, strict=True)]
         ratio = np.mean([fit.seconds for fit in exact]) / seconds
         print(f"  exact {ratio * seconds:.2f} s, {ratio:.1f} times as long; true cost of auto")
-        print(f"  {percent(np.mean([fit.cost for fit in own]), cost):+.3f} % on average, by seed")
+        print(f"  {percent(np.mean([fit.cost for fit in fits]), cost):+.3f} % on average, by seed")
         print("  " + ", ".join(f"{gap:+.3f} %" for gap in gaps), flush=True)
 
 

@@ -98,11 +98,11 @@ def table(sets: Iterable[tuple[str, Any, Any, list[Any]]], seeds: int) -> None:
     for name, X, y, columns in sets:
         cells, found[name] = [], []
         for candidate in candidates(len(y), len(np.unique(y))).values():
-            kernels = [(kernel, own) for own in columns for kernel in candidate]
+            kernels = [(kernel, view) for view in columns for kernel in candidate]
             nmi, weights, seconds = fits(kernels, X, y, seeds)
             found[name].append(nmi)
-            own = f"{nmi:.3f} ({weights.min():.2f} {weights.max():.2f}) {seconds:.2f}"
-            cells.append(f"{own:>25}")
+            cell = f"{nmi:.3f} ({weights.min():.2f} {weights.max():.2f}) {seconds:.2f}"
+            cells.append(f"{cell:>25}")
         print(f"{name:<25}" + "".join(cells), flush=True)
     halves = {"chosen on": CHOSEN_ON & found.keys(), "others": found.keys() - CHOSEN_ON}
     for half, names in {**halves, "all": found.keys()}.items():

@@ -97,14 +97,14 @@ def runs(names: list[str], seeds: int, kernel: str) -> dict[str, np.ndarray]:
     found = []
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         cells = [(name, k) for name in names for k in N_CLUSTERS]
-        waiting = [pool.submit(cell, *own, seeds, kernel) for own in cells]
-        for (name, k), own in zip(cells, waiting, strict=True):
-            found.append(own.result())
+        waiting = [pool.submit(cell, *task, seeds, kernel) for task in cells]
+        for (name, k), future in zip(cells, waiting, strict=True):
+            found.append(future.result())
             costs = [np.array(rows)[:, 0] for rows in found[-1].values()]
             best = min(cost.min() for cost in costs)
             gaps = "".join(f"{gap(cost.mean(), best):>9.3f}" for cost in costs)
             print(f"{name:<14}{k:>3}{gaps}", flush=True)
-    return {method: np.array([own[method] for own in found]) for method in METHODS}
+    return {method: np.array([figures[method] for figures in found]) for method in METHODS}
 
 
 def gap(cost: Any, best: Any) -> Any:
@@ -126,9 +126,9 @@ def report(found: dict[str, np.ndarray]) -> None:
         )
     ours = found[DEFAULT][..., 0]
     for method in COMPARED:
-        theirs = found[method][..., 0]
-        worse = np.mean(gap(ours, theirs) > 0.1)
-        better = np.mean(gap(theirs, ours) > 0.1)
+        others = found[method][..., 0]
+        worse = np.mean(gap(ours, others) > 0.1)
+        better = np.mean(gap(others, ours) > 0.1)
         print(
             f"default against {method}, seed by seed: worse by more than 0.1 % in {worse:.1%} of "
             f"{ours.size} runs, better by more than 0.1 % in {better:.1%}"

@@ -51,7 +51,7 @@ def report(
         extra = seconds(lambda: steps(long), wait) - seconds(lambda: steps(short), wait)
         products = seconds(lambda: [bare() for _ in range(long - short)], wait)
         pairs.append((extra / (long - short), products / (long - short)))
-    ours, theirs = (statistics.median(own) for own in zip(*pairs, strict=True))
+    ours, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
     ratio = statistics.median(a / b for a, b in pairs)
     print(ROW.format(name, f"{ours:.5f} s", f"{theirs:.5f} s", f"{ratio:.2f}"), flush=True)
 
@@ -94,9 +94,9 @@ def gram(device: Device, n: int, cached: bool, wait: Callable[[], None]) -> None
 
         def bare() -> None:
             # The products of any such step; nothing for the exponentials.
-            for own in blocks:
-                rows[own, ...] @ rows.T
-                A @ block[: own.stop - own.start, ...].T
+            for some in blocks:
+                rows[some, ...] @ rows.T
+                A @ block[: some.stop - some.start, ...].T
 
     text = f"{name}, n={n}, k={K}, R={RESTARTS}, float32"
     report(text, runner(space, RESTARTS), bare, wait)

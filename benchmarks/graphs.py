@@ -126,7 +126,7 @@ def main() -> None:
         if arguments.splits:
             line += f"   predict {predicted(X, k, arguments.splits):.3f}"
         print(line, flush=True)
-    means = (f"{np.mean(own):>22.3f}" if own else f"{'-':>22}" for own in scores.values())
+    means = (f"{np.mean(values):>22.3f}" if values else f"{'-':>22}" for values in scores.values())
     print(f"{'mean NMI':<16}" + "".join(means))
 
 

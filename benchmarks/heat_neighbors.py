@@ -45,7 +45,9 @@ def compare(names: list[str], seeds: int) -> None:
         for m in NEIGHBOURS:
             model = KernelPowerKMeans(k, kernel="heat", n_neighbors=m)
             fits = [model.set_params(random_state=seed).fit_predict(X) for seed in range(seeds)]
-            scores.append(float(np.mean([normalized_mutual_info_score(y, own) for own in fits])))
+            scores.append(
+                float(np.mean([normalized_mutual_info_score(y, labels) for labels in fits]))
+            )
         found[name] = len(X), k, scores
         print(f"{name:<18}{len(X):>6}{k:>4}" + "".join(f"{score:>6.3f}" for score in scores))
     print(f"\n{'mean NMI':<22}{'chosen on':>10}{'others':>10}{'all':>10}")

@@ -39,9 +39,9 @@ def spectrum(kernel: HeatKernel, k: int) -> Spectrum:
     values, vectors = [], []
     for piece in range(pieces.n_kept):
         rows = np.flatnonzero(pieces.labels == piece)
-        found, own = leading_pairs(S, rows, min(len(rows), 10 * k + 50))
+        found, vectors_of_piece = leading_pairs(S, rows, min(len(rows), 10 * k + 50))
         whole = np.zeros((S.shape[0], len(found)))
-        whole[rows] = own
+        whole[rows] = vectors_of_piece
         values.append(found)
         vectors.append(whole)
     return Spectrum(np.concatenate(values), np.hstack(vectors), k, pieces.n_kept)
@@ -56,37 +56,37 @@ def solved(number: Callable[[float], float], k: int) -> float:
     return high
 
 
-def trace(own: Spectrum) -> float:
+def trace(pairs: Spectrum) -> float:
     """As many states as clusters: the library's rule."""
-    return solve_time(own.values, own.k, own.pieces)
+    return solve_time(pairs.values, pairs.k, pairs.pieces)
 
 
-def counted(own: Spectrum) -> float:
+def counted(pairs: Spectrum) -> float:
     """The same, but eigenvectors that live on few rows are not whole states."""
-    rows = 1 / (own.vectors**4).sum(axis=0)
-    count = np.minimum(1, rows / (0.05 * len(own.vectors) / own.k))
-    if count[own.values > 1 - 1e-12].sum() >= own.k - 1e-3:
-        return trace(own)
-    return solved(lambda t: float(count @ np.exp(-2 * t * (1 - own.values))), own.k)
+    rows = 1 / (pairs.vectors**4).sum(axis=0)
+    count = np.minimum(1, rows / (0.05 * len(pairs.vectors) / pairs.k))
+    if count[pairs.values > 1 - 1e-12].sum() >= pairs.k - 1e-3:
+        return trace(pairs)
+    return solved(lambda t: float(count @ np.exp(-2 * t * (1 - pairs.values))), pairs.k)
 
 
-def participation(own: Spectrum) -> float:
+def participation(pairs: Spectrum) -> float:
     """The time at which n^2 / ||K||^2 of the cosine kernel is the number of clusters."""
 
     def ratio(t: float) -> float:
-        Z = unit_rows(own.vectors * np.exp(-t * (1 - own.values)))
+        Z = unit_rows(pairs.vectors * np.exp(-t * (1 - pairs.values)))
         Z = Z[Z.any(axis=1)]
         return float(len(Z) ** 2 / ((Z.T @ Z) ** 2).sum())
 
-    return solved(ratio, own.k)
+    return solved(ratio, pairs.k)
 
 
-def entropy_knee(own: Spectrum) -> float:
+def entropy_knee(pairs: Spectrum) -> float:
     """The knee of the von Neumann entropy over times 1 to 100, as PHATE finds it."""
     times = np.arange(1.0, 101.0)
-    shares = np.exp(-2 * times[:, None] * (1 - own.values))
-    shares /= shares.sum(axis=1, keepdims=True)
-    entropy = -(shares * np.log(np.maximum(shares, 1e-300))).sum(axis=1)
+    weights = np.exp(-2 * times[:, None] * (1 - pairs.values))
+    weights /= weights.sum(axis=1, keepdims=True)
+    entropy = -(weights * np.log(np.maximum(weights, 1e-300))).sum(axis=1)
 
     def misfit(part: slice) -> float:
         line = np.polyfit(times[part], entropy[part], 1)
@@ -112,11 +112,11 @@ def compare(names: list[str], seeds: int) -> None:
         X, y = load(name)
         k = len(np.unique(y))
         kernel = HeatKernel().fit(X, n_clusters=k)
-        own = spectrum(kernel, k)
+        pairs = spectrum(kernel, k)
         scores.append([])
         cells = f"{name:<18}{len(X):>6}{k:>4}{kernel.n_pieces:>7}"
         for rule in RULES.values():
-            t = min(max(rule(own), SHORTEST), LONGEST)
+            t = min(max(rule(pairs), SHORTEST), LONGEST)
             model = KernelPowerKMeans(
                 k, kernel="heat", n_neighbors=kernel.parameters["n_neighbors"], t=t
             )

@@ -72,11 +72,11 @@ def schedules() -> None:
                 k, kernels="precomputed", n_init=STARTS, n_swaps=0, **schedule
             )
             results = [model.set_params(random_state=seed).fit(K).result_ for seed in range(SEEDS)]
-            values = np.array([[nmi(y, [run])[0] for run in own.labels] for own in results])
+            values = np.array([[nmi(y, [run])[0] for run in result.labels] for result in results])
             error = values.std(ddof=1) / np.sqrt(values.size)
-            steps = np.mean([own.n_iter for own in results])
-            cost = np.mean([own.cost for own in results])
-            largest = np.mean([own.kernel_weights.max(axis=1) for own in results])
+            steps = np.mean([result.n_iter for result in results])
+            cost = np.mean([result.cost for result in results])
+            largest = np.mean([result.kernel_weights.max(axis=1) for result in results])
             print(f"{name:<8}{title:<13}{values.mean():.4f} ({error:.4f}){values[0].mean():>9.4f}"
                   f"{steps:>8.1f}{cost:>12.3f}{largest:>8.3f}", flush=True)  # fmt: skip
 
@@ -90,9 +90,9 @@ def fits() -> None:
         for title, n_swaps in MOVES.items():
             model = MultiKernelPowerKMeans(k, kernels="precomputed", n_swaps=n_swaps)
             models = [clone(model).set_params(random_state=s).fit(K) for s in range(STARTS)]
-            values = np.array([nmi(y, [own.labels_])[0] for own in models])
-            cost = np.mean([own.result_.cost.min() for own in models])
-            steps = np.mean([own.n_iter_ for own in models])
+            values = np.array([nmi(y, [model.labels_])[0] for model in models])
+            cost = np.mean([model.result_.cost.min() for model in models])
+            steps = np.mean([model.n_iter_ for model in models])
             error = values.std(ddof=1) / np.sqrt(STARTS)
             print(f"{name:<8}{title:<10}{values.mean():.4f} ({error:.4f}){cost:>12.3f}"
                   f"{steps:>9.1f}", flush=True)  # fmt: skip

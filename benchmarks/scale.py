@@ -40,11 +40,11 @@ GB = 1e9
 def blobs(n: int, p: int, first: int = 0) -> np.ndarray:
     """Twenty overlapping clusters of different weight: rows ``first`` to ``first + n``."""
     rng = np.random.default_rng(0)
-    centres = 1.5 * rng.standard_normal((2 * K, p), dtype=np.float32)
+    centers = 1.5 * rng.standard_normal((2 * K, p), dtype=np.float32)
     weights = rng.dirichlet(np.full(2 * K, 3.0))
-    own = np.random.default_rng((1, first))
-    X = own.standard_normal((n, p), dtype=np.float32)
-    X += centres[own.choice(2 * K, size=n, p=weights)]
+    rng = np.random.default_rng((1, first))
+    X = rng.standard_normal((n, p), dtype=np.float32)
+    X += centers[rng.choice(2 * K, size=n, p=weights)]
     return X
 
 
@@ -255,9 +255,9 @@ def fit_from_disk(file: Path, n_landmarks: int, budget: str) -> tuple[float, flo
 
 def disk(folder: Path) -> None:
     """More rows than memory may hold, and the time to recompute features in each step."""
-    with tempfile.TemporaryDirectory(dir=folder) as own:
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
         n, p = 2_000_000, 1000
-        file = written(Path(own), n, p)
+        file = written(Path(temporary), n, p)
         seconds, peak, n_steps, _ = alone(fit_from_disk, file, 100, "2GB")
         print(f"from disk, {n} x {p} float32 (8 GB), 100 landmarks, 2 GB budget: peak anonymous "
               f"memory {peak / GB:.2f} GB (<= 2.5), {n_steps} steps, {seconds:.0f} s")  # fmt: skip
@@ -271,8 +271,8 @@ def disk(folder: Path) -> None:
 
 def disk_over_memory(n: int, p: int, n_landmarks: int, budget: str) -> float:
     """Time of fits whose features fit, of rows read block by block over rows in memory."""
-    with tempfile.TemporaryDirectory() as own:
-        file = written(Path(own), n, p)
+    with tempfile.TemporaryDirectory() as temporary:
+        file = written(Path(temporary), n, p)
         X = np.load(file, mmap_mode="r")
         held = np.array(X)
         model = KernelPowerKMeans(
@@ -283,8 +283,8 @@ def disk_over_memory(n: int, p: int, n_landmarks: int, budget: str) -> float:
 
 def anew_over_held(n: int, p: int, n_landmarks: int, n_steps: int = 8) -> float:
     """Time of steps that recompute features over that of steps that hold them."""
-    with tempfile.TemporaryDirectory() as own:
-        X = np.load(written(Path(own), n, p), mmap_mode="r")
+    with tempfile.TemporaryDirectory() as temporary:
+        X = np.load(written(Path(temporary), n, p), mmap_mode="r")
         weight = np.ones(n, np.float32)
         gamma = gamma_of(np.array(X[:20_000]))
         with Threads() as threads:
@@ -294,7 +294,7 @@ def anew_over_held(n: int, p: int, n_landmarks: int, n_steps: int = 8) -> float:
             else:
                 found = Explicit(Kernel("linear", {}))
             held = FeatureSpace.hold(found, X, weight, threads)
-            anew = stream(held, X, row_blocks(X, 4096), weight)
+            recomputed = stream(held, X, row_blocks(X, 4096), weight)
             schedule = schedule_for(held, n_steps)
         seeds = np.random.default_rng(0).choice(n, (K, 1), replace=False)
 
@@ -305,13 +305,13 @@ def anew_over_held(n: int, p: int, n_landmarks: int, n_steps: int = 8) -> float:
 
             return run
 
-        return paired(loop(anew), loop(held), 3)
+        return paired(loop(recomputed), loop(held), 3)
 
 
 def large(folder: Path, budget: str) -> None:
     """Ten million rows from disk."""
-    with tempfile.TemporaryDirectory(dir=folder) as own:
-        file = written(Path(own), 10_000_000, P)
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        file = written(Path(temporary), 10_000_000, P)
         seconds, peak, n_steps, _ = alone(fit_from_disk, file, LANDMARKS, budget)
         print(f"from disk, 10 000 000 x {P}, {LANDMARKS} landmarks, budget {budget}:")
         print(f"  {seconds:.0f} s, {n_steps} steps, peak anonymous memory {peak / GB:.2f} GB")

@@ -46,7 +46,7 @@ if __name__ == "__main__":
     seconds = [(fits(), in_thread(), both_at_once()) for _ in range(ROUNDS)]
     main, thread, overlapping = np.array(seconds).T
     print(f"{FITS} fits in the main thread        {statistics.median(main):.3f} s of CPU")
-    for name, own in (("in another thread", thread), ("in two at once, each", overlapping)):
-        ratio = statistics.median(own / main)
-        print(f"{name:<30}{statistics.median(own):.3f} s of CPU   {ratio:.2f}   (at most 1.3)")
+    for name, times in (("in another thread", thread), ("in two at once, each", overlapping)):
+        ratio = statistics.median(times / main)
+        print(f"{name:<30}{statistics.median(times):.3f} s of CPU   {ratio:.2f}   (at most 1.3)")
     print("threadpool_info() as before:", threadpool_info() == before)

@@ -14,14 +14,14 @@ from sklearn.metrics import adjusted_rand_score
 from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans.simulate import make_rings
 
-COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800", "#000000",
+COLORS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800", "#000000",
            "#999999", "#7A4FBF"]  # fmt: skip
 
 
 def draw(ax: Axes, X: np.ndarray, labels: np.ndarray, title: str) -> None:
     for cluster in range(10):
         members = X[labels == cluster]
-        ax.scatter(*members.T, s=9, c=COLOURS[cluster], linewidths=0)
+        ax.scatter(*members.T, s=9, c=COLORS[cluster], linewidths=0)
     ax.set_title(title, fontsize=10)
     ax.set(aspect="equal", xticks=[], yticks=[])
 

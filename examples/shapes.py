@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from kernelmeans import KernelPowerKMeans
 
-COLOURS = np.array(["#0072B2", "#E69F00"])
+COLORS = np.array(["#0072B2", "#E69F00"])
 
 
 def spirals(n: int = 500) -> tuple[np.ndarray, np.ndarray]:
@@ -49,7 +49,7 @@ def main() -> None:
         for ax, (name, model) in zip(row, methods().items(), strict=True):
             labels = model.fit_predict(X)
             agreement = adjusted_rand_score(y, labels)
-            ax.scatter(*X.T, s=6, c=COLOURS[labels], linewidths=0)
+            ax.scatter(*X.T, s=6, c=COLORS[labels], linewidths=0)
             ax.set(xticks=[], yticks=[], box_aspect=0.8)
             ax.set_title(name if ax in panels[0] else "", fontsize=11)
             ax.set_xlabel(f"ARI {abs(agreement):.2f}", fontsize=9)

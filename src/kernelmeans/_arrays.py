@@ -62,7 +62,7 @@ def like(values: ArrayLike, x: Array) -> Any:
     return namespace(x).asarray(values, dtype=x.dtype, device=getattr(x, "device", None))
 
 
-def beside(values: Any, x: Array) -> Any:
+def to_device_of(values: Any, x: Array) -> Any:
     """Values on the host as an array of the library and device of x, in their own precision."""
     if on_host(x) or not on_host(values):
         return values
@@ -86,7 +86,7 @@ def double(x: Array) -> Array:
     return values
 
 
-def picked(x: Any, which: slice | IntArray) -> Any:
+def take_rows(x: Any, which: slice | IntArray) -> Any:
     """Some rows: a view for a slice, a copy for indices on the host."""
     if isinstance(which, slice):
         return x[which, ...]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_cupy_array, is_torch_array
 
-from kernelmeans._arrays import beside, is_foreign, namespace, on_host
+from kernelmeans._arrays import is_foreign, namespace, on_host, to_device_of
 from kernelmeans._typing import Array
 from kernelmeans._warnings import warn_user
 from kernelmeans.memory import TOTAL_FRACTION, Budget, budget_bytes, machine_memory
@@ -39,7 +39,7 @@ class Device:
 
     def put(self, values: Any) -> Any:
         """Values on the host as an array on this device, in their own precision."""
-        return values if self.is_host else beside(values, self.anchor)
+        return values if self.is_host else to_device_of(values, self.anchor)
 
     def budget(self, memory_budget: int | str | None) -> Budget:
         """What a fit may take on this device; free memory counts if no budget is given."""
@@ -118,7 +118,7 @@ def device_of(name: str | None, X: Any) -> Device:
 
 def answer(values: Any, given: Any) -> Any:
     """NumPy's values in the library and on the device of the rows that were given."""
-    return beside(values, given) if is_foreign(given) and values is not None else values
+    return to_device_of(values, given) if is_foreign(given) and values is not None else values
 
 
 def _named(name: str) -> Device:

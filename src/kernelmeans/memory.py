@@ -1,4 +1,4 @@
-"""How much memory there is, and refusals of what does not fit."""
+"""How much memory there is, and the refusal of anything that does not fit."""
 
 import math
 import sys

@@ -189,9 +189,9 @@ def _uniform_directions(n: int, n_features: int, rng: np.random.RandomState) -> 
 
 
 def _shuffled(
-    parts: list[Array], sizes: IntArray, rng: np.random.RandomState
+    groups: list[Array], sizes: IntArray, rng: np.random.RandomState
 ) -> tuple[Array, IntArray]:
-    """Rows in random order, from the parts for the clusters and the last part for the noise."""
-    y = np.concatenate([np.repeat(np.arange(len(sizes)), sizes), np.full(len(parts[-1]), NOISE)])
+    """Rows of all groups in random order; the groups are the clusters, and last the noise."""
+    y = np.concatenate([np.repeat(np.arange(len(sizes)), sizes), np.full(len(groups[-1]), NOISE)])
     order = rng.permutation(len(y))
-    return np.concatenate(parts)[order], y[order]
+    return np.concatenate(groups)[order], y[order]

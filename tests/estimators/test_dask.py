@@ -21,7 +21,7 @@ from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans,
 from kernelmeans.engines import Threads
 from kernelmeans.estimators import base, plan
 from kernelmeans.kernels import Kernel
-from kernelmeans.lowrank import draw, draw_rows
+from kernelmeans.lowrank import sampling, subsample_rows
 from kernelmeans.solver import rehearse
 from kernelmeans.spaces import EntropyRule, ProductSpace, predictor
 
@@ -256,7 +256,7 @@ def test_nan_that_is_not_in_the_draw_is_refused_by_its_block(where, request):
         request.getfixturevalue("client")
     n, budget = 8000, 2 * 10**6
     numbers = np.arange(n, dtype=float)[:, None] * np.ones(4)
-    drawn, _ = draw_rows(numbers, np.ones(n), budget // 8)
+    drawn, _ = subsample_rows(numbers, np.ones(n), budget // 8)
     row = int(np.setdiff1d(numbers[:, 0], drawn[:, 0])[-1])
     first = row // 1000 * 1000
     with pytest.raises(ValueError, match=f"between rows {first} and {first + 1000}"):
@@ -357,8 +357,8 @@ def test_a_chunk_that_is_too_large_for_a_worker_is_refused(client, monkeypatch):
 
 @two_models
 def test_runs_on_draws_are_the_same_on_the_workers(workers, monkeypatch, model):
-    monkeypatch.setattr(draw, "MOST_ROWS", 2500)
-    monkeypatch.setattr(draw, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(sampling, "MOST_ROWS", 2500)
+    monkeypatch.setattr(sampling, "FEWEST_ROWS", 100)
     rehearsed = []
     monkeypatch.setattr(base, "rehearse", lambda *own: rehearsed.append(own[0]) or rehearse(*own))
     rows = data.blobs(4000, p=4, k=3, spread=1.5)[0]

@@ -91,7 +91,7 @@ def test_kernels_keep_the_dtype(name, dtype, form):
 @pytest.mark.parametrize("coef0", [0, 1, -3])
 def test_kernels_said_to_be_positive_are(name, degree, coef0):
     kernel = settled(name, X, degree=degree, coef0=coef0)
-    if kernel.surely_positive:
+    if kernel.is_positive:
         spectrum = np.linalg.eigvalsh(kernel(X, X))
         assert spectrum[0] >= -1e-7 * spectrum[-1]
     else:
@@ -149,7 +149,7 @@ def test_normalizing_divides_by_the_norms(kernel, form):
     np.testing.assert_allclose(unit.squared_norms(diagonal), squared_norms, rtol=1e-12)
     np.testing.assert_allclose(unit.values(rows, few), K[:, :9])
     assert unit.normalize() is unit
-    assert unit.surely_positive == kernel.surely_positive
+    assert unit.is_positive == kernel.is_positive
 
 
 def test_other_kernels_divide_by_nothing():
@@ -268,7 +268,7 @@ def test_callables_need_not_be_hashable():
         hash(function)
     kernel = resolve_kernel(function, X)
     np.testing.assert_allclose(kernel(X, Y), function(X, Y))
-    assert not any([kernel.surely_positive, kernel.has_features, kernel.precomputed])
+    assert not any([kernel.is_positive, kernel.has_features, kernel.precomputed])
     unit = kernel.normalize()
     np.testing.assert_allclose(np.diagonal(unit(X, X)), 1)
     np.testing.assert_allclose(unit.norms(unit.diagonal(X)), np.sqrt(2))

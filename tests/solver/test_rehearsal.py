@@ -11,7 +11,7 @@ import data
 from held import feature_space
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.kernels import Kernel
-from kernelmeans.lowrank import draw
+from kernelmeans.lowrank import sampling
 from kernelmeans.solver import Annealed, Hard, can_rehearse, rehearse
 
 pytestmark = pytest.mark.slow
@@ -22,8 +22,8 @@ K = 4
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch):
     """Draws of 2500 samples at most: tests need not be large."""
-    monkeypatch.setattr(draw, "MOST_ROWS", 2500)
-    monkeypatch.setattr(draw, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(sampling, "MOST_ROWS", 2500)
+    monkeypatch.setattr(sampling, "FEWEST_ROWS", 100)
 
 
 @pytest.fixture(scope="module", name="X")
@@ -83,7 +83,7 @@ def test_few_steps_are_left_and_the_cost_is_no_higher(X, model, monkeypatch):
     rehearsed = model.fit(X).inertia_, model.n_iter_, model.labels_
     with threadpool_limits(1):
         assert_array_equal(model.fit(X).labels_, rehearsed[2])
-    monkeypatch.setattr(draw, "MOST_ROWS", 10**5)
+    monkeypatch.setattr(sampling, "MOST_ROWS", 10**5)
     model.set_params(memory_budget=None).fit(X)
     assert rehearsed[0] <= model.inertia_ * 1.001
     assert rehearsed[1] < model.n_iter_

@@ -126,7 +126,7 @@ class Views(NamedTuple):
 
 
 def read_views(path: Path) -> Views:
-    """Read a file of views, of which there is at least one.
+    """Read a file of at least one view.
 
     Parameters
     ----------

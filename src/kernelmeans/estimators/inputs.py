@@ -100,7 +100,7 @@ class Input:
     def space(self, kernel: Any, spaces: Sequence[Space], holder: Holder, rule: Any) -> Space:
         """The space of the kernel; with several kernels their weights follow a rule."""
         (space,) = spaces
-        if not (kernel.surely_positive or isinstance(space, FeatureSpace)):
+        if not (kernel.is_positive or isinstance(space, FeatureSpace)):
             warn_unless_positive(space, holder.seed, kernel.name)
         return space
 

@@ -23,7 +23,7 @@ from kernelmeans.lowrank import (
     approximate,
     auto_components,
     check_method,
-    draw_rows,
+    subsample_rows,
 )
 from kernelmeans.memory import Budget, too_large
 from kernelmeans.rows import Rows
@@ -413,7 +413,7 @@ class Holder:
         count = own.n_components
         count = auto_anchors(X.shape[0], k) if isinstance(count, str) else int(count)
         # As large for any budget: clusters should not depend on it.
-        rows, weight = draw_rows(X, self.weight, at_least=2 * count)
+        rows, weight = subsample_rows(X, self.weight, at_least=2 * count)
         # Draws of anchors differ: several of them see more than one.
         assert isinstance(kernel, HeatKernel)
         kernel.fit_anchors(rows, weight, k, count, self.seed + index)
@@ -443,7 +443,7 @@ class Holder:
             budget.check(needed, what, "Use fewer components")
         if scipy.sparse.issparse(raw) or (fits and not isinstance(X, DaskRows)):
             return FeatureSpace.hold(features, X, self.weight, self.threads, self.plan.device)
-        rows, weight = draw_rows(X, self.weight, budget.n_bytes // 8, columns=raw.shape[1])
+        rows, weight = subsample_rows(X, self.weight, budget.n_bytes // 8, columns=raw.shape[1])
         sample = FeatureSpace.hold(features, rows, weight, self.threads, self.plan.device)
         cluster = Cluster.find() if isinstance(X, DaskRows) else None
         if cluster is not None:

@@ -133,7 +133,7 @@ class Views(Input):
         kept = self._informative(variance > 0)
         for index in kept:
             approximate = isinstance(spaces[index], FeatureSpace)
-            if not (kernel.kernels[index].surely_positive or approximate):
+            if not (kernel.kernels[index].is_positive or approximate):
                 warn_unless_positive(spaces[index], holder.seed, self.names[index])
         units = variance[kept]
         if self.scaling == "min-max":

@@ -59,7 +59,7 @@ class EdgeRows:
         return rows
 
     def digests(self, rows: Data) -> Digests:
-        """Bytes that are equal where rows are."""
+        """A digest of each row; those of equal rows are equal."""
         return digests(rows, self.holds_distances)
 
     def weights(self, rows: Data, n_neighbors: int) -> Data:

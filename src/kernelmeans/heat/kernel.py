@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import beside, to_numpy
+from kernelmeans._arrays import to_device_of, to_numpy
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.anchors import AnchorGraph, anchor_basis, auto_nearest, draw_anchors
@@ -31,7 +31,7 @@ class TrainingRows(Protocol):
         """Rows in the form of the training rows."""
 
     def digests(self, rows: Data) -> Digests:
-        """Bytes that are equal where rows are."""
+        """A digest of each row; those of equal rows are equal."""
 
     def weights(self, rows: Data, n_neighbors: int) -> Data:
         """CSR array (n_new, n_rows) of weights on the distinct rows; rows sum to 1, or to 0."""
@@ -168,7 +168,7 @@ class DiffusionKernel(Kernel):
             raise ValueError(
                 f"kernel={self.name!r} is a function of training rows: fit it to them first."
             )
-        found: Array = beside(self._features(to_numpy(X)), X)
+        found: Array = to_device_of(self._features(to_numpy(X)), X)
         return found
 
     def values(self, X: Data, Y: Data) -> Array:

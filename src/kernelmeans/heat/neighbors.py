@@ -231,7 +231,7 @@ class NearestRows:
         return distances, found
 
     def digests(self, rows: Data) -> Digests:
-        """Bytes that are equal where rows are."""
+        """A digest of each row; those of equal rows are equal."""
         return digests(rows)
 
     def weights(self, rows: Data, n_neighbors: int) -> Data:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import like, namespace, on_host, picked, to_numpy
+from kernelmeans._arrays import like, namespace, on_host, take_rows, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Columns, Data
 from kernelmeans._warnings import warn_user
@@ -79,7 +79,7 @@ class Kernel:
         return NamedKernel(self.function, unit_diagonal=False, is_positive=never_positive)
 
     @property
-    def surely_positive(self) -> bool:
+    def is_positive(self) -> bool:
         """Whether theory says that every kernel matrix is positive semi-definite."""
         return bool(self._properties.is_positive(**self.parameters))
 
@@ -133,7 +133,7 @@ class Kernel:
         return joined
 
     def _block_diagonal(self, X: Data, block: slice, device: Device) -> Array:
-        rows = device.put(picked(X, block))
+        rows = device.put(take_rows(X, block))
         values = self.values(rows, rows)
         diagonal: Array = namespace(values).linalg.diagonal(values)
         return to_numpy(diagonal) if on_host(X) else diagonal

@@ -6,8 +6,8 @@ from kernelmeans.lowrank.approximate import (
     auto_components,
     check_method,
 )
-from kernelmeans.lowrank.draw import draw_rows, draw_size, drawn
 from kernelmeans.lowrank.maps import Explicit, FeatureMap, Fourier, Nystroem
+from kernelmeans.lowrank.sampling import subsample, subsample_rows, subsample_size
 
 __all__ = [
     "METHODS",
@@ -18,7 +18,7 @@ __all__ = [
     "approximate",
     "auto_components",
     "check_method",
-    "draw_rows",
-    "draw_size",
-    "drawn",
+    "subsample_rows",
+    "subsample_size",
+    "subsample",
 ]

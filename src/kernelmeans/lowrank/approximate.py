@@ -10,9 +10,9 @@ from sklearn.utils.extmath import row_norms
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.lowrank.cholesky import Pivots, pivoted_cholesky
-from kernelmeans.lowrank.draw import draw_rows
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
 from kernelmeans.lowrank.maps import RANDOM_MAPS, FeatureMap, Nystroem, is_definite
+from kernelmeans.lowrank.sampling import subsample_rows
 
 #: Fewest components for ``n_components="auto"``, in all and per cluster. With so many, labels have
 #: the cost of exact ones, whatever the residual (``benchmarks/auto.py``).
@@ -99,7 +99,7 @@ def approximate(
     else:
         columns = most * (method == "rpcholesky")
         # Twice as many rows as landmarks, because a row can be drawn more than once.
-        X, sample_weight = draw_rows(
+        X, sample_weight = subsample_rows(
             X, sample_weight, columns=columns, at_least=2 * most, seed=seed
         )
         with np.errstate(all="ignore"):
@@ -115,7 +115,7 @@ def approximate(
         found = _landmarks(kernel, X, sample_weight, most, seed)
     else:
         found = _keeping(kernel, X, sample_weight, most, fraction, seed)
-    if not kernel.surely_positive:
+    if not kernel.is_positive:
         found.residual_is_positive &= _covers(found, X) and _looks_definite(kernel, X, seed)
     return found
 

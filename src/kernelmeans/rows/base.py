@@ -157,8 +157,8 @@ class Rows:
         blocks = []
         for first in range(0, n, unit):
             size = min(unit, n - first)
-            parts = -(-size // most)
-            edges = [first + size * part // parts for part in range(parts + 1)]
+            count = -(-size // most)
+            edges = [first + size * i // count for i in range(count + 1)]
             blocks += [slice(*pair) for pair in pairwise(edges)]
         return blocks
 

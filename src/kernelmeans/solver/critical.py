@@ -13,7 +13,7 @@ import scipy.linalg
 from kernelmeans._arrays import take, to_numpy
 from kernelmeans._typing import Array, BoolArray, DType, IntArray
 from kernelmeans._warnings import warn_user
-from kernelmeans.lowrank import drawn
+from kernelmeans.lowrank import subsample
 from kernelmeans.solver.blockwise import combination, distances_to
 from kernelmeans.spaces import Centroids, Space
 
@@ -226,7 +226,7 @@ def warn_unless_positive(space: Space, seed: int, name: str) -> None:
         What the message calls the kernel.
     """
     if space.n_samples > TESTED:
-        indices, weight = drawn(np.ones(space.n_samples, space.dtype), TESTED, seed)
+        indices, weight = subsample(np.ones(space.n_samples, space.dtype), TESTED, seed)
         few = space.restricted(indices, weight)
         if not _is_violated(*spectrum_ends(few, seed), space.dtype):
             return

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernelmeans.lowrank import drawn
+from kernelmeans.lowrank import subsample
 from kernelmeans.solver.blockwise import hard_costs
 from kernelmeans.solver.driver import Listener, solve
 from kernelmeans.solver.methods import Annealed, Method
@@ -96,7 +96,7 @@ def _run(
 ) -> tuple[Centroids, float]:
     """Centroids of a run on one draw, and its last power before it turned hard."""
     draw, moves, *own = seeds
-    few = at_hand.restricted(*drawn(at_hand.sample_weight, size, draw))
+    few = at_hand.restricted(*subsample(at_hand.sample_weight, size, draw))
     generators = [np.random.RandomState(start) for start in own]
     starts = few.at(greedy_kmeans_plusplus(few, n_clusters, generators))
     result = solve(few, starts, method, own, listen)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from kernelmeans._typing import Array
-from kernelmeans.lowrank import drawn
+from kernelmeans.lowrank import subsample
 from kernelmeans.solver.blockwise import Assignment, assign
 from kernelmeans.solver.driver import Listener, Progress, solve
 from kernelmeans.solver.methods import Alternating, Hard, Method
@@ -134,7 +134,7 @@ class _Search:
     def run_on_few(self, size: int, n_swaps: int | str, seed: int, batch: int) -> None:
         """The same on a subsample; what it finds there goes on over all samples."""
         at_hand = self.space.sample
-        few = at_hand.restricted(*drawn(at_hand.sample_weight, size, seed))
+        few = at_hand.restricted(*subsample(at_hand.sample_weight, size, seed))
         trial = solve(few, self.centroids.copy(), self.hard, [0], self._heard)
         if self.stopped:
             return

@@ -14,7 +14,7 @@ from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce, to_
 from kernelmeans._typing import Array, BoolArray, Data, DType, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import upright
-from kernelmeans.lowrank import drawn
+from kernelmeans.lowrank import subsample
 from kernelmeans.spaces.centroids import Centroids, Memory, PartialSum, Sums, Trace, side_by_side
 from kernelmeans.spaces.chunks import Chunks
 from kernelmeans.spaces.predictor import Predictor
@@ -251,7 +251,7 @@ class Space(ABC):
             return self
         if self._sample is None:
             every = np.arange(self.n_samples), self.sample_weight
-            drawing = every if whole else drawn(self.sample_weight, self.sample_rows)
+            drawing = every if whole else subsample(self.sample_weight, self.sample_rows)
             self._sample = self.restricted(*drawing)
         return self._sample
 

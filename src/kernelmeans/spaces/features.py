@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import beside, double, like, namespace, on_host, picked, to_numpy
+from kernelmeans._arrays import double, like, namespace, on_host, take_rows, to_device_of, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.kernels import Kernel, check_finite, check_range
-from kernelmeans.lowrank import FeatureMap, draw_size
+from kernelmeans.lowrank import FeatureMap, subsample_size
 from kernelmeans.rows import Rows
 from kernelmeans.spaces.base import SERIAL, Space
 from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
@@ -71,7 +71,9 @@ class HeldFeatures(Features):
         self.width = int(Z.shape[1])
 
     def take(self, which: slice | IntArray) -> "HeldFeatures":
-        return HeldFeatures(picked(self.Z, which), picked(self.squared_norms, which), self.raw)
+        return HeldFeatures(
+            take_rows(self.Z, which), take_rows(self.squared_norms, which), self.raw
+        )
 
 
 class FeatureSpace(Space):
@@ -249,7 +251,7 @@ class FeatureSpace(Space):
         return self._centroids(_dense(found.Z), found.raw, indices.shape)
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
-        rows = beside(rows, self.device_weight)
+        rows = to_device_of(rows, self.device_weight)
         raw = self.features.raw(rows, self.features.diagonal(rows))
         return self._centroids(_dense(raw) - self.features.origin, True, shape)
 
@@ -270,7 +272,7 @@ class FeatureSpace(Space):
         assert isinstance(source, HeldFeatures)
         sparse = scipy.sparse.issparse(source.Z)
         columns = source.Z.nnz // self.n_samples if sparse else source.width
-        return draw_size(self.n_samples, columns * self.dtype.itemsize)
+        return subsample_size(self.n_samples, columns * self.dtype.itemsize)
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> "FeatureSpace":
         source = self.source.take(indices)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelmeans._arrays import beside, like, namespace, put_rows, take, to_numpy
+from kernelmeans._arrays import like, namespace, put_rows, take, to_device_of, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
@@ -209,7 +209,7 @@ class GramSpace(Space):
         return Centroids((products,), norms[None], weights, coefficients, mass=mass)
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
-        rows = beside(rows, self.device_weight)
+        rows = to_device_of(rows, self.device_weight)
         values = self.kernel(rows, self.X)
         means, xp = self.origin.project(values), namespace(values)
         products = xp.reshape(self.origin.center(values, means), (*shape, -1))

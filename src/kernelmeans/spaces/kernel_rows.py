@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelmeans._arrays import double, like, namespace, on_host, picked
+from kernelmeans._arrays import double, like, namespace, on_host, take_rows
 from kernelmeans._devices import Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
@@ -211,8 +211,8 @@ class ComputedRows(KernelRows):
 
     def values(self, which: slice | IntArray) -> Array:
         """Rows of some samples before centering."""
-        rows = self._device.put(picked(self._X, which))
-        own = None if self._diagonal is None else picked(self._diagonal, which)
+        rows = self._device.put(take_rows(self._X, which))
+        own = None if self._diagonal is None else take_rows(self._diagonal, which)
         values: Array = self._values_of(rows, own)
         return values
 
@@ -223,7 +223,7 @@ class ComputedRows(KernelRows):
         values = self.values(which)
         # In place where the values are fresh: a second copy would break the budget.
         fresh = self.norms is not None or not self._kernel.precomputed
-        return self._origin.center(values, picked(self._origin.means, which), in_place=fresh)
+        return self._origin.center(values, take_rows(self._origin.means, which), in_place=fresh)
 
 
 class HeldRows(KernelRows):
@@ -261,7 +261,7 @@ class HeldRows(KernelRows):
         engine.run(center, slices(self.matrix.shape[0], self.at_a_time))
 
     def read(self, which: slice | IntArray) -> Array:
-        rows: Array = picked(self.matrix, which)
+        rows: Array = take_rows(self.matrix, which)
         return rows
 
     def combined(self, coefficients: Any, weight: Array) -> Array:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import beside, double, namespace, reduce
+from kernelmeans._arrays import double, namespace, reduce, to_device_of
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
@@ -121,7 +121,7 @@ def stream_on_cluster(
 
 def features_of(features: FeatureMap, rows: Data) -> HeldFeatures:
     """Raw features of rows that have been read, about the origin."""
-    rows = beside(rows, features.origin)
+    rows = to_device_of(rows, features.origin)
     diagonal = features.diagonal(rows)
     raw_differs = features.whitening is not None
     with np.errstate(all="ignore"):
