@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans._devices import HOST
 from kernelmeans._text import bounded, listed
 from kernelmeans.cli import outputs
 from kernelmeans.cli.archives import refuse_beyond
@@ -27,7 +28,6 @@ from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.summary import as_text, fit_summary, percent_above, summarized
 from kernelmeans.cli.tables import PreparedRows, Table, blocks, loaded, read_table
 from kernelmeans.cli.views import FoundViews, Views, read_views
-from kernelmeans.memory import budget_bytes
 from kernelmeans.rows import Rows
 
 
@@ -80,7 +80,7 @@ class Job:
     def budget(self) -> int:
         """Return the bytes that the command may take."""
         with estimator_errors():
-            return budget_bytes(self.memory_budget)
+            return HOST.budget(self.memory_budget).n_bytes
 
     def report(self, content: dict[str, Any]) -> None:
         """Print a summary on stdout."""
