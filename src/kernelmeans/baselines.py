@@ -12,7 +12,7 @@ from kernelmeans.estimators.checks import ALTERNATING, KERNEL, KERNELS
 from kernelmeans.estimators.multi import SeveralKernelsClusterer
 from kernelmeans.estimators.single import OneKernelClusterer
 from kernelmeans.solver import Alternating, Method
-from kernelmeans.solver.power import LENGTHS
+from kernelmeans.solver.power import DISTANCE
 from kernelmeans.spaces import Space, WeightRule
 
 __all__ = ["MKKM", "RKKM", "RMKKM"]
@@ -391,7 +391,7 @@ class RKKM(OneKernelClusterer):
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
-        return Alternating(max_iter=self.max_iter, tol=self.tol, loss=LENGTHS)
+        return Alternating(max_iter=self.max_iter, tol=self.tol, cost=DISTANCE)
 
 
 class RMKKM(SeveralKernelsClusterer):
@@ -550,7 +550,7 @@ class RMKKM(SeveralKernelsClusterer):
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
-        return Alternating(max_iter=self.max_iter, tol=self.tol, loss=LENGTHS)
+        return Alternating(max_iter=self.max_iter, tol=self.tol, cost=DISTANCE)
 
     def _weight_rule(self, scale: float) -> WeightRule:
         return PowerSumRule(self.exponent)
