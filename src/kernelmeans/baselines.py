@@ -14,7 +14,7 @@ from kernelmeans.estimators.inputs import Input
 from kernelmeans.estimators.several import several_kernels
 from kernelmeans.estimators.single import OneKernelClusterer
 from kernelmeans.solver import Alternating, Method
-from kernelmeans.solver.power import LENGTHS
+from kernelmeans.solver.power import DISTANCE
 from kernelmeans.spaces import Space, WeightRule
 
 __all__ = ["MKKM", "RKKM", "RMKKM"]
@@ -396,7 +396,7 @@ class RKKM(OneKernelClusterer):
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
-        return Alternating(max_iter=self.max_iter, tol=self.tol, loss=LENGTHS)
+        return Alternating(max_iter=self.max_iter, tol=self.tol, cost=DISTANCE)
 
 
 class RMKKM(KernelClusterer):
@@ -558,7 +558,7 @@ class RMKKM(KernelClusterer):
         return several_kernels(self.kernels, self.kernel_scaling)
 
     def _method(self, space: Space) -> Method:
-        return Alternating(max_iter=self.max_iter, tol=self.tol, loss=LENGTHS)
+        return Alternating(max_iter=self.max_iter, tol=self.tol, cost=DISTANCE)
 
     def _weight_rule(self, scale: float) -> WeightRule:
         return PowerSumRule(self.exponent)

@@ -10,7 +10,7 @@ import oracle
 from held import feature_space
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Annealed, Ending, Hard, solve
+from kernelmeans.solver import Annealed, Constant, Ending, Hard, solve
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.spaces import GramSpace
 
@@ -39,7 +39,7 @@ SPACES = ["gram", "features", "recomputed"]
 @pytest.mark.parametrize(
     "schedule",
     [
-        Annealed(s0=-2.5, critical_power=-2, eta=1, tol=0, max_iter=9),
+        Constant(s0=-2.5, critical_power=-2, tol=0, max_iter=9),
         Annealed(s0=-3, critical_power=-2, eta=1.3, max_iter=9),
         Annealed(s0=-3, critical_power=-2, eta=1.5, anneal_every=4, max_iter=9),
         Hard(max_iter=3),
@@ -52,9 +52,9 @@ def test_steps_are_those_of_the_equations(kind, weighted, schedule, threads):
     seeds = np.array([3, 50, 120, 299])
     space = make_space(X, v, threads, kind)
     result = solve(space, space.at(seeds[:, None]), schedule, [0])
-    hard = isinstance(schedule, Hard)
-    steps = range(schedule.max_iter)
-    powers = [-np.inf if hard else schedule.finite_power(step) for step in steps]
+    steps = np.arange(schedule.max_iter)
+    annealed = isinstance(schedule, Annealed)
+    powers = schedule.power_at(steps) if annealed else np.full(len(steps), schedule.s0)
     np.testing.assert_array_equal(result.power_history[0], powers)
     K = dense(X, kind)
     A, history = oracle.run(K, oracle.at_samples(seeds, 300), powers, v)

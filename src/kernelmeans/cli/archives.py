@@ -10,9 +10,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from kernelmeans._devices import readable
 from kernelmeans._text import listed
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.memory import readable
 
 # NumPy and skops write these. Others unpack to more, or need much memory to unpack at all.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

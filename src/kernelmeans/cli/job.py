@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans._devices import HOST
 from kernelmeans._text import bounded, listed
 from kernelmeans.cli import outputs
 from kernelmeans.cli.archives import refuse_beyond
@@ -26,7 +27,6 @@ from kernelmeans.cli.progress import progress
 from kernelmeans.cli.summary import as_text, fit_summary, summarized
 from kernelmeans.cli.tables import LOADED_FRACTION, PreparedRows, Table, blocks, loaded, read_table
 from kernelmeans.cli.views import FoundViews, Views, read_views
-from kernelmeans.memory import budget_bytes
 from kernelmeans.rows import Rows
 
 #: Fraction by which equal costs may differ.
@@ -82,7 +82,7 @@ class Job:
     def budget(self) -> int:
         """Return the bytes that the command may take."""
         with estimator_errors():
-            return budget_bytes(self.memory_budget)
+            return HOST.budget(self.memory_budget).n_bytes
 
     def report(self, content: dict[str, Any]) -> None:
         """Print a summary on stdout."""

@@ -39,9 +39,9 @@ from kernelmeans.solver import (
     annealed,
     can_rehearse,
     cost_rounding,
+    memberships,
     partition_cost,
     rehearse,
-    shares,
     solve,
     swap_moves,
 )
@@ -422,7 +422,7 @@ class KernelClusterer(
         if compared.distances is not None:
             finite = self.power_history_[np.isfinite(self.power_history_)]
             power = float(finite[-1]) if len(finite) else -np.inf
-            self.memberships_ = answer(shares(compared.distances, power, floor).T, given)
+            self.memberships_ = answer(memberships(compared.distances, power, floor).T, given)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")

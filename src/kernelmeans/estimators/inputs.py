@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import validate_data
 
-from kernelmeans._devices import HOST, Device
+from kernelmeans._devices import HOST, Budget, Device
 from kernelmeans._sklearn import _check_n_features
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
@@ -23,7 +23,6 @@ from kernelmeans.estimators.checks import (
 from kernelmeans.estimators.plan import Holder
 from kernelmeans.heat import GraphKernel
 from kernelmeans.kernels import Kernel, resolve_kernel
-from kernelmeans.memory import Budget
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.solver import Result, warn_unless_positive

@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.utils import assert_all_finite
 
 from kernelmeans._arrays import on_host
-from kernelmeans._devices import HOST, Device
+from kernelmeans._devices import HOST, Budget, Device, too_large
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
@@ -25,7 +25,6 @@ from kernelmeans.lowrank import (
     check_method,
     subsample_rows,
 )
-from kernelmeans.memory import Budget, too_large
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import FeatureSpace, GramSpace, Space, stream, stream_on_cluster
@@ -169,7 +168,7 @@ def make_plan(
     >>> import numpy as np
     >>> from kernelmeans.estimators.plan import Wish, make_plan
     >>> from kernelmeans.kernels import Kernel
-    >>> from kernelmeans.memory import Budget
+    >>> from kernelmeans._devices import Budget
     >>> X = np.zeros((100, 2))
     >>> kernel = Kernel("laplacian", {"gamma": 1.0})
     >>> plan = make_plan([kernel], [X], Wish(8, "auto"), Budget(10**6))

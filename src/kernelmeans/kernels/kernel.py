@@ -106,10 +106,9 @@ class Kernel:
 
     def values(self, X: Data, Y: Data) -> Array:
         """Kernel matrix of rows of floats before any normalisation, shape (n_X, n_Y)."""
-        K = self._properties.values(X, Y, **self.parameters)
-        if self.given_name is None:
-            return _checked(K, X, Y)
-        values: Array = like(K, X)
+        if not isinstance(self.function, str):
+            return _checked(self.function(X, Y, **self.parameters), X, Y)
+        values: Array = like(NAMED[self.function].values(X, Y, **self.parameters), X)
         return values
 
     def against(self, Y: Data) -> Callable[[Data], Array]:
