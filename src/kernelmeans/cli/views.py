@@ -65,24 +65,25 @@ class FoundViews(NamedTuple):
     ----------
     columns : list of str
         The columns that any view sees, in the table's order.
-    parameters : dict
-        Parameters of `MultiKernelPowerKMeans`; its columns are indices into `columns`.
-    kernels : list of (str, int)
+    kernels : list of (dict, list of int)
+        The parameter of `MultiKernelPowerKMeans`; its columns are indices into `columns`.
+    names, widths : list
         Name and number of columns of each of the estimator's kernels.
     """
 
     columns: list[str]
-    parameters: dict[str, Any]
-    kernels: list[tuple[str, int]]
+    kernels: list[tuple[dict[str, Any], list[int]]]
+    names: list[str]
+    widths: list[int]
 
     def describe(self, model: Any) -> list[dict[str, Any]]:
         """Describe the kernels of a fitted `MultiKernelPowerKMeans`, ready for JSON."""
         learned = model.kernel_weights_.tolist(), model.kernel_factors_.tolist()
         return [
-            {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": n_columns}
+            {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": width}
             | {"weight": weight, "factor": factor}
-            for (name, n_columns), kernel, weight, factor in zip(
-                self.kernels, model.kernels_, *learned, strict=True
+            for name, width, kernel, weight, factor in zip(
+                self.names, self.widths, model.kernels_, *learned, strict=True
             )
         ]
 
@@ -97,14 +98,14 @@ class Views(NamedTuple):
     def find(self, known: Sequence[str]) -> FoundViews:
         """Find the columns of all views among the feature columns, named in the table's order."""
         places = {name: place for place, name in enumerate(known)}
-        seen = [view.find(places) for view in self.views]
-        used = sorted({place for columns in seen for place in columns})
-        now = {place: index for index, place in enumerate(used)}
-        pairs = list(zip(self.views, seen, strict=True))
-        kernels = [(dict(view.spec), [now[place] for place in columns]) for view, columns in pairs]
-        named = [(name, len(columns)) for view, columns in pairs for name in view.kernel_names]
+        seen = [(view, view.find(places)) for view in self.views]
+        used = sorted({place for _, columns in seen for place in columns})
+        named = [(name, len(columns)) for view, columns in seen for name in view.kernel_names]
         return FoundViews(
-            [known[place] for place in used], {"kernels": kernels, **self.parameters}, named
+            [known[place] for place in used],
+            [(dict(view.spec), np.searchsorted(used, columns).tolist()) for view, columns in seen],
+            [name for name, _ in named],
+            [width for _, width in named],
         )
 
     @contextmanager
