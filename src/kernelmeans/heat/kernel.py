@@ -342,7 +342,7 @@ class HeatKernel(DiffusionKernel):
         if isinstance(n_neighbors, str):
             # Twice as many, in case the graph has too many pieces.
             n_neighbors = 2 * self.factor * auto_neighbors(n, n_clusters)
-        return rows + pairs_bytes(n, min(n_neighbors, n), n_clusters)
+        return int(rows) + pairs_bytes(n, min(n_neighbors, n), n_clusters)
 
     def _settled_neighbors(self, n_rows: int, n_clusters: int) -> int:
         """Neighbours of each of the distinct rows, not more than there are rows."""
