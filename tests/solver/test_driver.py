@@ -201,7 +201,7 @@ def test_the_number_of_threads_changes_no_bit(kind):
     "method",
     [
         Constant(s0=-2.5, critical_power=-2, tol=0, max_iter=9),
-        Annealed(s0=-3, critical_power=-2, eta=1.3, relaxation=1.8, alternates=True, max_iter=9),
+        Annealed(s0=-3, critical_power=-2, eta=1.3, relaxation=1.8, softness=0, max_iter=9),
         Alternating(tol=0, max_iter=3),
     ],
     ids=["constant", "annealed", "alternating"],
