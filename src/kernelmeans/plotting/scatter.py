@@ -60,8 +60,8 @@ def draw_clusters(
             linewidths=0,
             alpha=0.65,
         )
-    centers = np.array([np.median(points[labels == cluster], axis=0) for cluster in clusters])
-    _write_numbers(ax, clusters, centers)
+    centers = [_middle(points[labels == cluster]) for cluster in clusters]
+    _write_numbers(ax, clusters, np.array(centers))
     subsample = f", {len(rows)} of {n} rows" if len(rows) < n else ""
     ax.set_title(f"{len(clusters)} clusters{subsample}")
     kind = "heat" if estimator.kernel_.name in ("heat", "graph") else "kernel principal"
@@ -116,6 +116,11 @@ def _combined(kernel: Any, stack: Any) -> Any:
         K, diagonal = np.array(stack[index], np.float64), np.diagonal(stack[index])
         total += multiplier * matrix.divide_by_norms(K, diagonal, matrix.norms(diagonal))
     return total
+
+
+def _middle(points: Any) -> Any:
+    """The point nearest to the median, so that the number of a ring lies on the ring."""
+    return points[np.argmin(np.square(points - np.median(points, axis=0)).sum(axis=1))]
 
 
 def _write_numbers(ax: Axes, clusters: Any, centers: Any) -> None:
