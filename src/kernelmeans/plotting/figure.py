@@ -15,17 +15,17 @@ from kernelmeans.plotting.scatter import draw_clusters
 _BLUE = "#0072B2"
 _RED = "#D55E00"
 _GREY, _DARK = "0.75", "0.3"
-_DASHED = {"color": _RED, "linestyle": "--", "linewidth": 1.1}
-_STEPS = {"color": _BLUE, "marker": ".", "markersize": 4, "linewidth": 1.2}
-# Eigenvalues that are drawn for each cluster, and the fewest.
-_PER_CLUSTER, _LEAST_EIGENVALUES = 3, 12
+_DASHED: dict[str, Any] = {"color": _RED, "linestyle": "--", "linewidth": 1.1}
+_STEPS: dict[str, Any] = {"color": _BLUE, "marker": ".", "markersize": 4, "linewidth": 1.2}
+# Eigenvalues that are drawn for each cluster, and at least.
+_PER_CLUSTER, _MIN_EIGENVALUES = 3, 12
 # The times that are drawn, relative to the one in use: the shortest, the longest, their number.
 _SHORTER, _LONGER = 10, 100
 _TIMES = 200
 # Most bars with room for their names, bars that fill the axes, and most letters of a name.
-_MOST_BARS = 24
-_LEAST_BARS = 8
-_LETTERS = 20
+_MAX_BARS = 24
+_MIN_BARS = 8
+_MAX_LETTERS = 20
 
 
 def plot_fit(
@@ -47,7 +47,7 @@ def plot_fit(
     X : array or sparse matrix
         The data it was fitted to; the kernel matrix, or the stack of them, if precomputed.
     max_points : int
-        Most rows that are drawn; of more, a random subsample is.
+        Most rows that are drawn: a random subsample, if there are more.
     random_state : int
         Seed of the subsample.
     kernel_names : sequence of str, default=None
@@ -163,7 +163,7 @@ def draw_spectrum(axes: Sequence[Axes], estimator: Any) -> None:
     """
     above, below = axes
     values, t, k = np.asarray(estimator.eigenvalues_), float(estimator.t_), estimator.n_clusters
-    _draw_eigenvalues(above, values[: max(_LEAST_EIGENVALUES, _PER_CLUSTER * k)], k)
+    _draw_eigenvalues(above, values[: max(_MIN_EIGENVALUES, _PER_CLUSTER * k)], k)
     _draw_states(below, values, t, k)
     for ax in axes:
         ax.grid(alpha=0.25, linewidth=0.6)
@@ -214,19 +214,19 @@ def draw_kernel_weights(ax: Axes, estimator: Any, names: Sequence[str] | None = 
     names = _default_names(estimator) if names is None else names
     if len(names) != n_kernels:
         raise ValueError(f"names has {len(names)} items; give one for each of {n_kernels} kernels.")
-    shown = np.sort(np.argsort(-weights, kind="stable")[:_MOST_BARS])
+    shown = np.sort(np.argsort(-weights, kind="stable")[:_MAX_BARS])
     places = np.arange(len(shown))
     ax.barh(places, weights[shown], height=0.7, color=_BLUE)
-    labels = [shortened(names[index], _LETTERS) for index in shown]
+    labels = [shortened(names[index], _MAX_LETTERS) for index in shown]
     ax.set_yticks(places, labels, fontsize=8, parse_math=False)
     # Free room, so that few bars are no thicker than many.
-    spare = max(0, _LEAST_BARS - len(shown)) / 2
+    spare = max(0, _MIN_BARS - len(shown)) / 2
     ax.set_ylim(len(shown) - 0.4 + spare, -0.6 - spare)
     ax.set_xlim(0, 1.22 * weights.max())
     ax.set_title(
         "Kernel weights"
         if len(shown) == n_kernels
-        else f"{_MOST_BARS} of {n_kernels} kernel weights"
+        else f"{_MAX_BARS} of {n_kernels} kernel weights"
     )
     ax.set_xlabel("weight")
     if np.isclose(weights.sum(), 1):
