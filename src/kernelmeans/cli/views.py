@@ -17,7 +17,7 @@ import numpy as np
 
 from kernelmeans._text import listed, meant
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.estimators.views import FAMILIES
+from kernelmeans.estimators.checks import FAMILIES
 
 #: Enough for a name of 50 letters for each of 20 000 columns. More would take long to parse.
 _FILE_BYTES = 10**6
