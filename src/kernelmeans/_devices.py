@@ -1,7 +1,6 @@
 """Devices to compute on, their memory, and the refusal of anything that does not fit."""
 
 import math
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,14 +41,6 @@ class Budget(NamedTuple):
 
     n_bytes: int
     free: float = math.inf
-
-    def without(self, n_bytes: int) -> "Budget":
-        """The budget minus so many bytes."""
-        return self._replace(n_bytes=max(self.n_bytes - n_bytes, 0))
-
-    def part(self, count: int) -> "Budget":
-        """One of so many equal parts of the budget."""
-        return self._replace(n_bytes=self.n_bytes // max(count, 1))
 
     def check(self, needed: int, what: str, remedies: str) -> None:
         """Refuse what is beyond the budget, or beyond the free memory of the machine.
@@ -140,23 +131,19 @@ def machine_memory() -> tuple[int, int]:
     >>> 0 < free < total
     True
     """
-    machine, (limit, used) = psutil.virtual_memory(), _container()
-    return min(int(machine.available), max(limit - used, 0)), min(int(machine.total), limit)
-
-
-def _container() -> tuple[int, int]:
-    """Bytes that the container may take, and takes now without idle pages of files."""
-    group = Path("/sys/fs/cgroup")
+    machine, group = psutil.virtual_memory(), Path("/sys/fs/cgroup")
+    free, total = int(machine.available), int(machine.total)
     for names in _LIMITS:
         try:
-            limit, used, stat = ((group / name).read_text() for name in names)
+            given, taken, stat = ((group / name).read_text() for name in names)
             lines = dict(line.split() for line in stat.splitlines())
             # The system drops idle pages of files when memory is needed.
             idle = lines.get("total_inactive_file", lines.get("inactive_file", 0))
-            return int(limit), int(used) - int(idle)
+            limit, used = int(given), int(taken) - int(idle)
         except (OSError, ValueError):  # no limit: "max" is no number
             continue
-    return sys.maxsize, 0
+        return min(free, max(limit - used, 0)), min(total, limit)
+    return free, total
 
 
 def readable(size: float) -> str:

@@ -8,10 +8,8 @@ import numpy as np
 
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array
-from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.checks import ALTERNATING, KERNEL, KERNELS
-from kernelmeans.estimators.inputs import Input
-from kernelmeans.estimators.several import several_kernels
+from kernelmeans.estimators.multi import SeveralKernelsClusterer
 from kernelmeans.estimators.single import OneKernelClusterer
 from kernelmeans.solver import Alternating, Method
 from kernelmeans.solver.power import DISTANCE
@@ -72,7 +70,7 @@ class PowerSumRule(WeightRule):
         return np.asarray(weights / (weights**g).sum(axis=1, keepdims=True) ** (1 / g))
 
 
-class MKKM(KernelClusterer):
+class MKKM(SeveralKernelsClusterer):
     """Multiple kernel k-means: hard clusters and squared kernel weights, in turns.
 
     Minimises sum_i sum_l a_l^2 d_l(i, c(i)) over clusters and weights a on the simplex. Each turn
@@ -215,9 +213,6 @@ default="random-partition"
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
         self.random_state = random_state
-
-    def _make_input(self) -> Input:
-        return several_kernels(self.kernels, self.kernel_scaling)
 
     def _method(self, space: Space) -> Method:
         return Alternating(max_iter=self.max_iter, tol=self.tol, refills=False)
@@ -399,7 +394,7 @@ class RKKM(OneKernelClusterer):
         return Alternating(max_iter=self.max_iter, tol=self.tol, cost=DISTANCE)
 
 
-class RMKKM(KernelClusterer):
+class RMKKM(SeveralKernelsClusterer):
     """Robust multiple kernel k-means: distances instead of their squares, and kernel weights.
 
     Minimises sum_i sqrt(sum_l a_l d_l(i, c(i))) over clusters and weights with sum_l a_l^g = 1.
@@ -553,9 +548,6 @@ class RMKKM(KernelClusterer):
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
         self.random_state = random_state
-
-    def _make_input(self) -> Input:
-        return several_kernels(self.kernels, self.kernel_scaling)
 
     def _method(self, space: Space) -> Method:
         return Alternating(max_iter=self.max_iter, tol=self.tol, cost=DISTANCE)

@@ -113,7 +113,7 @@ class Kernel:
 
     def against(self, Y: Data) -> Callable[[Data], Array]:
         """`values` as a function of X: the part that depends on Y alone is computed once."""
-        against = self._properties.against
+        against = NAMED[self.function].against if isinstance(self.function, str) else None
         if against is None or scipy.sparse.issparse(Y):
             return partial(self.values, Y=Y)
         of_dense = against(Y, **self.parameters)
