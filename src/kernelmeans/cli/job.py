@@ -19,7 +19,7 @@ from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._devices import HOST
 from kernelmeans._text import bounded, listed
 from kernelmeans.cli import outputs
-from kernelmeans.cli.archives import refuse_beyond
+from kernelmeans.cli.archives import check_size
 from kernelmeans.cli.data import ColumnChoice, Data, finite_matrix, load_data
 from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.model import Model, damaged_model_errors, load_model
@@ -285,12 +285,12 @@ def _load(job: FitJob, views: Views | None) -> tuple[Data, FoundViews | None]:
     data = load_data(table, choice, job.dtype)
     if isinstance(data.X, Rows) and job.pairwise:
         # A fit with a kernel matrix or a graph holds little else, so all of the budget is allowed.
-        refuse_beyond(job.data, data.X.nbytes, budget)
+        check_size(job.data, data.X.nbytes, budget)
         data = replace(data, X=loaded(data.X))
     elif isinstance(data.X, Rows):
         job.note(
-            f"{job.data} stays on disk, because it has more numbers than a quarter of the "
-            "memory budget holds: it is read block by block"
+            f"{job.data} stays on disk and is read block by block, because it would take more "
+            "than a quarter of the memory budget"
         )
     return data, found
 

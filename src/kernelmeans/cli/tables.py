@@ -17,7 +17,7 @@ import polars as pl
 import scipy.sparse
 
 from kernelmeans._text import listed, shortened
-from kernelmeans.cli.archives import read_npz, refuse_shape
+from kernelmeans.cli.archives import check_shape, read_npz
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.rows import Rows, open_rows
 
@@ -192,11 +192,11 @@ def read_table(path: Path, *, header: bool = True, budget: float = math.inf) -> 
     """
     suffix = path.suffix.lower()
     if path.is_dir() and suffix != ".zarr":
-        raise BadInputError(f"{path}: is a directory; of those only .zarr is read")
+        raise BadInputError(f"{path}: is a directory; only .zarr directories are read")
     if suffix not in _SUFFIXES:
         raise BadInputError(f"{path}: unknown suffix {suffix!r}; {', '.join(_SUFFIXES)} are read")
     try:
-        table = _opened(path, suffix, header, budget)
+        table = _open_table(path, suffix, header, budget)
         rows, columns = table.shape
     except _UNREADABLE as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
@@ -205,11 +205,11 @@ def read_table(path: Path, *, header: bool = True, budget: float = math.inf) -> 
         raise BadInputError(prefix + reason) from error
     if not rows or not columns:
         raise BadInputError(f"{path}: holds {rows} rows and {columns} columns; nothing to cluster")
-    refuse_shape(path, table.shape, budget)
+    check_shape(path, table.shape, budget)
     return table
 
 
-def _opened(path: Path, suffix: str, header: bool, budget: float) -> Table:
+def _open_table(path: Path, suffix: str, header: bool, budget: float) -> Table:
     if suffix not in _ON_DISK and path.stat().st_size > LOADED_FRACTION * budget:
         warnings.warn(
             f"{path} is large and is loaded as a whole; {', '.join(_ON_DISK)} are read block by "

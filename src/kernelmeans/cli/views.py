@@ -140,7 +140,11 @@ def read_views(path: Path) -> Views:
         The views; the estimator has not checked them yet.
     """
     content = _parsed(path)
-    _check_keys(str(path), content, _FILE_KEYS)
+    if unknown := [key for key in content if key not in _FILE_KEYS]:
+        raise BadInputError(
+            f"{path}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys are "
+            f"{', '.join(_FILE_KEYS)}"
+        )
     tables = content.pop("view", None)
     is_list = isinstance(tables, list) and all(isinstance(table, dict) for table in tables)
     if not tables or not is_list:
@@ -165,7 +169,7 @@ def _parsed(path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise BadInputError(
-            f"{path}: is nested too deeply; each view is a table [[view]] with keys of one name"
+            f"{path}: is nested too deeply; each view is a table [[view]] with simple keys"
         ) from None
     except (OSError, ValueError) as error:
         raise BadInputError(f"{path}: cannot be read as TOML: {error}") from error
@@ -182,7 +186,7 @@ def _view(path: Path, number: int, table: dict[str, Any]) -> View:
     ):
         raise BadInputError(
             f"{path}: {where}: columns = {patterns!r} must be a list of names or patterns, at "
-            'least one, as in ["area", "perim*"]; for every feature column leave it out'
+            'least one, as in ["area", "perim*"]; leave it out to take every feature column'
         )
     _check_values(f"{path}: {where}", table)
     spec = {"kernel": "heat", **table}
@@ -203,18 +207,10 @@ def _distinct(path: Path, views: Sequence[View]) -> list[View]:
     names = Counter(name for view in named for name in view.kernel_names)
     if repeated := [name for name, count in names.items() if count > 1]:
         raise BadInputError(
-            f"{path}: several kernels would be called {listed(repeated)}; give every view a name "
-            "of its own"
+            f"{path}: several kernels would be called {listed(repeated)}; give every view a "
+            "different name"
         )
     return named
-
-
-def _check_keys(where: str, table: Mapping[str, Any], allowed: Sequence[str]) -> None:
-    if unknown := [key for key in table if key not in allowed]:
-        raise BadInputError(
-            f"{where}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys are "
-            f"{', '.join(allowed)}"
-        )
 
 
 def _check_values(where: str, table: Mapping[str, Any]) -> None:

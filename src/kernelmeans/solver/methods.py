@@ -286,7 +286,7 @@ class Alternating(Constant):
 
     def init(self, space: Space, centroids: Centroids, seeds: Sequence[int]) -> State:
         if centroids.costs is not None and not self.cost.reweights:
-            # A start from memberships comes with its (squared) costs in each kernel.
+            # A start from weights comes with its costs in each kernel (of squared distances).
             space.adapt(centroids, np.ones(centroids.shape[1], bool))
         return super().init(space, centroids, seeds)
 
