@@ -197,10 +197,7 @@ class GroupedCommand(click.Command):
 def _option(name: str, parameter: Documented) -> click.Option:
     default, kind, text = parameter
     flags = _FLAGS.get(name, (f"--{name.replace('_', '-')}",))
-    settings: dict[str, Any] = {
-        "default": default,
-        "show_default": default is not None and default is not False and default != (),
-    }
+    settings: dict[str, Any] = {"default": default, "show_default": True}
     if kind == "bool":
         settings["is_flag"] = True
         flags = (f"{flags[0]}/--no-{flags[0][2:]}",) if default else flags
@@ -253,8 +250,8 @@ def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
     ]
     if given:
         raise click.UsageError(
-            f"{', '.join(given)} cannot be combined with --views, whose file names several kernels "
-            "and their parameters: leave one of them out",
+            f"{', '.join(given)} cannot be combined with --views, because the file of views names "
+            "the kernels and their parameters: leave out one or the other",
             ctx,
         )
     return {name: value for name, value in chosen.items() if name not in _KERNEL}
