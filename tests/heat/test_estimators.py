@@ -222,7 +222,7 @@ def test_a_baseline_takes_its_parameters():
         ({"kernel_params": {}}, "only for a callable kernel"),
         ({"approximation": "rff"}, "approximation='rff' does not go with kernel='heat'"),
         ({"approximation": "rpcholesky"}, "'landmarks', that of anchors, or 'auto'"),
-        ({"n_components": 0.9}, "keep no share of the trace"),
+        ({"n_components": 0.9}, "keep no fraction of the trace"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):

@@ -111,7 +111,7 @@ class Input:
 
     def attributes(self, holder: Holder, result: Result) -> dict[str, Any]:
         """Fitted attributes that tell how the kernel is held."""
-        (own,), (reason,) = holder.plan.parts, holder.reasons
+        (own,), (reason,) = holder.plan.kernels, holder.reasons
         return {"approximation_": own.method, "approximation_reason_": reason}
 
     def remember(self, kernel: Any, X: Data) -> None:

@@ -135,7 +135,7 @@ class Views(Input):
                 warn_unless_positive(spaces[index], holder.seed, self.names[index])
         units = variance[kept]
         if self.scaling == "min-max":
-            own = [holder.plan.parts[index] for index in kept]
+            own = [holder.plan.kernels[index] for index in kept]
             units = np.array([value_range(p.kernel, p.X, weight, threads) for p in own])
         elif self.scaling != "unit-variance":
             units = np.ones(len(kept))
@@ -167,9 +167,9 @@ class Views(Input):
         histories = [self._with_constant(own) for own in result.kernel_weights_history]
         result.kernel_weights_history = histories
         return {
-            "approximation_": [own.method for own in holder.plan.parts],
+            "approximation_": [own.method for own in holder.plan.kernels],
             "approximation_reason_": holder.reasons,
-            "kernels_": [own.kernel for own in holder.plan.parts],
+            "kernels_": [own.kernel for own in holder.plan.kernels],
             "kernel_factors_": self.factors,
             "kernel_weights_": result.kernel_weights[result.best],
             "kernel_weights_history_": histories[result.best],
