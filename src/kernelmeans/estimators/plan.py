@@ -14,7 +14,6 @@ from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
-from kernelmeans.estimators.checks import not_on_dask
 from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import (
@@ -217,7 +216,7 @@ def _plan(kernel: Kernel, X: Data, request: Request, n_kernels: int) -> KernelPl
         return KernelPlan(kernel, X, method, reason, request.n_components)
     if on_dask:
         estimator = "an estimator with approximation='landmarks', 'rpcholesky' or 'rff'"
-        raise not_on_dask("kernel matrices", f"use a linear or cosine kernel, or {estimator}")
+        raise _not_on_dask("kernel matrices", f"use a linear or cosine kernel, or {estimator}")
     reason = f"n_samples={n} are few enough for the exact kernel to be fast"
     if asked is None:
         reason = "approximation=None"
@@ -258,9 +257,14 @@ def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
         return KernelPlan(kernel, X, "landmarks", reason, request.n_components)
     if isinstance(X, DaskRows):
         remedy = "use an estimator with approximation='auto' or 'landmarks'"
-        raise not_on_dask("the neighbour graph of kernel='heat'", remedy)
+        raise _not_on_dask("the neighbour graph of kernel='heat'", remedy)
     reason = f"kernel={kernel.name!r} is held by the eigenvectors of its graph"
     return KernelPlan(kernel, X, "explicit", reason)
+
+
+def _not_on_dask(what: str, remedy: str) -> ValueError:
+    """The error that something needs all rows of a Dask collection at once."""
+    return ValueError(f"X: {what} cannot be computed for Dask collections; {remedy}.")
 
 
 def exact_is_fast(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int = 1) -> bool:
