@@ -121,7 +121,7 @@ class TestOverflow:
             approximation=approximation,
             n_components=20,
         )
-        with pytest.raises(ValueError, match="init: the kernel of these coordinates"):
+        with pytest.raises(ValueError, match="init: kernel values between these coordinates"):
             model.fit(np.abs(X))
 
     @pytest.mark.filterwarnings("ignore:kernel=poly")
