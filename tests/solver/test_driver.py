@@ -10,9 +10,9 @@ import oracle
 from held import feature_space
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Annealed, Constant, Ending, Hard, solve
+from kernelmeans.solver import Alternating, Annealed, Constant, Ending, Hard, solve
 from kernelmeans.solver.blockwise import assign
-from kernelmeans.spaces import GramSpace
+from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace
 
 GAMMA = 0.2
 HARD = Hard()
@@ -123,29 +123,29 @@ def test_finished_restarts_cost_nothing_more(threads):
     assert steps == [int((result.n_iter > step).sum()) for step in range(result.n_iter.max())]
 
 
-def test_every_step_is_told_and_a_true_answer_ends_the_run(threads):
+def test_the_listener_hears_every_step_and_ends_the_run(threads):
     space = make_space(data.cloud(300, 2), np.ones(300), threads)
-    told = []
+    heard = []
 
     def listen(progress):
-        told.append(progress)
-        return len(told) == 7
+        heard.append(progress)
+        return len(heard) == 7
 
     schedule = Annealed(s0=-3, critical_power=-2, eta=1.2)
     result = solve(space, space.at(TABLE), schedule, range(4), listen)
-    assert [p.step for p in told] == list(range(7))
-    assert {p.n_restarts for p in told} == {4}
-    np.testing.assert_array_equal([p.power for p in told], result.power_history[0])
+    assert [p.step for p in heard] == list(range(7))
+    assert {p.n_restarts for p in heard} == {4}
+    np.testing.assert_array_equal([p.power for p in heard], result.power_history[0])
     lowest = np.min(result.objective_history, axis=0)
-    np.testing.assert_array_equal([p.objective for p in told], lowest)
+    np.testing.assert_array_equal([p.objective for p in heard], lowest)
     assert (result.n_iter == 7).all()
 
 
 def test_restarts_finished_rise_to_their_number(threads):
     space = make_space(data.cloud(300, 2), np.ones(300), threads)
-    told = []
-    solve(space, space.at(TABLE), HARD, range(4), lambda progress: told.append(progress))
-    finished = [progress.restarts_finished for progress in told]
+    heard = []
+    solve(space, space.at(TABLE), HARD, range(4), lambda progress: heard.append(progress))
+    finished = [progress.restarts_finished for progress in heard]
     assert finished == sorted(finished)
     assert finished[-1] == 4 > finished[0]
 
@@ -195,3 +195,38 @@ def test_the_number_of_threads_changes_no_bit(kind):
         np.testing.assert_array_equal(other.inertia, results[0].inertia)
         for a, b in zip(other.objective_history, results[0].objective_history, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        Constant(s0=-2.5, critical_power=-2, tol=0, max_iter=9),
+        Annealed(s0=-3, critical_power=-2, eta=1.3, relaxation=1.8, softness=0, max_iter=9),
+        Alternating(tol=0, max_iter=3),
+    ],
+    ids=["constant", "annealed", "alternating"],
+)
+@pytest.mark.parametrize("entropy_weight", [0.05, 1.0])
+def test_steps_of_several_kernels_are_those_of_the_equations(method, entropy_weight, threads):
+    X, seeds = data.cloud(300, 3), np.array([3, 50, 120, 299])
+    v = np.random.default_rng(3).uniform(0.2, 3, 300)
+    Ks = [dense(X, "gram"), dense(X, "features")]
+    factors = 1 / np.array([oracle.variance(K, v) for K in Ks])
+    # In these units the kernel variances are 1.
+    rule = EntropyRule(entropy_weight * v.sum())
+    members = [make_space(X, v, threads, kind) for kind in ("gram", "features")]
+    space = ProductSpace(members, [slice(None)] * 2, rule, factors)
+    result = solve(space, space.at(seeds[:, None]), method, [0])
+
+    powers = result.power_history[0]
+    A, a, objectives, weights = oracle.multi_run(
+        Ks, oracle.at_samples(seeds, 300), powers, entropy_weight, factors, v, method.relaxation
+    )
+    np.testing.assert_allclose(result.objective_history[0], objectives, rtol=1e-9)
+    np.testing.assert_allclose(result.kernel_weights_history[0], weights, rtol=1e-8)
+    np.testing.assert_allclose(result.kernel_weights[0], a, rtol=1e-8)
+    nearest = oracle.multi_distances(Ks, A, a * factors).min(axis=1)
+    penalty = entropy_weight * v.sum() * np.sum(a * np.log(2 * a))
+    assert penalty > 1e-4 * (v @ nearest)
+    assert result.inertia[0] == pytest.approx(v @ nearest, rel=1e-9)
+    assert result.cost[0] == pytest.approx(v @ nearest + penalty, rel=1e-9)

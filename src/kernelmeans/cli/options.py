@@ -69,10 +69,11 @@ def documented(file: Path, name: str) -> dict[str, Documented]:
     dict of Documented
         The documentation of each parameter that has a default.
     """
-    found = [
-        node for node in ast.parse(file.read_text("utf-8")).body if isinstance(node, ast.ClassDef)
+    (owner,) = [
+        node
+        for node in ast.parse(file.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and node.name == name
     ]
-    (owner,) = [node for node in found if node.name == name]
     defaults: dict[str, ast.expr | None] = {}
     for node in owner.body:
         if isinstance(node, ast.AnnAssign):
@@ -196,10 +197,7 @@ class GroupedCommand(click.Command):
 def _option(name: str, parameter: Documented) -> click.Option:
     default, kind, text = parameter
     flags = _FLAGS.get(name, (f"--{name.replace('_', '-')}",))
-    settings: dict[str, Any] = {
-        "default": default,
-        "show_default": default is not None and default is not False and default != (),
-    }
+    settings: dict[str, Any] = {"default": default, "show_default": True}
     if kind == "bool":
         settings["is_flag"] = True
         flags = (f"{flags[0]}/--no-{flags[0][2:]}",) if default else flags
@@ -252,8 +250,8 @@ def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
     ]
     if given:
         raise click.UsageError(
-            f"{', '.join(given)} cannot be combined with --views, whose file names several kernels "
-            "and their parameters: leave one of them out",
+            f"{', '.join(given)} cannot be combined with --views, because the file of views names "
+            "the kernels and their parameters: leave out one or the other",
             ctx,
         )
     return {name: value for name, value in chosen.items() if name not in _KERNEL}

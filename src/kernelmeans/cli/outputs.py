@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from secrets import token_hex
+from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -39,7 +40,7 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
         raise BadInputError(f"{source}: the input would be overwritten; name another output")
     try:
         for path in targets:
-            _refuse_special(path)
+            _check_ordinary(path)
         existing = [path for path in targets if path.exists()]
     except OSError as error:
         raise BadInputError(
@@ -59,9 +60,7 @@ def _try_folder(folder: Path) -> None:
     """Make the folder and a file in it: permissions alone do not tell whether that works."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        trial = temporary_path(folder / "kernelmeans")
-        trial.touch(exist_ok=False)
-        trial.unlink()
+        NamedTemporaryFile(dir=folder, prefix=".kernelmeans.", suffix=".tmp").close()
     except OSError as error:
         raise BadInputError(f"cannot write into the folder {folder}: {error.strerror}") from error
 
@@ -84,14 +83,14 @@ def write_all(writers: Mapping[Path, Writer]) -> None:
     temporary: dict[Path, Path] = {}
     try:
         for path, write in writers.items():
-            _refuse_special(path)
+            _check_ordinary(path)
             with (hidden := temporary_path(path)).open("xb") as file:
                 temporary[path] = hidden
                 write(file)
                 file.flush()
                 os.fsync(file.fileno())
         for path, written in temporary.items():
-            _refuse_special(path)  # it may be new
+            _check_ordinary(path)  # it may be new
             os.replace(written, path)
     except OSError as error:
         raise FailedError(f"cannot write {path}: {error.strerror or error}") from error
@@ -100,7 +99,7 @@ def write_all(writers: Mapping[Path, Writer]) -> None:
             written.unlink(missing_ok=True)
 
 
-def _refuse_special(path: Path) -> None:
+def _check_ordinary(path: Path) -> None:
     """Refuse to replace a link, pipe, device or folder by a file."""
     try:
         mode = path.lstat().st_mode

@@ -146,8 +146,8 @@ def _graph(graph: dict[str, Any] | None) -> str:
     if graph is None:
         return ""
     count = graph["n_neighbors"]
-    neighbours = "as given" if count is None else counted(count, "neighbour")
-    return f"{neighbours}, {counted(graph['pieces'], 'piece')}, heat for t = {graph['t']:.3g}"
+    neighbors = "as given" if count is None else counted(count, "neighbour")
+    return f"{neighbors}, {counted(graph['pieces'], 'piece')}, heat for t = {graph['t']:.3g}"
 
 
 def _cost(summary: dict[str, Any]) -> str:
@@ -158,7 +158,7 @@ def _cost(summary: dict[str, Any]) -> str:
     plain = "plain kernel k-means from the same start"
     if summary["written"] == "plain":
         return (
-            f"{summary['cost']:.6g}, of {plain}, whose labels are written: the annealed run "
+            f"{summary['cost']:.6g}, by {plain}, whose labels are written. The annealed run "
             f"ended {percent:.2g} % higher ({summary['annealed_cost']:.6g}). "
             "More --n-swaps may do better."
         )
@@ -211,5 +211,5 @@ def _power(summary: dict[str, Any]) -> str:
     critical = round(summary["critical_power"], 6)  # 0 for clear clusters, except for rounding
     return (
         f"from {summary['start_power']:.3g} (critical power {critical:.3g}), "
-        f"{steps} with those of swap moves"
+        f"{steps}, those of swap moves included"
     )

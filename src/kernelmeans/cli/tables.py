@@ -17,7 +17,7 @@ import polars as pl
 import scipy.sparse
 
 from kernelmeans._text import listed, shortened
-from kernelmeans.cli.archives import read_npz, refuse_shape
+from kernelmeans.cli.archives import check_shape, read_npz
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.rows import Rows, open_rows
 
@@ -128,8 +128,9 @@ class FrameTable:
         if not alternative:
             return f"{message}: clustering needs numbers, and no other column is left"
         return (
-            f"{message}: leave out with --drop {','.join(names)!r}, or name the columns to use "
-            "with --columns; a column of known classes goes into --label-column"
+            f"{message}: leave {'them' if len(names) > 1 else 'it'} out with --drop "
+            f"{','.join(names)!r}, or name the columns to use with --columns; a column of known "
+            "classes goes into --label-column"
         )
 
 
@@ -192,11 +193,11 @@ def read_table(path: Path, *, header: bool = True, budget: float = math.inf) -> 
     """
     suffix = path.suffix.lower()
     if path.is_dir() and suffix != ".zarr":
-        raise BadInputError(f"{path}: is a directory; of those only .zarr is read")
+        raise BadInputError(f"{path}: is a directory; only .zarr directories are read")
     if suffix not in _SUFFIXES:
         raise BadInputError(f"{path}: unknown suffix {suffix!r}; {', '.join(_SUFFIXES)} are read")
     try:
-        table = _opened(path, suffix, header, budget)
+        table = _open_table(path, suffix, header, budget)
         rows, columns = table.shape
     except _UNREADABLE as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
@@ -205,11 +206,11 @@ def read_table(path: Path, *, header: bool = True, budget: float = math.inf) -> 
         raise BadInputError(prefix + reason) from error
     if not rows or not columns:
         raise BadInputError(f"{path}: holds {rows} rows and {columns} columns; nothing to cluster")
-    refuse_shape(path, table.shape, budget)
+    check_shape(path, table.shape, budget)
     return table
 
 
-def _opened(path: Path, suffix: str, header: bool, budget: float) -> Table:
+def _open_table(path: Path, suffix: str, header: bool, budget: float) -> Table:
     if suffix not in _ON_DISK and path.stat().st_size > LOADED_FRACTION * budget:
         warnings.warn(
             f"{path} is large and is loaded as a whole; {', '.join(_ON_DISK)} are read block by "
@@ -226,8 +227,11 @@ def _opened(path: Path, suffix: str, header: bool, budget: float) -> Table:
 
 def blocks(X: Any) -> Iterator[tuple[slice, Any]]:
     """Blocks of a matrix that fit into memory, and their places; one block if it is in memory."""
-    for block in X.blocks() if isinstance(X, Rows) else [slice(0, X.shape[0])]:
-        yield block, loaded(X, block) if isinstance(X, Rows) else X
+    if not isinstance(X, Rows):
+        yield slice(0, X.shape[0]), X
+        return
+    for block in X.blocks():
+        yield block, loaded(X, block)
 
 
 def loaded(rows: Rows, block: slice = slice(None)) -> Any:
@@ -319,11 +323,11 @@ def _as_numbers(column: pl.Series) -> pl.Series | None:
         return column.cast(pl.Float64)
     if column.dtype != pl.String:
         return None
-    numbers, is_text = _parsed(column)
+    numbers, is_text = _parse_numbers(column)
     return None if is_text.any() else numbers
 
 
-def _parsed(column: pl.Series) -> tuple[pl.Series, pl.Series]:
+def _parse_numbers(column: pl.Series) -> tuple[pl.Series, pl.Series]:
     """The numbers in a column of text, and the places of other text."""
     trimmed = column.str.strip_chars()
     numbers = trimmed.cast(pl.Float64, strict=False)
@@ -332,5 +336,5 @@ def _parsed(column: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 def _example_of_text(column: pl.Series) -> str:
     """The first value that makes its column non-numeric."""
-    found = column.filter(_parsed(column)[1] if column.dtype == pl.String else column.is_not_null())
-    return str(found[0])
+    is_text = _parse_numbers(column)[1] if column.dtype == pl.String else column.is_not_null()
+    return str(column.filter(is_text)[0])

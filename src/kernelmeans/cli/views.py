@@ -67,23 +67,23 @@ class FoundViews(NamedTuple):
         The columns that any view sees, in the table's order.
     kernels : list of (dict, list of int)
         The parameter of `MultiKernelPowerKMeans`; its columns are indices into `columns`.
-    names, widths : list
+    names, n_columns : list
         Name and number of columns of each of the estimator's kernels.
     """
 
     columns: list[str]
     kernels: list[tuple[dict[str, Any], list[int]]]
     names: list[str]
-    widths: list[int]
+    n_columns: list[int]
 
     def describe(self, model: Any) -> list[dict[str, Any]]:
         """Describe the kernels of a fitted `MultiKernelPowerKMeans`, ready for JSON."""
         learned = model.kernel_weights_.tolist(), model.kernel_factors_.tolist()
         return [
-            {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": width}
+            {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": count}
             | {"weight": weight, "factor": factor}
-            for name, width, kernel, weight, factor in zip(
-                self.names, self.widths, model.kernels_, *learned, strict=True
+            for name, count, kernel, weight, factor in zip(
+                self.names, self.n_columns, model.kernels_, *learned, strict=True
             )
         ]
 
@@ -105,7 +105,7 @@ class Views(NamedTuple):
             [known[place] for place in used],
             [(dict(view.spec), np.searchsorted(used, columns).tolist()) for view, columns in seen],
             [name for name, _ in named],
-            [width for _, width in named],
+            [count for _, count in named],
         )
 
     @contextmanager
@@ -139,8 +139,12 @@ def read_views(path: Path) -> Views:
     Views
         The views; the estimator has not checked them yet.
     """
-    content = _parsed(path)
-    _check_keys(str(path), content, _FILE_KEYS)
+    content = _read_toml(path)
+    if unknown := [key for key in content if key not in _FILE_KEYS]:
+        raise BadInputError(
+            f"{path}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys are "
+            f"{', '.join(_FILE_KEYS)}"
+        )
     tables = content.pop("view", None)
     is_list = isinstance(tables, list) and all(isinstance(table, dict) for table in tables)
     if not tables or not is_list:
@@ -152,7 +156,7 @@ def read_views(path: Path) -> Views:
     return Views(path, _distinct(path, views), content)
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _read_toml(path: Path) -> dict[str, Any]:
     try:
         if (size := path.stat().st_size) > _FILE_BYTES:
             raise BadInputError(
@@ -165,7 +169,7 @@ def _parsed(path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise BadInputError(
-            f"{path}: is nested too deeply; each view is a table [[view]] with keys of one name"
+            f"{path}: is nested too deeply; each view is a table [[view]] with simple keys"
         ) from None
     except (OSError, ValueError) as error:
         raise BadInputError(f"{path}: cannot be read as TOML: {error}") from error
@@ -182,7 +186,7 @@ def _view(path: Path, number: int, table: dict[str, Any]) -> View:
     ):
         raise BadInputError(
             f"{path}: {where}: columns = {patterns!r} must be a list of names or patterns, at "
-            'least one, as in ["area", "perim*"]; for every feature column leave it out'
+            'least one, as in ["area", "perim*"]; leave it out to take every feature column'
         )
     _check_values(f"{path}: {where}", table)
     spec = {"kernel": "heat", **table}
@@ -203,18 +207,10 @@ def _distinct(path: Path, views: Sequence[View]) -> list[View]:
     names = Counter(name for view in named for name in view.kernel_names)
     if repeated := [name for name, count in names.items() if count > 1]:
         raise BadInputError(
-            f"{path}: several kernels would be called {listed(repeated)}; give every view a name "
-            "of its own"
+            f"{path}: several kernels would be called {listed(repeated)}; give every view a "
+            "different name"
         )
     return named
-
-
-def _check_keys(where: str, table: Mapping[str, Any], allowed: Sequence[str]) -> None:
-    if unknown := [key for key in table if key not in allowed]:
-        raise BadInputError(
-            f"{where}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys are "
-            f"{', '.join(allowed)}"
-        )
 
 
 def _check_values(where: str, table: Mapping[str, Any]) -> None:

@@ -76,7 +76,7 @@ class Reporter:
             self.stopped |= bool(step.call_on_fit_task_end(**event))
         return self.stopped
 
-    def in_rehearsal(self, progress: Progress) -> bool:
+    def on_subsample(self, progress: Progress) -> bool:
         """Report a step on a subsample, after which no restart has finished."""
         return self(progress._replace(restarts_finished=0))
 

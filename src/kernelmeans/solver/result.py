@@ -52,7 +52,7 @@ class Result:
     kernel_weights_history : list of ndarray of shape (n_iter, L)
         Those with which each step began.
     centroids : Centroids or None
-        Centroids of the best restart, on its own (R = 1); None once they are exported.
+        Centroids of the best restart (R = 1); None once they are exported.
     """
 
     labels: IntArray
@@ -73,14 +73,14 @@ class Result:
 
     @property
     def converged(self) -> BoolArray:
-        """Whether each restart ended by itself, shape (n_init,)."""
+        """Whether each restart ended by its method's own rule, shape (n_init,)."""
         return np.asarray(self.endings == Ending.CONVERGED)
 
     @classmethod
     def join(cls, results: Sequence["Result"], rounding: float) -> "Result":
-        """The restarts of several batches as one result; costs that close count as equal."""
+        """The restarts of several batches as one result; costs equal up to rounding are equal."""
         joined: dict[str, Any] = {}
-        for name in (own.name for own in fields(cls) if own.name != "centroids"):
+        for name in (each.name for each in fields(cls) if each.name != "centroids"):
             values = [getattr(result, name) for result in results]
             lists = isinstance(values[0], list)
             joined[name] = list(chain(*values)) if lists else np.concatenate(values)
@@ -92,7 +92,7 @@ class Result:
 
 
 def cost_rounding(space: Space, centroids: Centroids) -> Array:
-    """Difference from another cost that may be rounding, for each restart."""
+    """Difference between two costs that may be rounding, for each restart."""
     total_weight = space.sample_weight.sum(dtype=np.float64)
     return np.asarray(space.floor(centroids).astype(np.float64) * total_weight)
 
@@ -100,14 +100,14 @@ def cost_rounding(space: Space, centroids: Centroids) -> Array:
 def _first_equal(known: Array, cost: float, rounding: float) -> float:
     """The first known cost that is the same up to rounding, if any, else the cost itself.
 
-    The same clusters under other numbers cost the same: rounding is not to choose between them.
+    The same clusters may have other numbers and, by rounding, another cost: the first one counts.
     """
     same = np.flatnonzero(np.abs(known - cost) <= rounding)
     return float(known[same[0]]) if len(same) else cost
 
 
 class Record:
-    """Takes down the steps and ends of the restarts of a running batch.
+    """Collects the steps and the ends of a running batch of restarts.
 
     Parameters
     ----------
@@ -136,11 +136,11 @@ class Record:
         )
 
     def step(self, running: IntArray, objective: Array, power: Array, weights: Array) -> None:
-        """Note where the running restarts are."""
+        """Add a step of the running restarts."""
         self._steps.append((running, objective, power, weights.copy()))
 
     def finish(self, which: IntArray, centroids: Centroids, ending: Ending) -> None:
-        """Label the samples of finished restarts; of their centroids only the best are kept."""
+        """Label the samples of finished restarts; only the centroids of the best are kept."""
         space, result = self._space, self._result
         assignment = assign(space, centroids)
         result.labels[which] = assignment.labels
@@ -151,7 +151,7 @@ class Record:
         for restart, cost, near in zip(which, costs.tolist(), rounding.tolist(), strict=True):
             result.cost[restart] = _first_equal(result.cost, cost, near)
         result.kernel_weights[which] = centroids.kernel_weights
-        # Of equal costs the first restart counts, as in the result, whenever it finishes.
+        # Of restarts of equal cost the first is the best, whenever it finishes.
         best = np.flatnonzero(which == result.best)
         if len(best):
             result.centroids = centroids.take(best)
