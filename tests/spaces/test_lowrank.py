@@ -322,6 +322,8 @@ class TestPartsMakeNoDifference:
         Hard(max_iter=200),
         Annealed(s0=-3.0, critical_power=-2.0, eta=1.06, relaxation=1.8, softness=0.01),
         Constant(s0=-3.0, critical_power=-2.0, max_iter=60),
+        # The noise on its weights belongs to the samples, not to their places in a part.
+        Annealed(s0=-1.0, critical_power=-2.0, eta=1.3),
     )
 
     def maps(self, name, X):
@@ -341,7 +343,7 @@ class TestPartsMakeNoDifference:
     names = pytest.mark.parametrize("name", ["linear", "landmarks", "fourier"])
 
     @names
-    @pytest.mark.parametrize("schedule", SCHEDULES, ids=["hard", "annealed", "constant"])
+    @pytest.mark.parametrize("schedule", SCHEDULES, ids=["hard", "annealed", "constant", "noisy"])
     @pytest.mark.parametrize("weighted", [False, True])
     def test_to_the_solver(self, name, schedule, weighted, threads):
         weight = self.v if weighted else np.ones(N)
