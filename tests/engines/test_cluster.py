@@ -1,11 +1,13 @@
 """Tasks on the workers of a Dask cluster."""
 
+import threading
 import time
 import warnings
 
 import numpy as np
 import pytest
 
+from kernelmeans.engines import cluster as engine
 from kernelmeans.engines import tree_sum
 from kernelmeans.engines.cluster import FAN_IN, Cluster, packed, unpacked, upright
 
@@ -146,3 +148,41 @@ def test_what_nobody_wants_is_forgotten(client):
         while own.futures and time.monotonic() < deadline:
             time.sleep(0.01)
         assert not own.futures
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(engine, "LOOK", 0.3)
+    monkeypatch.setattr(engine, "STALLED", 3.0)
+
+
+def test_a_task_that_is_lost_ends_the_wait(cluster, client, impatient, monkeypatch):
+    # As if it had been given to a worker that died before it could answer.
+    lost = {"op": "free-keys", "keys": [], "stimulus_id": "lost"}
+    monkeypatch.setattr(client.cluster.scheduler, "_task_to_msg", lambda *arguments: lost)
+    with pytest.raises(TimeoutError, match=r"2 Dask workers have done nothing for 3 s.*restart"):
+        cluster.result(cluster.task(abs, -1))
+
+
+def test_long_work_is_waited_for(cluster, impatient):
+    assert cluster.results(cluster.tasks(nap, [5.0, 0.0])) == [5.0, 0.0]
+
+
+def nap(seconds):
+    time.sleep(seconds)
+    return seconds
+
+
+def test_workers_that_have_not_come_are_waited_for(impatient):
+    options = {"processes": False, "dashboard_address": ":0", "threads_per_worker": 1}
+    with (
+        distributed.LocalCluster(n_workers=0, **options) as local,
+        distributed.Client(local, set_as_default=False) as client,
+    ):
+        cluster = Cluster(client)
+        timer = threading.Timer(5.0, local.scale, [1])
+        timer.start()
+        with pytest.warns(UserWarning, match="no workers for 3 seconds: waiting for one") as caught:
+            assert cluster.result(cluster.task(abs, -1)) == 1
+        timer.join()
+        assert len(caught) == 1

@@ -1,18 +1,25 @@
 """The workers of a Dask cluster, and sums that are the same with them and without."""
 
+import asyncio
 import pickle
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import wait
 from typing import Any, TypeVar
 
 import numpy as np
 
 from kernelmeans._typing import Array
+from kernelmeans._warnings import warn_user
 from kernelmeans.engines.threads import Threads
 from kernelmeans.memory import readable
 
 #: Terms that one task adds up; a power of two, so that the tree is that of `tree_sum`.
 FAN_IN = 8
+#: Seconds between looks at the workers while results are awaited, and seconds without any work
+#: after which no results will come. Dask gives up a silent worker after as many.
+LOOK, STALLED = 5.0, 300.0
 Term = TypeVar("Term")
 
 
@@ -153,12 +160,13 @@ class Cluster:
         ------
         MemoryError
             If a worker runs out of memory over it, or workers die of it again and again.
+        TimeoutError
+            If no worker has done anything for some minutes.
         """
         from distributed import KilledWorker
 
         try:
-            found: list[Any] = self.client.gather(list(futures))
-            return found
+            return self._gathered(futures)
         except (KilledWorker, MemoryError) as error:
             out, limits = "out of memory", [limit for limit, _ in self.memory_limits()]
             memory = f", of {readable(min(limits))} each" if limits else ""
@@ -167,6 +175,55 @@ class Cluster:
                 f"likely it does not fit into their memory{memory}: rechunk X into smaller blocks "
                 "of rows, use fewer components, or give the workers more memory."
             ) from error
+
+    def _gathered(self, futures: Sequence[Any]) -> list[Any]:
+        """What futures come to; refused if nobody works on them.
+
+        Dask may lose a task when the worker dies that it was given to, and would then wait for
+        ever: https://github.com/dask/distributed/issues/3196.
+        """
+        gather = self.client.gather(list(futures), asynchronous=True)
+        gathering = asyncio.run_coroutine_threadsafe(gather, self.client.loop.asyncio_loop)
+        last, since = None, time.monotonic()
+        try:
+            while not wait([gathering], LOOK).done:
+                state = self._state()
+                if state is None or state != last:
+                    last, since = state, time.monotonic()
+                elif time.monotonic() - since > STALLED:
+                    # Workers may still be in the queue of a batch system.
+                    _warn_or_refuse(len(state))
+                    since = float("inf")
+            found: list[Any] = gathering.result()
+            return found
+        finally:
+            gathering.cancel()
+
+    def _state(self) -> dict[str, Any] | None:
+        """What each worker holds and has received; None while any of them is at work."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        metrics = {address: worker["metrics"] for address, worker in workers.items()}
+        counts = [own.get("task_counts", {}) for own in metrics.values()]
+        if any(own.get("executing") or own.get("long-running") for own in counts):
+            return None
+        names = "task_counts", "transfer"
+        return {address: [own.get(name) for name in names] for address, own in metrics.items()}
+
+
+def _warn_or_refuse(n_workers: int) -> None:
+    """Say that no worker works."""
+    if not n_workers:
+        warn_user(
+            f"The Dask cluster has had no workers for {STALLED:.0f} seconds: waiting for one. "
+            "Start workers; the setting distributed.scheduler.no-workers-timeout limits the wait."
+        )
+        return
+    raise TimeoutError(
+        f"{n_workers} Dask workers have done nothing for {STALLED:.0f} seconds, and results are "
+        "missing. Most likely workers died, and their work was lost: restart the cluster "
+        "(Client.restart), and fit again. If workers run out of memory, rechunk X into smaller "
+        "blocks of rows."
+    )
 
 
 def _applied(item: Any, order: bytes) -> bytes:

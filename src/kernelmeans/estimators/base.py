@@ -169,7 +169,7 @@ class KernelClusterer(
             self._certify(space, method, result)
             self._predictor, floor = _exported(space, result)
         # Where rows are not held, the space has done its work, and labels need room.
-        held = space if space.keeps_rows else None
+        embedded = space.embedded
         del space
         self._input, self.result_, self.kernel_ = data, result, self._predictor.kernel
         data.remember(self.kernel_, X)
@@ -177,7 +177,7 @@ class KernelClusterer(
         self.objective_history_ = result.objective_history[result.best]
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
-        self._label(X, given, weight, floor, held)
+        self._label(X, given, weight, floor, embedded)
         if self.approximation_error_ == 0 and self.inertia_bounds_ is None:
             self.inertia_bounds_ = self.inertia_, self.inertia_
         weights = result.kernel_weights[result.best]
@@ -395,7 +395,14 @@ class KernelClusterer(
                 # A cost that is nil may be rounded below it.
                 self.inertia_bounds_ = max(0.0, cost - trace.residual), max(0.0, cost)
 
-    def _label(self, X: Data, given: Any, weight: Array, floor: float, held: Space | None) -> None:
+    def _label(
+        self,
+        X: Data,
+        given: Any,
+        weight: Array,
+        floor: float,
+        embedded: Callable[[slice], Any] | None,
+    ) -> None:
         """Labels, cost and memberships of the training rows."""
         self.memberships_ = None
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
@@ -411,12 +418,11 @@ class KernelClusterer(
         device = device_of(self.device, given)
         size = X.shape[0] * self.n_clusters * X.dtype.itemsize
         fits = size <= MEMBERSHIPS_SHARE * device.budget(self.memory_budget).n_bytes
-        if held is None:
+        if embedded is None:
             squared = self.kernel_.diagonal(X, device)
             compared = self._compared(X, device, squared, keep_distances=fits)
         else:
-            n, embedded = held.n_samples, held.embedded
-            compared = self._predictor.compare_blocks(n, embedded, keep_distances=fits)
+            compared = self._predictor.compare_blocks(X.shape[0], embedded, keep_distances=fits)
         self.labels_ = answer(compared.labels, given)
         self.inertia_ = total_cost(compared.nearest, weight)
         if compared.distances is not None:

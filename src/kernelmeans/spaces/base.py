@@ -28,8 +28,6 @@ SMALL_BLOCK_BYTES = 2**17
 BLOCK_ROWS = (400, 4096)
 #: Bytes of such an array on a device: starting its work takes longer than a small block does.
 DEVICE_BLOCK_BYTES = 2**27
-#: Where the function is called: within a chunk, which is one piece of work itself.
-SERIAL = Threads(1)
 
 
 class Space(ABC):
@@ -47,23 +45,23 @@ class Space(ABC):
     device_weight : ndarray of shape (n_samples,)
         The same where the samples are, and of the same library.
     engine : Threads
-        Where its blocks are worked on.
+        Where its blocks are worked on. A chunk is worked on by the thread that opens it.
     keeps_coefficients : bool
         Whether centroids are known by their coefficients over the samples. Sums are then those
         coefficients and nothing else.
-    keeps_rows : bool
-        Whether `embedded` has the samples' rows as predictors make them.
+    chunks : Chunks or None
+        Samples that are opened together, where the space holds nothing of them in between.
     first : int
-        Place of the first sample among all, where this space holds a part of them.
+        Place of the first sample among all; above 0 in a chunk.
     trace : Trace or None
         Traces that bound the error of an approximation; None where they do not.
     """
 
     sample_weight: Array
     device_weight: Array
-    engine: Threads = SERIAL
+    engine: Threads = Threads(1)
     keeps_coefficients: bool = False
-    keeps_rows: bool = False
+    chunks: Chunks | None = None
     first: int = 0
     trace: Trace | None = None
     _sample: "Space | None" = None
@@ -134,12 +132,14 @@ class Space(ABC):
     def memory(self, k: int) -> Memory:
         """Bytes that it takes, with k centroids in each restart."""
 
-    def embedded(self, block: slice) -> Any:
-        """What the embedding of an exported predictor makes of these samples, bit for bit.
+    @property
+    def embedded(self) -> Callable[[slice], Any] | None:
+        """What an exported predictor's embedding makes of a block of samples, bit for bit.
 
-        The blocks are those of the predictor, to which the numbers may be special.
+        None where the space holds no such thing. The blocks are those of the predictor, to which
+        the numbers may be special.
         """
-        raise NotImplementedError
+        return None
 
     def blocks(self, width: int) -> Iterator[slice]:
         """Blocks of samples for arrays of ``width`` values per sample."""
@@ -183,14 +183,9 @@ class Space(ABC):
         PartialSum
             The sums, in block order, so that they do not depend on the threads.
         """
-
-        def work(block: slice) -> PartialSum:
-            own = (like(a[..., block], self.device_weight) for a in per_sample)
-            return function(self, block, *own, *arguments)
-
-        chunks = self.chunks
-        if chunks is not None:
-            return chunks.total(_reduced, per_sample, function, shape, *arguments)
+        if self.chunks is not None:
+            return self.chunks.total(self, Space.reduce, per_sample, function, shape, *arguments)
+        work = self._work(function, per_sample, arguments)
         total: Sums | None = None
         sums: tuple[Any, ...] = ()
         for block, partial in self.engine.map(work, self.blocks(math.prod(shape))):
@@ -204,42 +199,42 @@ class Space(ABC):
         function: Callable[..., tuple[Any, ...]],
         width: int,
         *arguments: Any,
+        per_sample: tuple[Array, ...] = (),
     ) -> tuple[Any, ...]:
         """Results of a function for every block, side by side.
 
         Parameters
         ----------
         function : callable
-            Called with the space, a block and the arguments; returns arrays with the block's
-            samples last.
+            Called as by `reduce`; returns arrays with the block's samples last.
         width : int
             Values per sample in its largest array.
-        *arguments
-            What the function needs beside the block.
+        *arguments, per_sample
+            As for `reduce`.
 
         Returns
         -------
         tuple of ndarray of shape (..., n_samples)
             For all samples.
         """
-
-        def work(block: slice) -> tuple[Any, ...]:
-            return function(self, block, *arguments)
-
-        chunks = self.chunks
-        if chunks is not None:
-            pieces = chunks.map(_collected, (), function, width, *arguments)
+        if self.chunks is not None:
+            pieces = self.chunks.map(self, Space.collect, per_sample, function, width, *arguments)
         else:
+            work = self._work(function, per_sample, arguments)
             pieces = self.engine.map(work, self.blocks(width))
         return side_by_side(pieces, self.n_samples)
 
-    @property
-    def chunks(self) -> Chunks | None:
-        """Samples that are opened together, where the space holds nothing of them in between."""
-        return None
+    def _work(
+        self, function: Callable[..., Any], per_sample: Sequence[Array], arguments: Any
+    ) -> Callable[[slice], Any]:
+        def work(block: slice) -> Any:
+            own = (like(a[..., block], self.device_weight) for a in per_sample)
+            return function(self, block, *own, *arguments)
+
+        return work
 
     def part(self, chunk: slice) -> "Space":
-        """The space of consecutive samples, to be worked on as one block."""
+        """The space of a chunk, to be worked on as one block."""
         raise NotImplementedError
 
     @property
@@ -312,25 +307,39 @@ class Space(ABC):
         """The same samples under other kernel weights (L,)."""
         return self
 
+    def multipliers(self, kernel_weights: Array) -> Array:
+        """What each kernel's squared distances are multiplied by, for kernel weights (R, L)."""
+        return kernel_weights
+
     def norms(self, centroids: Centroids) -> Array:
         """||theta_j||^2, shape (k, R)."""
-        return np.asarray(centroids.norms[0])
+        multipliers = self.multipliers(centroids.kernel_weights)
+        norms: Array = np.einsum("lkr,rl->kr", centroids.norms, multipliers)
+        return norms.astype(self.dtype)
+
+    def weighted_norms(self, kernel_weights: Array, block: slice) -> Array:
+        """||phi_i||^2 under kernel weights (R, L), shape (R, block), or (block,) if all agree."""
+        return self.squared_norms(block)
 
     def distances(self, centroids: Centroids, block: slice) -> Array:
         """||phi_i - theta_j||^2, shape (k, R, block), held above rounding noise."""
         d = self.products(centroids, block) * -2
         d += like(self.norms(centroids)[..., None], d)
-        d += self.squared_norms(block)
+        d += self.weighted_norms(centroids.kernel_weights, block)
         return at_least(d, self.floor(centroids))
 
     def floor(self, centroids: Centroids) -> Array:
         """Smallest squared distance told from zero in each restart, shape (R,)."""
-        return np.full(centroids.shape[1], self._floor, dtype=self.dtype)
+        floors = self.multipliers(centroids.kernel_weights).T * self.floors[:, None]
+        floor: Array = np.maximum(floors.sum(axis=0), np.finfo(self.dtype).tiny)
+        return floor.astype(self.dtype)
 
     @cached_property
-    def _floor(self) -> float:
+    def floors(self) -> Array:
+        """Smallest squared distance told from zero for each kernel, shape (L,)."""
         resolution = np.finfo(self.dtype)
-        return max(8 * float(resolution.eps) * self.magnitude, float(resolution.tiny))
+        floor = max(8 * float(resolution.eps) * self.magnitude, float(resolution.tiny))
+        return np.array([floor], self.dtype)
 
     @property
     def out_of_reach(self) -> Array:
@@ -343,18 +352,6 @@ class Space(ABC):
         """Size of the numbers that squared distances are computed from."""
         norms = np.abs(to_numpy(self.squared_norms(slice(0, self.n_samples))).astype(np.float64))
         return float(np.average(norms, weights=self.sample_weight))
-
-
-def _reduced(
-    space: Space, own: Sequence[Array], function: Any, shape: tuple[int, int], *arguments: Any
-) -> PartialSum:
-    return space.reduce(function, shape, *arguments, per_sample=tuple(own))
-
-
-def _collected(
-    space: Space, own: Sequence[Array], function: Any, width: int, *arguments: Any
-) -> tuple[Any, ...]:
-    return space.collect(function, width, *arguments)
 
 
 def at_least(distances: Array, floor: Array) -> Array:

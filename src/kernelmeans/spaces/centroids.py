@@ -1,5 +1,6 @@
 """Centroids in the form of their space, and the partial sums that they come from."""
 
+import copy
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -121,31 +122,24 @@ class Centroids:
 
     def take(self, restarts: BoolArray | IntArray) -> "Centroids":
         """A copy for some restarts (a mask or indices over R)."""
-        coefficients, costs, mass = self.coefficients, self.costs, self.mass
-        indices = np.arange(self.shape[1])[restarts]
-        return Centroids(
-            tuple(take(vector, indices, axis=1) for vector in self.vectors),
-            self.norms[:, :, restarts],
-            self.kernel_weights[restarts],
-            None if coefficients is None else take(coefficients, indices, axis=1),
-            None if costs is None else costs[restarts],
-            None if mass is None else mass[:, restarts],
-        )
+        taken = copy.copy(self)
+        taken.keep(restarts)
+        return taken
 
-    def keep(self, restarts: BoolArray) -> None:
+    def keep(self, restarts: BoolArray | IntArray) -> None:
         """Drop the other restarts, one array after the other to save memory."""
-        indices = np.flatnonzero(restarts)
+        indices = np.arange(self.shape[1])[restarts]
         for index, vector in enumerate(self.vectors):
             kept = take(vector, indices, axis=1)
             self.vectors = (*self.vectors[:index], kept, *self.vectors[index + 1 :])
-        self.norms = self.norms[:, :, restarts]
-        self.kernel_weights = self.kernel_weights[restarts]
+        self.norms = self.norms[:, :, indices]
+        self.kernel_weights = self.kernel_weights[indices]
         if self.coefficients is not None:
             self.coefficients = take(self.coefficients, indices, axis=1)
         if self.costs is not None:
-            self.costs = self.costs[restarts]
+            self.costs = self.costs[indices]
         if self.mass is not None:
-            self.mass = self.mass[:, restarts]
+            self.mass = self.mass[:, indices]
 
     def copy(self) -> "Centroids":
         """A copy of everything."""

@@ -12,7 +12,8 @@ from kernelmeans.spaces.centroids import PartialSum
 if TYPE_CHECKING:
     from kernelmeans.spaces.base import Space
 
-#: What is done with a chunk: called with its space, its part of each array of samples, and more.
+#: What is done with a chunk: a function of its space and more, like the methods of `Space` that
+#: take ``per_sample``, the chunk's part of each array of samples.
 Work = Callable[..., Any]
 
 
@@ -38,50 +39,42 @@ class Chunks(ABC):
 
     @abstractmethod
     def map(
-        self, work: Work, per_sample: Sequence[Array], *arguments: Any
+        self, space: "Space", work: Work, per_sample: Sequence[Array], *arguments: Any
     ) -> Iterator[tuple[slice, Any]]:
-        """Each chunk and the result of work on it, in their order."""
+        """Each chunk of a space and the result of work on it, in their order."""
 
-    def total(self, work: Work, per_sample: Sequence[Array], *arguments: Any) -> PartialSum:
+    def total(
+        self, space: "Space", work: Work, per_sample: Sequence[Array], *arguments: Any
+    ) -> PartialSum:
         """The sum of the results of work on each chunk."""
-        partial_sums = (own for _, own in self.map(work, per_sample, *arguments))
+        partial_sums = (own for _, own in self.map(space, work, per_sample, *arguments))
         total: PartialSum = tree_sum(partial_sums, PartialSum.plus)
         return total
 
 
 class LocalChunks(Chunks):
-    """Chunks that threads of this process open.
+    """Chunks that the threads of their space open, in this process.
 
     Parameters
     ----------
     slices : sequence of slice
         The samples of each.
-    open_chunk : callable
-        From a slice to its space.
-    engine : Threads
-        The threads.
     in_flight : int or None
         Chunks that may be open at once without breaking the memory budget.
     """
 
-    def __init__(
-        self,
-        slices: Sequence[slice],
-        open_chunk: Callable[[slice], "Space"],
-        engine: Threads,
-        in_flight: int | None,
-    ) -> None:
+    def __init__(self, slices: Sequence[slice], in_flight: int | None) -> None:
         self.slices = list(slices)
         self.in_flight = in_flight
-        self._open, self._engine = open_chunk, engine
 
     def map(
-        self, work: Work, per_sample: Sequence[Array], *arguments: Any
+        self, space: "Space", work: Work, per_sample: Sequence[Array], *arguments: Any
     ) -> Iterator[tuple[slice, Any]]:
         def work_on(chunk: slice) -> Any:
-            return work(self._open(chunk), [a[..., chunk] for a in per_sample], *arguments)
+            own = tuple(a[..., chunk] for a in per_sample)
+            return work(space.part(chunk), *arguments, per_sample=own)
 
-        return self._engine.map(work_on, self.slices, self.in_flight)
+        return space.engine.map(work_on, self.slices, self.in_flight)
 
 
 class ClusterChunks(Chunks):
@@ -105,12 +98,14 @@ class ClusterChunks(Chunks):
         self.spaces = spaces
 
     def map(
-        self, work: Work, per_sample: Sequence[Array], *arguments: Any
+        self, space: "Space", work: Work, per_sample: Sequence[Array], *arguments: Any
     ) -> Iterator[tuple[slice, Any]]:
         results = self.cluster.results(self._tasks(work, per_sample, arguments))
         return zip(self.slices, results, strict=True)
 
-    def total(self, work: Work, per_sample: Sequence[Array], *arguments: Any) -> PartialSum:
+    def total(
+        self, space: "Space", work: Work, per_sample: Sequence[Array], *arguments: Any
+    ) -> PartialSum:
         tasks = self._tasks(work, per_sample, arguments)
         total: PartialSum = self.cluster.total(tasks, PartialSum.plus)
         # Numbers stay numbers.
@@ -128,11 +123,11 @@ class ClusterChunks(Chunks):
     ) -> "ClusterChunks":
         """Chunks whose spaces ``join`` makes of those of several, given the arguments too."""
         spaces = zip(*(self.cluster.started(own.spaces) for own in (self, *others)), strict=True)
-        tasks = [self.cluster.task(join, list(own), arguments) for own in spaces]
+        tasks = [self.cluster.task(join, list(own), *arguments) for own in spaces]
         return ClusterChunks(self.slices, self.cluster, tasks)
 
 
 def _done(space: "Space", order: bytes, *per_sample: Array) -> Any:
     work, *arguments = unpacked(order)
     with Threads(1):
-        return work(space, [upright(own) for own in per_sample], *arguments)
+        return work(space, *arguments, per_sample=tuple(map(upright, per_sample)))

@@ -15,9 +15,8 @@ from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.lowrank import FeatureMap, subsample_size
 from kernelmeans.rows import Rows
-from kernelmeans.spaces.base import SERIAL, Space
+from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
-from kernelmeans.spaces.chunks import Chunks, ClusterChunks, LocalChunks
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Moved, Step
 
@@ -34,19 +33,10 @@ class Features(ABC):
         Whether they are raw ones that need whitening; coordinates if not.
     width : int
         Numbers of a sample.
-    slices : list of slice or None
-        Samples that are opened together; None where all are held.
-    in_flight : int or None
-        How many of those may be open at once.
-    on_workers : ClusterChunks or None
-        Where they are opened, if not in this process.
     """
 
     raw: bool
     width: int
-    slices: list[slice] | None = None
-    in_flight: int | None = None
-    on_workers: ClusterChunks | None = None
 
     @abstractmethod
     def take(self, which: slice | IntArray) -> "HeldFeatures":
@@ -87,10 +77,10 @@ class FeatureSpace(Space):
         The features.
     sample_weight : ndarray of shape (n_samples,)
         Weights; its dtype is the precision.
-    engine : Threads, default=SERIAL
+    engine : Threads
         Where blocks are worked on.
     sample : FeatureSpace, default=None
-        A draw of the samples, where their features are not held.
+        A subsample, where the features of the samples are not held.
     """
 
     def __init__(
@@ -98,7 +88,7 @@ class FeatureSpace(Space):
         features: FeatureMap,
         source: Features,
         sample_weight: Array,
-        engine: Threads = SERIAL,
+        engine: Threads,
         sample: "FeatureSpace | None" = None,
     ) -> None:
         self.features = features
@@ -280,18 +270,11 @@ class FeatureSpace(Space):
 
     def part(self, chunk: slice) -> "FeatureSpace":
         weight = self.sample_weight[chunk]
-        space = FeatureSpace(self.features, self.source.take(chunk), weight)
+        space = FeatureSpace(self.features, self.source.take(chunk), weight, Threads(1))
         space.first = self.first + chunk.start
         # That of all samples, so that no distance depends on the chunk.
         space.magnitude = (self._sample or self).magnitude
         return space
-
-    @property
-    def chunks(self) -> Chunks | None:
-        source = self.source
-        if source.on_workers is not None or source.slices is None:
-            return source.on_workers
-        return LocalChunks(source.slices, self.part, self.engine, source.in_flight)
 
     def export(
         self, centroids: Centroids, copies: dict[int, Data] | None = None

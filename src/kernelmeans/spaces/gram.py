@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelmeans._arrays import like, namespace, put_rows, take, to_device_of, to_numpy
+from kernelmeans._arrays import like, namespace, on_host, put_rows, take, to_device_of, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
@@ -76,7 +76,6 @@ class GramSpace(Space):
         if row_budget is None:
             matrix = xp.empty((n, n), dtype=weights.dtype, device=weights.device)
             self.rows = HeldRows(matrix, itemsize, computed, device)
-            self.keeps_rows = device.is_host
 
         def project(block: slice) -> Array:
             # What is not finite is refused below, with a message of its own.
@@ -246,7 +245,12 @@ class GramSpace(Space):
         floor = float(self.floor(centroids)[0])
         return GramPredictor(self.kernel, origin, X, coefficients, norms, budget, own, floor)
 
-    def embedded(self, block: slice) -> tuple[Array, Array]:
+    @property
+    def embedded(self) -> Callable[[slice], tuple[Array, Array]] | None:
+        held = isinstance(self.rows, HeldRows) and on_host(self.device_weight)
+        return self._embedded if held else None
+
+    def _embedded(self, block: slice) -> tuple[Array, Array]:
         # Computed as predictors do: the same function, the same blocks, and a copy, because some
         # libraries round a product by where in memory its operands begin.
         return self.rows.read(block).copy(), self._squared_norms[block]

@@ -14,7 +14,7 @@ from kernelmeans.lowrank import FeatureMap
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import PartialSum, Trace
-from kernelmeans.spaces.chunks import ClusterChunks
+from kernelmeans.spaces.chunks import ClusterChunks, LocalChunks
 from kernelmeans.spaces.features import Features, FeatureSpace, HeldFeatures
 
 
@@ -27,17 +27,10 @@ class StreamedFeatures(Features):
         From rows to features.
     rows : Data
         What slices and indices select rows from: an array, or rows on disk.
-    slices : sequence of slice
-        Rows that are read together.
-    in_flight : int or None
-        How many of those may be open at once without breaking the memory budget.
     """
 
-    def __init__(
-        self, features: FeatureMap, rows: Data, slices: Sequence[slice], in_flight: int | None
-    ) -> None:
+    def __init__(self, features: FeatureMap, rows: Data) -> None:
         self.features, self.rows = features, rows
-        self.slices, self.in_flight = list(slices), in_flight
         self.raw = features.whitening is not None
         self.width = int(features.origin.shape[0])
         self.checks_rows = False
@@ -76,8 +69,9 @@ def stream(
     ValueError
         If rows or features are not finite.
     """
-    source = StreamedFeatures(sample.features, rows, slices, in_flight)
+    source = StreamedFeatures(sample.features, rows)
     space = FeatureSpace(sample.features, source, sample_weight, sample.engine, sample)
+    space.chunks = LocalChunks(slices, in_flight)
     source.checks_rows = True
     _survey(space)
     source.checks_rows = False
@@ -106,7 +100,7 @@ def stream_on_cluster(
     from dask.delayed import delayed
 
     slices = rows.blocks()
-    source = StreamedFeatures(sample.features, rows, slices, None)
+    source = StreamedFeatures(sample.features, rows)
     space = FeatureSpace(sample.features, source, sample_weight, sample.engine, sample)
     # On its way once, however often features are computed.
     reference = cluster.task(bytes, packed(sample.features, sample.magnitude))
@@ -114,7 +108,7 @@ def stream_on_cluster(
         delayed(_space_of_chunk)(reference, own, _equal_or_all(sample_weight[chunk]), chunk.start)
         for own, chunk in zip(rows.delayed_blocks(), slices, strict=True)
     ]
-    source.on_workers = ClusterChunks(slices, cluster, cluster.started(tasks) if held else tasks)
+    space.chunks = ClusterChunks(slices, cluster, cluster.started(tasks) if held else tasks)
     _survey(space)
     return space
 
@@ -157,7 +151,7 @@ def _space_of_chunk(
     check_rows(rows, first)
     with Threads(1):
         source = features_of(features, upright(rows))
-    space = FeatureSpace(features, source, weight)
+        space = FeatureSpace(features, source, weight, Threads(1))
     space.first, space.magnitude = first, magnitude
     return space
 
