@@ -17,7 +17,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit
 from kernelmeans.solver import Annealed, solve
-from kernelmeans.solver.methods import AUTO_RELAXATION
+from kernelmeans.solver.methods import AUTO
 from kernelmeans.solver.seeding import random_seeds
 from kernelmeans.spaces import FeatureSpace, GramSpace, Space
 
@@ -62,9 +62,8 @@ def runner(space: Space, restarts: int) -> Callable[[int], object]:
     seeds = random_seeds(space, K, generators)
 
     def run(n_steps: int) -> None:
-        method = Annealed(
-            s0=-3.0, critical_power=-1.0, eta=1.01, relaxation=AUTO_RELAXATION, max_iter=n_steps
-        )
+        settings = {**AUTO, "eta": 1.01}
+        method = Annealed(s0=-3.0, critical_power=-1.0, max_iter=n_steps, **settings)
         with space.engine:
             solve(space, space.at(seeds), method, range(restarts))
 

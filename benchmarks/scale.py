@@ -27,7 +27,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, resolve_gamma
 from kernelmeans.lowrank import Explicit, FeatureMap, approximate
 from kernelmeans.solver import Annealed, coldest_start, critical_power, solve
-from kernelmeans.solver.methods import AUTO_ETA, AUTO_RELAXATION
+from kernelmeans.solver.methods import AUTO
 from kernelmeans.spaces import FeatureSpace, stream
 from kernelmeans.spaces.features import row_blocks
 
@@ -164,14 +164,9 @@ def draw(times: dict[str, list[float]], file: Path) -> None:
 
 def schedule_for(space: FeatureSpace, n_steps: int) -> Annealed:
     critical = critical_power(space.sample, 0)
-    return Annealed(
-        s0=coldest_start(critical),
-        critical_power=critical,
-        eta=AUTO_ETA,
-        relaxation=AUTO_RELAXATION,
-        softness=0.0,
-        max_iter=n_steps,
-    )
+    settings = {**AUTO, "softness": 0.0}
+    first = coldest_start(critical)
+    return Annealed(s0=first, critical_power=critical, max_iter=n_steps, **settings)
 
 
 def steps(n: int = 1_000_000, n_steps: int = 10) -> None:

@@ -23,7 +23,7 @@ from kernelmeans.estimators import base
 from kernelmeans.kernels import Kernel, resolve_gamma
 from kernelmeans.lowrank import Explicit
 from kernelmeans.solver import Annealed, coldest_start, critical_power, solve
-from kernelmeans.solver.methods import AUTO_ETA, AUTO_RELAXATION
+from kernelmeans.solver.methods import AUTO
 from kernelmeans.solver.seeding import random_seeds
 from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, Space
 
@@ -56,13 +56,8 @@ def steps(space: Space, k: int, restarts: int, n_steps: int) -> Callable[[], obj
     seeds = random_seeds(space, k, generators)
     with space.engine:
         critical = critical_power(space, seed=0)
-    method = Annealed(
-        s0=coldest_start(critical),
-        critical_power=critical,
-        eta=AUTO_ETA,
-        relaxation=AUTO_RELAXATION,
-        max_iter=n_steps,
-    )
+    first = coldest_start(critical)
+    method = Annealed(s0=first, critical_power=critical, max_iter=n_steps, **AUTO)
 
     def run() -> None:
         with space.engine:

@@ -250,7 +250,7 @@ def test_the_file_says_what_it_is(kept):
     ("file", "counts"),
     [
         ("__init__.py", True),
-        ("memory.py", True),
+        ("_devices.py", True),
         ("solver/driver.py", True),
         ("spaces/gram.py", True),
         ("cli/app.py", False),

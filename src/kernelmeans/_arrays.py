@@ -36,7 +36,7 @@ def on_host(x: Any) -> bool:
 
 def is_foreign(x: Any) -> bool:
     """Whether this is an array of another library than NumPy, in memory and writable."""
-    if x is None or isinstance(x, np.ndarray):
+    if isinstance(x, np.ndarray):
         return False
     if is_torch_array(x) or is_cupy_array(x):
         return True
@@ -46,7 +46,7 @@ def is_foreign(x: Any) -> bool:
 
 def to_numpy(x: Any) -> Any:
     """An array of another library as NumPy's; anything else as it is."""
-    if isinstance(x, HOST_TYPES) or not is_foreign(x):
+    if x is None or isinstance(x, HOST_TYPES) or not is_foreign(x):
         return x
     if is_torch_array(x):
         return np.asarray(to_device(x.detach(), "cpu"))

@@ -1,17 +1,166 @@
-"""Devices that estimators compute on, and how much memory they have."""
+"""Devices to compute on, their memory, and the refusal of anything that does not fit."""
 
-from typing import Any
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import psutil
 from array_api_compat import is_cupy_array, is_torch_array
 
 from kernelmeans._arrays import is_foreign, namespace, on_host, to_device_of
 from kernelmeans._typing import Array
 from kernelmeans._warnings import warn_user
-from kernelmeans.memory import TOTAL_FRACTION, Budget, budget_bytes, machine_memory
 
 #: A number just above 1 in float32, which TF32 and the like round to 1.
 JUST_ABOVE = 1 + 2.0**-13
+#: Largest fraction of all memory for a fit without a given budget.
+TOTAL_FRACTION = 0.8
+#: Bytes that are never refused because of free memory.
+ALWAYS_FREE = 2**26
+#: Linux's files of a container's limit and use of memory: cgroup v2, then v1.
+_LIMITS = (
+    ("memory.max", "memory.current", "memory.stat"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
+)
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+class Budget(NamedTuple):
+    """What a fit may take.
+
+    Attributes
+    ----------
+    n_bytes : int
+        Bytes that it may take.
+    free : float, default=inf
+        Bytes of free memory, if they count. They refuse, but never change a plan.
+    """
+
+    n_bytes: int
+    free: float = math.inf
+
+    def check(self, needed: int, what: str, remedies: str) -> None:
+        """Refuse what is beyond the budget, or beyond the free memory of the machine.
+
+        Parameters
+        ----------
+        needed : int
+            Bytes that are needed.
+        what : str
+            What needs them, for the message.
+        remedies : str
+            What the user can do.
+
+        Raises
+        ------
+        MemoryError
+            If there are fewer bytes.
+        """
+        if needed > self.n_bytes:
+            remedies = f"{remedies}, or raise memory_budget if there is memory"
+            raise too_large(needed, self.n_bytes, "the memory budget", what, remedies)
+        if needed > max(self.free, ALWAYS_FREE):
+            others = remedies[0].lower() + remedies[1:]
+            remedies = f"Set memory_budget to what the fit may take, or {others}"
+            raise too_large(needed, self.free, "the free memory", what, remedies)
+
+
+def too_large(needed: int, limit: float, whose: str, what: str, remedies: str) -> MemoryError:
+    """The error that something needs more bytes than a limit, whose name is given."""
+    return MemoryError(
+        f"{what} takes {readable(needed)}, more than {whose} of {readable(limit)}. {remedies}."
+    )
+
+
+def budget_bytes(memory_budget: int | str) -> int:
+    """Bytes of a budget that the user gives.
+
+    Parameters
+    ----------
+    memory_budget : int or str
+        Bytes, or a text such as ``"4GB"`` or ``"500 MiB"``.
+
+    Returns
+    -------
+    int
+        Bytes.
+
+    Raises
+    ------
+    ValueError
+        If the text cannot be read or the budget is not positive.
+
+    Examples
+    --------
+    >>> from kernelmeans._devices import budget_bytes
+    >>> budget_bytes("4GB")
+    4000000000
+    """
+    if isinstance(memory_budget, str):
+        text = memory_budget.strip().upper()
+        number = text.rstrip("KMGTIB ")
+        try:
+            size = float(number) * UNITS[text[len(number) :].strip()]
+        except (ValueError, KeyError):
+            raise ValueError(
+                f"memory_budget={memory_budget!r} is no size; give bytes or a number with a unit "
+                "(KB, MB, GB, TB or KiB, MiB, GiB, TiB), for example '4GB'."
+            ) from None
+    else:
+        size = memory_budget
+    if not 0 < size < float("inf"):
+        raise ValueError(f"memory_budget={memory_budget!r} must be a positive number of bytes.")
+    return int(size)
+
+
+def machine_memory() -> tuple[int, int]:
+    """Memory of this machine, or of its container.
+
+    Returns
+    -------
+    free, total : int
+        Bytes that this process could still take, and all.
+
+    Examples
+    --------
+    >>> from kernelmeans._devices import machine_memory
+    >>> free, total = machine_memory()
+    >>> 0 < free < total
+    True
+    """
+    machine, group = psutil.virtual_memory(), Path("/sys/fs/cgroup")
+    free, total = int(machine.available), int(machine.total)
+    for names in _LIMITS:
+        try:
+            given, taken, stat = ((group / name).read_text() for name in names)
+            lines = dict(line.split() for line in stat.splitlines())
+            # The system drops idle pages of files when memory is needed.
+            idle = lines.get("total_inactive_file", lines.get("inactive_file", 0))
+            limit, used = int(given), int(taken) - int(idle)
+        except (OSError, ValueError):  # no limit: "max" is no number
+            continue
+        return min(free, max(limit - used, 0)), min(total, limit)
+    return free, total
+
+
+def readable(size: float) -> str:
+    """A number of bytes in a readable unit, and exactly.
+
+    Examples
+    --------
+    >>> from kernelmeans._devices import readable
+    >>> readable(4_000_000_000)
+    '4.0 GB (4000000000 bytes)'
+    """
+    value, unit = float(size), "B"
+    for larger in ("KB", "MB", "GB", "TB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.1f} {unit} ({int(size)} bytes)"
 
 
 class Device:
@@ -42,7 +191,10 @@ class Device:
         return values if self.is_host else to_device_of(values, self.anchor)
 
     def budget(self, memory_budget: int | str | None) -> Budget:
-        """What a fit may take on this device; free memory counts if no budget is given."""
+        """What a fit may take on this device: the given budget, or 80 % of all memory.
+
+        Results depend on the budget. Without a given one, free memory only refuses.
+        """
         if memory_budget is not None:
             return Budget(budget_bytes(memory_budget))
         free, total = self.memory()

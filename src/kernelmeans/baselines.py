@@ -8,13 +8,11 @@ import numpy as np
 
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array
-from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.checks import ALTERNATING, KERNEL, KERNELS
-from kernelmeans.estimators.inputs import Input
-from kernelmeans.estimators.several import several_kernels
+from kernelmeans.estimators.multi import SeveralKernelsClusterer
 from kernelmeans.estimators.single import OneKernelClusterer
 from kernelmeans.solver import Alternating, Method
-from kernelmeans.solver.power import LENGTHS
+from kernelmeans.solver.power import DISTANCE
 from kernelmeans.spaces import Space, WeightRule
 
 __all__ = ["MKKM", "RKKM", "RMKKM"]
@@ -72,7 +70,7 @@ class PowerSumRule(WeightRule):
         return np.asarray(weights / (weights**g).sum(axis=1, keepdims=True) ** (1 / g))
 
 
-class MKKM(KernelClusterer):
+class MKKM(SeveralKernelsClusterer):
     """Multiple kernel k-means: hard clusters and squared kernel weights, in turns.
 
     Minimises sum_i sum_l a_l^2 d_l(i, c(i)) over clusters and weights a on the simplex. Each turn
@@ -215,9 +213,6 @@ default="random-partition"
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
         self.random_state = random_state
-
-    def _make_input(self) -> Input:
-        return several_kernels(self.kernels, self.kernel_scaling)
 
     def _method(self, space: Space) -> Method:
         return Alternating(max_iter=self.max_iter, tol=self.tol, refills=False)
@@ -396,10 +391,10 @@ class RKKM(OneKernelClusterer):
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
-        return Alternating(max_iter=self.max_iter, tol=self.tol, loss=LENGTHS)
+        return Alternating(max_iter=self.max_iter, tol=self.tol, cost=DISTANCE)
 
 
-class RMKKM(KernelClusterer):
+class RMKKM(SeveralKernelsClusterer):
     """Robust multiple kernel k-means: distances instead of their squares, and kernel weights.
 
     Minimises sum_i sqrt(sum_l a_l d_l(i, c(i))) over clusters and weights with sum_l a_l^g = 1.
@@ -554,11 +549,8 @@ class RMKKM(KernelClusterer):
         self.cache_kernel = cache_kernel
         self.random_state = random_state
 
-    def _make_input(self) -> Input:
-        return several_kernels(self.kernels, self.kernel_scaling)
-
     def _method(self, space: Space) -> Method:
-        return Alternating(max_iter=self.max_iter, tol=self.tol, loss=LENGTHS)
+        return Alternating(max_iter=self.max_iter, tol=self.tol, cost=DISTANCE)
 
     def _weight_rule(self, scale: float) -> WeightRule:
         return PowerSumRule(self.exponent)

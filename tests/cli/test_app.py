@@ -37,14 +37,14 @@ def test_every_estimator_parameter_has_its_option(defaults):
 )
 def test_options_take_the_names_that_the_estimator_takes(name):
     constraints = KernelPowerKMeans._parameter_constraints[name]
-    allowed = [own.options for own in constraints if hasattr(own, "options")]
+    allowed = [each.options for each in constraints if hasattr(each, "options")]
     assert set(Value(for_fit()[name].kind).names) - {"none"} == set().union(*allowed)
 
 
 @pytest.mark.parametrize(
     ("value", "expected"), [("auto", "auto"), ("1", 1), ("300", 300), ("0.99", 0.99), ("1.0", 1.0)]
 )
-def test_components_are_a_number_or_a_share(data, value, expected):
+def test_components_are_a_number_or_a_fraction(data, value, expected):
     context = app.commands["fit"].make_context("fit", [str(data), "--components", value])
     found = context.params["n_components"]
     assert found == expected

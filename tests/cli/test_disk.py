@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.cli import job
+from kernelmeans.cli import tables
 from kernelmeans.cli.data import ColumnChoice, finite_matrix, load_data
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import load_model
@@ -22,6 +22,7 @@ from kernelmeans.rows import Rows, open_rows
 from rows.watch import peak_of
 
 FEATURES = ["length", "mass", "area"]
+MB = 10**6
 SUFFIXES = [".npy", ".parquet", ".zarr"]
 
 
@@ -49,20 +50,26 @@ def small_blocks(monkeypatch):
 
 
 @pytest.fixture
-def on_disk(monkeypatch, small_blocks):
+def nothing_loaded(monkeypatch):
+    """Leave tables of any size on disk, if they are opened with a budget."""
+    monkeypatch.setattr(tables, "LOADED_FRACTION", 0)
+
+
+@pytest.fixture
+def on_disk(nothing_loaded, small_blocks):
     """Leave tables of any size on disk, and read eight rows at a time."""
-    monkeypatch.setattr(job, "LOADED_FRACTION", 0)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("most", [99, 100])
-def test_large_tables_stay_on_disk(tmp_path, X, suffix, most):
-    table = read_table(write(tmp_path / f"data{suffix}", X))
+@pytest.mark.parametrize("numbers", [99, 100])
+def test_large_tables_stay_on_disk(tmp_path, X, suffix, numbers):
+    """If two columns of 50 rows take more than a quarter of the budget."""
+    table = read_table(write(tmp_path / f"data{suffix}", X), budget=4 * 4 * numbers)
     assert table.shape == (50, 3)
     assert table.named == (suffix == ".parquet")
     assert table.names == (["c0", "c1", "c2"] if table.named else ["0", "1", "2"])
-    found = table.matrix(table.names[1:], "float32", most)
-    assert isinstance(found, Rows) == (most < 100)
+    found = table.matrix(table.names[1:], "float32")
+    assert isinstance(found, Rows) == (numbers < 100)
     assert found.dtype == np.float32
     assert_array_equal(found[:], X[:, 1:].astype(np.float32))
     assert_array_equal(table.column(table.names[1]), X[:, 1])
@@ -77,27 +84,26 @@ def test_large_text_is_loaded_and_pointed_out(tmp_path, X):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.usefixtures("on_disk")
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_values_that_are_not_finite_are_located(tmp_path, X, suffix, bad):
     X[[31, 40], [2, 2]] = bad
     X[44, 0] = np.nan
-    table = read_table(write(tmp_path / f"data{suffix}", X))
+    table = read_table(write(tmp_path / f"data{suffix}", X), budget=MB)
     first, _, last = table.names
     with pytest.raises(BadInputError, match=rf"'{last}' .* row 31.*1 other column too"):
-        finite_matrix(table, table.names, "float64", max_numbers=0)
+        finite_matrix(table, table.names, "float64")
     with pytest.raises(BadInputError, match=rf"'{first}' .* row 44,[^(]*:"):
-        finite_matrix(table, table.names[:2], "float64", max_numbers=0)
-    assert_array_equal(
-        finite_matrix(table, table.names[1:2], "float64", max_numbers=0)[:], X[:, 1:2]
-    )
+        finite_matrix(table, table.names[:2], "float64")
+    assert_array_equal(finite_matrix(table, table.names[1:2], "float64")[:], X[:, 1:2])
 
 
+@pytest.mark.usefixtures("nothing_loaded")
 def test_values_too_large_for_float32_are_located(tmp_path, X):
     X[3, 1] = 1e300
-    table = read_table(write(tmp_path / "data.npy", X))
+    table = read_table(write(tmp_path / "data.npy", X), budget=MB)
     with pytest.raises(BadInputError, match=r"column '1' .* row 3"):
-        finite_matrix(table, table.names, "float32", max_numbers=0)
+        finite_matrix(table, table.names, "float32")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -125,9 +131,10 @@ def named(tmp_path) -> Path:
     return tmp_path / "data.parquet"
 
 
+@pytest.mark.usefixtures("nothing_loaded")
 def test_classes_and_weights_of_a_table_on_disk(named):
     choice = ColumnChoice(label_column="town", weight_column="w")
-    data = load_data(read_table(named), choice, "float64", max_numbers=0)
+    data = load_data(read_table(named, budget=MB), choice, "float64")
     assert isinstance(data.X, Rows)
     assert data.columns == ["a"]
     assert_array_equal(data.X[:], [[0.5], [0.1], [0.7]])
@@ -135,38 +142,42 @@ def test_classes_and_weights_of_a_table_on_disk(named):
     assert_array_equal(data.weights, [1.0, 2.0, 3.0])
 
 
-def test_few_columns_of_a_large_table_are_loaded(named):
+def test_few_columns_of_a_large_table_are_loaded(named, monkeypatch):
+    monkeypatch.setattr(tables, "LOADED_FRACTION", 3 * 8 / MB)
     choice = ColumnChoice(columns=["a"])
-    data = load_data(read_table(named), choice, "float64", max_numbers=3)
+    data = load_data(read_table(named, budget=MB), choice, "float64")
     assert_array_equal(np.ndarray.tolist(data.X), [[0.5], [0.1], [0.7]])
 
 
+@pytest.mark.usefixtures("nothing_loaded")
 def test_text_is_refused_with_the_remedy(named):
     with pytest.raises(BadInputError, match=r"non-numeric columns 'town'.*--drop and --columns"):
-        load_data(read_table(named), ColumnChoice(), "float64", max_numbers=0)
+        load_data(read_table(named, budget=MB), ColumnChoice(), "float64")
     with pytest.raises(BadInputError, match="did you mean 'town'"):
-        load_data(read_table(named), ColumnChoice(drop=["twon"]), "float64", max_numbers=0)
+        load_data(read_table(named, budget=MB), ColumnChoice(drop=["twon"]), "float64")
 
 
-@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.usefixtures("on_disk")
 def test_a_column_that_counts_the_rows_is_pointed_out(tmp_path):
     for start in (0, 1):
         count = pl.DataFrame({"a": range(start, 30 + start), "b": [0.5] * 30})
         count.write_parquet(tmp_path / "data.parquet")
-        table = read_table(tmp_path / "data.parquet")
+        table = read_table(tmp_path / "data.parquet", budget=MB)
         with pytest.warns(UserWarning, match="column 'a' only counts the rows"):
-            load_data(table, ColumnChoice(), "float64", max_numbers=0)
-        load_data(table, ColumnChoice(drop=["a"]), "float64", max_numbers=0)
+            load_data(table, ColumnChoice(), "float64")
+        load_data(table, ColumnChoice(drop=["a"]), "float64")
 
 
+@pytest.mark.usefixtures("nothing_loaded")
 def test_a_damaged_table_is_named(tmp_path, rng):
     write(tmp_path / "data.parquet", rng.normal(size=(5000, 2)))
     content = bytearray((tmp_path / "data.parquet").read_bytes())
     content[100:70_000] = bytes(69_900)
     (tmp_path / "data.parquet").write_bytes(content)
-    table = read_table(tmp_path / "data.parquet")
+    table = read_table(tmp_path / "data.parquet", budget=MB)
     with pytest.raises(BadInputError, match=r"data\.parquet: rows .* cannot be read"):
-        finite_matrix(table, table.names, "float64", max_numbers=0)
+        finite_matrix(table, table.names, "float64")
+    table = read_table(tmp_path / "data.parquet")
     with pytest.raises(BadInputError, match=r"columns 'c0', 'c1' cannot be read"):
         finite_matrix(table, table.names, "float64")
     with pytest.raises(BadInputError, match=r"data\.parquet: column 'c0' cannot be read"):

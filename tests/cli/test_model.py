@@ -162,10 +162,10 @@ def test_what_is_no_model_is_refused(refused, data, content):
     assert "m.skops: is not a model file" in message
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
-def test_a_truncated_model_is_refused(refused, model_file, data, share):
+@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.99])
+def test_a_truncated_model_is_refused(refused, model_file, data, fraction):
     content = model_file.read_bytes()
-    model_file.write_bytes(content[: int(share * len(content))])
+    model_file.write_bytes(content[: int(fraction * len(content))])
     assert "is damaged" in refused("predict", model_file, data, "--labels", "new.csv")
 
 

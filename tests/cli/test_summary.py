@@ -51,7 +51,7 @@ def test_comparison_is_honest(percent, words):
 def test_plain_labels_are_written_where_they_cost_less():
     lost = {"written": "plain", "annealed_cost": 10.2, "percent_above_plain": 2.0}
     text = " ".join(as_text(summary(**lost)).split())
-    assert "10, of plain kernel k-means from the same start, whose labels are written" in text
+    assert "10, by plain kernel k-means from the same start, whose labels are written" in text
     assert "ended 2 % higher (10.2)" in text
 
 

@@ -350,10 +350,10 @@ def test_the_picture_has_the_weights(fit, monkeypatch):
         ),
         ('[[view]]\nname = ""', ["view 1", "name = ''", "text"]),
         ("[[view]]\nname = 3", ["view 1", "name = 3", "text"]),
-        ('[[view]]\nname = "a"\n[[view]]\nname = "a"', ["'a'", "name of its own"]),
+        ('[[view]]\nname = "a"\n[[view]]\nname = "a"', ["'a'", "different name"]),
         (
             '[[view]]\nname = "a"\nkernel = "widths"\n[[view]]\nname = "a 3"',
-            ["'a 3'", "name of its own"],
+            ["'a 3'", "different name"],
         ),
         ('[[view]]\nname = "a"\nkernel = "magic"', ["view 1 ('a')", "'magic'", "rbf", "du2015"]),
         ('[[view]]\nkernel = "precomputed"', ["view 1: 'precomputed' is no kernel", "rbf"]),
@@ -432,7 +432,7 @@ def test_a_model_of_views_needs_only_the_published_types(fit, scaling):
 
 
 def rewritten(change) -> None:
-    """Write the model file anew with a changed content."""
+    """Replace the model file by one of a changed content."""
     path = Path("iris.model.skops")
     content = skops.io.load(path, trusted=list(TRUSTED_TYPES))
     change(content["pipeline"][-1])

@@ -193,7 +193,7 @@ def test_a_blas_that_is_loaded_later_is_limited_too(monkeypatch):
         assert late.num_threads == 1
     assert late.num_threads == 3
     monkeypatch.undo()
-    threads_module._blas_of.cache_clear()
+    threads_module._blas.cache_clear()
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])
@@ -228,7 +228,15 @@ def test_limits_that_count_in_one_thread_only(monkeypatch):
             self.num_threads = count
 
     library, begun, done = OfThread(), threading.Event(), threading.Event()
-    monkeypatch.setattr(threads_module, "_blas", lambda: [library])
+
+    class Controller(threads_module.ThreadpoolController):
+        def select(self, **kwargs):
+            found = super().select(**kwargs)
+            found.lib_controllers = [library]
+            return found
+
+    monkeypatch.setattr(threads_module, "ThreadpoolController", Controller)
+    threads_module._blas.cache_clear()
 
     def other():
         with Threads(2) as threads:
@@ -246,3 +254,4 @@ def test_limits_that_count_in_one_thread_only(monkeypatch):
         assert library.num_threads == 3
         done.set()
         assert waiting.result() == ([1] * 5, 3)
+    threads_module._blas.cache_clear()

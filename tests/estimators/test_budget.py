@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import data
-from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans, memory
+from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans, _devices
 from kernelmeans._devices import Device
 
 
@@ -69,7 +69,7 @@ class TestFreeMemory:
     @pytest.mark.usefixtures("nearly_full")
     @pytest.mark.slow
     def test_so_are_features(self, monkeypatch):
-        monkeypatch.setattr(memory, "ALWAYS_FREE", 20_000)
+        monkeypatch.setattr(_devices, "ALWAYS_FREE", 20_000)
         monkeypatch.setattr(Device, "memory", lambda self: (30_000, 2**36))
         model = clone(self.LOW_RANK).set_params(n_components=10)
         message = r"10 components.* free memory of 30.*Set memory_budget .*, or use fewer"

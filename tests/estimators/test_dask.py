@@ -274,9 +274,13 @@ def exact(estimator, **given):
         (
             exact(KernelPowerKMeans, kernel="rbf"),
             lazy(),
-            "kernel matrices cannot be had of Dask.*approximation=",
+            "kernel matrices cannot be computed for Dask.*approximation=",
         ),
-        (exact(KernelKMeans, cache_kernel=False), lazy(), "kernel matrices cannot be had of Dask"),
+        (
+            exact(KernelKMeans, cache_kernel=False),
+            lazy(),
+            "kernel matrices cannot be computed for Dask",
+        ),
         (exact(KernelPowerKMeans), lazy(), "graph of .*='auto' or 'landmarks'\\."),
         (KernelPowerKMeans(3, kernel="precomputed"), lazy(), r"graphs cannot .*pass X.compute\(\)"),
         (KernelPowerKMeans(3, kernel="graph"), lazy(), r"graphs cannot .*pass X.compute\(\)"),

@@ -231,7 +231,7 @@ class TestDiagonal:
         K = X @ X.T
         model = KernelPowerKMeans(3, kernel="precomputed", random_state=0).fit(K)
         chunks = da.from_array(K[:10], chunks=(5, 90))
-        with pytest.raises(ValueError, match="diagonal: cannot be had with Dask"):
+        with pytest.raises(ValueError, match="diagonal: cannot be given with Dask"):
             model.transform(chunks, diagonal=np.ones(10))
 
 

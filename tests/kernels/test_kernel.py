@@ -1,5 +1,7 @@
 """Kernels against scikit-learn and against their definitions."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -249,13 +251,15 @@ def test_against_fixed_rows_values_are_those_of_both(name, form):
 
 
 @pytest.mark.parametrize("name", ["cosine", "geodesic"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("scale", [1e-6, 1e-17, 1e-30, 1e-200, 1e30, 1e200])
+@pytest.mark.parametrize(
+    ("dtype", "scale"),
+    [
+        *itertools.product(["float32", "float64"], [1e-6, 1e-17, 1e-30, 1e30]),
+        *itertools.product(["float64"], [1e-200, 1e200]),
+    ],
+)
 def test_short_and_long_rows_have_directions_too(name, dtype, scale, form):
-    with np.errstate(over="ignore"):
-        small = (scale * X).astype(dtype)
-    if not (small.any(axis=1) & np.isfinite(small).all(axis=1)).all():
-        pytest.skip("not a number of this precision")
+    small = (scale * X).astype(dtype)
     rows, kernel = form(small), resolve_kernel(name, X)
     exact = kernel(X.astype(dtype), X.astype(dtype))
     np.testing.assert_allclose(kernel(rows, rows), exact, atol=40 * np.finfo(dtype).eps)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_circles
 from sklearn.metrics.pairwise import rbf_kernel
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans
@@ -162,3 +162,22 @@ def test_trace_of_plain_kernel_k_means_is_all_hard(X):
     above, below = trace(model)
     assert len(below.lines) == 0
     assert f"{len(model.objective_history_)} hard step" in above.texts[0].get_text()
+
+
+def test_the_number_of_a_ring_lies_on_the_ring():
+    X, _ = make_circles(200, factor=0.3, noise=0.02, random_state=0)
+    model = KernelPowerKMeans(2, random_state=0).fit(X)
+    for text in scatter(model, X).texts:
+        ring = X[model.labels_ == int(text.get_text())]
+        assert np.linalg.norm(ring - text.get_position(), axis=1).min() < 1e-4
+
+
+def test_the_number_of_hard_steps_stands_above_the_curve():
+    """In short runs the first step lies where the shade begins."""
+    X, _ = make_circles(200, factor=0.3, noise=0.02, random_state=0)
+    figure = plot_fit(KernelPowerKMeans(2, random_state=0).fit(X), X)
+    figure.draw_without_rendering()
+    above = figure.axes[1]
+    box = above.texts[0].get_window_extent()
+    line = above.lines[0].get_path().interpolated(50)
+    assert not line.transformed(above.transData).intersects_bbox(box, filled=False)

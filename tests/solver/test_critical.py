@@ -10,7 +10,7 @@ import data
 import oracle
 from held import feature_space
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Annealed, critical_power, solve, warn_unless_positive
+from kernelmeans.solver import Constant, critical_power, solve, warn_unless_positive
 from kernelmeans.solver.critical import extreme_eigenvalues, spectrum_ends
 from kernelmeans.spaces import GramSpace
 
@@ -136,7 +136,7 @@ def growth_per_step(K, s, weight, threads, steps):
             share = space.accumulate(np.ascontiguousarray(start[:, :, block]), block)
             total = space.add(total, share, block)
         centroids = space.update(total, np.ones((2, 1)))
-        schedule = Annealed(s0=s, critical_power=-np.inf, eta=1, tol=0, max_iter=count)
+        schedule = Constant(s0=s, critical_power=-np.inf, tol=0, max_iter=count)
         ended = solve(space, centroids, schedule, [0]).centroids
         a = ended.coefficients[0, 0] - ended.coefficients[1, 0]
         gaps.append(np.sqrt(a @ K @ a))

@@ -10,9 +10,9 @@ import oracle
 from held import feature_space
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Annealed, Ending, Hard, solve
+from kernelmeans.solver import Alternating, Annealed, Constant, Ending, Hard, solve
 from kernelmeans.solver.blockwise import assign
-from kernelmeans.spaces import GramSpace
+from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace
 
 GAMMA = 0.2
 HARD = Hard()
@@ -39,7 +39,7 @@ SPACES = ["gram", "features", "recomputed"]
 @pytest.mark.parametrize(
     "schedule",
     [
-        Annealed(s0=-2.5, critical_power=-2, eta=1, tol=0, max_iter=9),
+        Constant(s0=-2.5, critical_power=-2, tol=0, max_iter=9),
         Annealed(s0=-3, critical_power=-2, eta=1.3, max_iter=9),
         Annealed(s0=-3, critical_power=-2, eta=1.5, anneal_every=4, max_iter=9),
         Hard(max_iter=3),
@@ -52,9 +52,9 @@ def test_steps_are_those_of_the_equations(kind, weighted, schedule, threads):
     seeds = np.array([3, 50, 120, 299])
     space = make_space(X, v, threads, kind)
     result = solve(space, space.at(seeds[:, None]), schedule, [0])
-    hard = isinstance(schedule, Hard)
-    steps = range(schedule.max_iter)
-    powers = [-np.inf if hard else schedule.finite_power(step) for step in steps]
+    steps = np.arange(schedule.max_iter)
+    annealed = isinstance(schedule, Annealed)
+    powers = schedule.power_at(steps) if annealed else np.full(len(steps), schedule.s0)
     np.testing.assert_array_equal(result.power_history[0], powers)
     K = dense(X, kind)
     A, history = oracle.run(K, oracle.at_samples(seeds, 300), powers, v)
@@ -195,3 +195,38 @@ def test_the_number_of_threads_changes_no_bit(kind):
         np.testing.assert_array_equal(other.inertia, results[0].inertia)
         for a, b in zip(other.objective_history, results[0].objective_history, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        Constant(s0=-2.5, critical_power=-2, tol=0, max_iter=9),
+        Annealed(s0=-3, critical_power=-2, eta=1.3, relaxation=1.8, softness=0, max_iter=9),
+        Alternating(tol=0, max_iter=3),
+    ],
+    ids=["constant", "annealed", "alternating"],
+)
+@pytest.mark.parametrize("entropy_weight", [0.05, 1.0])
+def test_steps_of_several_kernels_are_those_of_the_equations(method, entropy_weight, threads):
+    X, seeds = data.cloud(300, 3), np.array([3, 50, 120, 299])
+    v = np.random.default_rng(3).uniform(0.2, 3, 300)
+    Ks = [dense(X, "gram"), dense(X, "features")]
+    factors = 1 / np.array([oracle.variance(K, v) for K in Ks])
+    # In these units the kernel variances are 1.
+    rule = EntropyRule(entropy_weight * v.sum())
+    members = [make_space(X, v, threads, kind) for kind in ("gram", "features")]
+    space = ProductSpace(members, [slice(None)] * 2, rule, factors)
+    result = solve(space, space.at(seeds[:, None]), method, [0])
+
+    powers = result.power_history[0]
+    A, a, objectives, weights = oracle.multi_run(
+        Ks, oracle.at_samples(seeds, 300), powers, entropy_weight, factors, v, method.relaxation
+    )
+    np.testing.assert_allclose(result.objective_history[0], objectives, rtol=1e-9)
+    np.testing.assert_allclose(result.kernel_weights_history[0], weights, rtol=1e-8)
+    np.testing.assert_allclose(result.kernel_weights[0], a, rtol=1e-8)
+    nearest = oracle.multi_distances(Ks, A, a * factors).min(axis=1)
+    penalty = entropy_weight * v.sum() * np.sum(a * np.log(2 * a))
+    assert penalty > 1e-4 * (v @ nearest)
+    assert result.inertia[0] == pytest.approx(v @ nearest, rel=1e-9)
+    assert result.cost[0] == pytest.approx(v @ nearest + penalty, rel=1e-9)

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from kernelmeans.solver import Alternating, Annealed, Ending, Hard, coldest_start
+from kernelmeans.solver import Alternating, Annealed, Constant, Ending, Hard, coldest_start
 from kernelmeans.solver.methods import LARGEST_POWER, Report
-from kernelmeans.solver.power import LENGTHS, SQUARES
+from kernelmeans.solver.power import DISTANCE, SQUARED_DISTANCE
 from kernelmeans.spaces import Centroids
 
 
 def test_the_papers_powers():
     method = Annealed(s0=-1.0, critical_power=-3.0, eta=1.04, anneal_every=5)
-    powers = [method.finite_power(step) for step in range(342)]
+    powers = [method.power_at(step) for step in range(342)]
     expected = [-(1.04 ** (step // 5)) for step in range(342)]
     np.testing.assert_allclose(powers, expected, rtol=1e-12)
 
@@ -19,7 +19,7 @@ def test_the_papers_powers():
 @pytest.mark.parametrize("s0", [-0.1, -1, -30])
 def test_powers_stay_finite_however_long_a_run_is(s0):
     method = Annealed(s0=s0, critical_power=-1, eta=3)
-    powers = np.array([method.finite_power(step) for step in range(10**4)])
+    powers = np.array([method.power_at(step) for step in range(10**4)])
     assert np.isfinite(powers).all()
     assert (np.diff(powers) <= 0).all()
     assert powers[-1] <= -LARGEST_POWER
@@ -29,43 +29,43 @@ def state_of(method, n_restarts):
     """The state before the first step, of centroids that nothing is asked of."""
     nothing = np.zeros((1, n_restarts, 1))
     centroids = Centroids((nothing,), np.zeros((1, 1, n_restarts)), np.ones((n_restarts, 1)))
-    return method.init(None, centroids), centroids
+    return method.init(None, centroids, range(n_restarts)), centroids
 
 
-def report_of(objective=0.0, softness=0.0, fingerprint=0, n_restarts=1):
+def report_of(objective=0.0, softness=0.0, labels_hash=0, n_restarts=1):
     values = (np.broadcast_to(np.asarray(x), n_restarts) for x in (objective, softness))
-    return Report((), np.ones((1, n_restarts)), *values, np.full(n_restarts, fingerprint))
+    return Report((), np.ones((1, n_restarts)), *values, np.full(n_restarts, labels_hash))
 
 
 def test_hard_steps_have_no_finite_power():
     state, centroids = state_of(Hard(), 2)
     for _ in range(3):
-        np.testing.assert_array_equal(Hard().power(state), [-np.inf, -np.inf])
-        Hard().step(state, None, centroids, report_of(n_restarts=2), [0, 0])
-    assert not Hard().anneals
+        np.testing.assert_array_equal(state.power, [-np.inf, -np.inf])
+        assert state.hard.all()
+        Hard().step(state, None, centroids, report_of(n_restarts=2))
 
 
 def test_hard_steps_end_when_labels_stay_or_go_in_circles():
     method = Hard()
     state, centroids = state_of(method, 1)
     endings = []
-    for objective, fingerprint in [(9.0, 1), (8.0, 2), (8.0, 3), (7.0, 3)]:
-        report = report_of(objective, fingerprint=fingerprint)
+    for objective, labels_hash in [(9.0, 1), (8.0, 2), (8.0, 3), (7.0, 3)]:
+        report = report_of(objective, labels_hash=labels_hash)
         endings.append(Ending(method.done(state, None, centroids, report)[0]))
-        method.step(state, None, centroids, report, [0])
+        method.step(state, None, centroids, report)
     # Other labels at the same cost, and then the same labels.
     assert endings == [Ending.RUNNING, Ending.RUNNING, Ending.CONVERGED, Ending.CONVERGED]
 
 
-@pytest.mark.parametrize(("loss", "first"), [(SQUARES, 9.0), (LENGTHS, np.inf)])
-def test_a_first_step_of_another_loss_is_not_judged(loss, first):
-    method = Alternating(tol=1e-3, loss=loss)
+@pytest.mark.parametrize(("cost", "first"), [(SQUARED_DISTANCE, 9.0), (DISTANCE, np.inf)])
+def test_a_first_step_that_weighs_otherwise_is_not_judged(cost, first):
+    method = Alternating(tol=1e-3, cost=cost)
     state, centroids = state_of(method, 1)
-    assert not method.loss_of(state).weighs
-    method.step(state, None, centroids, report_of(9.0), [0])
+    assert not method.step_cost(state).reweights
+    method.step(state, None, centroids, report_of(9.0))
     assert state.objective == first
-    assert method.loss_of(state).weighs == loss.weighs
-    method.step(state, None, centroids, report_of(8.0), [0])
+    assert method.step_cost(state).reweights == cost.reweights
+    method.step(state, None, centroids, report_of(8.0))
     for objective, ending in ((7.99, Ending.RUNNING), (7.999, Ending.CONVERGED)):
         assert method.done(state, None, centroids, report_of(objective)) == [ending]
 
@@ -97,17 +97,18 @@ def test_every_restart_hardens_in_the_end():
 
 
 def test_a_constant_power_never_hardens_and_settles_on_tol():
-    method = Annealed(s0=-9, critical_power=-4, eta=1, tol=1e-3)
-    assert not method.hardens(-9, method.critical_power, np.array([0.0])).any()
+    method = Constant(s0=-9, critical_power=-4, tol=1e-3)
     state, centroids = state_of(method, 3)
     state.objective = np.array([1.0, 1.0, np.inf])
     report = report_of([0.9995, 0.99, 1.0], n_restarts=3)
     expected = [Ending.CONVERGED, Ending.RUNNING, Ending.RUNNING]
     np.testing.assert_array_equal(method.done(state, None, centroids, report), expected)
+    method.step(state, None, centroids, report)
+    np.testing.assert_array_equal(state.power, [-9, -9, -9])
 
 
-def test_an_annealed_run_never_settles_on_tol():
-    method = Annealed(s0=-9, critical_power=-4, eta=1.01, tol=1)
+def test_an_annealed_run_does_not_end_where_the_objective_stays():
+    method = Annealed(s0=-9, critical_power=-4, eta=1.01)
     state, centroids = state_of(method, 1)
     state.objective = np.array([1.0])
     assert method.done(state, None, centroids, report_of(1.0)) == [Ending.RUNNING]
@@ -127,14 +128,14 @@ def test_centroids_collapse_until_well_below_the_critical_power(s0, power, answe
 def test_a_very_low_critical_power_is_passed_too(critical):
     # A very narrow kernel makes all samples orthogonal: s* is about -n / 2.
     method = Annealed(s0=coldest_start(critical), critical_power=critical, eta=1.06)
-    powers = [method.finite_power(step) for step in range(200)]
+    powers = [method.power_at(step) for step in range(200)]
     assert powers[0] <= critical
     assert method.hardens(powers[-1], method.critical_power, np.array([0.9])).all()
 
 
 def test_a_run_on_constant_data_hardens():
     method = Annealed(s0=-1, critical_power=-np.inf, eta=1.06)
-    assert method.hardens(method.finite_power(1000), method.critical_power, np.array([0.9])).all()
+    assert method.hardens(method.power_at(1000), method.critical_power, np.array([0.9])).all()
 
 
 def powers_of(method, softness):
@@ -144,10 +145,8 @@ def powers_of(method, softness):
     state, centroids = state_of(method, n_restarts)
     powers = []
     for now in softness:
-        powers.append(method.finite_power(state.time))
-        method.step(
-            state, None, centroids, report_of(softness=now, n_restarts=n_restarts), [0] * n_restarts
-        )
+        powers.append(method.power_at(state.time))
+        method.step(state, None, centroids, report_of(softness=now, n_restarts=n_restarts))
     return np.array(powers)
 
 
@@ -155,7 +154,7 @@ def powers_of(method, softness):
 def test_without_a_pace_each_step_counts(every):
     method = Annealed(s0=-2, critical_power=-1, eta=1.06, anneal_every=every)
     powers = powers_of(method, np.random.default_rng(0).uniform(size=30))
-    np.testing.assert_array_equal(powers[:, 0], [method.finite_power(step) for step in range(30)])
+    np.testing.assert_array_equal(powers[:, 0], [method.power_at(step) for step in range(30)])
 
 
 def test_a_pace_halves_the_growth_at_its_change_of_the_softness():
@@ -173,13 +172,13 @@ def test_a_restart_waits_for_its_own_samples_alone():
         np.testing.assert_array_equal(together[:, [r]], powers_of(method, softness[:, r]))
     state, centroids = state_of(method, 3)
     for now in softness[:4]:
-        method.step(state, None, centroids, report_of(softness=now, n_restarts=3), [0] * 3)
+        method.step(state, None, centroids, report_of(softness=now, n_restarts=3))
     going = np.array([True, False, True])
     state.keep(going)
     centroids.keep(going)
     report = report_of(softness=softness[4, [0, 2]], n_restarts=2)
-    method.step(state, None, centroids, report, [0] * 2)
-    np.testing.assert_array_equal(method.finite_power(state.time), together[5, [0, 2]])
+    method.step(state, None, centroids, report)
+    np.testing.assert_array_equal(method.power_at(state.time), together[5, [0, 2]])
 
 
 @pytest.mark.parametrize("s0", [-7.0, -1.0, -0.5])

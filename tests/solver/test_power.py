@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 import oracle
 from backends import NUMPY, over_backends
 from kernelmeans._arrays import namespace, to_numpy
-from kernelmeans.solver import shares
+from kernelmeans.solver import memberships
 from kernelmeans.solver.exchange import BOUNDLESS
 from kernelmeans.solver.power import (
-    LENGTHS,
+    DISTANCE,
     NEGLIGIBLE,
-    SQUARES,
+    SQUARED_DISTANCE,
     Weights,
     hard_weights,
     power_weights,
@@ -26,11 +26,11 @@ POWERS = [-0.1, -0.5, -1, -3.25, -17, -120, -1e3, -1e4]
 DTYPES = ["float32", "float64"]
 
 
-def weights_of(backend, d, power, v=None, loss=SQUARES):
+def weights_of(backend, d, power, v=None, cost=SQUARED_DISTANCE):
     """What `weigh` says of distances that one library holds, as NumPy's."""
     v = np.ones(d.shape[-1], d.dtype) if v is None else v
     d = backend.array(d)
-    weights = weigh(d, np.asarray(power, float), backend.array(v), loss)
+    weights = weigh(d, np.asarray(power, float), backend.array(v), cost)
     assert {namespace(part) for part in weights} == {namespace(d)}
     assert {part.device for part in weights} == {d.device}
     return Weights(*map(to_numpy, weights))
@@ -69,10 +69,10 @@ def test_powers_next_to_zero_keep_their_digits(backend, dtype, d):
     # Between the two lie terms of the order of s times the variance of the logarithms.
     between = 1e-6 * (np.var(np.log(d)) + np.ptp(np.log(d)))
     assert mean == pytest.approx(expected, rel=rtol + between)
-    shares = (1 / d) / (1 / d).sum()
-    np.testing.assert_allclose(values / values.sum(), shares, rtol=rtol + 1e-4, atol=1e-24)
+    memberships = (1 / d) / (1 / d).sum()
+    np.testing.assert_allclose(values / values.sum(), memberships, rtol=rtol + 1e-4, atol=1e-24)
     np.testing.assert_allclose(values.sum(), (mean / d).sum() / len(d), rtol=rtol + 1e-4)
-    assert certainty == pytest.approx(shares.max(), rel=rtol + 1e-4)
+    assert certainty == pytest.approx(memberships.max(), rel=rtol + 1e-4)
 
 
 @over_backends
@@ -157,18 +157,18 @@ def test_exchanged_samples_go_where_their_own_part_in_a_cluster_counts(backend, 
     rng = np.random.default_rng(3)
     d = rng.uniform(1, 1.4, (4, 2, 60)).astype(dtype)
     v = rng.uniform(0.5, 2, 60) if weighted else np.ones(60)
-    mass = rng.uniform(6, 12, (4, 2))
+    totals = rng.uniform(6, 12, (4, 2))
     # An only sample stays; of boundless clusters the nearest is joined.
-    mass[:, 1] = BOUNDLESS
-    d[1, 0, 7], v[7] = 0.1, mass[1, 0]
+    totals[:, 1] = BOUNDLESS
+    d[1, 0, 7], v[7] = 0.1, totals[1, 0]
     on = backend.array(d), backend.array(v.astype(dtype))
-    weights = hard_weights(*on, mass=mass)
+    weights = hard_weights(*on, cluster_weight=totals)
     labels = to_numpy(weights.labels)
     for i in range(60):
         own = int(d[:, 0, i].argmin())
-        costs = [m * v[i] * x / (m + v[i]) for m, x in zip(mass[:, 0], d[:, 0, i], strict=True)]
-        rest = mass[own, 0] - v[i]
-        costs[own] = mass[own, 0] * v[i] * d[own, 0, i] / rest if rest > 1e-6 else 0
+        costs = [m * v[i] * x / (m + v[i]) for m, x in zip(totals[:, 0], d[:, 0, i], strict=True)]
+        rest = totals[own, 0] - v[i]
+        costs[own] = totals[own, 0] * v[i] * d[own, 0, i] / rest if rest > 1e-6 else 0
         assert costs[labels[0, i]] == pytest.approx(min(costs), rel=1e-5)
         assert to_numpy(weights.values)[:, 0, i].argmax() == labels[0, i]
     assert labels[0, 7] == 1
@@ -177,16 +177,16 @@ def test_exchanged_samples_go_where_their_own_part_in_a_cluster_counts(backend, 
 
 
 @over_backends
-@pytest.mark.parametrize("loss", [SQUARES, LENGTHS], ids=["squares", "lengths"])
+@pytest.mark.parametrize("cost", [SQUARED_DISTANCE, DISTANCE], ids=["squared", "plain"])
 @pytest.mark.parametrize(
     "power", [[-2, -np.inf, -5], [-np.inf, -1, -np.inf], [-np.inf] * 3, [-1, -2, -3]]
 )
-def test_a_mixed_batch_is_its_restarts_one_by_one(backend, power, loss):
+def test_a_mixed_batch_is_its_restarts_one_by_one(backend, power, cost):
     d = np.random.default_rng(1).uniform(0.1, 5, (4, 3, 50))
     v = np.random.default_rng(2).uniform(0, 3, 50)
-    together = weights_of(backend, d, power, v, loss)
+    together = weights_of(backend, d, power, v, cost)
     for r, s in enumerate(power):
-        alone = weights_of(backend, d[:, [r]], [s], v, loss)
+        alone = weights_of(backend, d[:, [r]], [s], v, cost)
         np.testing.assert_array_equal(together.values[:, r], alone.values[:, 0])
         np.testing.assert_array_equal(together.means[r], alone.means[0])
         np.testing.assert_array_equal(together.certainty[r], alone.certainty[0])
@@ -195,10 +195,10 @@ def test_a_mixed_batch_is_its_restarts_one_by_one(backend, power, loss):
 
 @over_backends
 @pytest.mark.parametrize("s", [-0.5, -4, -np.inf])
-def test_shares_of_a_sample_sum_to_one(backend, s):
+def test_memberships_of_a_sample_sum_to_one(backend, s):
     d = np.random.default_rng(1).uniform(0.1, 5, (4, 50))
     given = backend.array(d)
-    got = to_numpy(shares(given, s, floor=1e-9))
+    got = to_numpy(memberships(given, s, floor=1e-9))
     np.testing.assert_allclose(got.sum(axis=0), 1, rtol=1e-14)
     np.testing.assert_array_equal(got.argmax(axis=0), d.argmin(axis=0))
     np.testing.assert_array_equal(d, to_numpy(given))
@@ -228,14 +228,14 @@ def test_sample_weights_multiply_the_weights_alone(backend, s):
 
 @over_backends
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("loss", [SQUARES, LENGTHS], ids=["squares", "lengths"])
-def test_every_library_has_the_weights_that_numpy_has(backend, dtype, loss):
+@pytest.mark.parametrize("cost", [SQUARED_DISTANCE, DISTANCE], ids=["squared", "plain"])
+def test_every_library_has_the_weights_that_numpy_has(backend, dtype, cost):
     d = 10.0 ** np.random.default_rng(1).uniform(-3, 3, (5, 3, 200))
     d, v = d.astype(dtype), np.random.default_rng(2).uniform(0, 3, 200).astype(dtype)
     power = [-1.5, -np.inf, -30]
     rtol = 2e-4 if dtype == "float32" else 1e-12
     for got, expected in zip(
-        weights_of(backend, d, power, v, loss), weights_of(NUMPY, d, power, v, loss), strict=True
+        weights_of(backend, d, power, v, cost), weights_of(NUMPY, d, power, v, cost), strict=True
     ):
         assert got.dtype == expected.dtype
         np.testing.assert_allclose(got, expected, rtol, atol=1e-24)

@@ -15,7 +15,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit, Fourier, Nystroem, approximate
 from kernelmeans.rows import open_rows
-from kernelmeans.solver import Annealed, Hard, solve
+from kernelmeans.solver import Annealed, Constant, Hard, solve
 from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, stream
 from oracle import rbf
 from spaces.conformance import N, SpaceConformance
@@ -321,7 +321,7 @@ class TestPartsMakeNoDifference:
     SCHEDULES = (
         Hard(max_iter=200),
         Annealed(s0=-3.0, critical_power=-2.0, eta=1.06, relaxation=1.8, softness=0.01),
-        Annealed(s0=-3.0, critical_power=-2.0, eta=1.0, max_iter=60),
+        Constant(s0=-3.0, critical_power=-2.0, max_iter=60),
     )
 
     def maps(self, name, X):

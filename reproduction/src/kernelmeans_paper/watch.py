@@ -12,7 +12,7 @@ import numpy as np
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Annealed, Method, solve
+from kernelmeans.solver import Constant, Method, solve
 from kernelmeans.solver.seeding import from_weights
 from kernelmeans.spaces import Centroids, GramSpace
 from kernelmeans_paper.arrays import Array
@@ -40,7 +40,7 @@ def coefficients_of_a_fit(K: Array, weights: Array, estimator: KernelPowerKMeans
 
 def coefficients_at_a_power(K: Array, weights: Array, power: float, steps: int) -> list[Array]:
     """The same of plain steps at one power, which neither end by themselves nor are shaken."""
-    schedule = Annealed(s0=power, critical_power=np.inf, tol=-1.0, max_iter=steps)
+    schedule = Constant(s0=power, critical_power=np.inf, tol=-1.0, max_iter=steps)
     return _watched(K, weights, lambda space: schedule)
 
 

@@ -51,10 +51,10 @@ def predict(**chosen: Any) -> None:
     """
     _require_for(chosen["data"])
 
-    from kernelmeans.cli.job import PredictJob, run_predict
+    from kernelmeans.cli.job import Job, run_predict
 
     with warnings_as_lines(quiet=chosen["quiet"]):
-        run_predict(PredictJob.of(chosen))
+        run_predict(Job.of(chosen), chosen["model"])
 
 
 @app.command(cls=options.GroupedCommand, takes=options.for_demo)

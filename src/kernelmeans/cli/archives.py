@@ -10,9 +10,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from kernelmeans._devices import readable
 from kernelmeans._text import listed
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.memory import readable
 
 # NumPy and skops write these. Others unpack to more, or need much memory to unpack at all.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -35,7 +35,7 @@ class Header(NamedTuple):
 
 
 @contextmanager
-def opened(path: Path, file: Path | IO[bytes], max_bytes: float) -> Iterator[zipfile.ZipFile]:
+def open_archive(path: Path, file: Path | IO[bytes], max_bytes: float) -> Iterator[zipfile.ZipFile]:
     """Open an archive unless it would unpack to too many bytes; no member is read beyond its size.
 
     Parameters
@@ -51,14 +51,14 @@ def opened(path: Path, file: Path | IO[bytes], max_bytes: float) -> Iterator[zip
         members = archive.infolist()
         if any(info.compress_type not in _COMPRESSIONS or info.flag_bits & 1 for info in members):
             raise BadInputError(
-                f"{path}: is an archive packed in an unusual way; write it again with "
+                f"{path}: the archive is packed in an unusual way; write it again with "
                 "numpy.savez_compressed, scipy.sparse.save_npz or kernelmeans fit"
             )
-        refuse_beyond(path, sum(info.file_size for info in members), max_bytes)
+        check_size(path, sum(info.file_size for info in members), max_bytes)
         yield archive
 
 
-def refuse_beyond(path: Path, size: float, max_bytes: float) -> None:
+def check_size(path: Path, size: float, max_bytes: float) -> None:
     """Refuse a file that would take more memory than allowed."""
     if size > max_bytes:
         raise BadInputError(
@@ -67,10 +67,10 @@ def refuse_beyond(path: Path, size: float, max_bytes: float) -> None:
         )
 
 
-def refuse_shape(path: Path, shape: tuple[int, int], max_bytes: float) -> None:
+def check_shape(path: Path, shape: tuple[int, int], max_bytes: float) -> None:
     """Refuse a shape whose labels or names alone take too much memory, however small the file."""
     rows, columns = shape
-    refuse_beyond(path, max(_ROW_BYTES * rows, _COLUMN_BYTES * columns), max_bytes)
+    check_size(path, max(_ROW_BYTES * rows, _COLUMN_BYTES * columns), max_bytes)
 
 
 def array_header(path: Path, archive: zipfile.ZipFile, name: str) -> Header:
@@ -138,7 +138,7 @@ def read_npz(path: Path, max_bytes: float) -> Any:
     ndarray or sparse matrix of shape (n_rows, n_columns)
         Real numbers; sparse ones in CSR format, with every index checked.
     """
-    with opened(path, path, max_bytes) as archive:
+    with open_archive(path, path, max_bytes) as archive:
         found = {name: array_header(path, archive, name) for name in archive.namelist()}
     headers = {name.removesuffix(".npy"): header for name, header in found.items()}
     with np.load(path, allow_pickle=False) as arrays:
@@ -171,7 +171,7 @@ def _matrix_name(path: Path, headers: dict[str, Header]) -> str:
 def _read_sparse(path: Path, shape: Header, arrays: Any, max_bytes: float) -> Any:
     if shape.shape != (2,) or shape.dtype.kind not in "iu":
         raise BadInputError(f"{path}: its shape is not two whole numbers")
-    refuse_shape(path, arrays["shape"].tolist(), max_bytes)
+    check_shape(path, arrays["shape"].tolist(), max_bytes)
     try:
         matrix = scipy.sparse.load_npz(path)
         check_sparse(matrix)

@@ -1,6 +1,5 @@
 """From a table to the data of a fit: the chosen columns, which must hold finite numbers."""
 
-import math
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ import scipy.sparse
 
 from kernelmeans._text import meant
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.tables import Table, blocks
+from kernelmeans.cli.tables import Table, blocks, flat
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,33 +61,22 @@ class Data:
     weights: Any = None
 
 
-def load_data(
-    table: Table,
-    choice: ColumnChoice,
-    dtype: str,
-    max_numbers: float = math.inf,
-) -> Data:
-    """Take the chosen columns of `table`; all of them must hold finite numbers.
-
-    Columns of a table on disk stay there if they hold more than `max_numbers`.
-    """
+def load_data(table: Table, choice: ColumnChoice, dtype: str) -> Data:
+    """Take the chosen columns of `table`; all of them must hold finite numbers."""
     columns = choice.features(table)
-    X = finite_matrix(table, columns, dtype, max_numbers)
+    X = finite_matrix(table, columns, dtype)
     if table.named:
         _warn_of_row_numbers(X, columns)
     labels = None if choice.label_column is None else _classes(table, choice.label_column)
     weights = None
     if choice.weight_column is not None:
-        weights = finite_matrix(table, [choice.weight_column], dtype)
-        weights = (weights.toarray() if scipy.sparse.issparse(weights) else weights).ravel()
+        weights = flat(finite_matrix(table, [choice.weight_column], dtype))
     return Data(X, columns, labels, weights)
 
 
-def finite_matrix(
-    table: Table, names: Sequence[str], dtype: str, max_numbers: float = math.inf
-) -> Any:
+def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:
     """Return columns of `table` as numbers; NaN, inf and missing values are errors."""
-    X = table.matrix(names, dtype, max_numbers)
+    X = table.matrix(names, dtype)
     bad = [entry for block, values in blocks(X) for entry in _not_finite(values, block.start)]
     if bad:
         row, column = bad[0]

@@ -26,7 +26,6 @@ import click
 
 from kernelmeans._text import bounded
 
-INTERRUPTED = 130
 #: A terminal that closes, and a polite kill. Windows knows no SIGHUP.
 _SIGNALS = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
 #: Packages that the command line does not depend on, and the extras that install them.
@@ -62,7 +61,7 @@ class FriendlyGroup(click.Group):
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("Interrupted: no half-written file is left behind.", err=True)
-            ctx.exit(INTERRUPTED)
+            ctx.exit(128 + signal.SIGINT)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except MemoryError as error:

@@ -1,9 +1,9 @@
 """The work of the commands: read, fit or predict, and only then write."""
 
-import inspect
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,21 +16,19 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans._devices import HOST
 from kernelmeans._text import bounded, listed
 from kernelmeans.cli import outputs
-from kernelmeans.cli.archives import refuse_beyond
+from kernelmeans.cli.archives import check_size
 from kernelmeans.cli.data import ColumnChoice, Data, finite_matrix, load_data
 from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.model import Model, damaged_model_errors, load_model
-from kernelmeans.cli.progress import progress
-from kernelmeans.cli.summary import as_text, fit_summary, summarized
-from kernelmeans.cli.tables import LOADED_FRACTION, PreparedRows, Table, blocks, loaded, read_table
+from kernelmeans.cli.outputs import Writer, as_json
+from kernelmeans.cli.progress import timed_fit
+from kernelmeans.cli.summary import as_text, fit_summary, percent_above, summarized
+from kernelmeans.cli.tables import PreparedRows, Table, blocks, loaded, read_table
 from kernelmeans.cli.views import FoundViews, Views, read_views
-from kernelmeans.memory import budget_bytes
 from kernelmeans.rows import Rows
-
-#: Fraction by which equal costs may differ.
-ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,12 +80,12 @@ class Job:
     def budget(self) -> int:
         """Return the bytes that the command may take."""
         with estimator_errors():
-            return budget_bytes(self.memory_budget)
+            return HOST.budget(self.memory_budget).n_bytes
 
     def report(self, content: dict[str, Any]) -> None:
         """Print a summary on stdout."""
         if self.as_json:
-            click.echo(outputs.as_json(content))
+            click.echo(as_json(content))
         elif not self.quiet:
             click.echo(as_text(content))
 
@@ -155,13 +153,6 @@ class FitJob(Job, ColumnChoice):
         return files
 
 
-@dataclass(frozen=True, kw_only=True)
-class PredictJob(Job):
-    """A prediction."""
-
-    model: Path
-
-
 @dataclass(frozen=True)
 class Fitted:
     """The fitted model, and with ``--compare`` plain kernel k-means from the same start."""
@@ -169,18 +160,17 @@ class Fitted:
     annealed: KernelPowerKMeans | MultiKernelPowerKMeans
     Z: Any
     scaler: StandardScaler | None
-    views: FoundViews | None
     seconds: float
     plain: KernelKMeans | None = None
     plain_seconds: float = 0.0
+    percent_above_plain: float = 0.0
 
     @property
     def model(self) -> KernelPowerKMeans | MultiKernelPowerKMeans | KernelKMeans:
         """The model of lower cost."""
-        annealed, plain = self.annealed, self.plain
-        if plain is not None and annealed.inertia_ > (1 + ROUNDING) * plain.inertia_:
-            return plain
-        return annealed
+        if self.plain is not None and self.percent_above_plain > 0:
+            return self.plain
+        return self.annealed
 
     @property
     def pipeline(self) -> Pipeline:
@@ -195,69 +185,71 @@ def run_fit(job: FitJob) -> None:
     outputs.check_writable(files.values(), source=job.data, force=job.force)
     views = None if job.views is None else read_views(job.views)
     refusals = nullcontext if views is None else views.errors
+    estimator: Any = (
+        KernelPowerKMeans(**job.parameters)
+        if views is None
+        else MultiKernelPowerKMeans(**views.parameters, **job.parameters)
+    )
     with estimator_errors(), refusals():
-        _estimator(job, views)._validate_params()
+        estimator._validate_params()
     data, found = _load(job, views)
+    if found is not None:
+        estimator.set_params(kernels=found.kernels)
     with estimator_errors(), refusals():
-        fitted = fit(job, data, found)
+        fitted = fit(job, data, estimator)
     model = fitted.model
-    summary = fit_summary(job, data, fitted, files)
+    summary = fit_summary(job, data, fitted, found, files)
     memberships = model.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
     model.set_params(device=None)  # the machine that predicts may have no such device
-    writers = {
+    writers: dict[Path, Writer] = {
         files["labels"]: outputs.labels_writer(model.labels_, memberships),
         files["model"]: Model(fitted.pipeline, data.columns, job.dtype).write,
-        files["summary"]: outputs.json_writer(summary),
+        files["summary"]: lambda file: file.write(as_json(summary).encode() + b"\n"),
     }
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        names = None if found is None else [name for name, _ in found.kernels]
+        names = None if found is None else found.names
         figure = plot_fit(model, fitted.Z, kernel_names=names)
-        writers[files["plot"]] = outputs.figure_writer(figure, files["plot"])
+        picture = files["plot"].suffix[1:].lower()
+        writers[files["plot"]] = partial(figure.savefig, format=picture)
     outputs.write_all(writers)
     job.report(summary)
 
 
-def fit(job: FitJob, data: Data, views: FoundViews | None) -> Fitted:
+def fit(job: FitJob, data: Data, estimator: Any) -> Fitted:
     """Scale the data and fit them, and plain kernel k-means too if the job compares."""
     scaler = _scaler(job, data)
     Z = data.X if scaler is None else _scaled(scaler, data.X)
-    model, given = _estimator(job, views), job.parameters
-    with progress(model, "clustering", quiet=job.quiet) as seconds:
-        model.fit(Z, sample_weight=data.weights)
-    fitted = Fitted(model, Z, scaler, views, seconds())
+    seconds = timed_fit(estimator, "clustering", Z, data.weights, quiet=job.quiet)
+    fitted = Fitted(estimator, Z, scaler, seconds)
     if not job.compare:
         return fitted
-    shared = inspect.signature(KernelKMeans).parameters.keys() - {"n_swaps"}
-    plain = KernelKMeans(**{name: given[name] for name in shared & given.keys()})
-    with progress(plain, "comparing with plain k-means", quiet=job.quiet) as seconds:
-        plain.fit(Z, sample_weight=data.weights)
-    return replace(fitted, plain=plain, plain_seconds=seconds())
+    shared = KernelKMeans().get_params().keys() - {"n_swaps"}
+    plain = KernelKMeans(**{name: job.parameters[name] for name in shared & job.parameters.keys()})
+    title = "comparing with plain k-means"
+    seconds = timed_fit(plain, title, Z, data.weights, quiet=job.quiet)
+    costs, scale = (estimator.inertia_, plain.inertia_), estimator.objective_history_[0]
+    return replace(
+        fitted, plain=plain, plain_seconds=seconds, percent_above_plain=percent_above(*costs, scale)
+    )
 
 
-def _estimator(job: FitJob, views: Views | FoundViews | None) -> Any:
-    if views is None:
-        return KernelPowerKMeans(**job.parameters)
-    return MultiKernelPowerKMeans(**views.parameters, **job.parameters)
-
-
-def run_predict(job: PredictJob) -> None:
+def run_predict(job: Job, model_file: Path) -> None:
     """Assign the rows of a table to the clusters of a model and write their labels."""
     file = job.place(job.labels, ".labels.csv")
     outputs.check_writable([file], source=job.data, force=job.force)
     budget = job.budget()
-    model = load_model(job.model, budget)
+    model = load_model(model_file, budget)
     table = read_table(job.data, header=job.header, budget=budget)
-    columns = _model_columns(table, model, job)
-    X = finite_matrix(table, columns, model.dtype, _max_numbers(budget, model.dtype))
+    X = finite_matrix(table, _model_columns(table, model, job), model.dtype)
 
     def labels_of(block: tuple[slice, Any]) -> Any:
         return model.pipeline.predict(block[1])
 
-    with estimator_errors(), damaged_model_errors(job.model):
+    with estimator_errors(), damaged_model_errors(model_file):
         # A loop would hold its last block in memory while the next is read.
         labels = np.concatenate(list(map(labels_of, blocks(X))))
     outputs.write_all({file: outputs.labels_writer(labels)})
@@ -277,11 +269,6 @@ def write_digits(path: Path, label: str, *, force: bool) -> None:
     outputs.write_all({path: frame.write_csv})
 
 
-def _max_numbers(budget: int, dtype: str) -> float:
-    """How many numbers of a table may be in memory."""
-    return LOADED_FRACTION * budget / np.dtype(dtype).itemsize
-
-
 def _load(job: FitJob, views: Views | None) -> tuple[Data, FoundViews | None]:
     """Read the table; columns of no view are left out, with a note."""
     budget = job.budget()
@@ -295,15 +282,15 @@ def _load(job: FitJob, views: Views | None) -> tuple[Data, FoundViews | None]:
         if ignored := [name for name in features if name not in seen]:
             job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
         choice = replace(choice, columns=found.columns)
-    data = load_data(table, choice, job.dtype, _max_numbers(budget, job.dtype))
+    data = load_data(table, choice, job.dtype)
     if isinstance(data.X, Rows) and job.pairwise:
         # A fit with a kernel matrix or a graph holds little else, so all of the budget is allowed.
-        refuse_beyond(job.data, data.X.nbytes, budget)
+        check_size(job.data, data.X.nbytes, budget)
         data = replace(data, X=loaded(data.X))
     elif isinstance(data.X, Rows):
         job.note(
-            f"{job.data} stays on disk, because it has more numbers than a quarter of the "
-            "memory budget holds: it is read block by block"
+            f"{job.data} stays on disk and is read block by block, because it would take more "
+            "than a quarter of the memory budget"
         )
     return data, found
 

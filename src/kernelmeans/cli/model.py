@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
 from kernelmeans._text import shortened
-from kernelmeans.cli.archives import array_header, check_sparse, opened, refuse_beyond
+from kernelmeans.cli.archives import array_header, check_size, check_sparse, open_archive
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.spaces import Predictor, ProductPredictor
 
@@ -145,13 +145,13 @@ def check_archive(path: Path, max_bytes: float) -> None:
     ValueError
         If it is damaged.
     """
-    with opened(path, path, max_bytes) as archive:
+    with open_archive(path, path, max_bytes) as archive:
         members = [name for name in archive.namelist() if name != _PLAN]
         sizes = {name: _unpacked_bytes(path, archive, name, max_bytes) for name in members}
-        refuse_beyond(Path(f"{path}: {_PLAN}"), archive.getinfo(_PLAN).file_size, _PLAN_BYTES)
+        check_size(Path(f"{path}: {_PLAN}"), archive.getinfo(_PLAN).file_size, _PLAN_BYTES)
         plan = _Plan()
         plan.count(json.loads(archive.read(_PLAN)))
-    refuse_beyond(path, sum(sizes[name] for name in plan.files), max_bytes)
+    check_size(path, sum(sizes[name] for name in plan.files), max_bytes)
     if plan.foreign:
         raise BadInputError(
             f"{path}: refused, because it holds types that no kernelmeans model has: "
@@ -165,7 +165,7 @@ def _unpacked_bytes(path: Path, archive: zipfile.ZipFile, name: str, max_bytes: 
     if not name.endswith(".npz"):
         raise ValueError(f"it has a member {name!r}, which no model has")
     # In memory, because each jump in a compressed file unpacks it from the beginning again.
-    with opened(path, io.BytesIO(archive.read(name)), max_bytes) as inner:
+    with open_archive(path, io.BytesIO(archive.read(name)), max_bytes) as inner:
         return sum(array_header(path, inner, each).nbytes for each in inner.namelist())
 
 

@@ -69,10 +69,11 @@ def documented(file: Path, name: str) -> dict[str, Documented]:
     dict of Documented
         The documentation of each parameter that has a default.
     """
-    found = [
-        node for node in ast.parse(file.read_text("utf-8")).body if isinstance(node, ast.ClassDef)
+    (owner,) = [
+        node
+        for node in ast.parse(file.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and node.name == name
     ]
-    (owner,) = [node for node in found if node.name == name]
     defaults: dict[str, ast.expr | None] = {}
     for node in owner.body:
         if isinstance(node, ast.AnnAssign):

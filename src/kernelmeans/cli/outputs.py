@@ -1,18 +1,21 @@
-"""The files that a command writes: refused before any work, or written completely."""
+"""The files that a command writes: refused before any work, or complete, or not there at all."""
 
+import errno
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+import stat
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, BinaryIO
 
 import numpy as np
 import polars as pl
 
-from kernelmeans.cli import files as atomic
 from kernelmeans.cli.errors import BadInputError, FailedError
-from kernelmeans.cli.files import Writer
+
+Writer = Callable[[BinaryIO], object]
 
 
 def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None = None) -> None:
@@ -36,7 +39,7 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
         raise BadInputError(f"{source}: the input would be overwritten; name another output")
     try:
         for path in targets:
-            atomic.refuse_special(path)
+            _check_ordinary(path)
         existing = [path for path in targets if path.exists()]
     except OSError as error:
         raise BadInputError(
@@ -56,7 +59,7 @@ def _try_folder(folder: Path) -> None:
     """Make the folder and a file in it: permissions alone do not tell whether that works."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        trial = atomic.temporary_path(folder / "kernelmeans")
+        trial = temporary_path(folder / "kernelmeans")
         trial.touch(exist_ok=False)
         trial.unlink()
     except OSError as error:
@@ -64,11 +67,55 @@ def _try_folder(folder: Path) -> None:
 
 
 def write_all(writers: Mapping[Path, Writer]) -> None:
-    """Write several files as `kernelmeans.cli.files.write_all` does; failure is a message."""
+    """Write several files: all of them, or none unless a renaming fails.
+
+    Each file is first written in full under a temporary name in its folder.
+
+    Parameters
+    ----------
+    writers : mapping of Path to callable
+        A function for each file, which writes to it as a binary file.
+
+    Raises
+    ------
+    FailedError
+        If a file cannot be written, or something other than an ordinary file has its name.
+    """
+    temporary: dict[Path, Path] = {}
     try:
-        atomic.write_all(writers)
+        for path, write in writers.items():
+            _check_ordinary(path)
+            with (hidden := temporary_path(path)).open("xb") as file:
+                temporary[path] = hidden
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+        for path, written in temporary.items():
+            _check_ordinary(path)  # it may be new
+            os.replace(written, path)
     except OSError as error:
-        raise FailedError(f"cannot write {error.filename}: {error.strerror}") from error
+        raise FailedError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        for written in temporary.values():
+            written.unlink(missing_ok=True)
+
+
+def _check_ordinary(path: Path) -> None:
+    """Refuse to replace a link, pipe, device or folder by a file."""
+    try:
+        mode = path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if not stat.S_ISREG(mode):
+        kinds = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}
+        kind = kinds.get(stat.S_IFMT(mode), "no ordinary file")
+        raise OSError(errno.EEXIST, f"it is {kind}, and would be replaced by a file", str(path))
+
+
+def temporary_path(path: Path) -> Path:
+    """A name in the same folder that no other process uses, or used before it was killed."""
+    # Only a part of the name, because it may be as long as names may be.
+    return path.with_name(f".{path.name[:50]}.{token_hex(4)}.tmp")
 
 
 def labels_writer(labels: Any, memberships: Any = None) -> Writer:
@@ -77,11 +124,6 @@ def labels_writer(labels: Any, memberships: Any = None) -> Writer:
     if memberships is not None:
         columns |= {f"membership_{j}": column for j, column in enumerate(memberships.T)}
     return pl.DataFrame(columns).write_csv
-
-
-def json_writer(content: dict[str, Any]) -> Writer:
-    """Write `content` as JSON."""
-    return lambda file: file.write(as_json(content).encode() + b"\n")
 
 
 def as_json(content: dict[str, Any]) -> str:
@@ -95,12 +137,3 @@ def _finite(content: Any) -> Any:
     if isinstance(content, list | tuple):
         return [_finite(value) for value in content]
     return None if isinstance(content, float) and not math.isfinite(content) else content
-
-
-def figure_writer(figure: Any, path: Path) -> Writer:
-    """Write a matplotlib figure in the format that the suffix of `path` names."""
-
-    def write(file: BinaryIO) -> None:
-        figure.savefig(file, format=path.suffix[1:].lower())
-
-    return write

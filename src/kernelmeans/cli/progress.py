@@ -1,10 +1,8 @@
-"""One progress bar over the steps of a fit, on stderr."""
+"""A fit with a progress bar of its steps, on stderr."""
 
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -56,23 +54,16 @@ def step_status(metadata: dict[str, Any]) -> str:
     return f"step {metadata['step']}, {phase}, restarts finished {finished}/{restarts}"
 
 
-@contextmanager
-def progress(estimator: Any, title: str, *, quiet: bool) -> Iterator[Callable[[], float]]:
-    """Show progress if stderr is a terminal and this scikit-learn has callbacks.
+def timed_fit(estimator: Any, title: str, X: Any, sample_weight: Any, *, quiet: bool) -> float:
+    """Fit, and return the seconds that it took.
 
-    The bar is removed afterwards, because it is not part of the fitted model.
-
-    Yields
-    ------
-    callable
-        Returns the seconds since the beginning.
+    The bar is shown if stderr is a terminal and this scikit-learn has callbacks.
     """
     begin = time.perf_counter()
     shows = not quiet and sys.stderr.isatty() and hasattr(estimator, "set_callbacks")
     if shows:
         estimator.set_callbacks(StepBar(title))
-    try:
-        yield lambda: time.perf_counter() - begin
-    finally:
-        if shows:
-            estimator.set_callbacks()
+    estimator.fit(X, sample_weight=sample_weight)
+    if shows:
+        estimator.set_callbacks()  # the bar is not part of the fitted model
+    return time.perf_counter() - begin

@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 import kernelmeans
 from kernelmeans._text import counted, shortened
 from kernelmeans.cli.data import Data
+from kernelmeans.cli.views import FoundViews
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import FitJob, Fitted
@@ -19,10 +20,12 @@ _WIDTH = 78
 _INDENT = 18
 # Kernels that the text lists.
 _KERNELS = 12
+# Fraction of the first objective by which equal costs may differ.
+_ROUNDING = 1e-6
 
 
 def fit_summary(
-    job: "FitJob", data: Data, fitted: "Fitted", files: dict[str, Path]
+    job: "FitJob", data: Data, fitted: "Fitted", views: FoundViews | None, files: dict[str, Path]
 ) -> dict[str, Any]:
     """Return the summary of a fit, ready for JSON."""
     model, annealed = fitted.model, fitted.annealed
@@ -31,7 +34,7 @@ def fit_summary(
     summary: dict[str, Any] = {
         **summarized(job.data, model.labels_, model.n_clusters, features),
         "cost": float(model.inertia_),
-        **({} if fitted.plain is None else _comparison(annealed, fitted.plain, fitted)),
+        **({} if fitted.plain is None else _comparison(fitted, fitted.plain)),
         "critical_power": float(annealed.critical_power_),
         "start_power": float(annealed.power_history_[0]),
         "steps": int(annealed.n_iter_),
@@ -42,7 +45,7 @@ def fit_summary(
             name: "inf" if isinstance(value, float) and value == math.inf else value
             for name, value in model.get_params().items()
         },
-        **(_kernel(model) if fitted.views is None else {"kernels": fitted.views.describe(model)}),
+        **(_kernel(model) if views is None else {"kernels": views.describe(model)}),
         "approximation": {
             "kind": model.approximation_,
             "reason": model.approximation_reason_,
@@ -72,18 +75,16 @@ def summarized(source: Path, labels: Any, n_clusters: int, more: dict[str, Any])
     }
 
 
-def _comparison(annealed: Any, plain: Any, fitted: "Fitted") -> dict[str, Any]:
+def _comparison(fitted: "Fitted", plain: Any) -> dict[str, Any]:
     return {
-        "annealed_cost": float(annealed.inertia_),
+        "annealed_cost": float(fitted.annealed.inertia_),
         "plain": {
             "cost": float(plain.inertia_),
             "steps": int(plain.n_iter_),
             "seconds": fitted.plain_seconds,
         },
-        "percent_above_plain": percent_above(
-            annealed.inertia_, plain.inertia_, scale=annealed.objective_history_[0]
-        ),
-        "written": "annealed" if fitted.model is annealed else "plain",
+        "percent_above_plain": fitted.percent_above_plain,
+        "written": "plain" if fitted.model is plain else "annealed",
     }
 
 
@@ -105,9 +106,9 @@ def percent_above(cost: float, reference: float, scale: float) -> float:
     Differences within rounding, on the given scale, count as 0.
     """
     difference = float(cost - reference)
-    if abs(difference) <= 1e-6 * abs(scale):
+    if abs(difference) <= _ROUNDING * abs(scale):
         return 0.0
-    return 100.0 * difference / float(reference) if reference else math.inf
+    return 100.0 * difference / abs(float(reference)) if reference else math.inf
 
 
 def as_text(summary: dict[str, Any]) -> str:
@@ -145,8 +146,8 @@ def _graph(graph: dict[str, Any] | None) -> str:
     if graph is None:
         return ""
     count = graph["n_neighbors"]
-    neighbours = "as given" if count is None else counted(count, "neighbour")
-    return f"{neighbours}, {counted(graph['pieces'], 'piece')}, heat for t = {graph['t']:.3g}"
+    neighbors = "as given" if count is None else counted(count, "neighbour")
+    return f"{neighbors}, {counted(graph['pieces'], 'piece')}, heat for t = {graph['t']:.3g}"
 
 
 def _cost(summary: dict[str, Any]) -> str:
@@ -156,10 +157,9 @@ def _cost(summary: dict[str, Any]) -> str:
     percent = summary["percent_above_plain"]
     plain = "plain kernel k-means from the same start"
     if summary["written"] == "plain":
-        above = 100 * (summary["annealed_cost"] / summary["cost"] - 1)
         return (
-            f"{summary['cost']:.6g}, of {plain}, whose labels are written: the annealed run "
-            f"ended {above:.2g} % higher ({summary['annealed_cost']:.6g}). "
+            f"{summary['cost']:.6g}, by {plain}, whose labels are written. The annealed run "
+            f"ended {percent:.2g} % higher ({summary['annealed_cost']:.6g}). "
             "More --n-swaps may do better."
         )
     verdict = "the same as" if abs(percent) < 0.005 else f"{-percent:.2f} % lower than"
@@ -211,5 +211,5 @@ def _power(summary: dict[str, Any]) -> str:
     critical = round(summary["critical_power"], 6)  # 0 for clear clusters, except for rounding
     return (
         f"from {summary['start_power']:.3g} (critical power {critical:.3g}), "
-        f"{steps} with those of swap moves"
+        f"{steps}, those of swap moves included"
     )

@@ -17,7 +17,7 @@ import polars as pl
 import scipy.sparse
 
 from kernelmeans._text import listed, shortened
-from kernelmeans.cli.archives import read_npz, refuse_shape
+from kernelmeans.cli.archives import check_shape, read_npz
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.rows import Rows, open_rows
 
@@ -56,6 +56,7 @@ class FrameTable:
     source: Path
     frame: pl.LazyFrame
     named: bool = True
+    budget: float = math.inf
 
     @cached_property
     def names(self) -> list[str]:
@@ -67,7 +68,7 @@ class FrameTable:
         """Rows and columns."""
         return self.frame.select(pl.len()).collect().item(), len(self.names)
 
-    def matrix(self, names: Sequence[str], dtype: str, max_numbers: float = math.inf) -> Any:
+    def matrix(self, names: Sequence[str], dtype: str) -> Any:
         """Return these columns as numbers, NaN where a value is missing.
 
         Parameters
@@ -76,15 +77,14 @@ class FrameTable:
             The columns.
         dtype : str
             The precision.
-        max_numbers : float
-            Numbers that may be loaded. If there are more, Parquet files stay on disk.
 
         Returns
         -------
         ndarray or Rows of shape (n_rows, n_names)
-            The numbers.
+            The numbers; those of large Parquet files stay on disk.
         """
-        if self.shape[0] * len(names) > max_numbers and self.source.suffix.lower() == ".parquet":
+        size = self.shape[0] * len(names) * np.dtype(dtype).itemsize
+        if self.source.suffix.lower() == ".parquet" and size > LOADED_FRACTION * self.budget:
             try:
                 rows = PreparedRows(open_rows(self.source, names), dtype)
             except ValueError as error:
@@ -140,6 +140,7 @@ class ArrayTable:
     source: Path
     array: Any
     named: bool = False
+    budget: float = math.inf
 
     @property
     def names(self) -> list[str]:
@@ -152,12 +153,12 @@ class ArrayTable:
         rows, columns = self.array.shape
         return rows, columns
 
-    def matrix(self, names: Sequence[str], dtype: str, max_numbers: float = math.inf) -> Any:
-        """Return these columns as numbers, as `FrameTable.matrix`; those on disk stay there."""
+    def matrix(self, names: Sequence[str], dtype: str) -> Any:
+        """Return these columns as numbers; those of large files on disk stay there."""
         chosen = [int(name) for name in names]
         if isinstance(self.array, Rows):
             rows = PreparedRows(self.array.select(chosen), dtype)
-            return rows if math.prod(rows.shape) > max_numbers else loaded(rows)
+            return rows if rows.nbytes > LOADED_FRACTION * self.budget else loaded(rows)
         everything = chosen == list(range(self.array.shape[1]))
         part = self.array if everything else self.array[:, chosen]
         with np.errstate(over="ignore"):
@@ -165,8 +166,7 @@ class ArrayTable:
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
-        column = self.matrix([name], "float64")
-        return (column.toarray() if scipy.sparse.issparse(column) else column).ravel()
+        return flat(self.matrix([name], "float64"))
 
 
 Table = FrameTable | ArrayTable
@@ -182,7 +182,8 @@ def read_table(path: Path, *, header: bool = True, budget: float = math.inf) -> 
     header : bool
         Whether the first line of a CSV or TSV file holds the names of the columns.
     budget : float
-        Bytes that archives may unpack to.
+        Bytes that may be taken. Archives that unpack to more are refused. Of tables on disk,
+        columns that would take more than a quarter stay there.
 
     Returns
     -------
@@ -191,11 +192,11 @@ def read_table(path: Path, *, header: bool = True, budget: float = math.inf) -> 
     """
     suffix = path.suffix.lower()
     if path.is_dir() and suffix != ".zarr":
-        raise BadInputError(f"{path}: is a directory; of those only .zarr is read")
+        raise BadInputError(f"{path}: is a directory; only .zarr directories are read")
     if suffix not in _SUFFIXES:
         raise BadInputError(f"{path}: unknown suffix {suffix!r}; {', '.join(_SUFFIXES)} are read")
     try:
-        table = _opened(path, suffix, header, budget)
+        table = _open_table(path, suffix, header, budget)
         rows, columns = table.shape
     except _UNREADABLE as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
@@ -204,11 +205,11 @@ def read_table(path: Path, *, header: bool = True, budget: float = math.inf) -> 
         raise BadInputError(prefix + reason) from error
     if not rows or not columns:
         raise BadInputError(f"{path}: holds {rows} rows and {columns} columns; nothing to cluster")
-    refuse_shape(path, table.shape, budget)
+    check_shape(path, table.shape, budget)
     return table
 
 
-def _opened(path: Path, suffix: str, header: bool, budget: float) -> Table:
+def _open_table(path: Path, suffix: str, header: bool, budget: float) -> Table:
     if suffix not in _ON_DISK and path.stat().st_size > LOADED_FRACTION * budget:
         warnings.warn(
             f"{path} is large and is loaded as a whole; {', '.join(_ON_DISK)} are read block by "
@@ -216,10 +217,11 @@ def _opened(path: Path, suffix: str, header: bool, budget: float) -> Table:
             stacklevel=2,
         )
     if suffix == ".parquet":
-        return FrameTable(path, pl.scan_parquet(path, glob=False))
+        return FrameTable(path, pl.scan_parquet(path, glob=False), budget=budget)
     if suffix in (".csv", ".tsv"):
         return FrameTable(path, _read_text(path, header).lazy(), named=header)
-    return ArrayTable(path, read_npz(path, budget) if suffix == ".npz" else open_rows(path))
+    array = read_npz(path, budget) if suffix == ".npz" else open_rows(path)
+    return ArrayTable(path, array, budget=budget)
 
 
 def blocks(X: Any) -> Iterator[tuple[slice, Any]]:
@@ -234,6 +236,12 @@ def loaded(rows: Rows, block: slice = slice(None)) -> Any:
         return rows[block]
     except OSError as error:
         raise BadInputError(str(error)) from error
+
+
+def flat(X: Any) -> Any:
+    """The numbers of a matrix of one column, in memory."""
+    X = loaded(X) if isinstance(X, Rows) else X
+    return (X.toarray() if scipy.sparse.issparse(X) else X).ravel()
 
 
 def _read_text(path: Path, header: bool) -> pl.DataFrame:

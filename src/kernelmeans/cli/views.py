@@ -17,7 +17,7 @@ import numpy as np
 
 from kernelmeans._text import listed, meant
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.estimators.views import FAMILIES
+from kernelmeans.estimators.checks import FAMILIES
 
 #: Enough for a name of 50 letters for each of 20 000 columns. More would take long to parse.
 _FILE_BYTES = 10**6
@@ -65,24 +65,25 @@ class FoundViews(NamedTuple):
     ----------
     columns : list of str
         The columns that any view sees, in the table's order.
-    parameters : dict
-        Parameters of `MultiKernelPowerKMeans`; its columns are indices into `columns`.
-    kernels : list of (str, int)
+    kernels : list of (dict, list of int)
+        The parameter of `MultiKernelPowerKMeans`; its columns are indices into `columns`.
+    names, widths : list
         Name and number of columns of each of the estimator's kernels.
     """
 
     columns: list[str]
-    parameters: dict[str, Any]
-    kernels: list[tuple[str, int]]
+    kernels: list[tuple[dict[str, Any], list[int]]]
+    names: list[str]
+    widths: list[int]
 
     def describe(self, model: Any) -> list[dict[str, Any]]:
         """Describe the kernels of a fitted `MultiKernelPowerKMeans`, ready for JSON."""
         learned = model.kernel_weights_.tolist(), model.kernel_factors_.tolist()
         return [
-            {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": n_columns}
+            {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": width}
             | {"weight": weight, "factor": factor}
-            for (name, n_columns), kernel, weight, factor in zip(
-                self.kernels, model.kernels_, *learned, strict=True
+            for name, width, kernel, weight, factor in zip(
+                self.names, self.widths, model.kernels_, *learned, strict=True
             )
         ]
 
@@ -97,14 +98,14 @@ class Views(NamedTuple):
     def find(self, known: Sequence[str]) -> FoundViews:
         """Find the columns of all views among the feature columns, named in the table's order."""
         places = {name: place for place, name in enumerate(known)}
-        seen = [view.find(places) for view in self.views]
-        used = sorted({place for columns in seen for place in columns})
-        now = {place: index for index, place in enumerate(used)}
-        pairs = list(zip(self.views, seen, strict=True))
-        kernels = [(dict(view.spec), [now[place] for place in columns]) for view, columns in pairs]
-        named = [(name, len(columns)) for view, columns in pairs for name in view.kernel_names]
+        seen = [(view, view.find(places)) for view in self.views]
+        used = sorted({place for _, columns in seen for place in columns})
+        named = [(name, len(columns)) for view, columns in seen for name in view.kernel_names]
         return FoundViews(
-            [known[place] for place in used], {"kernels": kernels, **self.parameters}, named
+            [known[place] for place in used],
+            [(dict(view.spec), np.searchsorted(used, columns).tolist()) for view, columns in seen],
+            [name for name, _ in named],
+            [width for _, width in named],
         )
 
     @contextmanager
@@ -139,7 +140,11 @@ def read_views(path: Path) -> Views:
         The views; the estimator has not checked them yet.
     """
     content = _parsed(path)
-    _check_keys(str(path), content, _FILE_KEYS)
+    if unknown := [key for key in content if key not in _FILE_KEYS]:
+        raise BadInputError(
+            f"{path}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys are "
+            f"{', '.join(_FILE_KEYS)}"
+        )
     tables = content.pop("view", None)
     is_list = isinstance(tables, list) and all(isinstance(table, dict) for table in tables)
     if not tables or not is_list:
@@ -164,7 +169,7 @@ def _parsed(path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise BadInputError(
-            f"{path}: is nested too deeply; each view is a table [[view]] with keys of one name"
+            f"{path}: is nested too deeply; each view is a table [[view]] with simple keys"
         ) from None
     except (OSError, ValueError) as error:
         raise BadInputError(f"{path}: cannot be read as TOML: {error}") from error
@@ -181,7 +186,7 @@ def _view(path: Path, number: int, table: dict[str, Any]) -> View:
     ):
         raise BadInputError(
             f"{path}: {where}: columns = {patterns!r} must be a list of names or patterns, at "
-            'least one, as in ["area", "perim*"]; for every feature column leave it out'
+            'least one, as in ["area", "perim*"]; leave it out to take every feature column'
         )
     _check_values(f"{path}: {where}", table)
     spec = {"kernel": "heat", **table}
@@ -202,18 +207,10 @@ def _distinct(path: Path, views: Sequence[View]) -> list[View]:
     names = Counter(name for view in named for name in view.kernel_names)
     if repeated := [name for name, count in names.items() if count > 1]:
         raise BadInputError(
-            f"{path}: several kernels would be called {listed(repeated)}; give every view a name "
-            "of its own"
+            f"{path}: several kernels would be called {listed(repeated)}; give every view a "
+            "different name"
         )
     return named
-
-
-def _check_keys(where: str, table: Mapping[str, Any], allowed: Sequence[str]) -> None:
-    if unknown := [key for key in table if key not in allowed]:
-        raise BadInputError(
-            f"{where}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys are "
-            f"{', '.join(allowed)}"
-        )
 
 
 def _check_values(where: str, table: Mapping[str, Any]) -> None:

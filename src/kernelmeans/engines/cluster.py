@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from kernelmeans._devices import readable
 from kernelmeans._typing import Array
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines.threads import Threads
-from kernelmeans.memory import readable
 
 #: Terms that one task adds up; a power of two, so that the tree is that of `tree_sum`.
 FAN_IN = 8

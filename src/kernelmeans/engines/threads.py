@@ -35,11 +35,15 @@ class _SingleThreadedBlas:
         with self.lock:
             self._holders += 1
             # What is at one thread already has been limited by somebody who will undo it.
-            before = [(one, count) for one in _blas() if (count := one.num_threads) > 1]
-            _set_threads([(library, 1) for library, _ in before])
+            before = [
+                (*one, count)
+                for one in _blas(len(sys.modules))
+                if (count := one[0].num_threads) > 1
+            ]
+            _set_threads([(library, 1) for library, _, _ in before])
             own = []
-            for library, count in before:
-                if _is_of_thread(library):
+            for library, is_of_thread, count in before:
+                if is_of_thread:
                     own.append((library, count))
                 else:
                     self.held.setdefault(library.filepath, (library, count))
@@ -55,26 +59,23 @@ class _SingleThreadedBlas:
             _set_threads(own)
 
 
-def _blas() -> list[Any]:
-    # Looking them up takes milliseconds, and none is loaded without a new module.
-    return _blas_of(len(sys.modules))
-
-
 @lru_cache(maxsize=1)
-def _blas_of(n_modules: int) -> list[Any]:
-    libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
-    return libraries
+def _blas(n_modules: int) -> list[tuple[Any, bool]]:
+    """The BLAS libraries, and whether a limit counts only in the thread that sets it.
 
-
-def _is_of_thread(library: Any) -> bool:
-    """Whether a limit counts only in the thread that sets it."""
-    of_thread: bool = getattr(library, "threading_layer", "") == "openmp"
-    return of_thread and library.internal_api == "openblas"
+    To look them up takes milliseconds, and none is loaded without a new module.
+    """
+    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+    return [
+        (one, one.internal_api == "openblas" and getattr(one, "threading_layer", "") == "openmp")
+        for one in libraries
+    ]
 
 
 def _limit_worker() -> None:
-    for library in filter(_is_of_thread, _blas()):
-        library.set_num_threads(1)
+    for library, is_of_thread in _blas(len(sys.modules)):
+        if is_of_thread:
+            library.set_num_threads(1)
 
 
 def _set_threads(limits: list[Limit]) -> None:
@@ -112,7 +113,9 @@ def available_threads() -> int:
     """
     with _SINGLE_THREADED.lock:
         held = _SINGLE_THREADED.held
-        counts = [held.get(one.filepath, (one, one.num_threads))[1] for one in _blas()]
+        counts = [
+            held.get(one.filepath, (one, one.num_threads))[1] for one, _ in _blas(len(sys.modules))
+        ]
         return max(counts, default=os.cpu_count() or 1)
 
 

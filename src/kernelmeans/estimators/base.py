@@ -21,14 +21,9 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import packed, unpacked, upright
 from kernelmeans.estimators.callbacks import Reporter, fitting, refused_later
-from kernelmeans.estimators.checks import (
-    check_result,
-    check_weights,
-    refuse_elsewhere,
-    warn_of_end,
-)
-from kernelmeans.estimators.inputs import Input
-from kernelmeans.estimators.plan import Holder, Wish, make_plan
+from kernelmeans.estimators.checks import check_result, refuse_elsewhere, warn_of_end
+from kernelmeans.estimators.inputs import Input, check_weights
+from kernelmeans.estimators.plan import Holder, Request, make_plan
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows, computed
@@ -39,13 +34,13 @@ from kernelmeans.solver import (
     annealed,
     can_rehearse,
     cost_rounding,
+    memberships,
     partition_cost,
     rehearse,
-    shares,
     solve,
     swap_moves,
 )
-from kernelmeans.spaces import Comparison, Predictor, Space, WeightRule
+from kernelmeans.spaces import Predictor, Space, WeightRule
 
 #: Most bytes of restarts that run together: more gain no time.
 BATCH_BYTES = 2**30
@@ -150,12 +145,12 @@ class KernelClusterer(
         X, device = self._received(X, data, reset=True)
         budget = device.budget(self.memory_budget)
         weight = check_weights(to_numpy(sample_weight), X, self.n_clusters)
-        kernel = data.kernel(X, weight, seed)
+        kernel, kernels, rows = data.resolve(X, weight, seed)
         starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
-        held_as = self.approximation, self.n_components, self.cache_kernel
-        wish = Wish(self.n_clusters, *held_as, "approximation" in vars(self))
-        plan = make_plan(*data.parts(kernel, X), wish, budget, device)
+        asked = self.approximation, self.n_components, self.cache_kernel
+        request = Request(self.n_clusters, *asked, "approximation" in vars(self))
+        plan = make_plan(kernels, rows, request, budget, device)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
         with Threads(None if device.is_host else 1) as threads:
@@ -214,13 +209,10 @@ class KernelClusterer(
             of a graph no edge, or if the diagonal is unfit.
         """
         check_is_fitted(self)
-        given, (X, device) = X, self._received(X, self._input, reset=False)
-        self._input.check_diagonal(self.kernel_, X, diagonal)
-        if isinstance(X, Rows):
-            return cast(IntArray, by_blocks(self, KernelClusterer.predict, X, np.int32))
-        squared = self._input.diagonal_for_labels(self.kernel_, X, to_numpy(diagonal))
-        labels = self._compared(X, device, squared).labels
-        return cast(IntArray, answer(labels, given))
+        rows, device = self._received(X, self._input, reset=False)
+        empty = np.empty(0, np.int32)
+        labels = self._ask(KernelClusterer._labels, rows, device, diagonal, empty)
+        return cast(IntArray, answer(labels, X))
 
     @refused_later
     def transform(self, X: Any, *, diagonal: Any = None) -> Array:
@@ -248,15 +240,10 @@ class KernelClusterer(
             If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
         """
         check_is_fitted(self)
-        given, (X, device) = X, self._received(X, self._input, reset=False)
-        self._input.check_diagonal(self.kernel_, X, diagonal)
-        if isinstance(X, Rows):
-            dtype, width = self._predictor.norms.dtype, self.n_clusters
-            # Not `transform` itself: blocks are plain numbers, whatever set_output asks for.
-            return cast(Array, by_blocks(self, KernelClusterer._distances, X, dtype, width))
-        squared = self._input.diagonal(self.kernel_, X, device, to_numpy(diagonal))
-        distances = self._compared(X, device, squared, keep_distances=True).distances
-        return cast(Array, answer(np.sqrt(cast(Array, distances)).T, given))
+        rows, device = self._received(X, self._input, reset=False)
+        empty = np.empty((0, self.n_clusters), self._predictor.norms.dtype)
+        distances = self._ask(KernelClusterer._distances, rows, device, diagonal, empty)
+        return cast(Array, answer(distances, X))
 
     @refused_later
     def score(
@@ -291,15 +278,10 @@ class KernelClusterer(
         """
         check_is_fitted(self)
         X, device = self._received(X, self._input, reset=False)
-        self._input.check_diagonal(self.kernel_, X, diagonal)
         weight = _check_sample_weight(to_numpy(sample_weight), X, dtype=X.dtype)
-        if isinstance(X, Rows):
-            found = by_blocks(self, KernelClusterer._assigned, X, self._assigned_dtype)
-            nearest = (computed(found) if isinstance(X, DaskRows) else found)["nearest"]
-        else:
-            squared = self._input.diagonal(self.kernel_, X, device, to_numpy(diagonal))
-            nearest = self._compared(X, device, squared).nearest
-        return -total_cost(nearest, weight)
+        found = self._ask(KernelClusterer._assigned, X, device, diagonal, self._no_assignment)
+        found = computed(found) if isinstance(X, DaskRows) else found
+        return -total_cost(found["nearest"], weight)
 
     def _received(self, X: Any, data: Input, reset: bool) -> tuple[Data, Device]:
         """Rows checked, on the host, and where to compute."""
@@ -316,31 +298,41 @@ class KernelClusterer(
                 return rows[:], device
         return rows, device
 
-    def _compared(
-        self, X: Data, device: Device, squared: Array, keep_distances: bool = False
-    ) -> Comparison:
-        return self._predictor.on(device).compare(X, squared, keep_distances)
+    def _ask(
+        self, question: Callable[..., Any], X: Data, device: Device, diagonal: Any, empty: Any
+    ) -> Any:
+        """A method's answer for rows, block by block where they are not in memory.
 
-    @refused_later
-    def _distances(self, X: Data) -> Array:
-        """Distances of a block of rows."""
-        X, device = self._received(X, self._input, reset=False)
-        squared = self._input.diagonal(self.kernel_, X, device)
-        compared = self._compared(X, device, squared, keep_distances=True)
+        The method is `_labels`, `_distances` or `_assigned`; ``empty`` is its answer for no rows.
+        """
+        self._input.check_diagonal(self.kernel_, X, diagonal)
+        if isinstance(X, Rows):
+            return by_blocks(self, question, X, empty)
+        return question(self, X, device, to_numpy(diagonal))
+
+    def _labels(self, X: Data, device: Device, diagonal: Any = None) -> IntArray:
+        """The nearest centroid of each row."""
+        needed = self._input.diagonal_for_labels(self.kernel_, X, diagonal)
+        return self._predictor.on(device).compare(X, needed).labels
+
+    def _distances(self, X: Data, device: Device, diagonal: Any = None) -> Array:
+        """Distances of rows to all centroids."""
+        squared = self._input.diagonal(self.kernel_, X, device, diagonal)
+        compared = self._predictor.on(device).compare(X, squared, keep_distances=True)
         return np.sqrt(cast(Array, compared.distances)).T
 
-    @refused_later
-    def _assigned(self, X: Data) -> Array:
-        """Labels, and squared distances to the nearest centroids, of a block of rows."""
-        X, device = self._received(X, self._input, reset=False)
-        found = self._compared(X, device, self._input.diagonal(self.kernel_, X, device))
-        assigned = np.empty(len(found.labels), self._assigned_dtype)
-        assigned["label"], assigned["nearest"] = found.labels, found.nearest
+    def _assigned(self, X: Data, device: Device, diagonal: Any = None) -> Any:
+        """The nearest centroid of each row, and the squared distance to it."""
+        squared = self._input.diagonal(self.kernel_, X, device, diagonal)
+        compared = self._predictor.on(device).compare(X, squared)
+        assigned: Any = np.empty(len(compared.labels), self._no_assignment.dtype)
+        assigned["label"], assigned["nearest"] = compared.labels, compared.nearest
         return assigned
 
     @property
-    def _assigned_dtype(self) -> Any:
-        return np.dtype([("label", np.int32), ("nearest", self._predictor.norms.dtype)])
+    def _no_assignment(self) -> Any:
+        fields: Any = [("label", np.int32), ("nearest", self._predictor.norms.dtype)]
+        return np.empty(0, fields)
 
     def _solve(
         self,
@@ -407,7 +399,7 @@ class KernelClusterer(
         self.memberships_ = None
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
         if isinstance(X, Rows):
-            found = by_blocks(self, KernelClusterer._assigned, X, self._assigned_dtype)
+            found = by_blocks(self, KernelClusterer._assigned, X, self._no_assignment)
             labels = found["label"]
             if isinstance(X, DaskRows):
                 # Once computed they need neither the cluster nor the data again.
@@ -420,7 +412,7 @@ class KernelClusterer(
         fits = size <= MEMBERSHIPS_SHARE * device.budget(self.memory_budget).n_bytes
         if embedded is None:
             squared = self.kernel_.diagonal(X, device)
-            compared = self._compared(X, device, squared, keep_distances=fits)
+            compared = self._predictor.on(device).compare(X, squared, keep_distances=fits)
         else:
             compared = self._predictor.compare_blocks(X.shape[0], embedded, keep_distances=fits)
         self.labels_ = answer(compared.labels, given)
@@ -428,7 +420,7 @@ class KernelClusterer(
         if compared.distances is not None:
             finite = self.power_history_[np.isfinite(self.power_history_)]
             power = float(finite[-1]) if len(finite) else -np.inf
-            self.memberships_ = answer(shares(compared.distances, power, floor).T, given)
+            self.memberships_ = answer(memberships(compared.distances, power, floor).T, given)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")
@@ -466,22 +458,20 @@ def _exported(space: Space, result: Result) -> tuple[Predictor, float]:
 
 
 def by_blocks(
-    estimator: Any, method: Callable[..., Any], rows: Rows, dtype: Any, width: int | None = None
+    estimator: KernelClusterer, question: Callable[..., Any], rows: Rows, empty: Any
 ) -> Any:
-    """A method of an estimator for all rows, block by block.
+    """A method's answer for rows that are not in memory, block by block.
 
     Parameters
     ----------
-    estimator : estimator
+    estimator : KernelClusterer
         Fitted.
-    method : callable
-        Called with a copy of the estimator that holds little, and an array of rows.
+    question : callable
+        A method of the estimator, which takes rows in memory and the device to compute on.
     rows : Rows
         The rows.
-    dtype : dtype
-        Of the method's results.
-    width : int, default=None
-        Columns of the results; None if they have one dimension.
+    empty : ndarray of shape (0,) or (0, width)
+        The answer for no rows.
 
     Returns
     -------
@@ -495,25 +485,33 @@ def by_blocks(
     if not isinstance(rows, DaskRows):
         # Once, and not for each block.
         light._predictor = light._predictor.on(device_of(light.device, None))
-        return np.concatenate([method(light, rows[block]) for block in rows.blocks()])
+        return np.concatenate([_of_block(question, light, rows[one]) for one in rows.blocks()])
     # Dask works on several blocks at a time already.
     light._predictor = copy.copy(light._predictor)
     light._predictor.workers = 1
-    meta = np.empty((0,) if width is None else (0, 0), dtype)
-    shape = {"drop_axis": 1} if width is None else {"chunks": (rows.array.chunks[0], (width,))}
-    return rows.array.map_blocks(_OnBlock(method, light), dtype=dtype, meta=meta, **shape)
+    chunks = {"chunks": (rows.array.chunks[0], empty.shape[1:])}
+    shape: Any = chunks if empty.ndim > 1 else {"drop_axis": 1}
+    return rows.array.map_blocks(_OfChunk(question, light), meta=empty, dtype=empty.dtype, **shape)
 
 
-class _OnBlock:
-    """A method and its estimator, for blocks that may be empty."""
+@refused_later
+def _of_block(question: Callable[..., Any], estimator: KernelClusterer, block: Data) -> Array:
+    """The answer for rows that have not been checked."""
+    X, device = estimator._received(block, estimator._input, reset=False)
+    found: Array = question(estimator, X, device)
+    return found
 
-    def __init__(self, method: Callable[..., Any], estimator: Any) -> None:
-        self.packed = packed(method, estimator)
+
+class _OfChunk:
+    """A method and its estimator, for the chunks of a Dask collection, which may be empty."""
+
+    def __init__(self, question: Callable[..., Any], estimator: KernelClusterer) -> None:
+        self.packed = packed(question, estimator)
         # What Dask calls the tasks, in its displays.
-        self.__name__ = method.__name__.strip("_")
+        self.__name__ = question.__name__.strip("_")
 
-    def __call__(self, block: Any) -> Any:
-        method, estimator = unpacked(self.packed)
-        if len(block):
-            return method(estimator, upright(block))
-        return method(estimator, np.ones((1, block.shape[1]), block.dtype))[:0]
+    def __call__(self, chunk: Any) -> Array:
+        question, estimator = unpacked(self.packed)
+        if len(chunk):
+            return _of_block(question, estimator, upright(chunk))
+        return _of_block(question, estimator, np.ones((1, chunk.shape[1]), chunk.dtype))[:0]

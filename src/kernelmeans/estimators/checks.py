@@ -1,6 +1,6 @@
 """Checks of parameters and input, made before any heavy work, and of what comes out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -9,11 +9,12 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelmeans._devices import Device
-from kernelmeans._sklearn import Interval, StrOptions, _check_sample_weight
+from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
+from kernelmeans.heat import neighbor_family
 from kernelmeans.heat.neighbors import AMPLE
-from kernelmeans.kernels import PARAMETERS
+from kernelmeans.kernels import PARAMETERS, Kernel, du2015_family, width_family
 from kernelmeans.kernels.widths import column_moments
 from kernelmeans.lowrank import METHODS
 from kernelmeans.rows import DaskRows
@@ -23,8 +24,12 @@ from kernelmeans.solver import Ending, Method, Result
 LOST = 1e-3
 #: Rows and columns compared at a time when a matrix is checked for symmetry.
 SYMMETRY_ROWS = 256
-#: Names that stand for several kernels at once.
-FAMILIES = ("widths", "du2015", "neighbors")
+#: Families of kernels, by the name that stands for all of them.
+FAMILIES: Mapping[str, Callable[..., list[Kernel]]] = {
+    "widths": width_family,
+    "du2015": du2015_family,
+    "neighbors": neighbor_family,
+}
 COMMON: dict[str, Any] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
     "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
@@ -48,7 +53,8 @@ APPROXIMATION: dict[str, Any] = {
         Interval(Real, 0, 1, closed="neither"),
     ],
 }
-KERNEL: dict[str, Any] = {
+#: A kernel and its parameters, as `kernelmeans.kernels.resolve_kernel` takes them.
+OF_KERNEL: dict[str, Any] = {
     "kernel": [StrOptions(set(PARAMETERS)), callable],
     "gamma": [
         StrOptions({"rms", "median", "scale"}),
@@ -60,9 +66,8 @@ KERNEL: dict[str, Any] = {
     "n_neighbors": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
     "t": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     "metric": [StrOptions({"euclidean", "cosine", "precomputed"})],
-    "cache_kernel": ["boolean"],
-    **APPROXIMATION,
 }
+KERNEL: dict[str, Any] = {**OF_KERNEL, "cache_kernel": ["boolean"], **APPROXIMATION}
 ANNEALING: dict[str, Any] = {
     "s0": [StrOptions({"auto"}), Interval(Real, None, 0, closed="neither")],
     "eta": [StrOptions({"auto"}), Interval(Real, 1, None, closed="left")],
@@ -75,53 +80,6 @@ KERNELS: dict[str, Any] = {
     "kernel_scaling": [StrOptions({"unit-variance", "cosine", "min-max"}), None],
     "cache_kernel": ["boolean"],
 }
-
-
-def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
-    """Sample weights as an array of X's dtype.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_samples,), float or None
-        What the user gave; None for ones.
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Training rows.
-    n_clusters : int
-        As many samples must have positive weight.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The weights.
-
-    Raises
-    ------
-    ValueError
-        If weights are negative, all zero, positive for fewer than n_clusters samples, or sum to
-        what cannot be squared.
-    """
-    weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
-    positive = int(np.count_nonzero(weight))
-    if positive == 0:
-        raise ValueError(
-            "sample_weight: all weights are zero; give positive weights to the samples that "
-            "should count, or leave sample_weight=None."
-        )
-    limits = np.finfo(weight.dtype)
-    total = float(weight.sum(dtype=np.float64))
-    if not np.sqrt(limits.tiny) < total < np.sqrt(limits.max):
-        raise ValueError(
-            f"sample_weight: the sum of all weights is {total:.3g}; it must lie between "
-            f"{np.sqrt(limits.tiny):.1g} and {np.sqrt(limits.max):.1g}, whose squares "
-            f"{weight.dtype} can hold. Only their ratios matter: divide them by their mean."
-        )
-    if positive < n_clusters:
-        of_positive_weight = "" if positive == X.shape[0] else " of positive weight"
-        raise ValueError(
-            f"n_samples={positive}{of_positive_weight} should be >= n_clusters={n_clusters}; "
-            "lower n_clusters or give more samples."
-        )
-    return np.asarray(weight)
 
 
 def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
@@ -265,25 +223,9 @@ def _entries(X: Data) -> Array:
     return entries
 
 
-def refuse_dask(X: Data, what: str, remedy: str) -> None:
-    """Refuse collections of Dask for what needs all rows at once.
-
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix, Rows}
-        Training rows.
-    what : str
-        The thing that needs them, for the message.
-    remedy : str
-        The way out, for the message.
-
-    Raises
-    ------
-    ValueError
-        If X is one.
-    """
-    if isinstance(X, DaskRows):
-        raise ValueError(f"X: {what} cannot be had of Dask collections; {remedy}.")
+def not_on_dask(what: str, remedy: str) -> ValueError:
+    """The error that something needs all rows at once, which a Dask collection does not give."""
+    return ValueError(f"X: {what} cannot be computed for Dask collections; {remedy}.")
 
 
 def refuse_elsewhere(X: Data, device: Device) -> None:

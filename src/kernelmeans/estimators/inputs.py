@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import validate_data
 
-from kernelmeans._devices import HOST, Device
-from kernelmeans._sklearn import _check_n_features
+from kernelmeans._devices import HOST, Budget, Device
+from kernelmeans._sklearn import _check_n_features, _check_sample_weight
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.estimators.checks import (
@@ -17,13 +17,12 @@ from kernelmeans.estimators.checks import (
     check_edges,
     check_gram,
     check_graph,
-    refuse_dask,
+    not_on_dask,
     warn_if_far,
 )
 from kernelmeans.estimators.plan import Holder
 from kernelmeans.heat import GraphKernel
 from kernelmeans.kernels import Kernel, resolve_kernel
-from kernelmeans.memory import Budget
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.solver import Result, warn_unless_positive
@@ -85,17 +84,23 @@ class Input:
         given = {"accept_sparse": sparse, "dtype": dtype, "order": "C"}
         return validate_data(estimator, X, reset=reset, **given)
 
-    def kernel(self, X: Data, sample_weight: Array, seed: int) -> Any:
-        """The kernel, its parameters settled from the training rows."""
+    def resolve(
+        self, X: Data, sample_weight: Array, seed: int
+    ) -> tuple[Any, list[Kernel], list[Data]]:
+        """Settle the parameters of the kernel from the training rows.
+
+        Returns
+        -------
+        kernel : Kernel or CombinedKernel
+            The kernel of the fit.
+        kernels, rows : list
+            The kernels that it consists of, and the training rows as each of them takes them.
+        """
         drawn: Any = {"random_state": seed, "sample_weight": sample_weight}
         kernel = resolve_kernel(X=X, **self.parameters, **drawn)
         if scipy.sparse.issparse(X) and not self.pairwise:
             warn_if_far(X, kernel.name)
-        return kernel
-
-    def parts(self, kernel: Any, X: Data) -> tuple[list[Kernel], list[Data]]:
-        """The kernels, and the rows that each of them is of."""
-        return [kernel], [X]
+        return kernel, [kernel], [X]
 
     def space(self, kernel: Any, spaces: Sequence[Space], holder: Holder, rule: Any) -> Space:
         """The space of the kernel; with several kernels their weights follow a rule."""
@@ -123,8 +128,8 @@ class Input:
             )
         if isinstance(X, Rows):
             raise ValueError(
-                "diagonal: cannot be had with Dask collections, whose chunks are worked on alone; "
-                "pass the kernel values of some rows at a time as a NumPy array."
+                "diagonal: cannot be given with Dask collections, each chunk of which is worked on "
+                "alone; pass the kernel values of some rows at a time as a NumPy array."
             )
 
     def diagonal(self, kernel: Any, X: Data, device: Device = HOST, given: Any = None) -> Array:
@@ -144,10 +149,13 @@ class KernelMatrix(Input):
     pairwise = True
     holds_values = True
 
-    def kernel(self, X: Data, sample_weight: Array, seed: int) -> Any:
-        refuse_dask(X, "kernel matrices and graphs", "pass X.compute()")
+    def resolve(
+        self, X: Data, sample_weight: Array, seed: int
+    ) -> tuple[Any, list[Kernel], list[Data]]:
+        if isinstance(X, DaskRows):
+            raise not_on_dask("kernel matrices and graphs", "pass X.compute()")
         check_gram(X)
-        return super().kernel(X, sample_weight, seed)
+        return super().resolve(X, sample_weight, seed)
 
     def remember(self, kernel: Any, X: Data) -> None:
         self.known = TrainingDiagonal(X)
@@ -170,13 +178,16 @@ class Graph(Input):
             kernel.check_connected(rows)
         return rows
 
-    def kernel(self, X: Data, sample_weight: Array, seed: int) -> Any:
-        refuse_dask(X, "kernel matrices and graphs", "pass X.compute()")
+    def resolve(
+        self, X: Data, sample_weight: Array, seed: int
+    ) -> tuple[Any, list[Kernel], list[Data]]:
+        if isinstance(X, DaskRows):
+            raise not_on_dask("kernel matrices and graphs", "pass X.compute()")
         if self.parameters["kernel"] == "graph":
             check_graph(X)
         else:
             check_distances(X)
-        return super().kernel(X, sample_weight, seed)
+        return super().resolve(X, sample_weight, seed)
 
 
 def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
@@ -202,6 +213,53 @@ def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
             f"{list(estimator.feature_names_in_[:10])}; give the same in the same order."
         )
     return rows.finite()
+
+
+def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
+    """Sample weights as an array of X's dtype.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), float or None
+        What the user gave; None for ones.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Training rows.
+    n_clusters : int
+        As many samples must have positive weight.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        The weights.
+
+    Raises
+    ------
+    ValueError
+        If weights are negative, all zero, positive for fewer than n_clusters samples, or sum to
+        what cannot be squared.
+    """
+    weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+    positive = int(np.count_nonzero(weight))
+    if positive == 0:
+        raise ValueError(
+            "sample_weight: all weights are zero; give positive weights to the samples that "
+            "should count, or leave sample_weight=None."
+        )
+    limits = np.finfo(weight.dtype)
+    total = float(weight.sum(dtype=np.float64))
+    if not np.sqrt(limits.tiny) < total < np.sqrt(limits.max):
+        raise ValueError(
+            f"sample_weight: the sum of all weights is {total:.3g}; it must lie between "
+            f"{np.sqrt(limits.tiny):.1g} and {np.sqrt(limits.max):.1g}, whose squares "
+            f"{weight.dtype} can hold. Only their ratios matter: divide them by their mean."
+        )
+    if positive < n_clusters:
+        of_positive_weight = "" if positive == X.shape[0] else " of positive weight"
+        raise ValueError(
+            f"n_samples={positive}{of_positive_weight} should be >= n_clusters={n_clusters}; "
+            "lower n_clusters or give more samples."
+        )
+    return np.asarray(weight)
 
 
 class TrainingDiagonal:

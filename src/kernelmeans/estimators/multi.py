@@ -10,12 +10,23 @@ from kernelmeans._sklearn import Interval
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.checks import ANNEALING, APPROXIMATION, COMMON, DEVICE, KERNELS
 from kernelmeans.estimators.inputs import Input
-from kernelmeans.estimators.several import several_kernels
+from kernelmeans.estimators.several import KernelMatrices, Views
 from kernelmeans.solver import Method
 from kernelmeans.spaces import EntropyRule, Space, WeightRule
 
 
-class MultiKernelPowerKMeans(KernelClusterer):
+class SeveralKernelsClusterer(KernelClusterer):
+    """Estimators of several kernels, which are put on one scale."""
+
+    kernels: str | Sequence[Any]
+    kernel_scaling: str | None
+
+    def _make_input(self) -> Input:
+        given = isinstance(self.kernels, str) and self.kernels == "precomputed"
+        return (KernelMatrices if given else Views)(self.kernels, self.kernel_scaling)
+
+
+class MultiKernelPowerKMeans(SeveralKernelsClusterer):
     """Kernel power k-means of several kernels or views, with learned kernel weights.
 
     Squared distances are the sum of those in each kernel's space, multiplied by weights on the
@@ -241,9 +252,6 @@ class MultiKernelPowerKMeans(KernelClusterer):
         self.n_components = n_components
         self.device = device
         self.random_state = random_state
-
-    def _make_input(self) -> Input:
-        return several_kernels(self.kernels, self.kernel_scaling)
 
     def _method(self, space: Space) -> Method:
         # What begins where the user says is not forgotten.

@@ -9,12 +9,12 @@ import scipy.sparse
 from sklearn.utils import assert_all_finite
 
 from kernelmeans._arrays import on_host
-from kernelmeans._devices import HOST, Device
+from kernelmeans._devices import HOST, Budget, Device, too_large
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
-from kernelmeans.estimators.checks import refuse_dask
+from kernelmeans.estimators.checks import not_on_dask
 from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import (
@@ -25,7 +25,6 @@ from kernelmeans.lowrank import (
     check_method,
     subsample_rows,
 )
-from kernelmeans.memory import Budget, too_large
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import FeatureSpace, GramSpace, Space, stream, stream_on_cluster
@@ -52,7 +51,7 @@ PARTS, FILLED_BLOCKS = 16, 8
 WORKER_SHARE = 0.5
 
 
-class Wish(NamedTuple):
+class Request(NamedTuple):
     """What the user asks for.
 
     Attributes
@@ -130,7 +129,7 @@ class Plan(NamedTuple):
 def make_plan(
     kernels: Sequence[Kernel],
     rows: Sequence[Data],
-    wish: Wish,
+    request: Request,
     budget: Budget,
     device: Device = HOST,
 ) -> Plan:
@@ -144,7 +143,7 @@ def make_plan(
         The kernels.
     rows : sequence of {ndarray, CSR matrix, Rows}
         Training rows of each; equal ones are one object.
-    wish : Wish
+    request : Request
         What the user asks for.
     budget : Budget
         What all of them may take together.
@@ -167,19 +166,19 @@ def make_plan(
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelmeans.estimators.plan import Wish, make_plan
+    >>> from kernelmeans.estimators.plan import Request, make_plan
     >>> from kernelmeans.kernels import Kernel
-    >>> from kernelmeans.memory import Budget
+    >>> from kernelmeans._devices import Budget
     >>> X = np.zeros((100, 2))
     >>> kernel = Kernel("laplacian", {"gamma": 1.0})
-    >>> plan = make_plan([kernel], [X], Wish(8, "auto"), Budget(10**6))
+    >>> plan = make_plan([kernel], [X], Request(8, "auto"), Budget(10**6))
     >>> plan.parts[0].method, plan.n_bytes
     ('exact', 112000)
     >>> plan.parts[0].reason
     'n_samples=100 are few enough for the exact kernel to be fast'
     """
     n_kernels = len(kernels)
-    parts = [_part(own, X, wish, n_kernels) for own, X in zip(kernels, rows, strict=True)]
+    parts = [_part(own, X, request, n_kernels) for own, X in zip(kernels, rows, strict=True)]
     read = {id(own.X): own.X for own in parts if own.n_bytes and not own.kernel.precomputed}
     whole = {
         key: X
@@ -189,8 +188,8 @@ def make_plan(
     # The model keeps a copy of rows that are read.
     n_bytes = sum(X.nbytes * (2 if isinstance(X, Rows) else 1) for X in whole.values())
     n_bytes += sum(own.n_bytes for own in parts)
-    found = Plan(parts, whole, int(n_bytes), wish.n_clusters, budget, device)
-    _refuse_matrices(found, wish)
+    found = Plan(parts, whole, int(n_bytes), request.n_clusters, budget, device)
+    _refuse_matrices(found, request)
     features = [own for own in parts if not own.n_bytes]
     for own in features:
         if own.method == "explicit" and isinstance(own.kernel, DiffusionKernel):
@@ -198,39 +197,37 @@ def make_plan(
     return found
 
 
-def _part(kernel: Kernel, X: Data, wish: Wish, n_kernels: int) -> Part:
+def _part(kernel: Kernel, X: Data, request: Request, n_kernels: int) -> Part:
     if isinstance(kernel, DiffusionKernel):
-        return _graph(kernel, X, wish)
+        return _graph(kernel, X, request)
     if kernel.has_features:
         return Part(
             kernel, X, "explicit", f"kernel={kernel.name!r} is an inner product of the rows"
         )
-    n, asked = X.shape[0], wish.approximation
+    n, asked, on_dask = X.shape[0], request.approximation, isinstance(X, DaskRows)
     if asked not in ("auto", None):
-        check_method(kernel, asked, wish.n_components)
-        return Part(kernel, X, asked, f"approximation={asked!r}", wish.n_components)
-    if asked == "auto":
-        is_lazy = isinstance(X, DaskRows)
-        if is_lazy or not exact_is_fast(kernel, X, wish.n_clusters, n_kernels):
-            method = "rpcholesky" if kernel.precomputed else "landmarks"
-            reason = f"n_samples={n} are too many for the exact kernel to be fast"
-            reason = "Dask collections have no kernel matrix" if is_lazy else reason
-            return Part(kernel, X, method, reason, wish.n_components)
-    if not kernel.precomputed:
+        check_method(kernel, asked, request.n_components)
+        return Part(kernel, X, asked, f"approximation={asked!r}", request.n_components)
+    if asked == "auto" and (on_dask or not exact_is_fast(kernel, X, request.n_clusters, n_kernels)):
+        method = "rpcholesky" if kernel.precomputed else "landmarks"
+        reason = f"n_samples={n} are too many for the exact kernel to be fast"
+        reason = "Dask collections have no kernel matrix" if on_dask else reason
+        return Part(kernel, X, method, reason, request.n_components)
+    if on_dask:
         estimator = "an estimator with approximation='landmarks', 'rpcholesky' or 'rff'"
-        refuse_dask(X, "kernel matrices", f"use a linear or cosine kernel, or {estimator}")
+        raise not_on_dask("kernel matrices", f"use a linear or cosine kernel, or {estimator}")
     reason = f"n_samples={n} are few enough for the exact kernel to be fast"
     if asked is None:
         reason = "approximation=None"
-    n_bytes = GramSpace.restart_bytes(wish.n_clusters, n, X.dtype.itemsize)
-    if not wish.cache_kernel:
+    n_bytes = GramSpace.restart_bytes(request.n_clusters, n, X.dtype.itemsize)
+    if not request.cache_kernel:
         return Part(kernel, X, "blocked", reason, n_bytes=n_bytes)
     return Part(kernel, X, "exact", reason, n_bytes=n_bytes + n * n * X.dtype.itemsize)
 
 
-def _graph(kernel: DiffusionKernel, X: Data, wish: Wish) -> Part:
+def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> Part:
     """The graph of all rows, or anchors for more than it can have."""
-    asked = wish.approximation
+    asked = request.approximation
     if not kernel.has_anchors and asked not in ("auto", None):
         raise ValueError(
             f"approximation={asked!r} does not go with a graph that is given, whose rows "
@@ -242,9 +239,9 @@ def _graph(kernel: DiffusionKernel, X: Data, wish: Wish) -> Part:
             "the graph of all rows, 'landmarks', that of anchors, or 'auto', or another kernel as "
             "'rbf'."
         )
-    if not isinstance(wish.n_components, str | Integral):
+    if not isinstance(request.n_components, str | Integral):
         raise ValueError(
-            f"n_components={wish.n_components!r}: the anchors of kernel={kernel.name!r} keep no "
+            f"n_components={request.n_components!r}: the anchors of kernel={kernel.name!r} keep no "
             "share of the trace; give their number, use n_components='auto', or another kernel as "
             "'rbf'."
         )
@@ -256,9 +253,10 @@ def _graph(kernel: DiffusionKernel, X: Data, wish: Wish) -> Part:
     elif asked == "auto" and kernel.has_anchors and X.shape[0] > GRAPH_ROWS:
         reason = f"n_samples={X.shape[0]} are too many for a fast graph"
     if reason is not None:
-        return Part(kernel, X, "landmarks", reason, wish.n_components)
-    remedy = "use an estimator with approximation='auto' or 'landmarks'"
-    refuse_dask(X, "the neighbour graph of kernel='heat'", remedy)
+        return Part(kernel, X, "landmarks", reason, request.n_components)
+    if isinstance(X, DaskRows):
+        remedy = "use an estimator with approximation='auto' or 'landmarks'"
+        raise not_on_dask("the neighbour graph of kernel='heat'", remedy)
     reason = f"kernel={kernel.name!r} is held by the eigenvectors of its graph"
     return Part(kernel, X, "explicit", reason)
 
@@ -271,12 +269,13 @@ def exact_is_fast(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int = 1) 
         return n * n * PASSES * 2 * n_clusters * n_kernels <= PRECOMPUTED * WORK
     # For each sample. Finding landmarks by k-means, and then features, takes eight times 2 columns.
     exact = n * (VALUE + 2 * columns + PASSES * 2 * n_clusters)
+    if n * exact * n_kernels <= WORK:
+        return True
     m = auto_components(n, n_clusters)
-    low_rank = m * (VALUE + 16 * columns + 2 * m + PASSES * 4 * n_clusters)
-    return n * exact * n_kernels <= WORK or exact <= FASTER * low_rank
+    return exact <= FASTER * m * (VALUE + 16 * columns + 2 * m + PASSES * 4 * n_clusters)
 
 
-def _refuse_matrices(plan: Plan, wish: Wish) -> None:
+def _refuse_matrices(plan: Plan, request: Request) -> None:
     """Refuse kernel matrices, or steps with recomputed rows, that take too much memory."""
     grams = [own for own in plan.parts if own.n_bytes]
     if not grams:
@@ -285,8 +284,8 @@ def _refuse_matrices(plan: Plan, wish: Wish) -> None:
     needed, n, itemsize = plan.n_bytes, X.shape[0], X.dtype.itemsize
     half = "" if itemsize == 4 else ", pass float32 data (half the memory)"
     method = "rpcholesky" if precomputed else "landmarks"
-    low_rank = f"approximation={method!r} (low rank), or " if wish.has_approximation else ""
-    if wish.cache_kernel:
+    low_rank = f"approximation={method!r} (low rank), or " if request.has_approximation else ""
+    if request.cache_kernel:
         matrices = f"{len(grams)} kernel matrices" if len(grams) > 1 else "the kernel matrix"
         matrices = "a centred copy of X" if precomputed else matrices
         what = f"n_samples={n}: {matrices}, with the centroids,"
@@ -309,7 +308,8 @@ def _refuse_graph(kernel: DiffusionKernel, X: Data, plan: Plan, n_features: int)
     """Refuse the graph of a heat kernel that takes too much of the memory for features."""
     k = plan.n_clusters
     anchors = "approximation='landmarks', or " if kernel.has_anchors else ""
-    plan.budget.without(plan.n_bytes).part(n_features).check(
+    left = plan.budget.n_bytes - plan.n_bytes
+    plan.budget._replace(n_bytes=left // n_features).check(
         kernel.fit_bytes(X, k),
         f"n_samples={X.shape[0]}, n_clusters={k}: the graph of kernel={kernel.name!r}, with "
         "eigenvectors,",
@@ -362,13 +362,13 @@ class Holder:
         ValueError
             If a kernel is not finite on the rows, or cannot be normalised.
         """
-        parts, left = self.plan.parts, self.plan.budget.without(self.plan.n_bytes)
+        parts, left = self.plan.parts, self.plan.budget.n_bytes - self.plan.n_bytes
         # Equal rows are one object, and are read, or go to a device, once.
         placed = {key: self._placed(X) for key, X in self.plan.whole.items()}
         spaces: list[Space] = []
         for index, own in enumerate(parts):
-            # What one kernel leaves of its share is the next ones'.
-            room = left.part(sum(not other.n_bytes for other in parts[index:]))
+            # Kernels whose features are still to be found get equal parts of the memory left.
+            room = left // max(1, sum(not other.n_bytes for other in parts[index:]))
             self.reasons.append(own.reason)
             try:
                 space = self._held(own, placed.get(id(own.X), own.X), room, index)
@@ -377,7 +377,7 @@ class Holder:
                     raise
                 raise ValueError(f"{names[index]}: {error}") from error
             if isinstance(space, FeatureSpace):
-                left = left.without(space.memory(self.plan.n_clusters).resident)
+                left = max(0, left - space.memory(self.plan.n_clusters).resident)
             spaces.append(space)
         return spaces
 
@@ -387,22 +387,21 @@ class Holder:
             assert_all_finite(X, input_name="X")
         return self.plan.device.put(X)
 
-    def _held(self, own: Part, X: Data, budget: Budget, index: int) -> Space:
+    def _held(self, own: Part, X: Data, room: int, index: int) -> Space:
         kernel = own.kernel
         if own.method == "exact":
             return GramSpace(kernel, X, self.weight, self.threads, device=self.plan.device)
         if own.method == "blocked":
-            order = self.weight, self.threads, self.plan.device, budget.n_bytes
-            return GramSpace(kernel, X, *order)
+            return GramSpace(kernel, X, self.weight, self.threads, self.plan.device, room)
         features: FeatureMap = Explicit(kernel)
         if isinstance(kernel, DiffusionKernel):
             self._fit_heat(kernel, own, index)
             # Anchors stand for another graph than that of all rows, by nobody knows how much.
             features.residual_is_positive = own.method == "explicit"
         elif own.method != "explicit":
-            wish = own.method, own.n_components, self.seed, self.plan.n_clusters
-            features = approximate(kernel, X, self.weight, *wish)
-        return self._features(features, X, budget)
+            request = own.method, own.n_components, self.seed, self.plan.n_clusters
+            features = approximate(kernel, X, self.weight, *request)
+        return self._features(features, X, room)
 
     def _fit_heat(self, kernel: DiffusionKernel, own: Part, index: int) -> None:
         X, k = own.X, self.plan.n_clusters
@@ -418,7 +417,7 @@ class Holder:
         assert isinstance(kernel, HeatKernel)
         kernel.fit_anchors(rows, weight, k, count, self.seed + index)
 
-    def _features(self, features: FeatureMap, X: Data, budget: Budget) -> FeatureSpace:
+    def _features(self, features: FeatureMap, X: Data, room: int) -> FeatureSpace:
         """Features held, if they fit, or else recomputed at each step."""
         whitening = features.whitening
         if whitening is not None and not features.residual_is_positive:
@@ -436,20 +435,21 @@ class Holder:
         at_work = FILLED_BLOCKS * FILL_ROWS
         passing = at_work * row_bytes if n > at_work else 0
         needed = n * width * itemsize + passing
-        fits = needed <= budget.n_bytes
+        fits = needed <= room
         if fits or features.kernel.precomputed:
             # Parts of a kernel matrix do not know their own diagonal.
             what = f"n_samples={n}: {width} components of each sample"
+            budget = self.plan.budget._replace(n_bytes=room)
             budget.check(needed, what, "Use fewer components")
         if scipy.sparse.issparse(raw) or (fits and not isinstance(X, DaskRows)):
             return FeatureSpace.hold(features, X, self.weight, self.threads, self.plan.device)
-        rows, weight = subsample_rows(X, self.weight, budget.n_bytes // 8, columns=raw.shape[1])
+        rows, weight = subsample_rows(X, self.weight, room // 8, columns=raw.shape[1])
         sample = FeatureSpace.hold(features, rows, weight, self.threads, self.plan.device)
         cluster = Cluster.find() if isinstance(X, DaskRows) else None
         if cluster is not None:
             held = fits_workers(cluster, sample, X, row_bytes)
             return stream_on_cluster(sample, X, self.weight, cluster, held)
-        return self._streamed(sample, X, row_bytes, budget.n_bytes)
+        return self._streamed(sample, X, row_bytes, room)
 
     def _streamed(self, sample: FeatureSpace, X: Data, row_bytes: int, budget: int) -> FeatureSpace:
         room = budget // 2

@@ -85,7 +85,9 @@ class Views(Input):
         rows[:, used] = part
         return rows
 
-    def kernel(self, X: Data, sample_weight: Array, seed: int) -> CombinedKernel:
+    def resolve(
+        self, X: Data, sample_weight: Array, seed: int
+    ) -> tuple[CombinedKernel, list[Kernel], list[Data]]:
         if isinstance(X, Rows) and self.scaling == "min-max":
             raise ValueError(
                 "kernel_scaling='min-max' looks at all kernel values, for which the rows have to "
@@ -93,32 +95,28 @@ class Views(Input):
             )
         kernels: list[Kernel] = []
         columns: list[Columns] = []
+        rows: list[Data] = []
         self.names = []
+        # Of equal columns there is one object.
+        known: dict[str, Data] = {}
         for view in self.views:
-            found = view.kernels(_columns(X, view.columns), sample_weight, seed)
+            key = repr(view.columns)
+            if key not in known:
+                known[key] = _columns(X, view.columns)
+            found = view.kernels(known[key], sample_weight, seed)
             kernels += found
             columns += [view.columns] * len(found)
+            rows += [known[key]] * len(found)
             self.names += [f"{view.name}, {own.name}" for own in found]
         combined = self._combined(kernels, columns)
         if scipy.sparse.issparse(X):
             warn_if_far(X, combined.name)
-        return combined
+        return combined, combined.kernels, rows
 
     def _combined(self, kernels: list[Kernel], columns: Sequence[Columns]) -> CombinedKernel:
         if self.scaling in ("cosine", "min-max"):
             kernels = [kernel.normalize() for kernel in kernels]
         return CombinedKernel(kernels, columns)
-
-    def parts(self, kernel: CombinedKernel, X: Data) -> tuple[list[Kernel], list[Data]]:
-        # Of equal columns there is one object.
-        known: dict[str, Data] = {}
-        rows = []
-        for own in kernel.columns:
-            key = repr(own.tolist() if isinstance(own, np.ndarray) else own)
-            if key not in known:
-                known[key] = _columns(X, own)
-            rows.append(known[key])
-        return kernel.kernels, rows
 
     def space(
         self,
@@ -217,12 +215,16 @@ class KernelMatrices(Views):
             )
         return np.asarray(X.transpose(1, 0, 2))
 
-    def kernel(self, X: Data, sample_weight: Array, seed: int) -> CombinedKernel:
-        columns = list(range(self.n_kernels))
-        for index in columns:
-            check_gram(X[:, index], f"kernels='precomputed': X[{index}]")
-        self.names = [f"X[{index}]" for index in columns]
-        return self._combined([Kernel("precomputed", {}) for _ in columns], columns)
+    def resolve(
+        self, X: Data, sample_weight: Array, seed: int
+    ) -> tuple[CombinedKernel, list[Kernel], list[Data]]:
+        matrices = [_columns(X, index) for index in range(self.n_kernels)]
+        self.names = [f"X[{index}]" for index in range(self.n_kernels)]
+        for name, matrix in zip(self.names, matrices, strict=True):
+            check_gram(matrix, f"kernels='precomputed': {name}")
+        kernels = [Kernel("precomputed", {}) for _ in matrices]
+        combined = self._combined(kernels, list(range(self.n_kernels)))
+        return combined, combined.kernels, matrices
 
     def remember(self, kernel: CombinedKernel, X: Data) -> None:
         self.known = [TrainingDiagonal(X[:, index]) for index in kernel.columns]
@@ -243,20 +245,6 @@ class KernelMatrices(Views):
         if any(own.normalized for own in kernel.kernels):
             return self.diagonal(kernel, X, given=given)
         return super().diagonal_for_labels(kernel, X)
-
-
-def several_kernels(kernels: str | Sequence[Any], scaling: str | None) -> Views:
-    """The input of an estimator of several kernels.
-
-    Parameters
-    ----------
-    kernels : str or sequence
-        As the estimators take them.
-    scaling : str or None
-        Their ``kernel_scaling``.
-    """
-    given = isinstance(kernels, str) and kernels == "precomputed"
-    return KernelMatrices(kernels, scaling) if given else Views(kernels, scaling)
 
 
 def _columns(X: Data, columns: Columns) -> Data:

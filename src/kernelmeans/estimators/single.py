@@ -5,14 +5,11 @@ from typing import Any, ClassVar, cast
 
 from kernelmeans._typing import Array
 from kernelmeans.estimators.base import KernelClusterer
-from kernelmeans.estimators.checks import ANNEALING, COMMON, DEVICE, KERNEL
+from kernelmeans.estimators.checks import ANNEALING, COMMON, DEVICE, KERNEL, OF_KERNEL
 from kernelmeans.estimators.inputs import Graph, Input, KernelMatrix
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Method, hard
 from kernelmeans.spaces import FeaturePredictor, Space
-
-#: Parameters of the estimators that say which kernel.
-_OF_KERNEL = ("kernel", "gamma", "degree", "coef0", "kernel_params", "n_neighbors", "t", "metric")
 
 
 class OneKernelClusterer(KernelClusterer):
@@ -23,7 +20,7 @@ class OneKernelClusterer(KernelClusterer):
     kernel_: Kernel
 
     def _make_input(self) -> Input:
-        parameters = {name: getattr(self, name) for name in _OF_KERNEL}
+        parameters = {name: getattr(self, name) for name in OF_KERNEL}
         kernel = self.kernel if isinstance(self.kernel, str) else None
         if kernel == "precomputed":
             return KernelMatrix(parameters)

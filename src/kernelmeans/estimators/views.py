@@ -1,26 +1,19 @@
 """The ``kernels`` parameter: kernels, and the columns of X that each of them sees."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kernelmeans._sklearn import _get_column_indices, validate_parameter_constraints
 from kernelmeans._typing import Array, Columns, Data, IntArray
-from kernelmeans.estimators.checks import KERNEL
-from kernelmeans.heat import DiffusionKernel, neighbor_family
-from kernelmeans.kernels import OF_FEATURES, Kernel, du2015_family, resolve_kernel, width_family
+from kernelmeans.estimators.checks import FAMILIES, OF_KERNEL
+from kernelmeans.heat import DiffusionKernel
+from kernelmeans.kernels import OF_FEATURES, Kernel, resolve_kernel
 from kernelmeans.rows import Rows
 
-#: What stands for several kernels at once.
-FAMILIES: Mapping[str, Callable[..., list[Kernel]]] = {
-    "widths": width_family,
-    "du2015": du2015_family,
-    "neighbors": neighbor_family,
-}
 #: What families take beside the rows.
 FAMILY_PARAMETERS: Mapping[str, tuple[str, ...]] = {"neighbors": ("metric",)}
-_KEYS = ("kernel", "gamma", "degree", "coef0", "kernel_params", "n_neighbors", "t", "metric")
 
 
 class View(NamedTuple):
@@ -97,10 +90,10 @@ def _view(name: str, item: Any, X: Any) -> View:
 
 def _spec(name: str, item: Any) -> Mapping[str, Any]:
     spec = dict(item) if isinstance(item, Mapping) else {"kernel": item}
-    unknown = sorted(set(spec) - set(_KEYS))
+    unknown = sorted(set(spec) - set(OF_KERNEL))
     if unknown or "kernel" not in spec:
         wrong = f"has unknown keys {unknown}" if unknown else "has no key 'kernel'"
-        raise ValueError(f"{name}={item!r} {wrong}; the keys are {', '.join(_KEYS)}.")
+        raise ValueError(f"{name}={item!r} {wrong}; the keys are {', '.join(OF_KERNEL)}.")
     kernel = spec["kernel"]
     allowed = [*OF_FEATURES, *FAMILIES]
     named = isinstance(kernel, str)
@@ -125,7 +118,7 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
             described = f"only {', '.join(takes)}" if takes else "no parameters"
             raise ValueError(f"{name}={item!r}: the family {kernel!r} takes {described}.")
     validate_parameter_constraints(
-        {key: KERNEL[key] for key in parameters}, parameters, caller_name=name
+        {key: OF_KERNEL[key] for key in parameters}, parameters, caller_name=name
     )
     if spec.get("metric") == "precomputed":
         raise ValueError(

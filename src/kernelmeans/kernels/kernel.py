@@ -106,15 +106,14 @@ class Kernel:
 
     def values(self, X: Data, Y: Data) -> Array:
         """Kernel matrix of rows of floats before any normalisation, shape (n_X, n_Y)."""
-        K = self._properties.values(X, Y, **self.parameters)
-        if self.given_name is None:
-            return _checked(K, X, Y)
-        values: Array = like(K, X)
+        if not isinstance(self.function, str):
+            return _checked(self.function(X, Y, **self.parameters), X, Y)
+        values: Array = like(NAMED[self.function].values(X, Y, **self.parameters), X)
         return values
 
     def against(self, Y: Data) -> Callable[[Data], Array]:
         """`values` as a function of X: the part that depends on Y alone is computed once."""
-        against = self._properties.against
+        against = NAMED[self.function].against if isinstance(self.function, str) else None
         if against is None or scipy.sparse.issparse(Y):
             return partial(self.values, Y=Y)
         of_dense = against(Y, **self.parameters)

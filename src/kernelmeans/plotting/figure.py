@@ -8,22 +8,24 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-from kernelmeans._text import shortened
+from kernelmeans._text import counted, shortened
 from kernelmeans.heat.basis import states
 from kernelmeans.plotting.scatter import draw_clusters
 
 _BLUE = "#0072B2"
 _RED = "#D55E00"
-_GREY = "0.75"
-# Eigenvalues that are drawn for each cluster, and the fewest.
-_PER_CLUSTER, _LEAST_EIGENVALUES = 3, 12
+_GREY, _DARK = "0.75", "0.3"
+_DASHED: dict[str, Any] = {"color": _RED, "linestyle": "--", "linewidth": 1.1}
+_STEPS: dict[str, Any] = {"color": _BLUE, "marker": ".", "markersize": 4, "linewidth": 1.2}
+# Eigenvalues that are drawn for each cluster, and at least.
+_PER_CLUSTER, _MIN_EIGENVALUES = 3, 12
 # The times that are drawn, relative to the one in use: the shortest, the longest, their number.
 _SHORTER, _LONGER = 10, 100
 _TIMES = 200
 # Most bars with room for their names, bars that fill the axes, and most letters of a name.
-_MOST_BARS = 24
-_LEAST_BARS = 8
-_LETTERS = 20
+_MAX_BARS = 24
+_MIN_BARS = 8
+_MAX_LETTERS = 20
 
 
 def plot_fit(
@@ -45,7 +47,7 @@ def plot_fit(
     X : array or sparse matrix
         The data it was fitted to; the kernel matrix, or the stack of them, if precomputed.
     max_points : int
-        Most rows that are drawn; of more, a random subsample is.
+        Most rows that are drawn: a random subsample, if there are more.
     random_state : int
         Seed of the subsample.
     kernel_names : sequence of str, default=None
@@ -105,7 +107,7 @@ def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
     steps = np.arange(1, len(objective) + 1)
     soft = np.isfinite(powers)
 
-    above.plot(steps, objective, color=_BLUE, marker=".", markersize=4, linewidth=1.2)
+    above.plot(steps, objective, **_STEPS)
     above.set_title("Annealing trace")
     above.set_ylabel("objective")
     below.set_ylabel("|power|")
@@ -115,7 +117,7 @@ def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
     else:
         below.set_yticks([])
     if not soft.all():
-        _shade_hard_steps(axes, steps[~soft], at_left=not soft.any())
+        _shade_hard_steps(axes, steps[~soft])
     for ax in axes:
         ax.set_xlim(0.5, len(steps) + 0.5)
         ax.grid(alpha=0.25, linewidth=0.6)
@@ -124,7 +126,7 @@ def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
 
 
 def _draw_power(ax: Axes, steps: Any, sizes: Any, critical: float | None) -> None:
-    ax.plot(steps, sizes, color=_BLUE, marker=".", markersize=4, linewidth=1.2)
+    ax.plot(steps, sizes, **_STEPS)
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter("{x:g}")
@@ -132,34 +134,18 @@ def _draw_power(ax: Axes, steps: Any, sizes: Any, critical: float | None) -> Non
     low, high = sizes.min(), sizes.max()
     if critical is not None and np.isfinite(critical) and critical < 0:
         low, high = min(low, -critical), max(high, -critical)
-        ax.axhline(-critical, color=_RED, linestyle="--", linewidth=1.1)
-        ax.annotate(
-            f"critical power {critical:.3g}",
-            (1.0, -critical),
-            xycoords=("axes fraction", "data"),
-            xytext=(-4, 4),
-            textcoords="offset points",
-            ha="right",
-            fontsize=8,
-            color=_RED,
-        )
+        ax.axhline(-critical, **_DASHED)
+        place = (1.0, -critical), ("axes fraction", "data"), (-4, 4)
+        _write(ax, f"critical power {critical:.3g}", *place, color=_RED, ha="right")
     ax.set_ylim(low / 1.2, high * 1.25)
 
 
-def _shade_hard_steps(axes: Sequence[Axes], steps: Any, *, at_left: bool) -> None:
+def _shade_hard_steps(axes: Sequence[Axes], steps: Any) -> None:
+    """Shade the last steps; their number stands at the upper right, above a falling objective."""
     for ax in axes:
         ax.axvspan(steps[0] - 0.5, steps[-1] + 0.5, color="0.88", linewidth=0, zorder=0)
-    axes[0].annotate(
-        f"{len(steps)} hard step{'s' * (len(steps) > 1)}",
-        (steps[0] - 0.5, 0.93),
-        xycoords=("data", "axes fraction"),
-        xytext=(4 if at_left else -4, 0),
-        textcoords="offset points",
-        ha="left" if at_left else "right",
-        va="top",
-        fontsize=8,
-        color="0.3",
-    )
+    place = (1.0, 0.93), "axes fraction", (-4, 0)
+    _write(axes[0], counted(len(steps), "hard step"), *place, color=_DARK, ha="right", va="top")
 
 
 def draw_spectrum(axes: Sequence[Axes], estimator: Any) -> None:
@@ -177,7 +163,7 @@ def draw_spectrum(axes: Sequence[Axes], estimator: Any) -> None:
     """
     above, below = axes
     values, t, k = np.asarray(estimator.eigenvalues_), float(estimator.t_), estimator.n_clusters
-    _draw_eigenvalues(above, values[: max(_LEAST_EIGENVALUES, _PER_CLUSTER * k)], k)
+    _draw_eigenvalues(above, values[: max(_MIN_EIGENVALUES, _PER_CLUSTER * k)], k)
     _draw_states(below, values, t, k)
     for ax in axes:
         ax.grid(alpha=0.25, linewidth=0.6)
@@ -201,17 +187,9 @@ def _draw_states(ax: Axes, values: Any, t: float, k: int) -> None:
         times = t * np.geomspace(1 / _SHORTER, _LONGER, _TIMES)
         ax.plot(times, [states(values, time) for time in times], color=_BLUE, linewidth=1.2)
         ax.set_xscale("log")
-        ax.axvline(t, color=_RED, linestyle="--", linewidth=1.1)
-        ax.annotate(
-            f"t = {t:.3g}",
-            (t, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(4, -4),
-            textcoords="offset points",
-            va="top",
-            fontsize=8,
-            color=_RED,
-        )
+        ax.axvline(t, **_DASHED)
+        place = (t, 1.0), ("data", "axes fraction"), (4, -4)
+        _write(ax, f"t = {t:.3g}", *place, color=_RED, va="top")
     ax.axhline(k, color="0.5", linewidth=0.8, zorder=1)
     ax.set_ylim(0, 2.5 * k)
 
@@ -236,42 +214,30 @@ def draw_kernel_weights(ax: Axes, estimator: Any, names: Sequence[str] | None = 
     names = _default_names(estimator) if names is None else names
     if len(names) != n_kernels:
         raise ValueError(f"names has {len(names)} items; give one for each of {n_kernels} kernels.")
-    shown = np.sort(np.argsort(-weights, kind="stable")[:_MOST_BARS])
+    shown = np.sort(np.argsort(-weights, kind="stable")[:_MAX_BARS])
     places = np.arange(len(shown))
     ax.barh(places, weights[shown], height=0.7, color=_BLUE)
-    labels = [shortened(names[index], _LETTERS) for index in shown]
+    labels = [shortened(names[index], _MAX_LETTERS) for index in shown]
     ax.set_yticks(places, labels, fontsize=8, parse_math=False)
     # Free room, so that few bars are no thicker than many.
-    spare = max(0, _LEAST_BARS - len(shown)) / 2
+    spare = max(0, _MIN_BARS - len(shown)) / 2
     ax.set_ylim(len(shown) - 0.4 + spare, -0.6 - spare)
     ax.set_xlim(0, 1.22 * weights.max())
     ax.set_title(
         "Kernel weights"
         if len(shown) == n_kernels
-        else f"{_MOST_BARS} of {n_kernels} kernel weights"
+        else f"{_MAX_BARS} of {n_kernels} kernel weights"
     )
     ax.set_xlabel("weight")
     if np.isclose(weights.sum(), 1):
-        ax.axvline(1 / n_kernels, color=_RED, linestyle="--", linewidth=1.1)
+        ax.axvline(1 / n_kernels, **_DASHED)
         ax.set_xlabel(f"weight (dashed: 1/{n_kernels})")
-    _write_percentages(ax, places, weights[shown])
+    # At the right edge, which neither bars nor the dashed line reach.
+    for place, weight in zip(places, weights[shown], strict=True):
+        coords = ("axes fraction", "data")
+        text = f"{100 * weight:.1f}"
+        _write(ax, text, (1.0, place), coords, (-4, 0), color=_DARK, ha="right", va="center")
     _style(ax)
-
-
-def _write_percentages(ax: Axes, places: Any, weights: Any) -> None:
-    """Write the weights at the right edge, which neither bars nor the dashed line reach."""
-    for place, weight in zip(places, weights, strict=True):
-        ax.annotate(
-            f"{100 * weight:.1f}",
-            (1.0, place),
-            xycoords=("axes fraction", "data"),
-            xytext=(-4, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize=8,
-            color="0.3",
-        )
 
 
 def _style(ax: Axes) -> None:
@@ -281,6 +247,21 @@ def _style(ax: Axes) -> None:
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", alpha=0.25, linewidth=0.6)
     ax.set_axisbelow(True)
+
+
+def _write(
+    ax: Axes, text: str, place: Any, coords: Any, offset: tuple[int, int], **settings: Any
+) -> None:
+    """Write a remark beside a place; the coordinates of the place are named as in matplotlib."""
+    ax.annotate(
+        text,
+        place,
+        xycoords=coords,
+        xytext=offset,
+        textcoords="offset points",
+        fontsize=8,
+        **settings,
+    )
 
 
 def _default_names(estimator: Any) -> list[str]:

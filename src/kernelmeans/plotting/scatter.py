@@ -36,7 +36,7 @@ def draw_clusters(
     X : array or sparse matrix
         The data it was fitted to; the kernel matrix, or the stack of them, if precomputed.
     max_points : int
-        Most rows that are drawn; of more, a random subsample is.
+        Most rows that are drawn: a random subsample, if there are more.
     random_state : int
         Seed of the subsample.
     """
@@ -44,8 +44,8 @@ def draw_clusters(
     rows = np.arange(n)
     if n > max_points:
         rows = np.sort(np.random.default_rng(random_state).choice(n, max_points, replace=False))
-    plain = _is_plain(estimator.kernel_, X)
-    points = _values(X, rows) if plain else _coordinates(estimator, X, rows)
+    as_given = _is_drawn_as_given(estimator.kernel_, X)
+    points = _values(X, rows) if as_given else _coordinates(estimator, X, rows)
     labels = estimator.labels_[rows]
     clusters = np.unique(labels)
     size = float(np.clip(12000 / len(rows), 8, 36))
@@ -60,20 +60,20 @@ def draw_clusters(
             linewidths=0,
             alpha=0.65,
         )
-    centers = np.array([np.median(points[labels == cluster], axis=0) for cluster in clusters])
-    _write_numbers(ax, clusters, centers)
+    centers = [_middle(points[labels == cluster]) for cluster in clusters]
+    _write_numbers(ax, clusters, np.array(centers))
     subsample = f", {len(rows)} of {n} rows" if len(rows) < n else ""
     ax.set_title(f"{len(clusters)} clusters{subsample}")
     kind = "heat" if estimator.kernel_.name in ("heat", "graph") else "kernel principal"
     names = getattr(X, "columns", ["column 1", "column 2"])
-    if not plain:
+    if not as_given:
         names = [f"{kind} component 1", f"{kind} component 2"]
     ax.set_xlabel(str(names[0]))
     ax.set_ylabel(str(names[1]))
     ax.tick_params(labelsize=8)
 
 
-def _is_plain(kernel: Any, X: Any) -> bool:
+def _is_drawn_as_given(kernel: Any, X: Any) -> bool:
     """Whether rows of data are drawn as they are: two columns, with a heat kernel."""
     if kernel.name != "heat" or X.shape[1] != 2:
         return False
@@ -116,6 +116,11 @@ def _combined(kernel: Any, stack: Any) -> Any:
         K, diagonal = np.array(stack[index], np.float64), np.diagonal(stack[index])
         total += multiplier * matrix.divide_by_norms(K, diagonal, matrix.norms(diagonal))
     return total
+
+
+def _middle(points: Any) -> Any:
+    """The point nearest to the median, so that the number of a ring lies on the ring."""
+    return points[np.argmin(np.square(points - np.median(points, axis=0)).sum(axis=1))]
 
 
 def _write_numbers(ax: Axes, clusters: Any, centers: Any) -> None:

@@ -8,8 +8,8 @@ from kernelmeans.solver.critical import (
     warn_unless_positive,
 )
 from kernelmeans.solver.driver import Listener, Progress, solve
-from kernelmeans.solver.methods import Alternating, Annealed, Hard, Method, annealed, hard
-from kernelmeans.solver.power import shares
+from kernelmeans.solver.methods import Alternating, Annealed, Constant, Hard, Method, annealed, hard
+from kernelmeans.solver.power import memberships
 from kernelmeans.solver.rehearsal import can_rehearse, rehearse
 from kernelmeans.solver.result import Ending, Result, cost_rounding
 from kernelmeans.solver.swap import swap_moves
@@ -17,6 +17,7 @@ from kernelmeans.solver.swap import swap_moves
 __all__ = [
     "Alternating",
     "Annealed",
+    "Constant",
     "Ending",
     "Hard",
     "Method",
@@ -30,9 +31,9 @@ __all__ = [
     "cost_rounding",
     "critical_power",
     "hard",
+    "memberships",
     "partition_cost",
     "rehearse",
-    "shares",
     "solve",
     "swap_moves",
     "warn_unless_positive",

@@ -1,4 +1,4 @@
-"""Passes over all blocks that are no steps: distances, nearest centroids, combinations."""
+"""Functions of all samples, computed block by block: distances, costs, combinations."""
 
 import math
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class Assignment(NamedTuple):
     nearest, second : ndarray of shape (R, n_samples)
         Smallest and second smallest squared distance.
     floor : ndarray of shape (R,)
-        Smallest squared distance told from zero.
+        Smallest squared distance that is told from zero.
     """
 
     labels: IntArray
@@ -34,21 +34,21 @@ class Assignment(NamedTuple):
         return np.asarray(self.nearest @ space.sample_weight.astype(np.float64))
 
     def costs(self, space: Space) -> Array:
-        """Weighted smallest distances, shape (R, n_samples); nil where not told from zero."""
+        """Weighted smallest distances, shape (R, n_samples); 0 where not told from zero."""
         distances = np.where(self.nearest > 2 * self.floor[:, None], self.nearest, 0)
         return np.asarray(distances * space.sample_weight.astype(np.float64))
 
 
 def combination(space: Space, coefficients: Array) -> Centroids:
-    """Sum of c_i phi_i, for coefficients of shape (n_samples,) of any sign, as one centroid."""
+    """Sum of c_i phi_i as one centroid, for coefficients (n_samples,) of any sign."""
     return combinations(space, coefficients[None, None], np.ones((1, 1)))
 
 
-def combinations(space: Space, coefficients: Array, mass: Array) -> Centroids:
-    """Sums of c_i phi_i over their mass (k, R), for coefficients (k, R, n_samples)."""
-    # A copy, for sums over a single block may be its coefficients themselves.
-    total = space.reduce(_accumulate, mass.shape, per_sample=(coefficients.copy(),))
-    return space.update(total.vectors, mass)
+def combinations(space: Space, coefficients: Array, divisors: Array) -> Centroids:
+    """Sums of c_i phi_i over divisors (k, R), for coefficients (k, R, n_samples)."""
+    # A copy, because sums over a single block may be its coefficients themselves.
+    total = space.reduce(_accumulate, divisors.shape, per_sample=(coefficients.copy(),))
+    return space.update(total.vectors, divisors)
 
 
 def _accumulate(space: Space, block: slice, coefficients: Array) -> PartialSum:
@@ -66,24 +66,24 @@ def _distances(space: Space, block: slice, centroids: Centroids) -> tuple[Array]
 
 
 def partition_cost(space: Space, centroids: Centroids) -> float:
-    """Weighted squared distances to the means of the clusters that one restart's centroids make."""
+    """Weighted squared distances to the means of the clusters of one restart's centroids."""
     space = space.reweighted(centroids.kernel_weights[0])
     total = space.reduce(_partition, centroids.shape, centroids)
-    mass, squares = total.sums
-    means = space.update(total.vectors, mass, centroids.copy())
-    return float(squares - (mass * space.norms(means)).sum())
+    cluster_weight, squares = total.sums
+    means = space.update(total.vectors, cluster_weight, centroids.copy())
+    return float(squares - (cluster_weight * space.norms(means)).sum())
 
 
 def _partition(space: Space, block: slice, centroids: Centroids) -> PartialSum:
     v = space.device_weight[block]
     weights = hard_weights(space.distances(centroids, block), v).values
-    mass = double(reduce("sum", weights, axis=-1))
+    cluster_weight = double(reduce("sum", weights, axis=-1))
     squares = double(v) @ double(space.squared_norms(block))
-    return PartialSum(space.accumulate(weights, block), (mass, squares))
+    return PartialSum(space.accumulate(weights, block), (cluster_weight, squares))
 
 
 def hard_costs(space: Space, centroids: Centroids) -> Array:
-    """Weighted sum of the smallest squared distances, and the kernel weights' penalty, (R,)."""
+    """Weighted sum of the smallest squared distances, plus the penalty on kernel weights, (R,)."""
     total = space.reduce(_hard_cost, centroids.shape, centroids)
     return np.asarray(total.sums[0] + space.penalty(centroids))
 

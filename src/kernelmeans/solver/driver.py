@@ -10,20 +10,20 @@ from kernelmeans._arrays import double, like, reduce, to_numpy
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.solver.exchange import Exchanges
-from kernelmeans.solver.methods import Method, Report
-from kernelmeans.solver.power import Loss, weigh
+from kernelmeans.solver.methods import Method, Report, State
+from kernelmeans.solver.power import CostFunction, weigh
 from kernelmeans.solver.result import Ending, Record, Result
 from kernelmeans.spaces import Centroids, PartialSum, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
 PERTURBATION = {"float64": 1e-8, "float32": 1e-5}
-#: Samples whose noise is drawn from one generator, and how many times as many keep theirs: it is
-#: the same in each step, and to draw it again takes a fifth of a step.
+#: Samples whose noise comes from one generator, and the number of such chunks that are kept: noise
+#: is the same in each step, and to draw it again takes a fifth of a step.
 NOISE_ROWS, KEPT_CHUNKS = 512, 32
 
 
 class Progress(NamedTuple):
-    """What is told after each step."""
+    """What a listener learns after each step."""
 
     step: int
     restarts_finished: int
@@ -50,13 +50,13 @@ def solve(
     space : Space
         The samples.
     centroids : Centroids
-        Starting centroids (k, R); overwritten.
+        Starts of shape (k, R); overwritten.
     method : Method
-        Powers, weights and what ends a run.
+        Powers, costs, and what ends a restart.
     seeds : sequence of int
-        One for each restart, of the perturbation that keeps its collapsing centroids apart.
+        One for each restart, of the noise that keeps its collapsing centroids apart.
     listen : callable
-        Told of each step; ends the run when it answers True.
+        Called after each step; ends the run when it answers True.
 
     Returns
     -------
@@ -64,60 +64,52 @@ def solve(
         Labels, costs and histories of all restarts, and the best one's centroids.
     """
     n_restarts = centroids.shape[1]
-    record = Record(space, n_restarts, method.loss)
-    state = method.init(space, centroids)
-    active = np.arange(n_restarts)
+    record = Record(space, n_restarts, method.cost)
+    state = method.init(space, centroids, seeds)
     stopped = False
-    while len(active) and state.steps < method.max_iter and not stopped:
-        power, loss = method.power(state), method.loss_of(state)
-        own_seeds = [seeds[r] for r in active.tolist()]
-        noise = _noise(space, centroids, ~state.hard, method.collapsing(state))
-        own = state.exchanging.mass, state.exchanging.singly
-        report = _sums(space, centroids, power, loss, noise, own_seeds, *own)
-        record.step(active, report.objective, power, centroids.kernel_weights)
-
+    while len(state.restarts) and state.steps < method.max_iter and not stopped:
+        power = state.power
+        report = _sums(space, centroids, method, state)
+        record.step(state.restarts, report.objective, power, centroids.kernel_weights)
         endings = method.done(state, space, centroids, report)
-        means = state.hard & (not loss.weighs)
-        factor, weights_move = method.factor(state), method.moves_weights(state)
-        centroids = _moved(space, centroids, report, factor, method.refills, means)
-        if weights_move.any():
-            centroids = space.adapt(centroids, weights_move)
-        method.step(state, space, centroids, report, own_seeds)
+        centroids = _moved(space, centroids, method, state, report)
+        method.step(state, space, centroids, report)
 
         going = endings == Ending.RUNNING
         if not going.all():
-            # Nobody asks for the labels of a run that was given up.
+            # Nobody asks for the labels of a restart that was given up.
             ended = endings == Ending.CONVERGED
             if ended.any():
-                record.finish(active[ended], centroids.take(ended), Ending.CONVERGED)
+                record.finish(state.restarts[ended], centroids.take(ended), Ending.CONVERGED)
             centroids.keep(going)
             state.keep(going)
-            active = active[going]
         least = float(report.objective.min())
-        n_done = n_restarts - len(active)
+        n_done = n_restarts - len(state.restarts)
         progress = Progress(state.steps - 1, n_done, n_restarts, float(power.max()), least)
         stopped = listen(progress)
-    if len(active):
-        record.finish(active, centroids, Ending.STOPPED if stopped else Ending.OUT_OF_STEPS)
+    if len(state.restarts):
+        ending = Ending.STOPPED if stopped else Ending.OUT_OF_STEPS
+        record.finish(state.restarts, centroids, ending)
     return record.result()
 
 
-def _sums(
-    space: Space,
-    centroids: Centroids,
-    power: Array,
-    loss: Loss,
-    noise: Array,
-    seeds: Sequence[int],
-    mass: Array | None,
-    singly: Exchanges,
-) -> Report:
+def _sums(space: Space, centroids: Centroids, method: Method, state: State) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
-    order = centroids, power, loss, noise, seeds, mass, singly
-    total = space.reduce(_block_sums, centroids.shape, *order)
-    new_mass, objective, certainty, total_weight, fingerprint = total.sums
+    total = space.reduce(
+        _block_sums,
+        centroids.shape,
+        centroids,
+        state.power,
+        method.step_cost(state),
+        _noise(space, centroids, ~state.hard, method.collapsing(state)),
+        state.seeds.tolist(),
+        state.exchanging.mass,
+        state.exchanging.singly,
+    )
+    cluster_weight, objective, certainty, total_weight, labels_hash = total.sums
     objective = objective + space.penalty(centroids)
-    return Report(total.vectors, new_mass, objective, 1 - certainty / total_weight, fingerprint)
+    softness = 1 - certainty / total_weight
+    return Report(total.vectors, cluster_weight, objective, softness, labels_hash)
 
 
 def _block_sums(
@@ -125,25 +117,25 @@ def _block_sums(
     block: slice,
     centroids: Centroids,
     power: Array,
-    loss: Loss,
+    cost: CostFunction,
     noise: Array,
     seeds: Sequence[int],
-    mass: Array | None,
+    cluster_weight: Array | None,
     singly: Exchanges,
 ) -> PartialSum:
     """What one block adds to a step. Pure: it may run in a thread or on another machine."""
     v = space.device_weight[block]
     v64 = double(v)
     place = slice(space.first + block.start, space.first + block.stop)
-    weights = weigh(space.distances(centroids, block), power, v, loss, mass)
+    weights = weigh(space.distances(centroids, block), power, v, cost, cluster_weight)
     coefficients = weights.values
     for r, sample, cluster in singly.within(place):
         coefficients[:, r, sample] = 0
         coefficients[cluster, r, sample] = v[sample]
         weights.labels[r, sample] = cluster
     for r in np.flatnonzero(noise).tolist():
-        shake = 1 + noise[r] * _normal(seeds[r], coefficients.shape[0], place)
-        coefficients[:, r, :] *= like(shake, v)
+        factors = 1 + noise[r] * _normal(seeds[r], coefficients.shape[0], place)
+        coefficients[:, r, :] *= like(factors, v)
     return PartialSum(
         space.accumulate(coefficients, block),
         (
@@ -151,15 +143,15 @@ def _block_sums(
             double(weights.means) @ v64,
             double(weights.certainty) @ v64,
             reduce("sum", v64),
-            _fingerprint(weights.labels, power, space.sample_weight[block], place),
+            _labels_hash(weights.labels, power, space.sample_weight[block], place),
         ),
     )
 
 
-def _fingerprint(labels: IntArray, power: Array, sample_weight: Array, place: slice) -> IntArray:
+def _labels_hash(labels: IntArray, power: Array, sample_weight: Array, place: slice) -> IntArray:
     """Sum over samples of the label times a hash of the place, shape (R,); 0 for soft steps.
 
-    Samples without weight get labels, but move nothing: they do not count.
+    Samples without weight have labels, but move nothing: they do not count.
     """
     hard = np.isneginf(power)
     if not hard.any():
@@ -181,24 +173,24 @@ def _hashes(start: int, stop: int) -> IntArray:
 
 
 def _moved(
-    space: Space,
-    centroids: Centroids,
-    report: Report,
-    factor: Array,
-    refills: bool,
-    hard: BoolArray,
+    space: Space, centroids: Centroids, method: Method, state: State, report: Report
 ) -> Centroids:
-    """The centroids of the next step; those without any weight are refilled, or dropped."""
-    empty = report.mass <= 0
+    """Centroids and kernel weights of the next step; empty clusters are refilled or dropped."""
+    hard = state.hard
+    empty = report.cluster_weight <= 0
     costs = None
-    if refills and empty.any():
+    if method.refills and empty.any():
         costs = assign(space, centroids).costs(space)
-    centroids = space.update(report.total, report.mass, centroids, factor, hard)
+    plain = hard | (state.steps == 0)
+    factor = np.where(plain, 1.0, method.relaxation)
+    means = hard & (not method.step_cost(state).reweights)
+    centroids = space.update(report.vectors, report.cluster_weight, centroids, factor, means)
     if costs is not None:
         _refill(space, centroids, empty, costs)
     elif empty.any():
         centroids.norms[:, empty] = space.out_of_reach[:, None]
-    return centroids
+    moves_weights = ~hard | method.alternates
+    return space.adapt(centroids, moves_weights) if moves_weights.any() else centroids
 
 
 @lru_cache(maxsize=KEPT_CHUNKS)
@@ -227,16 +219,16 @@ def _refill(space: Space, centroids: Centroids, empty: BoolArray, costs: Array) 
 
 
 def _noise(space: Space, centroids: Centroids, soft: BoolArray, collapsing: BoolArray) -> Array:
-    """Relative perturbation of each restart's weights, shape (R,): mostly none.
+    """Relative noise on each restart's weights, shape (R,): mostly none.
 
-    Centroids that coincide, or draw together above the critical power until they do, would be
-    told apart by rounding alone, or never.
+    Without it rounding alone would part centroids that coincide, or that draw together above the
+    critical power until they do.
     """
     if not soft.any():
         return np.zeros(len(soft), space.dtype)
     # Equal norms are necessary for coincidence, and cheap; a false alarm does no harm.
     norms = np.sort(space.norms(centroids), axis=0)
     gaps = np.diff(norms, axis=0).min(axis=0, initial=np.inf)
-    shaken = soft & (collapsing | (gaps <= space.floor(centroids)))
+    noisy = soft & (collapsing | (gaps <= space.floor(centroids)))
     level = PERTURBATION[space.dtype.name]
-    return np.where(shaken, level, 0).astype(space.dtype)
+    return np.where(noisy, level, 0).astype(space.dtype)

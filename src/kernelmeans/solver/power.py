@@ -1,4 +1,4 @@
-"""The weight rules: what a block's distances say about how much each centroid draws each sample.
+"""Weights of the samples in each cluster, from their distances to the centroids.
 
 Arrays are of any library, all on one device; powers are NumPy's.
 """
@@ -13,43 +13,43 @@ from kernelmeans._arrays import like, namespace, overwrite, put_first, reduce, s
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.solver.exchange import exchanged
 
-#: Weights relative to the nearest centroid's below which they count as zero. Left alone they
-#: would become denormal numbers, which slow a matrix product up to fortyfold.
+#: Weights below this multiple of the nearest centroid's count as zero. They would become denormal
+#: numbers, which slow a matrix product up to fortyfold.
 NEGLIGIBLE = 1e-25
 LOG_NEGLIGIBLE = math.log(NEGLIGIBLE)
-#: |s| below which a power mean is not told from a sum of ones by their roundings.
+#: |s| below which the sum in a power mean differs from k by little more than rounding.
 SMALL_POWER = 0.1
 
 
-class Loss(NamedTuple):
-    """What a sample's squared distance to its own centroid costs: a concave function.
+class CostFunction(NamedTuple):
+    """A sample's cost, a concave function of the squared distance to its nearest centroid.
 
     Attributes
     ----------
     value, slope : callable
         The function and its derivative.
-    weighs : bool
-        Whether the derivative differs from sample to sample.
+    reweights : bool
+        Whether the derivative, by which samples weigh, differs from sample to sample.
     """
 
     value: Callable[[Array], Array]
     slope: Callable[[Array], Array]
-    weighs: bool = True
+    reweights: bool = True
 
     @property
-    def unweighted(self) -> "Loss":
-        """The same cost, by which all samples weigh alike."""
-        return Loss(self.value, SQUARES.slope, weighs=False)
+    def unweighted(self) -> "CostFunction":
+        """The same cost, but all samples weigh alike."""
+        return CostFunction(self.value, SQUARED_DISTANCE.slope, reweights=False)
 
 
 #: The cost of k-means.
-SQUARES = Loss(lambda d: d, lambda d: namespace(d).ones_like(d), weighs=False)
+SQUARED_DISTANCE = CostFunction(lambda d: d, lambda d: namespace(d).ones_like(d), reweights=False)
 #: The distance itself, which outliers influence less.
-LENGTHS = Loss(lambda d: namespace(d).sqrt(d), lambda d: 0.5 / namespace(d).sqrt(d))
+DISTANCE = CostFunction(lambda d: namespace(d).sqrt(d), lambda d: 0.5 / namespace(d).sqrt(d))
 
 
 class Weights(NamedTuple):
-    """Weights of one block, and what they say of it.
+    """Weights of one block, and what follows from them.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Weights(NamedTuple):
     means : array of shape (R, block)
         The power mean M_s of each sample's distances.
     certainty : array of shape (R, block)
-        Largest share of a sample's weights, max_j w_ij / sum_j w_ij.
+        Largest membership of each sample, max_j w_ij / sum_j w_ij.
     labels : array of shape (R, block)
         Cluster of each sample where the weights are hard, else -1.
     """
@@ -97,7 +97,7 @@ def power_weights(distances: Array, power: Array, sample_weight: Array) -> Weigh
     weights = xp.log(ratios)
     small = bool((power > -SMALL_POWER).any())
     if small:
-        # S is next to 1: what it lacks counts, also of those whose weights are negligible.
+        # S is nearly 1, and its difference from 1 counts, also that of negligible weights.
         log_mean = xp.log1p(reduce("sum", xp.expm1(t * weights), axis=0) / k)
     weights *= t + 1
     weights = _exponential(weights)
@@ -115,7 +115,7 @@ def _exponential(x: Array) -> Array:
     xp = namespace(x)
     if reduce("min", x) > LOG_NEGLIGIBLE:
         return overwrite(x, xp.exp, x)
-    # Not even in passing may the exponential be denormal.
+    # No intermediate result may be denormal either.
     cut = like(LOG_NEGLIGIBLE, x)
     x = overwrite(x, xp.maximum, x, cut)
     x = overwrite(x, xp.exp, x)
@@ -124,7 +124,10 @@ def _exponential(x: Array) -> Array:
 
 
 def hard_weights(
-    distances: Array, sample_weight: Array, loss: Loss = SQUARES, mass: Array | None = None
+    distances: Array,
+    sample_weight: Array,
+    cost: CostFunction = SQUARED_DISTANCE,
+    cluster_weight: Array | None = None,
 ) -> Weights:
     """Limit of `power_weights` for s -> -inf: all weight to the nearest centroid, first of equals.
 
@@ -134,42 +137,42 @@ def hard_weights(
         Squared distances, all positive.
     sample_weight : array of shape (block,)
         The v_i.
-    loss : Loss, default=SQUARES
-        What a squared distance costs; its slope is the weight.
-    mass : ndarray of shape (k, R), default=None
-        Total weights of the clusters, where samples go by `exchanged`.
+    cost : CostFunction, default=SQUARED_DISTANCE
+        A sample's cost; its slope is the weight.
+    cluster_weight : ndarray of shape (k, R), default=None
+        Where given, samples join the clusters that `exchanged` finds.
 
     Returns
     -------
     Weights
-        Weights that are zero but for one centroid, costs of the nearest and certainty 1.
+        Weights that are zero for all centroids but one, costs of the nearest, and certainty 1.
     """
     xp = namespace(distances)
     labels, nearest = smallest(distances)
-    if mass is not None:
-        labels = exchanged(distances, labels, nearest, sample_weight, mass)
-    weights = put_first(xp.zeros_like(distances), labels, sample_weight * loss.slope(nearest))
-    return Weights(weights, loss.value(nearest), xp.ones_like(nearest), labels)
+    if cluster_weight is not None:
+        labels = exchanged(distances, labels, nearest, sample_weight, cluster_weight)
+    weights = put_first(xp.zeros_like(distances), labels, sample_weight * cost.slope(nearest))
+    return Weights(weights, cost.value(nearest), xp.ones_like(nearest), labels)
 
 
 def weigh(
     distances: Array,
     power: Array,
     sample_weight: Array,
-    loss: Loss = SQUARES,
-    mass: Array | None = None,
+    cost: CostFunction = SQUARED_DISTANCE,
+    cluster_weight: Array | None = None,
 ) -> Weights:
     """Weights at each restart's own power, finite or -inf; overwrites the distances."""
     is_hard = np.isneginf(power)
     if not is_hard.any():
         return power_weights(distances, power, sample_weight)
     if is_hard.all():
-        return hard_weights(distances, sample_weight, loss, mass)
+        return hard_weights(distances, sample_weight, cost, cluster_weight)
     soft, hard = np.flatnonzero(~is_hard), np.flatnonzero(is_hard)
-    own_mass = None if mass is None else mass[:, hard]
+    # Here no samples are exchanged: these are annealed restarts.
     parts = (
         power_weights(take(distances, soft, axis=1), power[soft], sample_weight),
-        hard_weights(take(distances, hard, axis=1), sample_weight, loss, own_mass),
+        hard_weights(take(distances, hard, axis=1), sample_weight, cost),
     )
     # Restarts back in their old order: the soft ones come first in the concatenation.
     order = np.argsort(np.concatenate([soft, hard]))
@@ -179,8 +182,8 @@ def weigh(
     )
 
 
-def shares(distances: Array, power: float, floor: float) -> Array:
-    """Weights of each sample scaled to sum to one, at one power.
+def memberships(distances: Array, power: float, floor: float) -> Array:
+    """Memberships at one power: the weights of each sample divided by their sum.
 
     Parameters
     ----------
@@ -189,7 +192,7 @@ def shares(distances: Array, power: float, floor: float) -> Array:
     power : float
         The power s < 0, finite or -inf.
     floor : float
-        Smallest distance told from zero.
+        Smallest squared distance that is told from zero.
 
     Returns
     -------

@@ -38,7 +38,7 @@ def can_rehearse(space: Space, n_clusters: int, method: Method) -> bool:
         What is to run; without annealing there is nothing to rehearse.
     """
     available = space.sample.n_samples
-    wanted = isinstance(method, Annealed) and method.anneals and method.rehearsed
+    wanted = isinstance(method, Annealed) and method.rehearsed
     return wanted and SAMPLES_PER_CLUSTER * n_clusters <= available < space.n_samples
 
 

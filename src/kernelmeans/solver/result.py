@@ -1,14 +1,16 @@
-"""What a solve returns, and the record that is kept while it runs."""
+"""The result of a run of the solver, and the record that is kept meanwhile."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.solver.blockwise import assign
-from kernelmeans.solver.power import Loss
+from kernelmeans.solver.power import CostFunction
 from kernelmeans.spaces import Centroids, Space
 
 
@@ -22,7 +24,7 @@ class Ending(IntEnum):
     STOPPED = 2
     #: It had taken ``max_iter`` steps.
     OUT_OF_STEPS = 3
-    #: It could no longer become the best one.
+    #: Its objective could hardly fall far enough to matter.
     GIVEN_UP = 4
 
 
@@ -35,10 +37,10 @@ class Result:
     labels : ndarray of shape (n_init, n_samples)
         Nearest final centroid of each sample.
     inertia : ndarray of shape (n_init,)
-        Weighted sum of squared distances to it.
+        Weighted sum of the samples' squared distances to these centroids.
     cost : ndarray of shape (n_init,)
-        What restarts are compared by: the inertia, unless another loss counts or kernel weights
-        add their penalty.
+        The objective at the end, by which restarts are compared: the inertia, unless there is
+        another cost function, or a penalty on kernel weights.
     n_iter : ndarray of shape (n_init,)
         Steps taken.
     endings : ndarray of shape (n_init,)
@@ -50,7 +52,7 @@ class Result:
     kernel_weights_history : list of ndarray of shape (n_iter, L)
         Those with which each step began.
     centroids : Centroids or None
-        Centroids of the best restart, on its own (R = 1); None once they are exported.
+        Centroids of the best restart (R = 1); None once they are exported.
     """
 
     labels: IntArray
@@ -71,33 +73,26 @@ class Result:
 
     @property
     def converged(self) -> BoolArray:
-        """Whether each restart ended by itself, shape (n_init,)."""
+        """Whether each restart ended by its method's own rule, shape (n_init,)."""
         return np.asarray(self.endings == Ending.CONVERGED)
 
     @classmethod
-    def join(cls, parts: Sequence["Result"], rounding: float) -> "Result":
-        """The restarts of several batches as one result; costs that close count as equal."""
-        cost = np.concatenate([part.cost for part in parts])
+    def join(cls, results: Sequence["Result"], rounding: float) -> "Result":
+        """The restarts of several batches as one result; costs equal up to rounding are equal."""
+        joined: dict[str, Any] = {}
+        for name in (own.name for own in fields(cls) if own.name != "centroids"):
+            values = [getattr(result, name) for result in results]
+            lists = isinstance(values[0], list)
+            joined[name] = list(chain(*values)) if lists else np.concatenate(values)
+        cost = joined["cost"]
         for restart in range(len(cost)):
             cost[restart] = _first_equal(cost[:restart], float(cost[restart]), rounding)
-        starts = np.cumsum([0, *(len(part.cost) for part in parts)])
-        best = int(np.searchsorted(starts, np.argmin(cost), side="right")) - 1
-        return cls(
-            np.concatenate([part.labels for part in parts]),
-            np.concatenate([part.inertia for part in parts]),
-            cost,
-            np.concatenate([part.n_iter for part in parts]),
-            np.concatenate([part.endings for part in parts]),
-            [history for part in parts for history in part.objective_history],
-            [history for part in parts for history in part.power_history],
-            np.concatenate([part.kernel_weights for part in parts]),
-            [history for part in parts for history in part.kernel_weights_history],
-            parts[best].centroids,
-        )
+        batches = np.repeat(np.arange(len(results)), [len(result.cost) for result in results])
+        return cls(**joined, centroids=results[batches[np.argmin(cost)]].centroids)
 
 
 def cost_rounding(space: Space, centroids: Centroids) -> Array:
-    """Difference from another cost that may be rounding, for each restart."""
+    """Difference between two costs that may be rounding, for each restart."""
     total_weight = space.sample_weight.sum(dtype=np.float64)
     return np.asarray(space.floor(centroids).astype(np.float64) * total_weight)
 
@@ -105,14 +100,14 @@ def cost_rounding(space: Space, centroids: Centroids) -> Array:
 def _first_equal(known: Array, cost: float, rounding: float) -> float:
     """The first known cost that is the same up to rounding, if any, else the cost itself.
 
-    The same clusters under other numbers cost the same: rounding is not to choose between them.
+    The same clusters may have other numbers and, by rounding, another cost: the first one counts.
     """
     same = np.flatnonzero(np.abs(known - cost) <= rounding)
     return float(known[same[0]]) if len(same) else cost
 
 
 class Record:
-    """Histories and ends of the restarts of a running batch.
+    """Collects the steps and the ends of a running batch of restarts.
 
     Parameters
     ----------
@@ -120,58 +115,55 @@ class Record:
         The samples.
     n_restarts : int
         Restarts in the batch.
-    loss : Loss
-        What a squared distance costs.
+    cost_function : CostFunction
+        A sample's cost.
     """
 
-    def __init__(self, space: Space, n_restarts: int, loss: Loss) -> None:
+    def __init__(self, space: Space, n_restarts: int, cost_function: CostFunction) -> None:
         self._space = space
-        self._loss = loss
+        self._cost_function = cost_function
         self._steps: list[tuple[IntArray, Array, Array, Array]] = []
-        self._labels = np.zeros((n_restarts, space.n_samples), np.int32)
-        self._inertia = np.full(n_restarts, np.inf)
-        self._cost = np.full(n_restarts, np.inf)
-        self._endings = np.full(n_restarts, Ending.GIVEN_UP, np.int8)
-        self._kernel_weights = np.ones((n_restarts, len(space.kernel_weights)))
-        self._best: Centroids | None = None
+        self._result = Result(
+            labels=np.zeros((n_restarts, space.n_samples), np.int32),
+            inertia=np.full(n_restarts, np.inf),
+            cost=np.full(n_restarts, np.inf),
+            n_iter=np.zeros(n_restarts, np.intp),
+            endings=np.full(n_restarts, Ending.GIVEN_UP, np.int8),
+            objective_history=[],
+            power_history=[],
+            kernel_weights=np.ones((n_restarts, len(space.kernel_weights))),
+            kernel_weights_history=[],
+        )
 
-    def step(self, active: IntArray, objective: Array, power: Array, kernel_weights: Array) -> None:
-        """Note where the running restarts are."""
-        self._steps.append((active, objective, power, kernel_weights.copy()))
+    def step(self, running: IntArray, objective: Array, power: Array, weights: Array) -> None:
+        """Add a step of the running restarts."""
+        self._steps.append((running, objective, power, weights.copy()))
 
     def finish(self, which: IntArray, centroids: Centroids, ending: Ending) -> None:
-        """Label the samples of finished restarts; of their centroids only the best are kept."""
-        assignment = assign(self._space, centroids)
-        self._labels[which] = assignment.labels
-        self._inertia[which] = assignment.inertia(self._space)
-        losses = self._loss.value(assignment.nearest) @ self._space.sample_weight.astype(np.float64)
-        costs = losses + self._space.penalty(centroids)
-        rounding = cost_rounding(self._space, centroids)
+        """Label the samples of finished restarts; only the centroids of the best are kept."""
+        space, result = self._space, self._result
+        assignment = assign(space, centroids)
+        result.labels[which] = assignment.labels
+        result.inertia[which] = assignment.inertia(space)
+        values = self._cost_function.value(assignment.nearest)
+        costs = values @ space.sample_weight.astype(np.float64) + space.penalty(centroids)
+        rounding = cost_rounding(space, centroids)
         for restart, cost, near in zip(which, costs.tolist(), rounding.tolist(), strict=True):
-            self._cost[restart] = _first_equal(self._cost, cost, near)
-        self._kernel_weights[which] = centroids.kernel_weights
-        # Of equal costs the first restart counts, as in the result, whenever it finishes.
-        best = np.flatnonzero(which == np.argmin(self._cost))
+            result.cost[restart] = _first_equal(result.cost, cost, near)
+        result.kernel_weights[which] = centroids.kernel_weights
+        # Of restarts of equal cost the first is the best, whenever it finishes.
+        best = np.flatnonzero(which == result.best)
         if len(best):
-            self._best = centroids.take(best)
-        self._endings[which] = ending
+            result.centroids = centroids.take(best)
+        result.endings[which] = ending
 
     def result(self) -> Result:
         """Everything, once all restarts have finished."""
-        restarts, *noted = (np.concatenate(parts) for parts in zip(*self._steps, strict=True))
+        result = self._result
+        restarts, *noted = (np.concatenate(values) for values in zip(*self._steps, strict=True))
         order = np.argsort(restarts, kind="stable")
-        n_iter = np.bincount(restarts, minlength=len(self._cost))
-        edges = np.cumsum(n_iter)[:-1]
-        objective, power, weights = (np.split(values[order], edges) for values in noted)
-        return Result(
-            self._labels,
-            self._inertia,
-            self._cost,
-            n_iter,
-            self._endings,
-            objective,
-            power,
-            self._kernel_weights,
-            weights,
-            self._best,
-        )
+        result.n_iter = np.bincount(restarts, minlength=len(result.cost))
+        edges = np.cumsum(result.n_iter)[:-1]
+        histories = (np.split(values[order], edges) for values in noted)
+        result.objective_history, result.power_history, result.kernel_weights_history = histories
+        return result

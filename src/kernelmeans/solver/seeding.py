@@ -1,4 +1,4 @@
-"""Where restarts begin: greedy k-means++ in feature space, and starts that the user gives."""
+"""Starts: greedy k-means++ in feature space, random samples, random and given weights."""
 
 from collections.abc import Sequence
 
@@ -12,16 +12,16 @@ from kernelmeans.spaces import Centroids, Space
 def greedy_kmeans_plusplus(
     space: Space, k: int, generators: Sequence[np.random.RandomState]
 ) -> IntArray:
-    """Seeds by k-means++ in feature space, the best of 2 + log k candidates each time.
+    """Seeds by k-means++ in feature space; each is the best of 2 + log k candidates.
 
     Parameters
     ----------
     space : Space
         The samples and their weights.
     k : int
-        Seeds wanted.
+        Number of seeds.
     generators : sequence of RandomState
-        One for each restart, so that its seeds do not depend on what it is run with.
+        One for each restart: its seeds do not depend on the other restarts.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def _draw(potential: Array, uniform: Array) -> IntArray:
     """Indices drawn in proportion to each restart's potential (R, n) from uniform (size, R)."""
     cumulative = np.cumsum(potential, axis=1)
     drawn = [
-        # Where nothing is left, the last that had any: those without weight are never drawn.
+        # At most the last sample with any potential: those without weight are never drawn.
         np.minimum(np.searchsorted(row, u * row[-1], side="right"), np.searchsorted(row, row[-1]))
         for row, u in zip(cumulative, uniform.T, strict=True)
     ]
@@ -62,14 +62,14 @@ def _draw(potential: Array, uniform: Array) -> IntArray:
 
 
 def random_seeds(space: Space, k: int, generators: Sequence[np.random.RandomState]) -> IntArray:
-    """K different samples of positive weight for each restart, shape (k, restarts).
+    """Different samples of positive weight for each restart, shape (k, restarts).
 
     Parameters
     ----------
     space : Space
-        The samples; their weights only decide which may be drawn.
+        The samples. All of positive weight are equally likely.
     k : int
-        Seeds wanted.
+        Number of seeds.
     generators : sequence of RandomState
         One for each restart.
     """
@@ -78,16 +78,16 @@ def random_seeds(space: Space, k: int, generators: Sequence[np.random.RandomStat
 
 
 def random_partition(sample_weight: Array, k: int, rng: np.random.RandomState) -> Array:
-    """Weights (n_samples, k) that put samples into one cluster each at random, none left empty.
+    """Weights (n_samples, k) that put each sample into one random cluster; none is left empty.
 
     Parameters
     ----------
     sample_weight : ndarray of shape (n_samples,)
-        Decides which samples are put into clusters: those of positive weight.
+        Samples of positive weight are put into clusters.
     k : int
-        Clusters, at most as many as these.
+        Number of clusters, not more than such samples.
     rng : RandomState
-        Draws the clusters.
+        The generator.
     """
     eligible = np.flatnonzero(sample_weight > 0)
     others = rng.randint(k, size=len(eligible) - k)
@@ -97,7 +97,7 @@ def random_partition(sample_weight: Array, k: int, rng: np.random.RandomState) -
 
 
 def from_weights(space: Space, weights: Array) -> Centroids:
-    """Centroids of soft weights (n_samples, k), the paper's W(0), as one restart."""
+    """Centroids of the samples' weights in the clusters (n_samples, k), the paper's W(0)."""
     weighted = (weights * space.sample_weight[:, None]).astype(space.dtype)
     coefficients = np.ascontiguousarray(weighted.T)[:, None]
     return combinations(space, coefficients, coefficients.sum(axis=-1))

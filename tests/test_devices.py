@@ -1,10 +1,10 @@
-"""Budgets: reading them, and measuring what is free."""
+"""Memory budgets are read, and free memory is measured."""
 
 import numpy as np
 import psutil
 import pytest
 
-from kernelmeans import memory
+from kernelmeans import _devices
 
 
 @pytest.mark.parametrize(
@@ -24,28 +24,28 @@ from kernelmeans import memory
     ],
 )
 def test_sizes_are_read(given, size):
-    assert memory.budget_bytes(given) == size
+    assert _devices.budget_bytes(given) == size
 
 
 @pytest.mark.parametrize("given", ["", "GB", "four GB", "4 XB", "4GBB", "-1GB", "0", "nan", "inf"])
 def test_other_texts_are_refused_with_an_example(given):
     with pytest.raises(ValueError, match=r"memory_budget='.*(for example '4GB'|positive number)"):
-        memory.budget_bytes(given)
+        _devices.budget_bytes(given)
 
 
 @pytest.mark.parametrize("given", [0, -5, float("inf"), float("nan"), np.nan])
 def test_other_numbers_are_refused(given):
     with pytest.raises(ValueError, match=r"memory_budget=.* must be a positive number of bytes"):
-        memory.budget_bytes(given)
+        _devices.budget_bytes(given)
 
 
 def test_no_budget_is_most_of_the_memory_whatever_is_free(monkeypatch):
-    monkeypatch.setattr(memory, "machine_memory", lambda: (0, 1000))
-    assert memory.budget_bytes(None) == 800
+    monkeypatch.setattr(_devices, "machine_memory", lambda: (0, 1000))
+    assert _devices.HOST.budget(None) == (800, 0)
 
 
 def test_free_memory_is_what_the_machine_has_to_give():
-    free, total = memory.machine_memory()
+    free, total = _devices.machine_memory()
     assert 0 < free <= total <= psutil.virtual_memory().total
 
 
@@ -57,8 +57,8 @@ def container(request, monkeypatch, tmp_path):
         names = "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"
         (tmp_path / "memory").mkdir()
     machine = type("Memory", (), {"total": 2000, "available": 1000})
-    monkeypatch.setattr(memory, "Path", lambda _: tmp_path)
-    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: machine)
+    monkeypatch.setattr(_devices, "Path", lambda _: tmp_path)
+    monkeypatch.setattr(_devices.psutil, "virtual_memory", lambda: machine)
 
     def write(limit, used, idle):
         (tmp_path / names[0]).write_text(f"{limit}\n")
@@ -83,13 +83,13 @@ def container(request, monkeypatch, tmp_path):
 )
 def test_a_containers_limit_counts(container, limit, used, idle, total, free):
     container(limit, used, idle)
-    assert memory.machine_memory() == (free, total)
+    assert _devices.machine_memory() == (free, total)
 
 
 @pytest.mark.parametrize("limit", ["max", 2**63 - 4096])
 def test_a_container_without_a_limit(container, limit):
     container(limit, 200, 0)
-    assert memory.machine_memory() == (1000, 2000)
+    assert _devices.machine_memory() == (1000, 2000)
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_a_container_without_a_limit(container, limit):
     ],
 )
 def test_sizes_are_written_for_people(size, text):
-    assert memory.readable(size) == text
+    assert _devices.readable(size) == text
