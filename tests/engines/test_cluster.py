@@ -9,7 +9,7 @@ import pytest
 
 from kernelmeans.engines import cluster as engine
 from kernelmeans.engines import tree_sum
-from kernelmeans.engines.cluster import FAN_IN, Cluster, packed, unpacked, upright
+from kernelmeans.engines.cluster import FAN_IN, Cluster, aligned, packed, unpacked
 
 pytestmark = pytest.mark.slow
 
@@ -43,11 +43,11 @@ def askew(array):
 @pytest.mark.parametrize("lay", [askew, np.asfortranarray, np.array], ids=lambda f: f.__name__)
 def test_arrays_are_put_where_numpy_would_put_them(lay):
     array = np.random.default_rng(0).random((5, 3))
-    found = upright(lay(array))
+    found = aligned(lay(array))
     np.testing.assert_array_equal(found, array)
     assert found.flags.aligned
     assert found.flags.c_contiguous
-    assert upright(array) is array
+    assert aligned(array) is array
 
 
 def test_what_travels_packed_arrives_as_it_left(cluster):

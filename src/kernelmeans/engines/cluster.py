@@ -59,10 +59,10 @@ def tree_sum(terms: Iterable[Term], add: Callable[[Term, Term], Term]) -> Term:
 
 
 def packed(*values: Any) -> bytes:
-    """Values in the form in which they travel: arrays would not arrive as they left.
+    """Values as bytes, so that arrays are aligned when they arrive.
 
-    Dask puts the arrays of one message into one buffer, where they lie at any odd address. NumPy
-    rounds products of such arrays otherwise.
+    Dask puts the arrays of one message into one buffer, where they may begin at any address. NumPy
+    rounds products of such arrays differently.
     """
     import cloudpickle
 
@@ -71,19 +71,19 @@ def packed(*values: Any) -> bytes:
 
 
 def unpacked(data: bytes) -> Any:
-    """The values that were `packed`, as a tuple; all arrays are in order, and new."""
+    """The values that were `packed`, as a tuple; all arrays are new, and aligned."""
     return pickle.loads(data)
 
 
-def upright(array: Array) -> Array:
-    """An array that may have travelled by itself, in C order, and where NumPy would put it."""
+def aligned(array: Array) -> Array:
+    """The array in C order and at an address where NumPy would put it; a copy only if needed."""
     return np.require(array, requirements=["C", "A"])
 
 
 class Cluster:
     """Tasks on the workers that a ``distributed.Client`` stands for.
 
-    Whatever a dead worker held is made again by another one, from the tasks that had made it.
+    When a worker dies, another one computes its results again, from the same tasks.
 
     Parameters
     ----------
@@ -118,10 +118,10 @@ class Cluster:
         return future
 
     def tasks(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
-        """Futures of a function, as ``map`` calls it; they travel together, which is faster."""
+        """Futures of a function, called as by ``map``; they are sent together, which is faster."""
         from dask import config
 
-        # What goes out with them is what they need, however large: no warning could help.
+        # The tasks need all that is sent with them: no warning could help.
         with config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
             futures: list[Any] = self.client.map(function, *arguments, pure=False)
         return futures
@@ -132,7 +132,7 @@ class Cluster:
         return futures
 
     def computed(self, collection: Any) -> Any:
-        """What a Dask collection holds."""
+        """The value of a Dask collection."""
         return self.result(self.client.compute(collection))
 
     def total(self, terms: Sequence[Any], add: Callable[[Any, Any], Any]) -> Any:
@@ -144,22 +144,22 @@ class Cluster:
         return self.result(terms[0])
 
     def apart(self, function: Callable[..., Any], items: Sequence[Any], *arguments: Any) -> Any:
-        """What a function makes of each item, and the arguments, as tasks of their own."""
+        """Results of a function of each item and the arguments, one task for each item."""
         order = self.task(bytes, packed(function, *arguments))
         found = self.results(self.tasks(_applied, list(items), [order] * len(items)))
         return [unpacked(result)[0] for result in found]
 
     def result(self, future: Any) -> Any:
-        """What a future comes to; as `results`."""
+        """The result of a future; as `results`."""
         return self.results([future])[0]
 
     def results(self, futures: Sequence[Any]) -> list[Any]:
-        """What futures come to, fetched together, which is faster.
+        """The results of futures, fetched together, which is faster.
 
         Raises
         ------
         MemoryError
-            If a worker runs out of memory over it, or workers die of it again and again.
+            If a worker runs out of memory, or workers die again and again, on a task.
         TimeoutError
             If no worker has done anything for some minutes.
         """
@@ -177,10 +177,10 @@ class Cluster:
             ) from error
 
     def _gathered(self, futures: Sequence[Any]) -> list[Any]:
-        """What futures come to; refused if nobody works on them.
+        """The results of futures; refused if no worker works on them.
 
-        Dask may lose a task when the worker dies that it was given to, and would then wait for
-        ever: https://github.com/dask/distributed/issues/3196.
+        When a worker dies, Dask may lose its task, and then waits for ever:
+        https://github.com/dask/distributed/issues/3196.
         """
         gather = self.client.gather(list(futures), asynchronous=True)
         gathering = asyncio.run_coroutine_threadsafe(gather, self.client.loop.asyncio_loop)

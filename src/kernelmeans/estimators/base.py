@@ -19,7 +19,7 @@ from kernelmeans._devices import HOST, Device, answer, device_of
 from kernelmeans._sklearn import CallbackSupportMixin, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.engines.cluster import packed, unpacked, upright
+from kernelmeans.engines.cluster import aligned, packed, unpacked
 from kernelmeans.estimators.callbacks import Reporter, fitting, refused_later
 from kernelmeans.estimators.checks import check_result, refuse_elsewhere, warn_of_end
 from kernelmeans.estimators.inputs import Input, check_weights
@@ -513,5 +513,5 @@ class _OfChunk:
     def __call__(self, chunk: Any) -> Array:
         question, estimator = unpacked(self.packed)
         if len(chunk):
-            return _of_block(question, estimator, upright(chunk))
+            return _of_block(question, estimator, aligned(chunk))
         return _of_block(question, estimator, np.ones((1, chunk.shape[1]), chunk.dtype))[:0]

@@ -100,7 +100,7 @@ class Starts:
             if self.init == "random-partition":
                 drawn = [random_partition(space.sample_weight, k, rng) for rng in generators]
                 return Centroids.join([from_weights(space, w) for w in drawn])
-            few = space.sample
+            few = space.subsample
             return few.at(greedy_kmeans_plusplus(few, k, generators))
         if _is_index_table(self.init):
             return space.at(self.init[first : first + len(seeds)].T)

@@ -401,7 +401,7 @@ def _update_critical_power(
     """Compute the critical power of some restarts again where kernel weights have moved."""
     moved = np.abs(kernel_weights - state.known_weights).sum(axis=1) / 2 > MOVED
     for r in np.flatnonzero(moved & which & np.isfinite(state.critical_power)).tolist():
-        reweighted = space.sample.reweighted(kernel_weights[r])
+        reweighted = space.subsample.reweighted(kernel_weights[r])
         state.critical_power[r] = critical_power(reweighted, int(state.seeds[r]))
         state.known_weights[r] = kernel_weights[r]
 
@@ -446,7 +446,7 @@ def annealed(
         samples do not vary.
     """
     # Always the same Lanczos start vector: powers should depend on the data alone.
-    critical = critical_power(space.sample)
+    critical = critical_power(space.subsample)
     forgets = forgets and s0 == "auto"
     if s0 != "auto":
         first = float(s0)
@@ -454,7 +454,7 @@ def annealed(
         # A constant power must let centroids part; a start that is forgotten need not be warm.
         first = coldest_start(critical)
     else:
-        first = automatic_start(space.sample, n_clusters, critical)
+        first = automatic_start(space.subsample, n_clusters, critical)
     swaps = _swaps(n_swaps, space)
     if np.isinf(first):
         if alternates:
@@ -493,5 +493,5 @@ def annealed(
 
 def _swaps(n_swaps: int | str, space: Space) -> int | str:
     """Swap moves: by default none on so many rows that moves have been tried on subsamples."""
-    few = space.sample_rows == space.n_samples
+    few = space.subsample_size == space.n_samples
     return 0 if n_swaps == "auto" and not few else n_swaps

@@ -37,7 +37,7 @@ def can_rehearse(space: Space, n_clusters: int, method: Method) -> bool:
     method : Method
         What is to run; without annealing there is nothing to rehearse.
     """
-    available = space.sample.n_samples
+    available = space.subsample.n_samples
     wanted = isinstance(method, Annealed) and method.rehearsed
     return wanted and SAMPLES_PER_CLUSTER * n_clusters <= available < space.n_samples
 
@@ -71,7 +71,7 @@ def rehearse(
     method : Annealed
         The same from the power on at which it turned hard; nothing is to be forgotten any more.
     """
-    at_hand = space.sample
+    at_hand = space.subsample
     most = min(SHARE * space.n_samples, SHARE_AT_HAND * at_hand.n_samples)
     size = max(SAMPLES_PER_CLUSTER * n_clusters, int(most))
     rng = np.random.RandomState(seed)

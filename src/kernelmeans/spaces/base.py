@@ -1,4 +1,4 @@
-"""What a space is: the samples' feature vectors, in whatever form, answered block by block."""
+"""What a space is: the samples as vectors of a feature space, worked on block by block."""
 
 import math
 import operator
@@ -13,7 +13,7 @@ import numpy as np
 from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce, to_numpy
 from kernelmeans._typing import Array, BoolArray, Data, DType, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.engines.cluster import upright
+from kernelmeans.engines.cluster import aligned
 from kernelmeans.lowrank import subsample
 from kernelmeans.spaces.centroids import Centroids, Memory, PartialSum, Sums, Trace, side_by_side
 from kernelmeans.spaces.chunks import Chunks
@@ -35,8 +35,8 @@ class Space(ABC):
 
     Clusters and restarts are the leading axes of every array and samples the last, because
     reductions over the clusters are an order of magnitude cheaper that way. A block is a slice
-    of the samples. Inner products are taken about an origin of the space's own choice: distances
-    do not depend on it, but rounding does.
+    of the samples. Inner products are taken about an origin that the space chooses: distances do
+    not depend on it, but rounding does.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Space(ABC):
     device_weight : ndarray of shape (n_samples,)
         The same where the samples are, and of the same library.
     engine : Threads
-        Where its blocks are worked on. A chunk is worked on by the thread that opens it.
+        Where its blocks are worked on.
     keeps_coefficients : bool
         Whether centroids are known by their coefficients over the samples. Sums are then those
         coefficients and nothing else.
@@ -59,17 +59,17 @@ class Space(ABC):
 
     sample_weight: Array
     device_weight: Array
-    engine: Threads = Threads(1)
+    engine: Threads
     keeps_coefficients: bool = False
     chunks: Chunks | None = None
     first: int = 0
     trace: Trace | None = None
-    _sample: "Space | None" = None
+    _subsample: "Space | None" = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Workers may pass features on to each other.
         for name, value in state.items():
-            vars(self)[name] = upright(value) if isinstance(value, np.ndarray) else value
+            vars(self)[name] = aligned(value) if isinstance(value, np.ndarray) else value
 
     @property
     def n_samples(self) -> int:
@@ -118,14 +118,14 @@ class Space(ABC):
 
     @abstractmethod
     def restricted(self, indices: IntArray, sample_weight: Array) -> "Space":
-        """The space of some samples, with weights (len(indices),) of their own."""
+        """The space of some samples, with new weights (len(indices),)."""
 
     @abstractmethod
     def export(self, centroids: Centroids, copies: dict[int, Data] | None = None) -> Predictor:
         """Predictor of one restart's centroids for new rows of input data.
 
-        It has arrays of its own: the model must not change when the user's rows do. Copies made
-        once are found again in ``copies``, by the identity of their original.
+        Its arrays are copies, so that the model does not change when the user's rows do. Several
+        predictors share the copies in ``copies``, where the id of the original is the key.
         """
 
     @abstractmethod
@@ -134,10 +134,10 @@ class Space(ABC):
 
     @property
     def embedded(self) -> Callable[[slice], Any] | None:
-        """What an exported predictor's embedding makes of a block of samples, bit for bit.
+        """Rows of the samples as exported predictors embed them; None where they are not held.
 
-        None where the space holds no such thing. The blocks are those of the predictor, to which
-        the numbers may be special.
+        A function of a block, one of the predictor's own blocks. Its answer equals the embedding
+        bit for bit.
         """
         return None
 
@@ -151,7 +151,7 @@ class Space(ABC):
         else:
             rows = DEVICE_BLOCK_BYTES // sample_bytes
         count = -(-self.n_samples // max(smallest, rows))
-        # Even blocks, and a count that threads can share out evenly.
+        # Even blocks, in a number that threads can divide evenly.
         count = -(-count // 4) * 4 if count > 4 else count
         edges = [self.n_samples * i // count for i in range(count + 1)]
         for start, stop in pairwise(edges):
@@ -172,11 +172,11 @@ class Space(ABC):
             Called with the space, a block, the block's part of each array ``per_sample`` and the
             arguments; returns a `PartialSum`.
         shape : (k, R)
-            Of the centroids that the sums are of.
+            Clusters and restarts of the sums.
         *arguments
-            What the function needs beside the block.
+            More arguments of the function.
         per_sample : tuple of ndarray of shape (..., n_samples)
-            What it needs of the block's samples.
+            Arrays of which the function gets the block's part.
 
         Returns
         -------
@@ -238,21 +238,21 @@ class Space(ABC):
         raise NotImplementedError
 
     @property
-    def sample(self) -> "Space":
-        """The samples, or a draw of them where they are many: enough to seed from, say."""
-        whole = self.sample_rows == self.n_samples
+    def subsample(self) -> "Space":
+        """The samples, or a random part of them where they are many: enough for seeding, say."""
+        whole = self.subsample_size == self.n_samples
         if whole and self.chunks is None:
             # A space that held itself would outlive its last use.
             return self
-        if self._sample is None:
+        if self._subsample is None:
             every = np.arange(self.n_samples), self.sample_weight
-            drawing = every if whole else subsample(self.sample_weight, self.sample_rows)
-            self._sample = self.restricted(*drawing)
-        return self._sample
+            chosen = every if whole else subsample(self.sample_weight, self.subsample_size)
+            self._subsample = self.restricted(*chosen)
+        return self._subsample
 
     @property
-    def sample_rows(self) -> int:
-        """Most samples in a draw."""
+    def subsample_size(self) -> int:
+        """Samples in the subsample."""
         return self.n_samples
 
     def update(
@@ -288,7 +288,7 @@ class Space(ABC):
 
     @property
     def kernel_weights(self) -> Array:
-        """Kernel weights (L,) of centroids that have none of their own yet."""
+        """Kernel weights (L,) that new centroids get."""
         return np.ones(1)
 
     def adapt(self, centroids: Centroids, which: BoolArray) -> Centroids:
@@ -296,7 +296,7 @@ class Space(ABC):
         return centroids
 
     def penalty(self, centroids: Centroids) -> Array:
-        """What the kernel weights add to the objective of each restart, shape (R,)."""
+        """Penalty on the kernel weights of each restart, shape (R,)."""
         return np.zeros(centroids.shape[1])
 
     def traces(self, kernel_weights: Array) -> Trace | None:
@@ -329,27 +329,27 @@ class Space(ABC):
         return at_least(d, self.floor(centroids))
 
     def floor(self, centroids: Centroids) -> Array:
-        """Smallest squared distance told from zero in each restart, shape (R,)."""
+        """Smallest squared distance that is more than rounding, in each restart, shape (R,)."""
         floors = self.multipliers(centroids.kernel_weights).T * self.floors[:, None]
         floor: Array = np.maximum(floors.sum(axis=0), np.finfo(self.dtype).tiny)
         return floor.astype(self.dtype)
 
     @cached_property
     def floors(self) -> Array:
-        """Smallest squared distance told from zero for each kernel, shape (L,)."""
+        """Smallest squared distance that is more than rounding, for each kernel, shape (L,)."""
         resolution = np.finfo(self.dtype)
         floor = max(8 * float(resolution.eps) * self.magnitude, float(resolution.tiny))
         return np.array([floor], self.dtype)
 
     @property
     def out_of_reach(self) -> Array:
-        """Squared norms (L,) beyond those of all samples, for centroids that are to get none."""
+        """Squared norms (L,) so large that no sample goes to a centroid that has them."""
         largest = 1e-4 * float(np.finfo(self.dtype).max)
         return np.array([min(1e3 * self.n_samples * self.magnitude, largest)])
 
     @cached_property
     def magnitude(self) -> float:
-        """Size of the numbers that squared distances are computed from."""
+        """Size of the inner products that squared distances are computed from."""
         norms = np.abs(to_numpy(self.squared_norms(slice(0, self.n_samples))).astype(np.float64))
         return float(np.average(norms, weights=self.sample_weight))
 

@@ -1,4 +1,4 @@
-"""Chunks of samples, each a space of its own, opened where they are worked on."""
+"""Chunks of samples: each is a space, opened where it is worked on."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelmeans._typing import Array
 from kernelmeans.engines import Threads, tree_sum
-from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
+from kernelmeans.engines.cluster import Cluster, aligned, packed, unpacked
 from kernelmeans.spaces.centroids import PartialSum
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ Work = Callable[..., Any]
 class Chunks(ABC):
     """Consecutive samples that are opened together; nothing of them is held in between.
 
-    What is said of them is put together in their order, and added up in a tree, so that it does
-    not matter where they are worked on.
+    Results are put side by side in the order of the chunks, and sums are added up in a tree. So it
+    does not matter where chunks are worked on.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Chunks(ABC):
     in_flight : int or None
         How many may be open at once without breaking the memory budget.
     cluster : Cluster or None
-        Whose workers have them; None where they are opened in this process.
+        The cluster whose workers hold the chunks; None where this process opens them.
     """
 
     slices: list[slice]
@@ -109,10 +109,10 @@ class ClusterChunks(Chunks):
         tasks = self._tasks(work, per_sample, arguments)
         total: PartialSum = self.cluster.total(tasks, PartialSum.plus)
         # Numbers stay numbers.
-        return PartialSum(*(tuple(upright(a)[()] for a in own) for own in total))
+        return PartialSum(*(tuple(aligned(a)[()] for a in own) for own in total))
 
     def _tasks(self, work: Work, per_sample: Sequence[Array], arguments: Any) -> list[Any]:
-        # As one task: else they would travel once for each chunk.
+        # A task of its own, so that it travels once and not with each chunk.
         order = self.cluster.task(bytes, packed(work, *arguments))
         spaces = self.cluster.started(self.spaces)
         own = [[a[..., chunk] for chunk in self.slices] for a in per_sample]
@@ -121,7 +121,7 @@ class ClusterChunks(Chunks):
     def joined(
         self, others: Iterable["ClusterChunks"], join: Work, *arguments: Any
     ) -> "ClusterChunks":
-        """Chunks whose spaces ``join`` makes of those of several, given the arguments too."""
+        """Chunks whose spaces are ``join`` of the spaces of several, and the arguments."""
         spaces = zip(*(self.cluster.started(own.spaces) for own in (self, *others)), strict=True)
         tasks = [self.cluster.task(join, list(own), *arguments) for own in spaces]
         return ClusterChunks(self.slices, self.cluster, tasks)
@@ -130,4 +130,4 @@ class ClusterChunks(Chunks):
 def _done(space: "Space", order: bytes, *per_sample: Array) -> Any:
     work, *arguments = unpacked(order)
     with Threads(1):
-        return work(space, *arguments, per_sample=tuple(map(upright, per_sample)))
+        return work(space, *arguments, per_sample=tuple(map(aligned, per_sample)))

@@ -20,7 +20,7 @@ from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Moved, Step
 
-#: Rows whose features are made at a time.
+#: Rows whose features are computed together.
 FILL_ROWS = 2048
 
 
@@ -30,9 +30,9 @@ class Features(ABC):
     Attributes
     ----------
     raw : bool
-        Whether they are raw ones that need whitening; coordinates if not.
+        Whether they are raw, and need whitening; coordinates if not.
     width : int
-        Numbers of a sample.
+        Features of a sample.
     """
 
     raw: bool
@@ -44,7 +44,7 @@ class Features(ABC):
 
 
 class HeldFeatures(Features):
-    """Features of samples that are there.
+    """Features that are held.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class HeldFeatures(Features):
 
 
 class FeatureSpace(Space):
-    """Samples as vectors of numbers: features that are held, or made whenever they are needed.
+    """Samples as vectors of numbers: features that are held, or computed whenever they are needed.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class FeatureSpace(Space):
         Weights; its dtype is the precision.
     engine : Threads
         Where blocks are worked on.
-    sample : FeatureSpace, default=None
+    subsample : FeatureSpace, default=None
         A subsample, where the features of the samples are not held.
     """
 
@@ -89,14 +89,14 @@ class FeatureSpace(Space):
         source: Features,
         sample_weight: Array,
         engine: Threads,
-        sample: "FeatureSpace | None" = None,
+        subsample: "FeatureSpace | None" = None,
     ) -> None:
         self.features = features
         self.source = source
         self.sample_weight = sample_weight
         self.device_weight = like(sample_weight, features.origin)
         self.engine = engine
-        self._sample = sample
+        self._subsample = subsample
 
     @classmethod
     def hold(
@@ -118,7 +118,7 @@ class FeatureSpace(Space):
         sample_weight : ndarray of shape (n_samples,)
             Weights; its dtype is the precision.
         engine : Threads
-            Where features are made, and blocks worked on.
+            Where features are computed, and blocks worked on.
         device : Device, default=HOST
             Where features are held; rows go there as they are read.
 
@@ -133,23 +133,23 @@ class FeatureSpace(Space):
             If features are not finite.
         """
         dtype = sample_weight.dtype
-        there = features.moved(device.put)
-        first = there.raw(*map(device.put, features.read(X, slice(0, 1))))
+        on_device = features.moved(device.put)
+        first = on_device.raw(*map(device.put, features.read(X, slice(0, 1))))
         if scipy.sparse.issparse(first):
             return cls._of_sparse(features, X, sample_weight, engine)
 
         weight, v64 = device.put(sample_weight), sample_weight.astype(np.float64)
         xp, n, v = namespace(weight), X.shape[0], device.put(v64)
-        width = there.coordinates(first).shape[1]
+        width = on_device.coordinates(first).shape[1]
         Z = xp.empty((n, width), dtype=weight.dtype, device=weight.device)
         norms = xp.zeros_like(weight)
 
         def fill(block: slice) -> tuple[Array, Array]:
             rows, diagonal = map(device.put, features.read(X, block))
-            # What is not finite is refused below, with a message of its own.
+            # Values that are not finite are refused below.
             with np.errstate(all="ignore"):
-                raw = there.raw(rows, diagonal)
-                Z[block, ...] = there.coordinates(raw)
+                raw = on_device.raw(rows, diagonal)
+                Z[block, ...] = on_device.coordinates(raw)
                 norms[block] = features.kernel.squared_norms(diagonal)
                 return v[block] @ double(raw), v[block] @ double(Z[block, ...])
 
@@ -254,10 +254,10 @@ class FeatureSpace(Space):
         return Centroids((vectors,), norms, np.ones((shape[1], 1)))
 
     @property
-    def sample_rows(self) -> int:
-        if self._sample is not None:
-            # As many as the memory budget was found to hold.
-            return self._sample.n_samples
+    def subsample_size(self) -> int:
+        if self._subsample is not None:
+            # Its size was chosen for the memory budget.
+            return self._subsample.n_samples
         source = self.source
         assert isinstance(source, HeldFeatures)
         sparse = scipy.sparse.issparse(source.Z)
@@ -272,8 +272,8 @@ class FeatureSpace(Space):
         weight = self.sample_weight[chunk]
         space = FeatureSpace(self.features, self.source.take(chunk), weight, Threads(1))
         space.first = self.first + chunk.start
-        # That of all samples, so that no distance depends on the chunk.
-        space.magnitude = (self._sample or self).magnitude
+        # The magnitude of all samples, so that no distance depends on the chunk.
+        space.magnitude = (self._subsample or self).magnitude
         return space
 
     def export(
@@ -295,7 +295,7 @@ class FeatureSpace(Space):
     def memory(self, k: int) -> Memory:
         whitening, source, itemsize = self.features.whitening, self.source, self.dtype.itemsize
         width = source.width if whitening is None else max(whitening.shape)
-        resident = 0 if self._sample is None else self._sample.memory(k).resident
+        resident = 0 if self._subsample is None else self._subsample.memory(k).resident
         if isinstance(source, HeldFeatures) and not scipy.sparse.issparse(source.Z):
             resident = math.prod(source.Z.shape) * itemsize
         # Old and new centroids, copies of those that finish, and sums of blocks in flight.
@@ -329,18 +329,18 @@ class FeaturePredictor(Predictor):
         if self.kernel.normalized and not self.kernel.precomputed:
             diagonal = self.kernel.diagonal(rows)
         raw = self.features.raw(rows, diagonal)
-        center = self.features.origin
+        origin = self.features.origin
         if scipy.sparse.issparse(raw):
             squared = np.asarray(raw.multiply(raw).sum(axis=1)).ravel()
-            return raw, squared - 2 * (raw @ center) + center @ center
-        raw = raw - center
+            return raw, squared - 2 * (raw @ origin) + origin @ origin
+        raw = raw - origin
         return raw, self.features.squared_norms(raw, diagonal)
 
     def _compare(self, embedded: tuple[Data, Array]) -> tuple[Array, Array]:
         raw, squared_norms = embedded
         products = _times_transpose(self.theta, raw)
         if scipy.sparse.issparse(raw):
-            # Those are not about the center: they would be dense.
+            # Sparse features are not about the origin, which would make them dense.
             products = products - (self.theta @ self.features.origin)[:, None]
         return products, squared_norms
 

@@ -18,7 +18,7 @@ from kernelmeans.spaces.step import Moved, Step
 
 
 class WeightRule(ABC):
-    """How kernel weights follow what the sample weights pay in each kernel's space."""
+    """How kernel weights follow the costs in each kernel's space."""
 
     @abstractmethod
     def start(self, n_kernels: int) -> Array:
@@ -33,7 +33,7 @@ class WeightRule(ABC):
         return weights
 
     def penalty(self, weights: Array) -> Array:
-        """What the weights (R, L) add to the objective, shape (R,)."""
+        """Penalty on the weights (R, L) in the objective, shape (R,)."""
         return np.zeros(len(weights))
 
 
@@ -41,7 +41,7 @@ class EntropyRule(WeightRule):
     """Weights on the simplex, held together by their entropy (method of the paper).
 
     Minimises sum_l a_l c_l + lambda sum_l a_l log(L a_l). The paper has no factor L, which adds a
-    constant: with it the penalty is nil for uniform weights and positive for all others.
+    constant: with it the penalty is 0 for uniform weights and positive for all others.
 
     Parameters
     ----------
@@ -80,13 +80,13 @@ class ProductSpace(Space):
     members : sequence of Space
         The spaces, of the same samples and sample weights.
     columns : sequence of slice, ndarray or int
-        What of the second axis of input data is each member's.
+        The columns of X, or parts of its second axis, that belong to each member.
     rule : WeightRule
         How the weights follow the costs.
     factors : ndarray of shape (L,), default=None
         The f_l; ones when None.
     kernel_weights : ndarray of shape (L,), default=None
-        Kernel weights of centroids that have none of their own yet; the rule's own when None.
+        Kernel weights that new centroids get; those of ``rule.start`` when None.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class ProductSpace(Space):
         self.keeps_coefficients = any(member.keeps_coefficients for member in members)
         start = rule.start(len(members)) if kernel_weights is None else kernel_weights
         self._kernel_weights = start
-        # Members that keep coefficients share one sum, the first; the others have their own.
+        # Members that keep coefficients have one sum together, the first; others have one each.
         self._owners = [member for member in members if not member.keeps_coefficients]
         self._owners[:0] = [member for member in members if member.keeps_coefficients][:1]
         self._slots = [
@@ -168,16 +168,16 @@ class ProductSpace(Space):
         sums = [owner.accumulate(coefficients, block)[0] for owner in self._owners]
         # sum_i c_i ||phi_i||^2 in each space, for the costs of `update`.
         xp = namespace(coefficients)
-        drawn = xp.sum(coefficients, axis=0, dtype=xp.float64)
+        totals = xp.sum(coefficients, axis=0, dtype=xp.float64)
         # No product of matrices, which would round those of equal kernels differently.
-        return *sums, xp.vecdot(drawn[:, None, :], double(self._norms(block)))
+        return *sums, xp.vecdot(totals[:, None, :], double(self._norms(block)))
 
     def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         *sums, moments = partial
-        mine: Sequence[Array | None] = [None] * len(sums) if total is None else total[:-1]
+        before: Sequence[Array | None] = [None] * len(sums) if total is None else total[:-1]
         added = [
             owner.add(None if own is None else (own,), (part,), block)[0]
-            for owner, own, part in zip(self._owners, mine, sums, strict=True)
+            for owner, own, part in zip(self._owners, before, sums, strict=True)
         ]
         return *added, moments if total is None else total[-1] + moments
 
@@ -240,8 +240,8 @@ class ProductSpace(Space):
         return Centroids(tuple(vectors), np.concatenate(norms), weights, coefficients, mass=mass)
 
     @property
-    def sample_rows(self) -> int:
-        rows = [member.sample_rows for member in self.members]
+    def subsample_size(self) -> int:
+        rows = [member.subsample_size for member in self.members]
         # All members hold the same samples.
         return self.n_samples if self.n_samples in rows else min(rows)
 
@@ -312,7 +312,7 @@ class ProductPredictor(Predictor):
     members : list of Predictor
         The centroids in each space.
     columns : list of slice, ndarray or int
-        What of the second axis of input data is each member's.
+        The columns of X, or parts of its second axis, that belong to each member.
     multipliers : ndarray of shape (L,)
         Of the squared distances.
     """
@@ -346,9 +346,9 @@ class ProductPredictor(Predictor):
         squared_norms: Any = 0
         for member, own, multiplier in zip(self.members, embedded, self.multipliers, strict=True):
             factor = float(multiplier)
-            theirs = member._compare(own)
-            products = products + factor * theirs[0]
-            squared_norms = squared_norms + factor * theirs[1]
+            its_products, its_norms = member._compare(own)
+            products = products + factor * its_products
+            squared_norms = squared_norms + factor * its_norms
         return products, squared_norms
 
     def _moved(self, move: Callable[[Any], Any]) -> None:
