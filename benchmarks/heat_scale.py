@@ -23,6 +23,8 @@ from kernelmeans.heat.neighbors import NearestRows
 from scale import GB, Peak, alone, written
 
 K, P, ANCHORS = 10, 16, 1000
+#: Rounds in which the parts of a fit of digits are timed.
+ROUNDS = 15
 #: Bytes that do not depend on the rows, and numbers of each row.
 DRAW, NUMBERS = 0.2 * GB, 6
 
@@ -42,13 +44,6 @@ def taken(function: Callable[[], object]) -> tuple[float, float]:
     return time.perf_counter() - clock, time.process_time() - processors
 
 
-def least(function: Callable[[], object], rounds: int = 7) -> tuple[float, float]:
-    """The least of both, after a warm-up."""
-    function()
-    clock, processors = zip(*(taken(function) for _ in range(rounds)), strict=True)
-    return min(clock), min(processors)
-
-
 def digits() -> None:
     """One default fit of digits, part by part, and spectral clustering."""
     X = load_digits().data
@@ -61,9 +56,14 @@ def digits() -> None:
         "SpectralClustering(nearest_neighbors)": lambda: spectral(K).fit(X),
     }
     print(f"{'digits, each part with those before':<44}{'clock':>8}{'processors':>12}")
-    for name, function in parts.items():
-        clock, processors = least(function)
-        print(f"{name:<44}{clock:>7.3f}s{processors:>11.3f}s", flush=True)
+    for function in parts.values():
+        function()  # warm-up
+    # One after the other in each round, so that all are timed under the same load.
+    seconds = np.array([[taken(function) for function in parts.values()] for _ in range(ROUNDS)])
+    for name, (clock, processors) in zip(parts, seconds.min(axis=0), strict=True):
+        print(f"{name:<44}{clock:>7.3f}s{processors:>11.3f}s")
+    clock, processors = np.median(seconds[:, -2] / seconds[:, -1], axis=0)
+    print(f"{'ratio of the last two, median of the rounds':<44}{clock:>8.2f}{processors:>12.2f}")
 
 
 def graph() -> None:

@@ -65,7 +65,7 @@ def complain(name: str, result, seconds: float) -> None:
 def models(count: int) -> Iterator[Case]:
     """Every kind of model that `fit` writes, changed in every way."""
     originals = {name: Path(f"{name}.skops").read_bytes() for name in write_models()}
-    changes = [flipped, cut, other_array, other_sparse, other_plan, other_value]
+    changes = [flipped, cut, other_array, other_sparse, other_schema, other_value]
     names = sorted(originals)
     for number in range(count):
         rng = np.random.default_rng(number)
@@ -151,12 +151,12 @@ def other_sparse(content: bytes, rng: Rng) -> bytes:
     return changed_member(content, ".npz", rng, change)
 
 
-def other_plan(content: bytes, rng: Rng) -> bytes:
-    """A plan in which two parts have changed places, or one is gone."""
+def other_schema(content: bytes, rng: Rng) -> bytes:
+    """A schema in which two parts have changed places, or one is gone."""
 
     def change(data: io.BytesIO) -> bytes:
-        plan = json.loads(data.read())
-        places = [node for node in dicts(plan) if node]
+        schema = json.loads(data.read())
+        places = [node for node in dicts(schema) if node]
         one, other = (places[j] for j in rng.integers(len(places), size=2))
         key = rng.choice(list(one))
         if rng.integers(2) and key in other:
@@ -166,21 +166,21 @@ def other_plan(content: bytes, rng: Rng) -> bytes:
         else:
             one[key] = other
         with suppress(ValueError, RecursionError):
-            return json.dumps(plan).encode()
+            return json.dumps(schema).encode()
         return b"{}"
 
     return changed_member(content, ".json", rng, change)
 
 
 def other_value(content: bytes, rng: Rng) -> bytes:
-    """A plan with another plain value."""
+    """A schema with another plain value."""
 
     def change(data: io.BytesIO) -> bytes:
-        plan = json.loads(data.read())
-        leaves = [node for node in dicts(plan) if node.get("__loader__") == "JsonNode"]
+        schema = json.loads(data.read())
+        leaves = [node for node in dicts(schema) if node.get("__loader__") == "JsonNode"]
         values = ["null", "NaN", "-1", "0", "1e400", '"x"', "[]", "10000000000000", "[" * 3000]
         leaves[rng.integers(len(leaves))]["content"] = str(rng.choice(values))
-        return json.dumps(plan).encode()
+        return json.dumps(schema).encode()
 
     return changed_member(content, ".json", rng, change)
 

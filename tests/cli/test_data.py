@@ -5,11 +5,15 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from kernelmeans.cli.data import ColumnChoice, load_data
+from kernelmeans.cli.data import ColumnChoice, Data
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.tables import ArrayTable, FrameTable
 
 NAMES = ["a", "b", "c", "x,y"]
+
+
+def load_data(table, choice: ColumnChoice, dtype: str) -> Data:
+    return choice.load(table, choice.features(table), dtype)
 
 
 def table(**columns: list[object]) -> FrameTable:

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.cli import tables
-from kernelmeans.cli.data import ColumnChoice, finite_matrix, load_data
+from kernelmeans.cli.data import ColumnChoice, finite_matrix
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import load_model
 from kernelmeans.cli.tables import PreparedRows, read_table
@@ -24,6 +24,10 @@ from rows.watch import peak_of
 FEATURES = ["length", "mass", "area"]
 MB = 10**6
 SUFFIXES = [".npy", ".parquet", ".zarr"]
+
+
+def load_data(table, choice: ColumnChoice, dtype: str):
+    return choice.load(table, choice.features(table), dtype)
 
 
 def write(path: Path, X: np.ndarray) -> Path:

@@ -227,10 +227,10 @@ def test_a_sparse_matrix_that_is_put_together_by_hand(sparse_model):
     """Its parts would not be those of its file, which have been checked."""
 
     def change(content: bytes) -> bytes:
-        plan = json.loads(content)
-        node = next(node for node in nodes(plan) if node.get("__loader__") == "SparseMatrixNode")
+        schema = json.loads(content)
+        node = next(node for node in nodes(schema) if node.get("__loader__") == "SparseMatrixNode")
         node.update({"__loader__": "ObjectNode", "content": None})
-        return json.dumps(plan).encode()
+        return json.dumps(schema).encode()
 
     assert "_csr.csr_" in refusal(changed(sparse_model, ".json", change))
 
@@ -341,37 +341,37 @@ def test_the_budget_counts(model_file, data, refused):
 
 def test_one_array_in_many_places_counts_in_each(model_file):
     def change(content: bytes) -> bytes:
-        plan = json.loads(content)
-        array = next(node for node in nodes(plan) if node.get("type") == "numpy")
+        schema = json.loads(content)
+        array = next(node for node in nodes(schema) if node.get("type") == "numpy")
         del array["__id__"]
-        plan["content"]["many"] = {**list_node(), "content": [array] * 10_000}
-        return json.dumps(plan).encode()
+        schema["content"]["many"] = {**list_node(), "content": [array] * 10_000}
+        return json.dumps(schema).encode()
 
     assert "--memory-budget" in refusal(changed(model_file, ".json", change))
 
 
-def test_a_plan_that_stands_for_more_than_it_spells_out(model_file):
+def test_a_schema_that_stands_for_more_than_it_spells_out(model_file):
     """Each list holds the one before twice: 2 ** 60 objects in a few lines."""
 
     def change(content: bytes) -> bytes:
-        plan = json.loads(content)
+        schema = json.loads(content)
         node = {**list_node(), "content": []}
         for number in range(60):
             short = {**list_node(), "content": [], "__id__": number}
             node = {**list_node(), "content": [{**node, "__id__": number}, short]}
-        plan["content"]["many"] = node
-        return json.dumps(plan).encode()
+        schema["content"]["many"] = node
+        return json.dumps(schema).encode()
 
     assert "an object is written in two ways" in refusal(changed(model_file, ".json", change))
 
 
-def test_a_plan_of_blanks(model_file, monkeypatch):
-    monkeypatch.setattr("kernelmeans.cli.model._PLAN_BYTES", 10**6)
+def test_a_schema_of_blanks(model_file, monkeypatch):
+    monkeypatch.setattr("kernelmeans.cli.model._SCHEMA_BYTES", 10**6)
     path = changed(model_file, ".json", lambda content: content + b" " * 10**6)
     assert "schema.json" in refusal(path, most=10**9)
 
 
-def test_a_plan_that_is_nested_too_deeply(model_file):
+def test_a_schema_that_is_nested_too_deeply(model_file):
     path = changed(model_file, ".json", lambda content: b"[" * 100_000)
     assert "is damaged" in refusal(path)
 

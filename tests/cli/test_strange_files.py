@@ -181,9 +181,9 @@ def test_columns_are_not_looked_for_one_by_one():
 def test_text_is_found_without_looking_at_each_value(monkeypatch):
     Path("data.csv").write_text("a\n" + "1\n" * 1000 + "x\n")
     table = read_table(Path("data.csv"))
-    parsed = tables._parsed
+    parsed = tables._parse_numbers
     calls = []
-    monkeypatch.setattr(tables, "_parsed", lambda column: calls.append(1) or parsed(column))
+    monkeypatch.setattr(tables, "_parse_numbers", lambda column: calls.append(1) or parsed(column))
     with pytest.raises(BadInputError, match="for example 'x'"):
         table.matrix(["a"], "float64")
     assert len(calls) == 2

@@ -22,7 +22,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.estimators import base, plan
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import sampling, subsample_rows
-from kernelmeans.solver import rehearse
+from kernelmeans.solver import anneal_subsamples
 from kernelmeans.spaces import EntropyRule, ProductSpace, predictor
 
 pytestmark = pytest.mark.slow
@@ -360,14 +360,16 @@ def test_a_chunk_that_is_too_large_for_a_worker_is_refused(client, monkeypatch):
 
 
 @two_models
-def test_runs_on_draws_are_the_same_on_the_workers(workers, monkeypatch, model):
+def test_runs_on_subsamples_are_the_same_on_the_workers(workers, monkeypatch, model):
     monkeypatch.setattr(sampling, "MOST_ROWS", 2500)
     monkeypatch.setattr(sampling, "FEWEST_ROWS", 100)
-    rehearsed = []
-    monkeypatch.setattr(base, "rehearse", lambda *own: rehearsed.append(own[0]) or rehearse(*own))
+    subsampled = []
+    monkeypatch.setattr(
+        base, "anneal_subsamples", lambda *own: subsampled.append(own[0]) or anneal_subsamples(*own)
+    )
     rows = data.blobs(4000, p=4, k=3, spread=1.5)[0]
     assert_same(*both(workers, model, lazy(rows, (1000, 4))))
-    assert [space.chunks.cluster is not None for space in rehearsed] == [False, True]
+    assert [space.chunks.cluster is not None for space in subsampled] == [False, True]
 
 
 def test_each_block_of_new_rows_is_compared_by_one_thread(monkeypatch):

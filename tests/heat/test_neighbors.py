@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_array_equal
 from sklearn.neighbors import kneighbors_graph
+from threadpoolctl import threadpool_limits
 
 from data import cloud
 from kernelmeans.heat import auto_neighbors
@@ -29,6 +30,17 @@ def test_every_row_is_its_own_neighbour(n_neighbors):
     graph = NearestRows(cloud(5), "euclidean").graph(n_neighbors)
     assert_array_equal(graph.diagonal(), 1)
     assert graph.sum() == 5 * n_neighbors
+
+
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array])
+def test_threads_do_not_choose_among_rows_at_equal_distance(make):
+    X = np.unique(np.random.default_rng(0).integers(0, 3, (600, 20)), axis=0).astype(np.float64)
+    found = []
+    for count in (1, 2, 3):
+        with threadpool_limits(count, user_api="openmp"):
+            found.append(NearestRows(make(X), "euclidean").others(5))
+    assert_array_equal(found[1], found[0])
+    assert_array_equal(found[2], found[0])
 
 
 def test_pickles_do_not_hold_the_search_tree():

@@ -13,7 +13,7 @@ from held import feature_space
 from kernelmeans import KernelPowerKMeans, PowerKMeans
 from kernelmeans.kernels import Kernel
 from kernelmeans.simulate import make_rings
-from kernelmeans.solver import automatic_start
+from kernelmeans.solver.critical import automatic_start
 from kernelmeans.spaces import GramSpace
 
 

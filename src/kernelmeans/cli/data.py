@@ -50,6 +50,18 @@ class ColumnChoice:
             raise BadInputError(f"{table.source}: no column is left to cluster by")
         return chosen
 
+    def load(self, table: Table, features: list[str], dtype: str) -> "Data":
+        """Load these features of `table`, which must be finite numbers, classes and weights."""
+        X = finite_matrix(table, features, dtype)
+        if table.named:
+            _warn_of_row_numbers(X, features)
+        labels = weights = None
+        if self.label_column is not None:
+            labels = _classes(table, self.label_column)
+        if self.weight_column is not None:
+            weights = flat(finite_matrix(table, [self.weight_column], dtype))
+        return Data(X, features, labels, weights)
+
 
 @dataclass(frozen=True)
 class Data:
@@ -57,21 +69,8 @@ class Data:
 
     X: Any
     columns: list[str]
-    labels: Any = None
-    weights: Any = None
-
-
-def load_data(table: Table, choice: ColumnChoice, dtype: str) -> Data:
-    """Take the chosen columns of `table`; all of them must hold finite numbers."""
-    columns = choice.features(table)
-    X = finite_matrix(table, columns, dtype)
-    if table.named:
-        _warn_of_row_numbers(X, columns)
-    labels = None if choice.label_column is None else _classes(table, choice.label_column)
-    weights = None
-    if choice.weight_column is not None:
-        weights = flat(finite_matrix(table, [choice.weight_column], dtype))
-    return Data(X, columns, labels, weights)
+    labels: Any
+    weights: Any
 
 
 def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:

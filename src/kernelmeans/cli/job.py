@@ -20,7 +20,7 @@ from kernelmeans._devices import HOST
 from kernelmeans._text import bounded, listed
 from kernelmeans.cli import outputs
 from kernelmeans.cli.archives import check_size
-from kernelmeans.cli.data import ColumnChoice, Data, finite_matrix, load_data
+from kernelmeans.cli.data import ColumnChoice, Data, finite_matrix
 from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.model import Model, damaged_model_errors, load_model
 from kernelmeans.cli.outputs import Writer, as_json
@@ -273,16 +273,15 @@ def _load(job: FitJob, views: Views | None) -> tuple[Data, FoundViews | None]:
     """Read the table; columns of no view are left out, with a note."""
     budget = job.budget()
     table = read_table(job.data, header=job.header, budget=budget)
-    choice: ColumnChoice = job
+    features = job.features(table)
     found = None
     if views is not None:
-        features = choice.features(table)
         found = views.find(features)
         seen = set(found.columns)
         if ignored := [name for name in features if name not in seen]:
             job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
-        choice = replace(choice, columns=found.columns)
-    data = load_data(table, choice, job.dtype)
+        features = found.columns
+    data = job.load(table, features, job.dtype)
     if isinstance(data.X, Rows) and job.pairwise:
         # A fit with a kernel matrix or a graph holds little else, so all of the budget is allowed.
         check_size(job.data, data.X.nbytes, budget)

@@ -67,9 +67,9 @@ TRUSTED_TYPES = (
 _SKLEARN = ("sklearn.pipeline.Pipeline", "sklearn.preprocessing._data.StandardScaler")
 #: Loaders of skops that a file may name. Skops trusts more: functions, and all of scikit-learn.
 _LOADERS = re.compile("(Dict|Json|List|NdArray|Object|Slice|SparseMatrix|Tuple|Type)Node")
-#: Most bytes of the file's plan. A model of 20 000 columns has a plan of 5 MB.
-_PLAN_BYTES = 64 * 2**20
-_PLAN = "schema.json"
+#: Most bytes of the file's schema. A model of 20 000 columns has a schema of 5 MB.
+_SCHEMA_BYTES = 64 * 2**20
+_SCHEMA = "schema.json"
 #: The numbers that may be infinite in a model: the power of hard steps, and `entropy_weight`.
 _INFINITE = {"power_history": -math.inf, "power_history_": -math.inf, "entropy_weight": math.inf}
 _FORMAT = 1
@@ -146,16 +146,16 @@ def check_archive(path: Path, max_bytes: float) -> None:
         If it is damaged.
     """
     with open_archive(path, path, max_bytes) as archive:
-        members = [name for name in archive.namelist() if name != _PLAN]
+        members = [name for name in archive.namelist() if name != _SCHEMA]
         sizes = {name: _unpacked_bytes(path, archive, name, max_bytes) for name in members}
-        check_size(Path(f"{path}: {_PLAN}"), archive.getinfo(_PLAN).file_size, _PLAN_BYTES)
-        plan = _Plan()
-        plan.count(json.loads(archive.read(_PLAN)))
-    check_size(path, sum(sizes[name] for name in plan.files), max_bytes)
-    if plan.foreign:
+        check_size(Path(f"{path}: {_SCHEMA}"), archive.getinfo(_SCHEMA).file_size, _SCHEMA_BYTES)
+        schema = _Schema()
+        schema.count(json.loads(archive.read(_SCHEMA)))
+    check_size(path, sum(sizes[name] for name in schema.files), max_bytes)
+    if schema.foreign:
         raise BadInputError(
             f"{path}: refused, because it holds types that no kernelmeans model has: "
-            f"{', '.join(sorted(plan.foreign))}"
+            f"{', '.join(sorted(schema.foreign))}"
         )
 
 
@@ -170,8 +170,8 @@ def _unpacked_bytes(path: Path, archive: zipfile.ZipFile, name: str, max_bytes: 
 
 
 @dataclass
-class _Plan:
-    """The files and foreign types that a plan, ``schema.json``, makes skops load.
+class _Schema:
+    """The files and foreign types that ``schema.json`` makes skops load.
 
     An object in several places must be written in full in each. Otherwise a few lines could stand
     for more objects than there is time to check.
@@ -182,7 +182,7 @@ class _Plan:
     _sizes: dict[Any, int] = field(default_factory=dict)
 
     def count(self, node: Any) -> int:
-        """Count the objects in a part of the plan, and note its files and foreign types."""
+        """Count the objects in a part of the schema, and note its files and foreign types."""
         if isinstance(node, list):
             return sum(map(self.count, node))
         if not isinstance(node, dict):

@@ -197,10 +197,7 @@ class GroupedCommand(click.Command):
 def _option(name: str, parameter: Documented) -> click.Option:
     default, kind, text = parameter
     flags = _FLAGS.get(name, (f"--{name.replace('_', '-')}",))
-    settings: dict[str, Any] = {
-        "default": default,
-        "show_default": default is not None and default is not False and default != (),
-    }
+    settings: dict[str, Any] = {"default": default, "show_default": True}
     if kind == "bool":
         settings["is_flag"] = True
         flags = (f"{flags[0]}/--no-{flags[0][2:]}",) if default else flags

@@ -226,8 +226,11 @@ def _open_table(path: Path, suffix: str, header: bool, budget: float) -> Table:
 
 def blocks(X: Any) -> Iterator[tuple[slice, Any]]:
     """Blocks of a matrix that fit into memory, and their places; one block if it is in memory."""
-    for block in X.blocks() if isinstance(X, Rows) else [slice(0, X.shape[0])]:
-        yield block, loaded(X, block) if isinstance(X, Rows) else X
+    if not isinstance(X, Rows):
+        yield slice(0, X.shape[0]), X
+        return
+    for block in X.blocks():
+        yield block, loaded(X, block)
 
 
 def loaded(rows: Rows, block: slice = slice(None)) -> Any:
@@ -319,11 +322,11 @@ def _as_numbers(column: pl.Series) -> pl.Series | None:
         return column.cast(pl.Float64)
     if column.dtype != pl.String:
         return None
-    numbers, is_text = _parsed(column)
+    numbers, is_text = _parse_numbers(column)
     return None if is_text.any() else numbers
 
 
-def _parsed(column: pl.Series) -> tuple[pl.Series, pl.Series]:
+def _parse_numbers(column: pl.Series) -> tuple[pl.Series, pl.Series]:
     """The numbers in a column of text, and the places of other text."""
     trimmed = column.str.strip_chars()
     numbers = trimmed.cast(pl.Float64, strict=False)
@@ -332,5 +335,5 @@ def _parsed(column: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 def _example_of_text(column: pl.Series) -> str:
     """The first value that makes its column non-numeric."""
-    found = column.filter(_parsed(column)[1] if column.dtype == pl.String else column.is_not_null())
-    return str(found[0])
+    is_text = _parse_numbers(column)[1] if column.dtype == pl.String else column.is_not_null()
+    return str(column.filter(is_text)[0])

@@ -139,7 +139,7 @@ def read_views(path: Path) -> Views:
     Views
         The views; the estimator has not checked them yet.
     """
-    content = _parsed(path)
+    content = _read_toml(path)
     if unknown := [key for key in content if key not in _FILE_KEYS]:
         raise BadInputError(
             f"{path}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys are "
@@ -156,7 +156,7 @@ def read_views(path: Path) -> Views:
     return Views(path, _distinct(path, views), content)
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _read_toml(path: Path) -> dict[str, Any]:
     try:
         if (size := path.stat().st_size) > _FILE_BYTES:
             raise BadInputError(

@@ -28,15 +28,14 @@ from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows, computed
 from kernelmeans.solver import (
-    Annealed,
     Method,
     Result,
+    anneal_subsamples,
     annealed,
-    can_rehearse,
+    can_subsample,
     cost_rounding,
     memberships,
     partition_cost,
-    rehearse,
     solve,
     swap_moves,
 )
@@ -344,19 +343,18 @@ class KernelClusterer(
         reporter: Reporter,
     ) -> Result:
         """All restarts, as many at a time as the memory budget holds, and swap moves."""
-        rehearsed = starts.seeded and can_rehearse(space, self.n_clusters, method)
+        subsampled = starts.seeded and can_subsample(space, self.n_clusters, method)
         memory = space.memory(self.n_clusters)
         room = min(budget - memory.resident - memory.transient, BATCH_BYTES)
         batch = max(1, room // memory.per_restart)
-        # After a rehearsal each restart has powers of its own.
-        size = 1 if rehearsed else batch
+        # After annealing on subsamples each restart goes on at a power of its own.
+        size = 1 if subsampled else batch
         results: list[Result] = []
         for first in range(0, starts.n_init, size):
             own, powers = seeds[first : first + size], method
-            if rehearsed:
-                assert isinstance(method, Annealed)
-                centroids, powers = rehearse(
-                    space, self.n_clusters, method, own[0], reporter.in_rehearsal
+            if subsampled:
+                centroids, powers = anneal_subsamples(
+                    space, self.n_clusters, method, own[0], reporter.on_subsample
                 )
             else:
                 centroids = starts.draw(space, first, own)

@@ -76,8 +76,8 @@ class Reporter:
             self.stopped |= bool(step.call_on_fit_task_end(**told))
         return self.stopped
 
-    def in_rehearsal(self, progress: Progress) -> bool:
-        """Pass on a step on a draw of the samples, after which no restart has finished."""
+    def on_subsample(self, progress: Progress) -> bool:
+        """Pass on a step on a subsample, after which no restart has finished."""
         return self(progress._replace(restarts_finished=0))
 
     def end(self) -> None:

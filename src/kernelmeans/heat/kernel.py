@@ -333,12 +333,16 @@ class HeatKernel(DiffusionKernel):
     def fit_bytes(self, X: Data, n_clusters: int) -> int:
         """Bytes that `fit` takes for rows, graph, eigenvectors and features."""
         n = X.shape[0]
-        rows = X.data.nbytes if scipy.sparse.issparse(X) else n * X.shape[1] * X.dtype.itemsize
+        # The distinct rows, and these as they are searched; sparse ones with their columns, and a
+        # copy to search among.
+        rows = 2 * n * X.shape[1] * X.dtype.itemsize
+        if scipy.sparse.issparse(X):
+            rows = 3 * (X.data.nbytes + X.indices.nbytes)
         n_neighbors = self._given["n_neighbors"]
         if isinstance(n_neighbors, str):
             # Twice as many, in case the graph has too many pieces.
             n_neighbors = 2 * self.factor * auto_neighbors(n, n_clusters)
-        return int(2 * rows) + pairs_bytes(n, min(n_neighbors, n), n_clusters)
+        return int(rows) + pairs_bytes(n, min(n_neighbors, n), n_clusters)
 
     def _settled_neighbors(self, n_rows: int, n_clusters: int) -> int:
         """Neighbours of each of the distinct rows, not more than there are rows."""

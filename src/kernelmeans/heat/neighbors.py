@@ -156,18 +156,28 @@ class NearestRows:
         return origin_and_scale(self.rows)
 
     def _placed(self, X: Data) -> Data:
+        """Rows as they are searched. They may be overwritten."""
         if self.metric == "cosine":
             return unit_rows(X)
-        if scipy.sparse.issparse(X):
-            return X
-        origin, scale = self._origin_and_scale
-        placed = X - origin
-        placed /= scale
-        return placed
+        if not scipy.sparse.issparse(X):
+            origin, scale = self._origin_and_scale
+            X -= origin
+            X /= scale
+        return X
+
+    @cached_property
+    def _sought(self) -> Data:
+        """The rows as they are searched, and the first of them again.
+
+        Of rows at equal distance, scikit-learn finds others with another number of threads, unless
+        it is given more rows than it searches.
+        """
+        n = self.rows.shape[0]
+        return self._placed(self.rows[np.arange(n + 1) % n])
 
     @cached_property
     def _search(self) -> NearestNeighbors:
-        return NearestNeighbors().fit(self._placed(self.rows))
+        return NearestNeighbors().fit(self._sought[:-1])
 
     def read(self, X: Data, dtype: Any) -> Data:
         """New rows in a dtype, sparse or dense as the rows."""
@@ -181,13 +191,15 @@ class NearestRows:
 
         They are kept, so that fewer need no second search.
         """
-        if n_neighbors == 0:
-            return np.empty((self.rows.shape[0], 0), np.int32)
+        n = self.rows.shape[0]
         if self._others is None or self._others.shape[1] < n_neighbors:
             with _SEARCHING:
-                found = self._search.kneighbors(None, n_neighbors, return_distance=False)
+                found = self._search.kneighbors(self._sought, n_neighbors + 1, False)[:-1]
+            itself = found == np.arange(n)[:, None]
+            # A row that is not found has others that equal it but for rounding.
+            itself[~itself.any(axis=1), 0] = True
             # Short indices, because they make products with the graph faster.
-            self._others = found.astype(np.int32)
+            self._others = found[~itself].reshape(n, n_neighbors).astype(np.int32)
         return self._others[:, :n_neighbors]
 
     def graph(self, n_neighbors: int) -> Data:
@@ -220,7 +232,7 @@ class NearestRows:
 
     def of(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
         """Distances, up to a factor, and indices of the rows nearest to new rows."""
-        placed = self._placed(X)
+        placed = self._placed(X.copy())
         with _SEARCHING:
             distances, found = self._search.kneighbors(placed, n_neighbors)
         if not np.isfinite(distances).all():

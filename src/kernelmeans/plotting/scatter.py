@@ -60,8 +60,8 @@ def draw_clusters(
             linewidths=0,
             alpha=0.65,
         )
-    centers = [_middle(points[labels == cluster]) for cluster in clusters]
-    _write_numbers(ax, clusters, np.array(centers))
+    middles = [_middle(points[labels == cluster]) for cluster in clusters]
+    _write_numbers(ax, clusters, np.array(middles))
     subsample = f", {len(rows)} of {n} rows" if len(rows) < n else ""
     ax.set_title(f"{len(clusters)} clusters{subsample}")
     kind = "heat" if estimator.kernel_.name in ("heat", "graph") else "kernel principal"
@@ -123,13 +123,13 @@ def _middle(points: Any) -> Any:
     return points[np.argmin(np.square(points - np.median(points, axis=0)).sum(axis=1))]
 
 
-def _write_numbers(ax: Axes, clusters: Any, centers: Any) -> None:
-    """Write each cluster's number at its center, or with a line beside it if others are near."""
+def _write_numbers(ax: Axes, clusters: Any, middles: Any) -> None:
+    """Write each cluster's number at its middle, or with a line beside it if others are near."""
     low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
-    places = low + _spread((centers - low) / (high - low)) * (high - low)
+    places = low + _spread((middles - low) / (high - low)) * (high - low)
     halo = [withStroke(linewidth=2.5, foreground="white")]
-    for cluster, center, place in zip(clusters, centers, places, strict=True):
-        ax.plot([center[0], place[0]], [center[1], place[1]], color="0.25", linewidth=0.7, zorder=3)
+    for cluster, middle, place in zip(clusters, middles, places, strict=True):
+        ax.plot([middle[0], place[0]], [middle[1], place[1]], color="0.25", linewidth=0.7, zorder=3)
         ax.text(
             place[0],
             place[1],

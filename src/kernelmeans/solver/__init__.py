@@ -1,8 +1,7 @@
-"""The solver: annealed power k-means in any space."""
+"""The solver: kernel k-means and power k-means in any space."""
 
 from kernelmeans.solver.blockwise import partition_cost
 from kernelmeans.solver.critical import (
-    automatic_start,
     coldest_start,
     critical_power,
     warn_unless_positive,
@@ -10,8 +9,8 @@ from kernelmeans.solver.critical import (
 from kernelmeans.solver.driver import Listener, Progress, solve
 from kernelmeans.solver.methods import Alternating, Annealed, Constant, Hard, Method, annealed, hard
 from kernelmeans.solver.power import memberships
-from kernelmeans.solver.rehearsal import can_rehearse, rehearse
 from kernelmeans.solver.result import Ending, Result, cost_rounding
+from kernelmeans.solver.subsampled import anneal_subsamples, can_subsample
 from kernelmeans.solver.swap import swap_moves
 
 __all__ = [
@@ -24,16 +23,15 @@ __all__ = [
     "Listener",
     "Progress",
     "Result",
+    "anneal_subsamples",
     "annealed",
-    "automatic_start",
-    "can_rehearse",
+    "can_subsample",
     "coldest_start",
     "cost_rounding",
     "critical_power",
     "hard",
     "memberships",
     "partition_cost",
-    "rehearse",
     "solve",
     "swap_moves",
     "warn_unless_positive",

@@ -324,7 +324,7 @@ class Annealed(Method):
     alternates : bool
         Whether hard steps move kernel weights too; else these would be those of the last soft
         steps, not of the labels.
-    rehearsed : bool
+    subsamples : bool
         Whether many samples may be annealed on subsamples first: not if the user gives ``s0``.
     """
 
@@ -337,7 +337,7 @@ class Annealed(Method):
     pace: float = np.inf
     forgets: int = 0
     alternates: bool = False
-    rehearsed: bool = False
+    subsamples: bool = False
 
     @property
     def _lowest(self) -> float:
@@ -486,7 +486,7 @@ def annealed(
         anneal_every=anneal_every,
         forgets=FORGETTING_STEPS if forgets else 0,
         alternates=alternates,
-        rehearsed=s0 == "auto",
+        subsamples=s0 == "auto",
         **growth,
     )
 

@@ -150,7 +150,7 @@ class Space(ABC):
             smallest = max(smallest, SMALL_BLOCK_BYTES // sample_bytes)
         else:
             rows = DEVICE_BLOCK_BYTES // sample_bytes
-        count = -(-self.n_samples // max(smallest, rows))
+        count = max(1, min(-(-self.n_samples // max(1, rows)), self.n_samples // smallest))
         # Even blocks, in a number that threads can divide evenly.
         count = -(-count // 4) * 4 if count > 4 else count
         edges = [self.n_samples * i // count for i in range(count + 1)]

@@ -1,4 +1,4 @@
-"""Annealing on a draw of the samples first, where they are many."""
+"""Annealing on subsamples first, where samples are many."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from held import feature_space
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import sampling
-from kernelmeans.solver import Annealed, Constant, Hard, can_rehearse, rehearse
+from kernelmeans.solver import Annealed, Constant, Hard, anneal_subsamples, can_subsample
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +21,7 @@ K = 4
 
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch):
-    """Draws of 2500 samples at most: tests need not be large."""
+    """Subsamples have at most 2500 samples, so that tests need not be large."""
     monkeypatch.setattr(sampling, "MOST_ROWS", 2500)
     monkeypatch.setattr(sampling, "FEWEST_ROWS", 100)
 
@@ -35,24 +35,24 @@ def space_of(X):
     return feature_space(Kernel("linear", {}), X, np.ones(len(X)))
 
 
-ANNEALED = Annealed(s0=-3, critical_power=-2, eta=1.1, softness=0.01, rehearsed=True)
+ANNEALED = Annealed(s0=-3, critical_power=-2, eta=1.1, softness=0.01, subsamples=True)
 
 
-def test_only_annealed_runs_of_many_samples_are_rehearsed(X):
-    assert can_rehearse(space_of(X), K, ANNEALED)
-    assert not can_rehearse(space_of(X[:2500]), K, ANNEALED)
-    assert not can_rehearse(space_of(X), K, Constant(s0=-3, critical_power=-2))
-    assert not can_rehearse(space_of(X), K, replace(ANNEALED, rehearsed=False))
-    assert not can_rehearse(space_of(X), K, Hard())
-    # A cluster has too few samples in the draw.
-    assert not can_rehearse(space_of(X), 6, ANNEALED)
+def test_only_annealed_runs_of_many_samples_begin_on_subsamples(X):
+    assert can_subsample(space_of(X), K, ANNEALED)
+    assert not can_subsample(space_of(X[:2500]), K, ANNEALED)
+    assert not can_subsample(space_of(X), K, Constant(s0=-3, critical_power=-2))
+    assert not can_subsample(space_of(X), K, replace(ANNEALED, subsamples=False))
+    assert not can_subsample(space_of(X), K, Hard())
+    # A cluster has too few samples in the subsample.
+    assert not can_subsample(space_of(X), 6, ANNEALED)
 
 
 def test_a_restart_goes_on_from_the_best_of_its_own_starts(X):
     space = space_of(X)
     ends = []
     for seed in [3, 8]:
-        centroids, schedule = rehearse(space, K, ANNEALED, seed)
+        centroids, schedule = anneal_subsamples(space, K, ANNEALED, seed)
         assert centroids.shape == (K, 1)
         assert schedule.s0 < -10
         assert schedule.eta == ANNEALED.eta
@@ -80,13 +80,13 @@ def test_a_restart_is_the_same_alone_and_among_others(X, seed):
 )
 def test_few_steps_are_left_and_the_cost_is_no_higher(X, model, monkeypatch):
     model.set_params(random_state=0)
-    rehearsed = model.fit(X).inertia_, model.n_iter_, model.labels_
+    subsampled = model.fit(X).inertia_, model.n_iter_, model.labels_
     with threadpool_limits(1):
-        assert_array_equal(model.fit(X).labels_, rehearsed[2])
+        assert_array_equal(model.fit(X).labels_, subsampled[2])
     monkeypatch.setattr(sampling, "MOST_ROWS", 10**5)
     model.set_params(memory_budget=None).fit(X)
-    assert rehearsed[0] <= model.inertia_ * 1.001
-    assert rehearsed[1] < model.n_iter_
+    assert subsampled[0] <= model.inertia_ * 1.001
+    assert subsampled[1] < model.n_iter_
 
 
 @pytest.mark.parametrize(
