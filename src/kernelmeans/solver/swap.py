@@ -133,7 +133,7 @@ class _Search:
 
     def run_on_few(self, size: int, n_swaps: int | str, seed: int, batch: int) -> None:
         """The same on a subsample; what it finds there goes on over all samples."""
-        at_hand = self.space.sample
+        at_hand = self.space.subsample
         few = at_hand.restricted(*subsample(at_hand.sample_weight, size, seed))
         trial = solve(few, self.centroids.copy(), self.hard, [0], self._heard)
         if self.stopped:
@@ -190,7 +190,7 @@ class _Search:
 
     def rivals(self, seeds: Sequence[int], batch: int) -> Iterator[Centroids]:
         """Centroids on seeds by k-means++, no more restarts at a time than memory holds."""
-        few, k = self.space.sample, self.centroids.shape[0]
+        few, k = self.space.subsample, self.centroids.shape[0]
         generators = [np.random.RandomState(seed) for seed in seeds]
         places = greedy_kmeans_plusplus(few, k, generators)
         for first in range(0, len(seeds), batch):
