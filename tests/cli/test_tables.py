@@ -139,6 +139,23 @@ def test_refuses_arrays_that_are_no_matrix(tmp_path, array, words):
     assert all(word in caught.value.message for word in words), caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.arange(3.0), "shape (3,); rows x columns is needed"),
+        (np.zeros((2, 2), dtype=complex), "complex128 values, not real numbers"),
+        (np.zeros((0, 3)), "0 rows"),
+    ],
+)
+def test_refuses_an_archive_of_an_array_that_is_no_matrix(tmp_path, array, words):
+    path = tmp_path / "data.npz"
+    np.savez(path, X=array)
+    with pytest.raises(BadInputError) as caught:
+        read_table(path)
+    assert caught.value.message.startswith(f"{path}: ")
+    assert words in caught.value.message
+
+
 def test_refuses_an_archive_with_several_matrices(tmp_path):
     np.savez(tmp_path / "data.npz", train=X, test=X)
     with pytest.raises(BadInputError, match="'train', 'test'"):

@@ -354,7 +354,7 @@ def test_features_that_do_not_fit_are_made_anew(workers, model, monkeypatch):
 
 
 def test_a_chunk_that_is_too_large_for_a_worker_is_refused(client, monkeypatch):
-    monkeypatch.setattr(plan, "WORKER_SHARE", 1e-5)
+    monkeypatch.setattr(plan, "WORKER_FRACTION", 1e-5)
     with pytest.raises(MemoryError, match=r"a chunk of 150 rows .* of a worker's memory.*Rechunk"):
         clone(LINEAR).fit(lazy())
 
@@ -396,7 +396,7 @@ def test_dask_knows_how_large_features_are():
 def test_features_are_held_as_far_as_the_workers_together_have_room(client, monkeypatch):
     # Room for a chunk with its features, and for some of all features, but not for all.
     rows = np.random.default_rng(5).standard_normal((1000, 4))
-    monkeypatch.setattr(plan, "WORKER_SHARE", 7.6e-6)
+    monkeypatch.setattr(plan, "WORKER_FRACTION", 7.6e-6)
     found = []
     fits = plan.fits_workers
     monkeypatch.setattr(plan, "fits_workers", lambda *own: found.append(fits(*own)) or found[-1])

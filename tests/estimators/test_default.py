@@ -119,7 +119,7 @@ def test_defaults_are_the_same_wherever_kernels_are_settled():
 
 @pytest.mark.parametrize("given", [{"approximation": "rff"}, {"n_components": 0.9}])
 def test_what_only_other_kernels_have_is_refused_with_the_way_out(given):
-    with pytest.raises(ValueError, match=r"kernel='heat'.* another kernel as 'rbf'"):
+    with pytest.raises(ValueError, match=r"kernel='heat'.* another kernel such as 'rbf'"):
         KernelPowerKMeans(3, **given).fit(X)
 
 

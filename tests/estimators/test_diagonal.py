@@ -33,7 +33,7 @@ def test_rows_that_differ_in_one_bit_or_by_order_are_others(dtype):
     changed = np.nextafter(K, np.inf, where=np.eye(50, dtype=bool), out=K.copy())
     negated = np.where(np.eye(50, dtype=bool), -K, K)
     for rows in (changed, negated, K[:, ::-1]):
-        with pytest.warns(UserWarning, match="using its mean"):
+        with pytest.warns(UserWarning, match="its mean is used"):
             got = known.of(rows)
         np.testing.assert_allclose(got, mean, rtol=1e-6)
 

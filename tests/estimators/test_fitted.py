@@ -244,7 +244,7 @@ class TestPrecomputed:
         rows = gram("poly", NEW, X)
         mean = np.full(40, np.diagonal(K).mean())
         for method in (model.transform, model.score):
-            with pytest.warns(UserWarning, match=r"not constant; using its mean. Pass diagonal="):
+            with pytest.warns(UserWarning, match=r"not constant; its mean is used. Pass diagonal="):
                 got = method(rows)
             np.testing.assert_allclose(got, method(rows, diagonal=mean), rtol=1e-12)
 

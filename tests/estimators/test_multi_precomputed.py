@@ -113,7 +113,7 @@ def test_an_unknown_diagonal_is_taken_to_be_the_mean_with_a_warning():
     rows = stack(NEW, X)
     mean = np.repeat(diagonals(X).mean(axis=1)[:, None], 20, axis=1)
     for method in (model.transform, model.score):
-        with pytest.warns(UserWarning, match=r"not constant; using its mean. Pass diagonal="):
+        with pytest.warns(UserWarning, match=r"not constant; its mean is used. Pass diagonal="):
             got = method(rows)
         assert_allclose(got, method(rows, diagonal=mean), rtol=1e-12)
 

@@ -121,7 +121,7 @@ class TestOverflow:
             approximation=approximation,
             n_components=20,
         )
-        with pytest.raises(ValueError, match="init: the kernel of these coordinates"):
+        with pytest.raises(ValueError, match="init: kernel values between these coordinates"):
             model.fit(np.abs(X))
 
     @pytest.mark.filterwarnings("ignore:kernel=poly")
@@ -223,7 +223,7 @@ class TestDiagonal:
     def test_it_is_refused_where_it_would_be_passed_over(self):
         model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X)
         for answer in (model.transform, model.score):
-            with pytest.raises(ValueError, match="diagonal: only a precomputed kernel"):
+            with pytest.raises(ValueError, match="diagonal: it is for precomputed kernels only"):
                 answer(X, diagonal=np.ones(90))
 
     def test_it_is_refused_for_chunks(self):
@@ -231,7 +231,7 @@ class TestDiagonal:
         K = X @ X.T
         model = KernelPowerKMeans(3, kernel="precomputed", random_state=0).fit(K)
         chunks = da.from_array(K[:10], chunks=(5, 90))
-        with pytest.raises(ValueError, match="diagonal: cannot be given with Dask"):
+        with pytest.raises(ValueError, match="diagonal: it cannot be used with Dask"):
             model.transform(chunks, diagonal=np.ones(10))
 
 

@@ -129,7 +129,10 @@ class TestRestarts:
 
     @pytest.mark.parametrize(("init", "restarts"), [(SEEDS, 1), (X[SEEDS], 1), (TABLE, 5)])
     def test_a_number_that_does_not_fit_given_starts_is_said_to_be_ignored(self, init, restarts):
-        with pytest.warns(RuntimeWarning, match=rf"n_init=3 .* running {restarts} restart"):
+        with pytest.warns(
+            RuntimeWarning,
+            match=rf"n_init=3 .*: {restarts} will run",
+        ):
             model = hard(init, n_init=3).fit(X)
         assert len(model.result_.inertia) == restarts
 

@@ -428,7 +428,5 @@ def test_text_in_a_column_that_a_kernel_sees_is_named():
     pandas = pytest.importorskip("pandas", reason="pandas tables")
     table = pandas.DataFrame({"a": [0.0, 1.0, 5.0], "b": ["x", "y", "z"]})
     model = MultiKernelPowerKMeans(2, kernels=["rbf"], random_state=0)
-    with pytest.raises(
-        ValueError, match=r"X: the columns that kernels see, \['a', 'b'\], must hold"
-    ):
+    with pytest.raises(ValueError, match=r"X: the columns of the kernels, \['a', 'b'\], must hold"):
         model.fit(table)

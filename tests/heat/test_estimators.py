@@ -221,8 +221,8 @@ def test_a_baseline_takes_its_parameters():
         ({"metric": "manhattan"}, "'metric' parameter .* {'(cosine|euclidean|precomputed)'"),
         ({"kernel_params": {}}, "only for a callable kernel"),
         ({"approximation": "rff"}, "approximation='rff' does not go with kernel='heat'"),
-        ({"approximation": "rpcholesky"}, "'landmarks', that of anchors, or 'auto'"),
-        ({"n_components": 0.9}, "keep no share of the trace"),
+        ({"approximation": "rpcholesky"}, r"'landmarks' \(the graph of anchors\) or 'auto'"),
+        ({"n_components": 0.9}, "keep no fraction of the trace"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):

@@ -3,6 +3,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from sklearn.datasets import make_blobs, make_circles
@@ -86,6 +87,19 @@ def test_forty_clusters_look_different():
         for points in ax.collections
     }
     assert len(looks) == 40
+
+
+def test_small_marks_of_every_form_are_seen():
+    """Rounded to whole pixels, small plus signs vanish."""
+    X = np.random.default_rng(0).normal(size=(1500, 2))
+    model = KernelKMeans(2, kernel="heat", random_state=0).fit(X)  # drawn as given
+    for cluster in range(0, 49, 7):
+        model.labels_ = np.full(len(X), cluster)
+        canvas = FigureCanvasAgg(Figure(dpi=60))
+        draw_clusters(canvas.figure.subplots(), model, X)
+        canvas.draw()
+        red, _, blue, _ = np.moveaxis(np.asarray(canvas.buffer_rgba(), dtype=int), -1, 0)
+        assert (blue - red > 60).sum() > 500, cluster
 
 
 def test_crowded_numbers_are_pushed_apart():

@@ -133,8 +133,8 @@ def growth_per_step(K, s, weight, threads, steps):
         start = np.stack([p + shift, p - shift])[:, None]
         total = None
         for block in space.blocks(2):
-            share = space.accumulate(np.ascontiguousarray(start[:, :, block]), block)
-            total = space.add(total, share, block)
+            partial = space.accumulate(np.ascontiguousarray(start[:, :, block]), block)
+            total = space.add(total, partial, block)
         centroids = space.update(total, np.ones((2, 1)))
         schedule = Constant(s0=s, critical_power=-np.inf, tol=0, max_iter=count)
         ended = solve(space, centroids, schedule, [0]).centroids
@@ -272,9 +272,9 @@ def test_both_ends_of_matrices_that_few_vectors_span(size, rank):
     assert got == pytest.approx((spectrum[0], spectrum[-1]), abs=1e-5 * np.abs(spectrum).max())
 
 
-def test_a_part_of_a_gram_space_is_that_of_its_samples(threads):
+def test_a_restricted_gram_space_has_the_critical_power_of_its_samples(threads):
     K, some = data.rms_kernel(data.cloud(90)), np.arange(3, 90, 4)
     weight = np.linspace(1, 2, len(some))
-    few = gram_space(K, threads).restricted(some, weight)
+    restricted = gram_space(K, threads).restricted(some, weight)
     expected = oracle.critical_power(K[np.ix_(some, some)], weight)
-    assert critical_power(few) == pytest.approx(expected, rel=2e-3)
+    assert critical_power(restricted) == pytest.approx(expected, rel=2e-3)

@@ -26,7 +26,7 @@ def test_powers_stay_finite_however_long_a_run_is(s0):
 
 
 def state_of(method, n_restarts):
-    """The state before the first step, of centroids that nothing is asked of."""
+    """The state before the first step, and centroids without any vectors."""
     nothing = np.zeros((1, n_restarts, 1))
     centroids = Centroids((nothing,), np.zeros((1, 1, n_restarts)), np.ones((n_restarts, 1)))
     return method.init(None, centroids, range(n_restarts)), centroids
@@ -61,10 +61,10 @@ def test_hard_steps_end_when_labels_stay_or_go_in_circles():
 def test_a_first_step_that_weighs_otherwise_is_not_judged(cost, first):
     method = Alternating(tol=1e-3, cost=cost)
     state, centroids = state_of(method, 1)
-    assert not method.step_cost(state).reweights
+    assert method.step_cost(state).slope is None
     method.step(state, None, centroids, report_of(9.0))
     assert state.objective == first
-    assert method.step_cost(state).reweights == cost.reweights
+    assert method.step_cost(state) == cost
     method.step(state, None, centroids, report_of(8.0))
     for objective, ending in ((7.99, Ending.RUNNING), (7.999, Ending.CONVERGED)):
         assert method.done(state, None, centroids, report_of(objective)) == [ending]

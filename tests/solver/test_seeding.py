@@ -57,8 +57,8 @@ def test_first_seeds_are_drawn_in_proportion_to_the_weights():
     weight = np.array([0, 1, 2, 3, 4.0])
     X = np.arange(5.0)[:, None]
     first = greedy(linear_space(X, weight), 1, 5000)[0]
-    share = np.bincount(first, minlength=5) / 5000
-    np.testing.assert_allclose(share, weight / 10, atol=4 * np.sqrt(0.25 / 5000))
+    fractions = np.bincount(first, minlength=5) / 5000
+    np.testing.assert_allclose(fractions, weight / 10, atol=4 * np.sqrt(0.25 / 5000))
 
 
 @pytest.mark.parametrize("draw", [greedy, lambda *a: random_draw(*a)], ids=["greedy", "random"])

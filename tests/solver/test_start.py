@@ -30,7 +30,7 @@ def crisp(n=200, seed=0):
 
 
 def softness(K, rows, power):
-    """By the definition of the weights: the share that is not the nearest centroid's."""
+    """By the definition of the weights: the fraction that is not the nearest centroid's."""
     k = rows.shape[0]
     d = np.diag(K)[:, None] - 2 * K[:, rows] + np.diag(K)[rows]
     weights = np.maximum(d, 1e-14) ** (power - 1)
@@ -44,15 +44,15 @@ def test_data_without_very_clear_clusters_start_just_below_the_critical_power(th
     assert automatic_start(gram_space(K, threads), 10, critical) == 1.2 * critical
 
 
-def test_clear_clusters_start_where_samples_still_share(threads):
+def test_clear_clusters_start_where_memberships_are_still_soft(threads):
     K = crisp()
     critical = oracle.critical_power(K)
     s0 = automatic_start(gram_space(K, threads), 10, critical)
     assert 1.2 * critical < s0 <= 0.4 * critical
     rng = np.random.default_rng(1)
-    drawn = [rng.permutation(len(K))[:10] for _ in range(50)]
+    starts = [rng.permutation(len(K))[:10] for _ in range(50)]
     soft, cold = (
-        np.mean([softness(K, rows, power) for rows in drawn]) for power in (s0, 1.2 * critical)
+        np.mean([softness(K, rows, power) for rows in starts]) for power in (s0, 1.2 * critical)
     )
     assert cold < 0.5
     assert soft > cold
@@ -65,7 +65,7 @@ def test_the_start_is_never_above_minus_one(critical, expected, threads):
     assert automatic_start(gram_space(crisp(), threads), 10, critical) == expected
 
 
-def test_one_cluster_shares_nothing(threads):
+def test_one_cluster_starts_just_below_the_critical_power(threads):
     assert automatic_start(gram_space(crisp(), threads), 1, -4.0) == -4.8
 
 
@@ -99,7 +99,7 @@ def test_the_start_does_not_depend_on_the_order_or_on_how_rows_are_weighed(threa
     assert found.pop() > -4.8
 
 
-def test_rows_without_weight_are_not_asked(threads):
+def test_rows_without_weight_do_not_count(threads):
     K = crisp()
     far = np.pad(K, (0, 50))
     far[-50:, -50:] = 1e3 * np.eye(50)

@@ -13,6 +13,7 @@ import scipy.sparse
 from kernelmeans._devices import readable
 from kernelmeans._text import listed
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.rows import Rows
 
 # NumPy and skops write these. Others unpack to more, or need much memory to unpack at all.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -145,11 +146,7 @@ def read_npz(path: Path, max_bytes: float) -> Any:
         if {"format", "shape"} <= headers.keys():
             return _read_sparse(path, headers["shape"], arrays, max_bytes)
         name = _matrix_name(path, headers)
-        shape, dtype = headers[name]
-        if len(shape) != 2:
-            raise BadInputError(f"{path}: the array has shape {shape}; rows x columns is needed")
-        if dtype.kind not in "fiub":
-            raise BadInputError(f"{path}: the array holds {dtype} values, not real numbers")
+        Rows(headers[name], str(path))  # refuses anything but a matrix of real numbers
         return arrays[name]
 
 

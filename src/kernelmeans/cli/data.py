@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._text import meant
+from kernelmeans._text import counted, meant
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.tables import Table, blocks, flat
 
@@ -80,7 +80,7 @@ def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:
     if bad:
         row, column = bad[0]
         others = len({column for _, column in bad}) - 1
-        more = f" ({others} other column{'s' * (others > 1)} too)" if others else ""
+        more = f" ({counted(others, 'other column')} too)" if others else ""
         raise BadInputError(
             f"{table.source}: column {names[column]!r} has no finite number in row {row}, "
             f"the first data row being 0{more}: fill in the missing, NaN or infinite values, "

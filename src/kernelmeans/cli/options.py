@@ -250,8 +250,8 @@ def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
     ]
     if given:
         raise click.UsageError(
-            f"{', '.join(given)} cannot be combined with --views, whose file names several kernels "
-            "and their parameters: leave one of them out",
+            f"{', '.join(given)} cannot be combined with --views, because the file of views names "
+            "the kernels and their parameters: leave out one or the other",
             ctx,
         )
     return {name: value for name, value in chosen.items() if name not in _KERNEL}

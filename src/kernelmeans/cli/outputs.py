@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from secrets import token_hex
+from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -59,9 +60,7 @@ def _try_folder(folder: Path) -> None:
     """Make the folder and a file in it: permissions alone do not tell whether that works."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        trial = temporary_path(folder / "kernelmeans")
-        trial.touch(exist_ok=False)
-        trial.unlink()
+        NamedTemporaryFile(dir=folder, prefix=".kernelmeans.", suffix=".tmp").close()
     except OSError as error:
         raise BadInputError(f"cannot write into the folder {folder}: {error.strerror}") from error
 

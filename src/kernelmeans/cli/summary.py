@@ -113,9 +113,9 @@ def percent_above(cost: float, reference: float, scale: float) -> float:
 
 def as_text(summary: dict[str, Any]) -> str:
     """Return the summary as aligned lines."""
-    features = f" of {summary['features']} features" if "features" in summary else ""
+    features = f" of {counted(summary['features'], 'feature')}" if "features" in summary else ""
     lines = {
-        "rows": f"{summary['rows']}{features} in {summary['clusters']} clusters",
+        "rows": f"{summary['rows']}{features} in {counted(summary['clusters'], 'cluster')}",
         "cluster sizes": " ".join(map(str, summary["sizes"])),
     }
     if "cost" in summary:
@@ -200,12 +200,11 @@ def _described(kernel: dict[str, Any]) -> str:
     if not kernel["factor"]:
         return f"{kernel['kernel']}, constant"
     gamma = f", gamma {kernel['gamma']:.3g}" if "gamma" in kernel else ""
-    count = kernel["columns"]
-    return f"{kernel['kernel']}{gamma}, {count} column{'s' * (count != 1)}"
+    return f"{kernel['kernel']}{gamma}, {counted(kernel['columns'], 'column')}"
 
 
 def _power(summary: dict[str, Any]) -> str:
-    steps = f"{summary['steps']} steps"
+    steps = counted(summary["steps"], "step")
     if not math.isfinite(summary["start_power"]):
         return f"{steps}, all of them hard"
     critical = round(summary["critical_power"], 6)  # 0 for clear clusters, except for rounding

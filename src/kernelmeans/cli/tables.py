@@ -128,8 +128,9 @@ class FrameTable:
         if not alternative:
             return f"{message}: clustering needs numbers, and no other column is left"
         return (
-            f"{message}: leave out with --drop {','.join(names)!r}, or name the columns to use "
-            "with --columns; a column of known classes goes into --label-column"
+            f"{message}: leave {'them' if len(names) > 1 else 'it'} out with --drop "
+            f"{','.join(names)!r}, or name the columns to use with --columns; a column of known "
+            "classes goes into --label-column"
         )
 
 

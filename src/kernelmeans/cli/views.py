@@ -67,23 +67,23 @@ class FoundViews(NamedTuple):
         The columns that any view sees, in the table's order.
     kernels : list of (dict, list of int)
         The parameter of `MultiKernelPowerKMeans`; its columns are indices into `columns`.
-    names, widths : list
+    names, n_columns : list
         Name and number of columns of each of the estimator's kernels.
     """
 
     columns: list[str]
     kernels: list[tuple[dict[str, Any], list[int]]]
     names: list[str]
-    widths: list[int]
+    n_columns: list[int]
 
     def describe(self, model: Any) -> list[dict[str, Any]]:
         """Describe the kernels of a fitted `MultiKernelPowerKMeans`, ready for JSON."""
         learned = model.kernel_weights_.tolist(), model.kernel_factors_.tolist()
         return [
-            {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": width}
+            {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": count}
             | {"weight": weight, "factor": factor}
-            for name, width, kernel, weight, factor in zip(
-                self.names, self.widths, model.kernels_, *learned, strict=True
+            for name, count, kernel, weight, factor in zip(
+                self.names, self.n_columns, model.kernels_, *learned, strict=True
             )
         ]
 
@@ -105,7 +105,7 @@ class Views(NamedTuple):
             [known[place] for place in used],
             [(dict(view.spec), np.searchsorted(used, columns).tolist()) for view, columns in seen],
             [name for name, _ in named],
-            [width for _, width in named],
+            [count for _, count in named],
         )
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""What the estimators share: fit, and what fitted ones answer for new rows."""
+"""The base class of the estimators: `fit`, and `predict`, `transform` and `score` of new rows."""
 
 import copy
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from kernelmeans._devices import HOST, Device, answer, device_of
 from kernelmeans._sklearn import CallbackSupportMixin, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.engines.cluster import packed, unpacked, upright
+from kernelmeans.engines.cluster import aligned, packed, unpacked
 from kernelmeans.estimators.callbacks import Reporter, fitting, refused_later
 from kernelmeans.estimators.checks import check_result, refuse_elsewhere, warn_of_end
 from kernelmeans.estimators.inputs import Input, check_weights
@@ -41,15 +41,15 @@ from kernelmeans.solver import (
 )
 from kernelmeans.spaces import Predictor, Space, WeightRule
 
-#: Most bytes of restarts that run together: more gain no time.
+#: Most bytes of restarts that run together. More of them would not be faster.
 BATCH_BYTES = 2**30
-#: Share of the memory budget that the memberships may take to be kept.
-MEMBERSHIPS_SHARE = 0.25
-#: Share of the memory budget up to which rows on disk are loaded.
-LOADED_SHARE = 0.25
+#: Fraction of the memory budget up to which memberships are kept.
+MEMBERSHIPS_FRACTION = 0.25
+#: Fraction of the memory budget up to which rows on disk are loaded.
+LOADED_FRACTION = 0.25
 #: Seeds are below this.
 SEEDS = np.iinfo(np.int32).max
-#: Attributes that labels of new rows depend on, beside parameters.
+#: Attributes that labels of new rows depend on, in addition to the parameters.
 _NEEDED = {"n_features_in_", "kernel_", "_input", "_predictor"}
 
 
@@ -62,8 +62,8 @@ class KernelClusterer(
 ):
     """Clusters in the feature space of one kernel or of several.
 
-    An estimator says what X holds (`_make_input`), by which method it is clustered (`_method`),
-    and, if it has several kernels, how their weights follow the costs (`_weight_rule`).
+    A subclass defines what X holds (`_make_input`), the method of clustering (`_method`) and, if it
+    has several kernels, the rule by which kernel weights follow the costs (`_weight_rule`).
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
@@ -88,15 +88,15 @@ class KernelClusterer(
     _predictor: Predictor
 
     def _make_input(self) -> Input:
-        """What X holds, as the parameters say."""
+        """The input that the parameters describe."""
         raise NotImplementedError
 
     def _method(self, space: Space) -> Method:
-        """How centroids are found in a space."""
+        """The method that finds centroids in a space."""
         raise NotImplementedError
 
     def _annealed(self, space: Space, **more: bool) -> Method:
-        """The method of estimators that anneal, as their parameters say."""
+        """The method of estimators that anneal."""
         names = "s0", "eta", "anneal_every", "max_iter", "tol", "n_swaps"
         given: Any = {name: getattr(self, name) for name in names}
         method = annealed(space, self.n_clusters, **given, **more)
@@ -104,7 +104,7 @@ class KernelClusterer(
         return method
 
     def _weight_rule(self, scale: float) -> WeightRule:
-        """How kernel weights follow the costs, whose sum for k = 1 and equal weights is `scale`."""
+        """The rule of kernel weights; ``scale`` is the cost of one cluster at equal weights."""
         raise NotImplementedError
 
     @fitting
@@ -114,16 +114,17 @@ class KernelClusterer(
         Parameters
         ----------
         X : {array-like, CSR matrix, Rows, dask array} of shape (n_samples, n_features)
-            Rows to cluster, in memory (NumPy's, PyTorch's or CuPy's), on disk
-            (`kernelmeans.rows.open_rows`, memory-mapped or Zarr arrays) or on a Dask cluster; the
-            kernel matrix, (n_samples, n_samples), for ``kernel="precomputed"``, and L of them,
-            (L, n_samples, n_samples), for ``kernels="precomputed"``; edges between all rows for
-            ``kernel="graph"``, and distances for ``metric="precomputed"``, of that shape too.
-            float32 stays float32.
+            Rows to cluster: an array of NumPy, PyTorch or CuPy, rows on disk
+            (`kernelmeans.rows.open_rows`, memory-mapped or Zarr arrays), or a Dask collection.
+            For ``kernel="precomputed"`` X is the kernel matrix, for ``kernel="graph"`` the edges
+            and for ``metric="precomputed"`` the distances between all rows, each of shape
+            (n_samples, n_samples). For ``kernels="precomputed"`` X is a stack of kernel matrices,
+            shape (L, n_samples, n_samples). Computations with float32 stay in float32.
         y : Ignored
             Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; weight 2 is the row twice, 0 none. All ones when None.
+            Sample weights; all ones when None. A row of weight 2 counts as two equal rows, a row
+            of weight 0 not at all.
 
         Returns
         -------
@@ -133,10 +134,10 @@ class KernelClusterer(
         Raises
         ------
         ValueError
-            If the input is unfit: NaN, wrong shapes, fewer rows than clusters, negative weights,
-            or numbers whose sums overflow.
+            If X or the weights cannot be used: NaN, wrong shapes, fewer rows than clusters,
+            negative weights, or numbers whose sums overflow.
         MemoryError
-            If a cached kernel matrix would not fit into ``memory_budget``.
+            If the fit does not fit into ``memory_budget``.
         """
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(SEEDS))
@@ -156,14 +157,14 @@ class KernelClusterer(
             holder = Holder(plan, weight, threads, seed)
             spaces = holder.hold(data.names)
             space = data.space(kernel, spaces, holder, self._weight_rule)
-            # Those that are left out of it need their room no more.
+            # Spaces of constant kernels are not used, and free their memory here.
             del spaces
             method = self._method(space)
             result = self._solve(space, starts, method, budget.n_bytes, seeds, reporter)
             self._certify(space, method, result)
             self._predictor, floor = _exported(space, result)
-        # Where rows are not held, the space has done its work, and labels need room.
-        held = space if space.keeps_rows else None
+        # A space without kernel rows is not needed any more, and labels need its memory.
+        embedded = space.embedded
         del space
         self._input, self.result_, self.kernel_ = data, result, self._predictor.kernel
         data.remember(self.kernel_, X)
@@ -171,7 +172,7 @@ class KernelClusterer(
         self.objective_history_ = result.objective_history[result.best]
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
-        self._label(X, given, weight, floor, held)
+        self._label(X, given, weight, floor, embedded)
         if self.approximation_error_ == 0 and self.inertia_bounds_ is None:
             self.inertia_bounds_ = self.inertia_, self.inertia_
         weights = result.kernel_weights[result.best]
@@ -182,30 +183,31 @@ class KernelClusterer(
 
     @refused_later
     def predict(self, X: Any, *, diagonal: Any = None) -> IntArray:
-        """Nearest centroid, in feature space, of each row.
+        """Assign each row to the nearest centroid in the feature space.
 
         Parameters
         ----------
-        X : {array-like, CSR matrix} of shape (n_rows, n_features)
-            Rows; for ``kernel="precomputed"``, ``kernel="graph"`` and ``metric="precomputed"``
-            their kernel values with the training rows, edges or distances to them, shape
-            (n_rows, n_samples); (L, n_rows, n_samples) for ``kernels="precomputed"``.
+        X : {array-like, CSR matrix, Rows, dask array} of shape (n_rows, n_features)
+            New rows. For ``kernel="precomputed"`` X holds the kernel values between new rows and
+            training rows, for ``kernel="graph"`` the edges and for ``metric="precomputed"`` the
+            distances between them, each of shape (n_rows, n_samples). For
+            ``kernels="precomputed"`` the shape is (L, n_rows, n_samples).
         diagonal : array-like of shape (n_rows,) or (L, n_rows), default=None
-            k(x, x) of each row, as for `transform`. Labels depend on it only for precomputed
-            kernels that are normalised (``kernel_scaling="cosine"`` or ``"min-max"``).
+            k(x, x) of each row, as in `transform`. Labels depend on it only if precomputed kernels
+            are normalised (``kernel_scaling="cosine"`` or ``"min-max"``).
 
         Returns
         -------
         labels : array of shape (n_rows,)
-            Index of the cluster of each row; of X's library and on its device.
+            Index of the cluster of each row, in the library and on the device of X.
 
         Raises
         ------
         NotFittedError
             If the estimator has not been fitted.
         ValueError
-            If X has the wrong number of features, it or its kernel NaN or infinite values, a row
-            of a graph no edge, or if the diagonal is unfit.
+            If X has the wrong number of features, if X or its kernel values are NaN or infinite,
+            if a row of a graph has no edge, or if the diagonal cannot be used.
         """
         check_is_fitted(self)
         rows, device = self._received(X, self._input, reset=False)
@@ -215,28 +217,30 @@ class KernelClusterer(
 
     @refused_later
     def transform(self, X: Any, *, diagonal: Any = None) -> Array:
-        """Distances, not squared, of each row to the centroids in feature space.
+        """Compute the distance (not squared) of each row to each centroid in the feature space.
 
         Parameters
         ----------
-        X : {array-like, CSR matrix} of shape (n_rows, n_features)
-            Rows, as for `predict`.
-        diagonal : array-like of shape (n_rows,), default=None
-            k(x, x) of each row, which only ``kernel="precomputed"`` cannot know; shape (L, n_rows)
-            for ``kernels="precomputed"``. When None it is that of an equal training row, or the
-            training diagonal if constant, or its mean with a warning.
+        X : {array-like, CSR matrix, Rows, dask array} of shape (n_rows, n_features)
+            New rows, as in `predict`.
+        diagonal : array-like of shape (n_rows,) or (L, n_rows), default=None
+            k(x, x) of each row, for precomputed kernels alone: other kernels compute it. The second
+            shape is for ``kernels="precomputed"``. When None, a row that equals a training row has
+            the value of that row. Other rows have the value of the training diagonal if it is
+            constant, and else its mean, with a warning.
 
         Returns
         -------
         distances : array of shape (n_rows, n_clusters)
-            Distances; of X's library and on its device.
+            Distances, in the library and on the device of X.
 
         Raises
         ------
         NotFittedError
             If the estimator has not been fitted.
         ValueError
-            If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
+            If X has the wrong number of features, if X or its kernel values are NaN or infinite,
+            or if the diagonal cannot be used.
         """
         check_is_fitted(self)
         rows, device = self._received(X, self._input, reset=False)
@@ -248,32 +252,34 @@ class KernelClusterer(
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, diagonal: Any = None
     ) -> float:
-        """Minus the weighted sum of squared distances to the nearest centroid.
+        """Compute minus the weighted sum of squared distances to the nearest centroid.
 
         Parameters
         ----------
-        X : {array-like, CSR matrix} of shape (n_rows, n_features)
-            Rows, as for `predict`.
+        X : {array-like, CSR matrix, Rows, dask array} of shape (n_rows, n_features)
+            New rows, as in `predict`.
         y : Ignored
             Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights; all ones when None.
-        diagonal : array-like of shape (n_rows,), default=None
-            As for `transform`.
+            Weights of the rows; all ones when None.
+        diagonal : array-like of shape (n_rows,) or (L, n_rows), default=None
+            k(x, x) of each row, as in `transform`.
 
         Returns
         -------
         score : float
-            Minus the cost; on the training data, with the weights of the fit, ``-inertia_``. It
-            compares fits of one kernel. With ``n_neighbors="auto"`` or ``t="auto"`` the heat kernel
-            depends on ``n_clusters``, and a search over that cannot go by this score.
+            Minus the cost; ``-inertia_`` for the training rows and the sample weights of the fit.
+            Only scores under the same kernel can be compared. With ``n_neighbors="auto"`` or
+            ``t="auto"`` the heat kernel depends on ``n_clusters``. Then a search over
+            ``n_clusters`` cannot use this score.
 
         Raises
         ------
         NotFittedError
             If the estimator has not been fitted.
         ValueError
-            If X has the wrong number of features, NaN or infinite values, or the diagonal is unfit.
+            If X has the wrong number of features, if X or its kernel values are NaN or infinite,
+            or if the diagonal cannot be used.
         """
         check_is_fitted(self)
         X, device = self._received(X, self._input, reset=False)
@@ -283,7 +289,7 @@ class KernelClusterer(
         return -total_cost(found["nearest"], weight)
 
     def _received(self, X: Any, data: Input, reset: bool) -> tuple[Data, Device]:
-        """Rows checked, on the host, and where to compute."""
+        """The rows, checked and on the host, and the device to compute on."""
         device = device_of(self.device, X)
         dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
         rows = data.read(self, to_numpy(X), dtype, reset)
@@ -293,7 +299,7 @@ class KernelClusterer(
                 device.warn_if_rounding()
         if reset and isinstance(rows, Rows) and not isinstance(rows, DaskRows):
             budgets = [where.budget(self.memory_budget).n_bytes for where in (device, HOST)]
-            if rows.nbytes <= LOADED_SHARE * min(budgets):
+            if rows.nbytes <= LOADED_FRACTION * min(budgets):
                 return rows[:], device
         return rows, device
 
@@ -370,43 +376,48 @@ class KernelClusterer(
         return result
 
     def _certify(self, space: Space, method: Method, result: Result) -> None:
-        """How far an approximation can be off."""
+        """Set the error of an approximation, and bounds on the cost under the exact kernel."""
         centroids, best = result.centroids, result.best
         assert centroids is not None
-        # Then centroids are the means of their clusters already.
         hard = bool(np.isneginf(result.power_history[best][-1]))
-        settled = result.converged[best] and hard and method.ends_with_labels
+        centroids_are_means = result.converged[best] and hard and method.ends_with_labels
         trace = space.traces(centroids.kernel_weights[0])
         self.approximation_error_, self.inertia_bounds_ = None, None
         if trace is not None:
             self.approximation_error_ = trace.residual / trace.total if trace.total > 0 else 0.0
-            if trace.residual > 0 or not settled:
+            if trace.residual > 0 or not centroids_are_means:
                 cost = partition_cost(space, centroids)
-                # A cost that is nil may be rounded below it.
+                # Rounding may put a cost of 0 below 0.
                 self.inertia_bounds_ = max(0.0, cost - trace.residual), max(0.0, cost)
 
-    def _label(self, X: Data, given: Any, weight: Array, floor: float, held: Space | None) -> None:
-        """Labels, cost and memberships of the training rows."""
+    def _label(
+        self,
+        X: Data,
+        given: Any,
+        weight: Array,
+        floor: float,
+        embedded: Callable[[slice], Any] | None,
+    ) -> None:
+        """Set labels, cost and memberships of the training rows."""
         self.memberships_ = None
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
         if isinstance(X, Rows):
             found = by_blocks(self, KernelClusterer._assigned, X, self._no_assignment)
             labels = found["label"]
             if isinstance(X, DaskRows):
-                # Once computed they need neither the cluster nor the data again.
+                # The labels are computed here once, and then need neither cluster nor data.
                 found = computed(found)
                 labels = X.like(found["label"])
             self.labels_, self.inertia_ = labels, total_cost(found["nearest"], weight)
             return
         device = device_of(self.device, given)
         size = X.shape[0] * self.n_clusters * X.dtype.itemsize
-        fits = size <= MEMBERSHIPS_SHARE * device.budget(self.memory_budget).n_bytes
-        if held is None:
+        fits = size <= MEMBERSHIPS_FRACTION * device.budget(self.memory_budget).n_bytes
+        if embedded is None:
             squared = self.kernel_.diagonal(X, device)
             compared = self._predictor.on(device).compare(X, squared, keep_distances=fits)
         else:
-            n, embedded = held.n_samples, held.embedded
-            compared = self._predictor.compare_blocks(n, embedded, keep_distances=fits)
+            compared = self._predictor.compare_blocks(X.shape[0], embedded, keep_distances=fits)
         self.labels_ = answer(compared.labels, given)
         self.inertia_ = total_cost(compared.nearest, weight)
         if compared.distances is not None:
@@ -418,7 +429,7 @@ class KernelClusterer(
         return hasattr(self, "_predictor")
 
     def __getstate__(self) -> dict[str, Any]:
-        # A model is read where the device of the fit is not; a copy, for a fit may be at work.
+        # A model may be loaded where there is no such device. A fit may be running: copy the state.
         state = dict(super().__getstate__())
         for name in {"labels_", "memberships_"} & set(state):
             state[name] = to_numpy(state[name])
@@ -442,7 +453,7 @@ def total_cost(nearest: Array, weight: Array) -> float:
 
 
 def _exported(space: Space, result: Result) -> tuple[Predictor, float]:
-    """The best centroids for new rows, and the least distance that is told from zero."""
+    """A predictor with the best centroids, and the least distance that is not rounding."""
     assert result.centroids is not None
     exported = space.export(result.centroids), float(space.floor(result.centroids)[0])
     result.centroids = None
@@ -470,15 +481,15 @@ def by_blocks(
     ndarray or dask array of shape (n_rows,) or (n_rows, width)
         A dask array, not yet computed, for Dask collections.
     """
-    # Workers get no more than they need: they may not even know the callbacks.
+    # Workers get only what they need, because they may not be able to import the callbacks.
     light = copy.copy(estimator)
     for name in vars(estimator).keys() - _NEEDED - set(estimator.get_params(deep=False)) | {"init"}:
         delattr(light, name)
     if not isinstance(rows, DaskRows):
-        # Once, and not for each block.
+        # Large arrays go to the device once, not with each block.
         light._predictor = light._predictor.on(device_of(light.device, None))
         return np.concatenate([_of_block(question, light, rows[one]) for one in rows.blocks()])
-    # Dask works on several blocks at a time already.
+    # Dask itself works on several blocks at a time.
     light._predictor = copy.copy(light._predictor)
     light._predictor.workers = 1
     chunks = {"chunks": (rows.array.chunks[0], empty.shape[1:])}
@@ -499,11 +510,11 @@ class _OfChunk:
 
     def __init__(self, question: Callable[..., Any], estimator: KernelClusterer) -> None:
         self.packed = packed(question, estimator)
-        # What Dask calls the tasks, in its displays.
+        # Dask names its tasks after this attribute.
         self.__name__ = question.__name__.strip("_")
 
     def __call__(self, chunk: Any) -> Array:
         question, estimator = unpacked(self.packed)
         if len(chunk):
-            return _of_block(question, estimator, upright(chunk))
+            return _of_block(question, estimator, aligned(chunk))
         return _of_block(question, estimator, np.ones((1, chunk.shape[1]), chunk.dtype))[:0]

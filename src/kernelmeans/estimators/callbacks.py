@@ -1,4 +1,4 @@
-"""What is around a fit: parameters checked, callbacks called, and all or nothing kept."""
+"""What surrounds a fit: parameters are checked, callbacks called, and a failed fit is undone."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,12 +11,12 @@ from kernelmeans._typing import Data
 from kernelmeans.solver import Progress
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-#: Around all that users call: what overflows is refused afterwards, with messages of our own.
+#: Decorates all that users call: an overflow does not warn, because it is refused afterwards.
 refused_later = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 def fitting(fit: Method) -> Method:
-    """Check parameters before and end callbacks after; a fit that fails changes nothing."""
+    """Decorate a fit: it checks the parameters, and if it fails the estimator is as before."""
     body = with_callbacks(_fit_context(prefer_skip_nested_validation=True)(refused_later(fit)))
 
     @wraps(fit)
@@ -33,7 +33,7 @@ def fitting(fit: Method) -> Method:
 
 
 class Reporter:
-    """Listens to the solver for a fit and passes on what it hears.
+    """Passes the progress of a fit to its callbacks.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Reporter:
     X : {ndarray, CSR matrix}
         Its training rows.
     n_restarts : int
-        Restarts of the whole fit, in however many batches.
+        Restarts of the whole fit, in all batches.
 
     Attributes
     ----------
@@ -64,23 +64,23 @@ class Reporter:
             self._context.call_on_fit_task_begin(estimator=estimator, X=X)
 
     def __call__(self, progress: Progress) -> bool:
-        """Pass on a step; True if the fit should end."""
+        """Report a step; True if the fit should end."""
         if self._context is not None and hasattr(self._estimator, "_skl_callbacks"):
             finished = min(self.finished + progress.restarts_finished, self._n_restarts)
             metadata = progress._replace(
                 restarts_finished=finished, n_restarts=self._n_restarts
             )._asdict()
-            told = {"estimator": self._estimator, "X": self._X, "metadata": metadata}
+            event = {"estimator": self._estimator, "X": self._X, "metadata": metadata}
             step = self._context.subcontext(task_name="step")
-            step.call_on_fit_task_begin(**told)
-            self.stopped |= bool(step.call_on_fit_task_end(**told))
+            step.call_on_fit_task_begin(**event)
+            self.stopped |= bool(step.call_on_fit_task_end(**event))
         return self.stopped
 
     def on_subsample(self, progress: Progress) -> bool:
-        """Pass on a step on a subsample, after which no restart has finished."""
+        """Report a step on a subsample, after which no restart has finished."""
         return self(progress._replace(restarts_finished=0))
 
     def end(self) -> None:
-        """Tell that the fit is over."""
+        """Report that the fit is over."""
         if self._context is not None:
             self._context.call_on_fit_task_end(estimator=self._estimator, X=self._X)

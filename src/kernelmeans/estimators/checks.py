@@ -1,4 +1,4 @@
-"""Checks of parameters and input, made before any heavy work, and of what comes out."""
+"""Checks: of parameters and rows before any heavy work, and of the result."""
 
 from collections.abc import Callable, Iterator, Mapping
 from numbers import Integral, Real
@@ -20,9 +20,9 @@ from kernelmeans.lowrank import METHODS
 from kernelmeans.rows import DaskRows
 from kernelmeans.solver import Ending, Method, Result
 
-#: Relative rounding of squared distances that is worth a warning.
-LOST = 1e-3
-#: Rows and columns compared at a time when a matrix is checked for symmetry.
+#: Relative rounding of squared distances from which on there is a warning.
+COARSE = 1e-3
+#: Rows and columns of a matrix that are compared at a time to check its symmetry.
 SYMMETRY_ROWS = 256
 #: Families of kernels, by the name that stands for all of them.
 FAMILIES: Mapping[str, Callable[..., list[Kernel]]] = {
@@ -40,7 +40,7 @@ COMMON: dict[str, Any] = {
     "random_state": ["random_state"],
 }
 DEVICE: dict[str, Any] = {"device": [str, None]}
-#: Of estimators that have neither annealing nor swap moves, and end on ``tol``.
+#: Parameters of estimators without annealing and swap moves, whose runs end on ``tol``.
 ALTERNATING: dict[str, Any] = {
     **{name: allowed for name, allowed in COMMON.items() if name != "n_swaps"},
     "tol": [Interval(Real, 0, None, closed="left")],
@@ -74,7 +74,7 @@ ANNEALING: dict[str, Any] = {
     "anneal_every": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
 }
-#: Of several kernels.
+#: Parameters of estimators of several kernels.
 KERNELS: dict[str, Any] = {
     "kernels": [StrOptions({*FAMILIES, "precomputed"}), list, tuple],
     "kernel_scaling": [StrOptions({"unit-variance", "cosine", "min-max"}), None],
@@ -90,12 +90,12 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
     K : ndarray of shape (n_samples, n_samples)
         The matrix.
     name : str
-        What messages call it.
+        Its name in messages.
 
     Raises
     ------
     ValueError
-        If it is not square, or asymmetric beyond rounding.
+        If it is not square, or not symmetric up to rounding.
     """
     if K.shape[0] != K.shape[1]:
         raise ValueError(
@@ -114,11 +114,11 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
 
 
 def _asymmetries(K: Array) -> Iterator[tuple[slice, float]]:
-    """Rows of a square matrix, and the largest differences of theirs to columns not yet seen."""
+    """Rows of a square matrix, and how much they differ from the columns from there on."""
     n = len(K)
     tiles = [slice(start, start + SYMMETRY_ROWS) for start in range(0, n, SYMMETRY_ROWS)]
     for index, rows in enumerate(tiles):
-        # Tile by tile, so that both lie in a core's cache.
+        # Both tiles fit into a core's cache.
         difference = max(
             float(np.max(np.abs(K[rows, columns] - K[columns, rows].T)))
             for columns in tiles[index:]
@@ -127,7 +127,7 @@ def _asymmetries(K: Array) -> Iterator[tuple[slice, float]]:
 
 
 def check_graph(A: Data) -> None:
-    """Refuse a training graph that is not square, symmetric and not negative, or has no edge.
+    """Refuse a training graph that is not square and symmetric, or has negative edges or none.
 
     Parameters
     ----------
@@ -137,13 +137,13 @@ def check_graph(A: Data) -> None:
     Raises
     ------
     ValueError
-        If it is none, or asymmetric beyond rounding.
+        If it is not square, not symmetric up to rounding, or has negative edges or no edge.
     """
     _check_between_all(A, "kernel='graph'", "the edges")
     largest = float(_entries(A).max(initial=0))
     if largest == 0:
         raise ValueError(
-            "kernel='graph': X has no edge, for all of its entries are 0; pass an adjacency or "
+            "kernel='graph': X has no edge, because all entries are 0; pass an adjacency or "
             "affinity matrix, or another kernel with the rows themselves."
         )
     if scipy.sparse.issparse(A):
@@ -160,33 +160,34 @@ def check_graph(A: Data) -> None:
 
 
 def check_distances(D: Data) -> None:
-    """Refuse distances between training rows that are not stored ones to neighbours.
+    """Refuse anything but a sparse matrix of distances between training rows.
 
     Parameters
     ----------
     D : {ndarray, CSR matrix} of shape (n_samples, n_samples)
-        Distances of each row to some others.
+        Distances of each row to its neighbours.
 
     Raises
     ------
     ValueError
-        If they are not square and sparse, there are none, or one is negative.
+        If the matrix is not square or not sparse, holds no distance, or a negative one.
     """
     _check_between_all(D, "metric='precomputed'", "the distances")
     if not scipy.sparse.issparse(D):
         raise ValueError(
             "metric='precomputed': X must be a sparse matrix of distances to neighbours, got an "
-            "array; make one of it by sklearn.neighbors.KNeighborsTransformer("
+            "array; make it a sparse matrix by sklearn.neighbors.KNeighborsTransformer("
             f"metric='precomputed', n_neighbors={min(AMPLE, D.shape[0] - 1)}).fit_transform(X)."
         )
     if not D.nnz:
         raise ValueError(
-            "metric='precomputed': X holds no distance; store those of each row to its neighbours."
+            "metric='precomputed': X holds no distance; store the distances of each row to its "
+            "neighbours."
         )
 
 
 def _check_between_all(X: Data, name: str, what: str) -> None:
-    """Refuse edges or distances that are negative, or not those between all training rows."""
+    """Refuse a matrix of edges or distances that is not square, or has negative entries."""
     if X.shape[0] != X.shape[1]:
         raise ValueError(
             f"{name}: X must be square, {what} between all training rows, got shape {X.shape}. "
@@ -196,14 +197,14 @@ def _check_between_all(X: Data, name: str, what: str) -> None:
 
 
 def check_edges(X: Data, name: str) -> None:
-    """Refuse negative edges or distances, of training rows or others.
+    """Refuse negative edges or distances, of training rows or new rows.
 
     Parameters
     ----------
     X : {ndarray, CSR matrix} of shape (n_rows, n_samples)
         The matrix.
     name : str
-        What messages call it.
+        The parameter and its value, for messages.
 
     Raises
     ------
@@ -213,8 +214,8 @@ def check_edges(X: Data, name: str) -> None:
     least = float(_entries(X).min(initial=0))
     if least < 0:
         raise ValueError(
-            f"{name}: Negative values in data, down to {least:.3g}; pass edges or distances, which "
-            "are 0 or more, not a kernel matrix or rows of features."
+            f"{name}: Negative values in data, down to {least:.3g}; edges and distances are 0 or "
+            "more. Do not pass a kernel matrix or rows of features."
         )
 
 
@@ -223,13 +224,8 @@ def _entries(X: Data) -> Array:
     return entries
 
 
-def not_on_dask(what: str, remedy: str) -> ValueError:
-    """The error that something needs all rows at once, which a Dask collection does not give."""
-    return ValueError(f"X: {what} cannot be computed for Dask collections; {remedy}.")
-
-
 def refuse_elsewhere(X: Data, device: Device) -> None:
-    """Refuse what a device that is not the host cannot compute with.
+    """Refuse rows that a device other than the host cannot compute with.
 
     Raises
     ------
@@ -239,20 +235,20 @@ def refuse_elsewhere(X: Data, device: Device) -> None:
     where = f"device={str(device.anchor.device)!r}"
     if isinstance(X, DaskRows):
         raise ValueError(
-            f"{where}: Dask collections are worked on by their workers, with NumPy; set "
-            "device=None, or pass rows on disk (kernelmeans.rows.open_rows)."
+            f"{where}: the workers of Dask compute with NumPy; set device=None, or pass rows on "
+            "disk (kernelmeans.rows.open_rows) instead of a Dask collection."
         )
     if scipy.sparse.issparse(X):
         raise ValueError(
-            f"{where}: X is sparse, and sparse rows stay on the host; set device=None, or pass "
-            "dense rows (X.toarray())."
+            f"{where}: X is sparse, and devices compute with dense rows only; set device=None, or "
+            "pass X.toarray()."
         )
 
 
 def warn_if_far(X: Data, kernel: str) -> None:
     """Warn of sparse rows so far from zero that squared distances lose their digits.
 
-    Dense rows are centred where that counts; sparse ones would be dense.
+    Dense rows are centred before. Sparse rows are not, because they would become dense.
 
     Parameters
     ----------
@@ -261,22 +257,22 @@ def warn_if_far(X: Data, kernel: str) -> None:
     kernel : str
         Name of the kernel.
     """
-    # The distances of a Laplacian kernel are sums of differences, which are exact.
+    # The Laplacian kernel adds up differences, which are exact.
     if kernel == "laplacian":
         return
     eps, n = float(np.finfo(X.dtype).eps), X.shape[0]
     square = float(np.sum(np.square(np.asarray(X.sum(axis=0, dtype=np.float64)) / n)))
-    # A cheap look, for mostly they are near.
-    if eps * square <= LOST * (float(np.sum(np.square(X.data), dtype=np.float64)) / n - square):
+    # A cheap test first: most rows are near to zero.
+    if eps * square <= COARSE * (float(np.sum(np.square(X.data), dtype=np.float64)) / n - square):
         return
     mean, variance = column_moments(X)
     ratio = float(np.divide(mean @ mean, variance.sum()))
-    if eps * ratio > LOST and np.isfinite(ratio):
+    if eps * ratio > COARSE and np.isfinite(ratio):
         warn_user(
-            f"X is sparse, and the mean of its rows {np.sqrt(ratio):.2g} times as far from zero as "
-            f"they are from each other: in {X.dtype} squared distances lose all but "
-            f"{max(0, int(-np.log10(eps * ratio)))} digits. Pass X.toarray(), "
-            "which is centred, subtract a constant from the columns, or use float64."
+            f"X is sparse, and the mean of its rows is {np.sqrt(ratio):.2g} times as far from zero "
+            f"as the rows are from each other: in {X.dtype} squared distances keep only "
+            f"{max(0, int(-np.log10(eps * ratio)))} digits. Pass X.toarray(), which will be "
+            "centred, subtract a constant from the columns, or use float64."
         )
 
 
@@ -295,25 +291,25 @@ def check_result(*values: Array | float) -> None:
     """
     if not all(np.isfinite(value).all() for value in values):
         raise ValueError(
-            "X, sample_weight: the fit came to NaN or infinite values. Its numbers are too large, "
-            "or of too different size. Scale the columns of X and the weights, use float64, or "
-            "choose another kernel or other parameters."
+            "X, sample_weight: the fit reached NaN or infinite values. Some numbers are too large, "
+            "or their sizes differ too much. Scale the columns of X and the weights, use float64, "
+            "or choose another kernel or other parameters."
         )
 
 
 def warn_of_end(result: Result, method: Method, n_clusters: int, pairwise: bool) -> None:
-    """Warn where the best restart ended too early, or found fewer clusters than wanted.
+    """Warn if the best restart ended too early, or found fewer clusters than asked for.
 
     Parameters
     ----------
     result : Result
         All restarts.
     method : Method
-        What they ran.
+        The method of the restarts.
     n_clusters : int
-        Clusters wanted.
+        Number of clusters asked for.
     pairwise : bool
-        Whether the columns of X were samples too.
+        Whether the columns of X are samples too.
     """
     best = result.best
     if result.endings[best] == Ending.OUT_OF_STEPS:

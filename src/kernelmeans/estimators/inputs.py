@@ -1,4 +1,4 @@
-"""What X holds for an estimator of one kernel: rows of features, a kernel matrix, or a graph."""
+"""Inputs of estimators of one kernel: X holds rows of features, a kernel matrix or a graph."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,6 @@ from kernelmeans.estimators.checks import (
     check_edges,
     check_gram,
     check_graph,
-    not_on_dask,
     warn_if_far,
 )
 from kernelmeans.estimators.plan import Holder
@@ -28,7 +27,7 @@ from kernelmeans.rows.dask import DaskRows
 from kernelmeans.solver import Result, warn_unless_positive
 from kernelmeans.spaces import FeatureSpace, Space
 
-#: Bytes of rows that are digested at a time.
+#: Bytes of rows whose digests are computed at a time.
 DIGEST_BYTES = 2**20
 
 
@@ -36,7 +35,7 @@ DIGEST_BYTES = 2**20
 class Input:
     """Rows of features, and one kernel of them.
 
-    An estimator makes one for each fit, and keeps it to read new rows by it.
+    An estimator makes one for each fit, and keeps it to read new rows.
 
     Parameters
     ----------
@@ -46,31 +45,36 @@ class Input:
     Attributes
     ----------
     names : list of str or None
-        What messages call the kernels, where there are several.
+        Names of the kernels in messages, if there are several.
     """
 
-    #: What X may be, for scikit-learn's tags.
+    #: The kinds of X that are allowed, as tags of scikit-learn.
     tags: ClassVar[dict[str, bool]] = {"sparse": True}
-    #: Whether columns of X are training rows: those of a kernel matrix, say, or a graph.
+    #: Whether columns of X stand for training rows, as those of a kernel matrix or a graph do.
     pairwise: ClassVar[bool] = False
-    #: Whether it holds kernel values, which cannot be sparse and do not know k(x, x) of new rows.
+    #: Whether X holds kernel values. They cannot be sparse, and do not tell k(x, x) of new rows.
     holds_values: ClassVar[bool] = False
     parameters: Mapping[str, Any]
     names: list[str] | None = field(default=None, init=False)
 
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
-        """X checked, as rows of the host or on disk.
+        """Check rows.
 
         Parameters
         ----------
         estimator : estimator
-            Gets number and names of the features, or has them compared.
+            Keeps number and names of the features in a fit; later ones must be equal.
         X : array-like
-            What the user gave.
+            The rows that the user passed.
         dtype : dtype or list of dtype
-            Of the answer.
+            Allowed types of the result.
         reset : bool
             Whether these are training rows.
+
+        Returns
+        -------
+        {ndarray, CSR matrix, Rows}
+            The rows, on the host or on disk.
         """
         rows = as_rows(X)
         if rows is not None and self.pairwise and not isinstance(rows, DaskRows):
@@ -103,59 +107,58 @@ class Input:
         return kernel, [kernel], [X]
 
     def space(self, kernel: Any, spaces: Sequence[Space], holder: Holder, rule: Any) -> Space:
-        """The space of the kernel; with several kernels their weights follow a rule."""
+        """The space of the fit, in which kernel weights follow the rule if there are several."""
         (space,) = spaces
         if not (kernel.is_positive or isinstance(space, FeatureSpace)):
             warn_unless_positive(space, holder.seed, kernel.name)
         return space
 
     def attributes(self, holder: Holder, result: Result) -> dict[str, Any]:
-        """Fitted attributes that tell how the kernel is held."""
-        (own,), (reason,) = holder.plan.parts, holder.reasons
-        return {"approximation_": own.method, "approximation_reason_": reason}
+        """Fitted attributes of the kernels and of how they are held."""
+        (planned,), (reason,) = holder.plan.kernels, holder.reasons
+        return {"approximation_": planned.method, "approximation_reason_": reason}
 
     def remember(self, kernel: Any, X: Data) -> None:
-        """Keep what `diagonal` needs of the training rows."""
+        """Keep what `diagonal` needs to know about the training rows."""
 
     def check_diagonal(self, kernel: Any, X: Data, given: Any) -> None:
-        """Refuse k(x, x) where it would be passed over."""
+        """Refuse k(x, x) of new rows if it would not be used."""
         if given is None:
             return
         if not self.holds_values:
             raise ValueError(
-                "diagonal: only a precomputed kernel cannot know k(x, x); leave diagonal=None, for "
-                f"kernel={kernel.name!r} computes it from the rows."
+                "diagonal: it is for precomputed kernels only; leave diagonal=None, because "
+                f"kernel={kernel.name!r} computes k(x, x) from the rows."
             )
         if isinstance(X, Rows):
             raise ValueError(
-                "diagonal: cannot be given with Dask collections, each chunk of which is worked on "
-                "alone; pass the kernel values of some rows at a time as a NumPy array."
+                "diagonal: it cannot be used with Dask collections, because it is not divided into "
+                "their chunks; pass the kernel values of some rows at a time as a NumPy array."
             )
 
     def diagonal(self, kernel: Any, X: Data, device: Device = HOST, given: Any = None) -> Array:
-        """K(x, x) of rows before any normalisation, in the form that the predictor takes."""
+        """k(x, x) of rows before any normalisation, in the form that the predictor takes."""
         diagonal: Array = kernel.diagonal(X, device)
         return diagonal
 
     def diagonal_for_labels(self, kernel: Any, X: Data, given: Any = None) -> Array:
-        """What `predict` needs of it: nothing, mostly."""
+        """The same for `predict`, whose labels mostly do not depend on it: zeros."""
         return np.zeros(X.shape[0], X.dtype)
 
 
 class KernelMatrix(Input):
-    """A kernel matrix, that of new rows with the training rows."""
+    """A kernel matrix; of new rows, their kernel values with the training rows."""
 
     tags: ClassVar[dict[str, bool]] = {"pairwise": True, "sparse": False}
     pairwise = True
     holds_values = True
 
-    def resolve(
-        self, X: Data, sample_weight: Array, seed: int
-    ) -> tuple[Any, list[Kernel], list[Data]]:
-        if isinstance(X, DaskRows):
-            raise not_on_dask("kernel matrices and graphs", "pass X.compute()")
-        check_gram(X)
-        return super().resolve(X, sample_weight, seed)
+    def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
+        K = super().read(estimator, X, dtype, reset)
+        if reset:
+            _refuse_dask(K)
+            check_gram(K)
+        return K
 
     def remember(self, kernel: Any, X: Data) -> None:
         self.known = TrainingDiagonal(X)
@@ -165,29 +168,28 @@ class KernelMatrix(Input):
 
 
 class Graph(Input):
-    """A graph, or distances to neighbours; edges or distances of new rows to training rows."""
+    """A graph, or distances to neighbours; of new rows, those to the training rows."""
 
     tags: ClassVar[dict[str, bool]] = {"pairwise": True, "sparse": True, "positive_only": True}
     pairwise = True
 
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
         rows = super().read(estimator, X, dtype, reset)
-        kernel = None if reset else estimator.kernel_
-        if isinstance(kernel, GraphKernel) and not isinstance(rows, Rows):
-            check_edges(rows, kernel.called)
-            kernel.check_connected(rows)
+        if reset:
+            _refuse_dask(rows)
+            (check_graph if self.parameters["kernel"] == "graph" else check_distances)(rows)
+        elif isinstance(estimator.kernel_, GraphKernel) and not isinstance(rows, Rows):
+            check_edges(rows, estimator.kernel_.called)
+            estimator.kernel_.check_connected(rows)
         return rows
 
-    def resolve(
-        self, X: Data, sample_weight: Array, seed: int
-    ) -> tuple[Any, list[Kernel], list[Data]]:
-        if isinstance(X, DaskRows):
-            raise not_on_dask("kernel matrices and graphs", "pass X.compute()")
-        if self.parameters["kernel"] == "graph":
-            check_graph(X)
-        else:
-            check_distances(X)
-        return super().resolve(X, sample_weight, seed)
+
+def _refuse_dask(X: Data) -> None:
+    """Refuse a kernel matrix or a graph in chunks."""
+    if isinstance(X, DaskRows):
+        raise ValueError(
+            "X: kernel matrices and graphs cannot be Dask collections; pass X.compute()."
+        )
 
 
 def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
@@ -196,12 +198,12 @@ def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
     Raises
     ------
     ValueError
-        If they are not those of the fit.
+        If they differ from the columns of the fit.
     """
     if reset or rows.names is None:
         validate_data(estimator, rows, skip_check_array=True, reset=reset)
     else:
-        # Rows have no table's `columns`, and scikit-learn would say that names are missing.
+        # scikit-learn looks for names in `columns`, and would warn that they are missing.
         _check_n_features(estimator, rows, reset=False)
     if rows.names is None:
         return rows.finite()
@@ -209,8 +211,8 @@ def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
         estimator.feature_names_in_ = np.array(rows.names, dtype=object)
     elif list(getattr(estimator, "feature_names_in_", rows.names)) != rows.names:
         raise ValueError(
-            f"X has the columns {rows.names[:10]}, the fit had "
-            f"{list(estimator.feature_names_in_[:10])}; give the same in the same order."
+            f"X has the columns {rows.names[:10]}, but the fit had "
+            f"{list(estimator.feature_names_in_[:10])}; pass the same columns in the same order."
         )
     return rows.finite()
 
@@ -221,11 +223,11 @@ def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
     Parameters
     ----------
     sample_weight : array-like of shape (n_samples,), float or None
-        What the user gave; None for ones.
+        The weights that the user passed; None for ones.
     X : {ndarray, CSR matrix} of shape (n_samples, n_features)
         Training rows.
     n_clusters : int
-        As many samples must have positive weight.
+        At least so many samples must have positive weight.
 
     Returns
     -------
@@ -235,23 +237,23 @@ def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
     Raises
     ------
     ValueError
-        If weights are negative, all zero, positive for fewer than n_clusters samples, or sum to
-        what cannot be squared.
+        If weights are negative, if fewer than ``n_clusters`` are positive, or if the square of
+        their sum would overflow.
     """
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     positive = int(np.count_nonzero(weight))
     if positive == 0:
         raise ValueError(
             "sample_weight: all weights are zero; give positive weights to the samples that "
-            "should count, or leave sample_weight=None."
+            "count, or leave sample_weight=None."
         )
     limits = np.finfo(weight.dtype)
     total = float(weight.sum(dtype=np.float64))
     if not np.sqrt(limits.tiny) < total < np.sqrt(limits.max):
         raise ValueError(
             f"sample_weight: the sum of all weights is {total:.3g}; it must lie between "
-            f"{np.sqrt(limits.tiny):.1g} and {np.sqrt(limits.max):.1g}, whose squares "
-            f"{weight.dtype} can hold. Only their ratios matter: divide them by their mean."
+            f"{np.sqrt(limits.tiny):.1g} and {np.sqrt(limits.max):.1g}, because {weight.dtype} has "
+            "to hold its square. Only the ratios of weights matter: divide them by their mean."
         )
     if positive < n_clusters:
         of_positive_weight = "" if positive == X.shape[0] else " of positive weight"
@@ -263,31 +265,32 @@ def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
 
 
 class TrainingDiagonal:
-    """What is known of k(x, x) from the training kernel matrix.
+    """The diagonal of the training kernel matrix, from which k(x, x) of new rows is taken.
 
     Parameters
     ----------
     K : ndarray of shape (n_samples, n_samples)
-        The training kernel matrix; its diagonal and a digest of each row are kept.
+        The training kernel matrix. Its diagonal is kept, and a digest of each row.
     """
 
     def __init__(self, K: Array) -> None:
         self.values = np.diagonal(K).copy()
-        # Where all are alike it does not matter which row is which.
+        # If the diagonal is constant, no row has to be recognised.
         digests = _digests(K) if np.ptp(self.values) else np.empty(0, np.uint64)
         self._order = np.argsort(digests)
         self._sorted = digests[self._order]
 
     def of(self, rows: Array, given: Any = None) -> Array:
-        """k(x, x) of rows of kernel values against the training rows.
+        """k(x, x) of new rows.
 
         Parameters
         ----------
         rows : ndarray of shape (n_rows, n_samples)
-            Rows.
+            Their kernel values with the training rows.
         given : array-like of shape (n_rows,), default=None
-            What the user knows. Else a row that equals a training row has its diagonal, and any
-            other row the training diagonal if that is constant, its mean with a warning if not.
+            The values that the user passed. When None, a row that equals a training row has its
+            value. Other rows have the value of the training diagonal if it is constant, and else
+            its mean, with a warning.
 
         Returns
         -------
@@ -312,20 +315,21 @@ class TrainingDiagonal:
             return np.full(n, self.values[0])
         digests = _digests(rows)
         place = np.minimum(np.searchsorted(self._sorted, digests), len(self._sorted) - 1)
-        known = self._sorted[place] == digests
+        known = self._sorted[place] == digests  # those that equal a training row
         mean = self.values.mean(dtype=np.float64)
         if not known.all() and np.ptp(self.values) > np.sqrt(np.finfo(rows.dtype).eps) * abs(mean):
             warn_user(
-                "kernel='precomputed': k(x, x) of new rows is unknown and the training diagonal "
-                "is not constant; using its mean. Pass diagonal= for exact distances.",
+                "kernel='precomputed': k(x, x) of new rows is unknown, and the training diagonal "
+                "is not constant; its mean is used. Pass diagonal= for exact distances.",
             )
         return np.where(known, self.values[self._order[place]], rows.dtype.type(mean))
 
 
 def _digests(rows: Array) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Eight bytes for each row that differ when the rows do, but for a chance of 2^-32 at most.
+    """Eight bytes for each row; those of different rows are equal with probability 2^-32 at most.
 
-    Sums of a row's words times random numbers, modulo 2^64: exact, whatever is added first.
+    They are sums of the row's words times random numbers, modulo 2^64. No order of the additions
+    changes them.
     """
     size = rows.shape[1] * rows.itemsize // 4
     factors = np.random.default_rng(0).integers(2**64, size=size, dtype=np.uint64)

@@ -1,7 +1,7 @@
-"""What X holds for an estimator of several kernels: rows of features, or kernel matrices."""
+"""Inputs of estimators of several kernels: their views of X, or a stack of kernel matrices."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -9,22 +9,179 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Device
-from kernelmeans._sklearn import _safe_indexing
+from kernelmeans._sklearn import (
+    _get_column_indices,
+    _safe_indexing,
+    validate_parameter_constraints,
+)
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
-from kernelmeans.estimators.checks import check_gram, warn_if_far
+from kernelmeans.estimators.checks import FAMILIES, OF_KERNEL, check_gram, warn_if_far
 from kernelmeans.estimators.inputs import Input, TrainingDiagonal
 from kernelmeans.estimators.plan import Holder
-from kernelmeans.estimators.views import View, find_views, used_columns
-from kernelmeans.kernels import CombinedKernel, Kernel
+from kernelmeans.heat import DiffusionKernel
+from kernelmeans.kernels import OF_FEATURES, CombinedKernel, Kernel, resolve_kernel
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.solver import Result, warn_unless_positive
 from kernelmeans.solver.blockwise import combination, distances_to
 from kernelmeans.spaces import FeatureSpace, ProductSpace, Space, WeightRule
 
-#: Rows of kernel values looked at together.
+#: Rows whose kernel values are computed together to find the range of a kernel.
 RANGE_ROWS = 256
+#: Parameters of the families.
+FAMILY_PARAMETERS: Mapping[str, tuple[str, ...]] = {"neighbors": ("metric",)}
+
+
+class View(NamedTuple):
+    """One item of ``kernels``: a kernel, or a family of kernels, of some columns.
+
+    Attributes
+    ----------
+    name : str
+        Its name in messages.
+    spec : mapping
+        The kernel or family and its parameters, as `resolve_kernel` takes them.
+    columns : slice or ndarray
+        The columns of X.
+    """
+
+    name: str
+    spec: Mapping[str, Any]
+    columns: Columns
+
+    def kernels(self, X: Data, sample_weight: Array, random_state: int) -> list[Kernel]:
+        """Settle the parameters from the training rows; X has the columns of this view alone."""
+        name = self.spec["kernel"]
+        try:
+            if isinstance(name, str) and name in FAMILIES:
+                given = {key: value for key, value in self.spec.items() if key != "kernel"}
+                found = FAMILIES[name](X, sample_weight=sample_weight, **given)
+            else:
+                drawn = {"random_state": random_state, "sample_weight": sample_weight}
+                found = [resolve_kernel(**{**self.spec, "X": X, **drawn})]
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from error
+        for own in found:
+            if isinstance(own, DiffusionKernel):
+                own.called = f"{self.name}, {own.called}"
+        return found
+
+
+def find_views(kernels: str | Sequence[Any], X: Any) -> list[View]:
+    """Read the ``kernels`` parameter.
+
+    Parameters
+    ----------
+    kernels : str or sequence
+        The name of a family, or a list as `MultiKernelPowerKMeans` takes it.
+    X : {array, CSR matrix, dataframe, Rows} of shape (n_samples, n_features)
+        The training rows. Only dataframes, and some rows on disk, have names of columns.
+
+    Returns
+    -------
+    list of View
+        The views, in the order of the items.
+
+    Raises
+    ------
+    ValueError
+        If there is no item, or if an item is not a kernel, has unknown parameters or no columns.
+    """
+    if isinstance(kernels, str):
+        return [View(f"kernels={kernels!r}", {"kernel": kernels}, slice(None))]
+    if not len(kernels):
+        raise ValueError("kernels=[] names no kernel; give at least one, or kernels='neighbors'.")
+    views = []
+    for index, item in enumerate(kernels):
+        name = f"kernels[{index}]"
+        columns: Columns = slice(None)
+        if isinstance(item, tuple | list):
+            if len(item) != 2:
+                raise ValueError(f"{name}={item!r} must be a kernel or a pair (kernel, columns).")
+            item, key = item
+            columns = _find_columns(name, key, X)
+        views.append(View(name, _spec(name, item), columns))
+    return views
+
+
+def _spec(name: str, item: Any) -> Mapping[str, Any]:
+    """A kernel or a family with its parameters, checked; the name is for messages."""
+    spec = dict(item) if isinstance(item, Mapping) else {"kernel": item}
+    unknown = sorted(set(spec) - set(OF_KERNEL))
+    if unknown or "kernel" not in spec:
+        wrong = f"has unknown keys {unknown}" if unknown else "has no key 'kernel'"
+        raise ValueError(f"{name}={item!r} {wrong}; the keys are {', '.join(OF_KERNEL)}.")
+    kernel = spec["kernel"]
+    allowed = [*OF_FEATURES, *FAMILIES]
+    named = isinstance(kernel, str)
+    if named and kernel == "graph":
+        raise ValueError(
+            f"{name}: kernel='graph' is for X as a whole, not for some of its columns; use "
+            "kernel='heat', or an estimator of one kernel."
+        )
+    if not callable(kernel) and not (named and kernel in allowed):
+        given = f"an array of shape {kernel.shape}" if hasattr(kernel, "shape") else repr(kernel)
+        stack = " For kernel matrices pass kernels='precomputed' and X of shape (L, n, n)."
+        raise ValueError(
+            f"{name}: {given} is no kernel; give a callable of two matrices or one of "
+            f"{', '.join(sorted(allowed))}.{'' if named and kernel != 'precomputed' else stack}"
+        )
+    parameters = {key: value for key, value in spec.items() if key != "kernel"}
+    if named and kernel in FAMILIES:
+        takes = FAMILY_PARAMETERS.get(kernel, ())
+        if set(parameters) - set(takes):
+            described = f"only {', '.join(takes)}" if takes else "no parameters"
+            raise ValueError(f"{name}={item!r}: the family {kernel!r} takes {described}.")
+    validate_parameter_constraints(
+        {key: OF_KERNEL[key] for key in parameters}, parameters, caller_name=name
+    )
+    if spec.get("metric") == "precomputed":
+        raise ValueError(
+            f"{name}: metric='precomputed' is for X as a whole, not for some of its columns; use "
+            "'euclidean' or 'cosine', or an estimator of one kernel."
+        )
+    return spec
+
+
+def _find_columns(name: str, key: Any, X: Any) -> Columns:
+    """Columns as ColumnTransformer finds them, as a slice if they are next to each other."""
+    try:
+        if isinstance(X, Rows):
+            key = _without_names(key, X.names or [])
+            X = np.empty((1, X.shape[1]))
+        key = key(X) if callable(key) else key
+        if isinstance(key, slice) and not isinstance(key.start or key.stop, str):
+            found = list(range(*key.indices(X.shape[1])))
+        else:
+            found = _get_column_indices(X, key)
+        indices = np.asarray(found, dtype=np.intp)
+    except (ValueError, IndexError, TypeError) as error:
+        raise ValueError(f"{name}: the columns {key!r} are not in X: {error}") from error
+    if not indices.size:
+        raise ValueError(
+            f"{name}: the columns {key!r} select no column of X; leave the item out, or select "
+            "at least one."
+        )
+    adjacent = slice(int(indices[0]), int(indices[-1]) + 1)
+    # A slice of an array copies nothing.
+    return adjacent if np.array_equal(indices, np.r_[adjacent]) else indices
+
+
+def _without_names(key: Any, names: list[str]) -> Any:
+    """Columns by their positions instead of names; a slice of names includes its end."""
+
+    def position(name: Any) -> Any:
+        if isinstance(name, str) and name not in names:
+            raise ValueError(f"there is no column {name!r}, only {names[:10] or 'numbers'}.")
+        return names.index(name) if isinstance(name, str) else name
+
+    if isinstance(key, slice):
+        stop = position(key.stop) + isinstance(key.stop, str) if key.stop is not None else None
+        return slice(position(key.start), stop, key.step)
+    if isinstance(key, str):
+        return position(key)
+    return [position(name) for name in key] if isinstance(key, list | tuple) else key
 
 
 class Views(Input):
@@ -33,16 +190,17 @@ class Views(Input):
     Parameters
     ----------
     kernels : str or sequence
-        As the estimators take them.
+        The parameter ``kernels`` of the estimator.
     scaling : str or None
-        Their ``kernel_scaling``.
+        The parameter ``kernel_scaling``.
 
     Attributes
     ----------
     names : list of str
-        What messages call the kernels.
+        Names of the kernels in messages.
     factors : ndarray of shape (L,)
-        What puts the kernels on one scale; 0 for those that are constant on the training rows.
+        Factors that put the kernels on one scale; 0 for kernels that are constant on the training
+        rows.
     """
 
     names: list[str]
@@ -62,27 +220,30 @@ class Views(Input):
         return rows
 
     def _read_table(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
-        """The columns that views see; others may hold anything, and count as zeros."""
+        """The rows of a table. Columns that no view has may hold anything; they become zeros."""
         X = validate_data(estimator, X, skip_check_array=True, reset=reset)
         if reset:
             self.views = find_views(self.kernels, X)
-        used = used_columns(self.views, X.shape[1])
-        part = _safe_indexing(X, used.tolist(), axis=1)
+        columns = np.arange(X.shape[1])
+        used = np.unique(np.concatenate([columns[view.columns] for view in self.views]))
+        values = _safe_indexing(X, used.tolist(), axis=1)
         try:
-            part = check_array(part, accept_sparse="csr", dtype=dtype, order="C", input_name="X")
+            values = check_array(
+                values, accept_sparse="csr", dtype=dtype, order="C", input_name="X"
+            )
         except ValueError as error:
             names = np.asarray(X.columns)[used].tolist()
             raise ValueError(
-                f"X: the columns that kernels see, {names[:10]}{'...' * (len(names) > 10)}, must "
-                f"hold finite numbers ({error}); leave others out of kernels."
+                f"X: the columns of the kernels, {names[:10]}{'...' * (len(names) > 10)}, must "
+                f"hold finite numbers ({error}); leave other columns out of kernels."
             ) from error
-        if len(used) == X.shape[1]:
-            return part
-        if scipy.sparse.issparse(part):
-            places = (part.data, used[part.indices], part.indptr)
+        if len(used) == len(columns):
+            return values
+        if scipy.sparse.issparse(values):
+            places = (values.data, used[values.indices], values.indptr)
             return scipy.sparse.csr_array(places, shape=X.shape)
-        rows = np.zeros(X.shape, part.dtype)
-        rows[:, used] = part
+        rows = np.zeros(X.shape, values.dtype)
+        rows[:, used] = values
         return rows
 
     def resolve(
@@ -90,24 +251,24 @@ class Views(Input):
     ) -> tuple[CombinedKernel, list[Kernel], list[Data]]:
         if isinstance(X, Rows) and self.scaling == "min-max":
             raise ValueError(
-                "kernel_scaling='min-max' looks at all kernel values, for which the rows have to "
-                "be in memory; use 'unit-variance' or 'cosine', or pass an array."
+                "kernel_scaling='min-max' looks at all kernel values, which needs rows in memory; "
+                "use 'unit-variance' or 'cosine', or pass an array."
             )
         kernels: list[Kernel] = []
         columns: list[Columns] = []
         rows: list[Data] = []
         self.names = []
-        # Of equal columns there is one object.
+        # Views of equal columns have the same rows, as one object.
         known: dict[str, Data] = {}
         for view in self.views:
             key = repr(view.columns)
             if key not in known:
-                known[key] = _columns(X, view.columns)
+                known[key] = _select(X, view.columns)
             found = view.kernels(known[key], sample_weight, seed)
             kernels += found
             columns += [view.columns] * len(found)
             rows += [known[key]] * len(found)
-            self.names += [f"{view.name}, {own.name}" for own in found]
+            self.names += [f"{view.name}, {one.name}" for one in found]
         combined = self._combined(kernels, columns)
         if scipy.sparse.issparse(X):
             warn_if_far(X, combined.name)
@@ -135,12 +296,12 @@ class Views(Input):
                 warn_unless_positive(spaces[index], holder.seed, self.names[index])
         units = variance[kept]
         if self.scaling == "min-max":
-            own = [holder.plan.parts[index] for index in kept]
-            units = np.array([value_range(p.kernel, p.X, weight, threads) for p in own])
+            planned = [holder.plan.kernels[index] for index in kept]
+            units = np.array([value_range(p.kernel, p.X, weight, threads) for p in planned])
         elif self.scaling != "unit-variance":
             units = np.ones(len(kept))
         self.factors = np.zeros(len(spaces))
-        # Data that do not vary are left as they are.
+        # A kernel whose unit is 0 keeps its scale.
         self.factors[kept] = 1 / np.where(units > 0, units, 1)
         factors = self.factors[kept]
         scale = float(weight.sum(dtype=np.float64) * (factors * variance[kept]).mean())
@@ -149,34 +310,34 @@ class Views(Input):
         return ProductSpace(members, columns, rule(scale), factors)
 
     def _informative(self, varies: BoolArray) -> list[int]:
-        """Kernels that tell any two samples apart: the others would win, at no cost."""
+        """Kernels that are not constant on the samples: a constant one would win, at no cost."""
         constant = np.flatnonzero(~varies)
         if len(constant) == len(varies):
             return list(range(len(varies)))
         if len(constant):
             names = "; ".join(self.names[index] for index in constant)
             warn_user(
-                f"Constant on these data: {names}. Such kernels tell no samples apart and get "
-                "weight 0; leave them out, or look at their columns."
+                f"Constant on these data: {names}. Such kernels do not tell samples apart, and "
+                "get weight 0; leave them out, or look at their columns."
             )
         found: list[int] = np.flatnonzero(varies).tolist()
         return found
 
     def attributes(self, holder: Holder, result: Result) -> dict[str, Any]:
         result.kernel_weights = self._with_constant(result.kernel_weights)
-        histories = [self._with_constant(own) for own in result.kernel_weights_history]
+        histories = [self._with_constant(weights) for weights in result.kernel_weights_history]
         result.kernel_weights_history = histories
         return {
-            "approximation_": [own.method for own in holder.plan.parts],
+            "approximation_": [one.method for one in holder.plan.kernels],
             "approximation_reason_": holder.reasons,
-            "kernels_": [own.kernel for own in holder.plan.parts],
+            "kernels_": [one.kernel for one in holder.plan.kernels],
             "kernel_factors_": self.factors,
             "kernel_weights_": result.kernel_weights[result.best],
             "kernel_weights_history_": histories[result.best],
         }
 
     def _with_constant(self, weights: Array) -> Array:
-        """Weights of all kernels, 0 for those that were left out."""
+        """Weights of all kernels: 0 for constant ones, which the fit leaves out."""
         complete = np.zeros((len(weights), len(self.factors)))
         complete[:, self.factors > 0] = weights
         return complete
@@ -188,7 +349,7 @@ class Views(Input):
 class KernelMatrices(Views):
     """Kernel matrices (L, n_samples, n_samples); of new rows (L, n_rows, n_samples).
 
-    As rows they have their samples first: (n_rows, L, n_samples).
+    They are kept with the rows first: (n_rows, L, n_samples).
     """
 
     # Not pairwise: a stack of kernel matrices cannot be split by rows.
@@ -210,15 +371,15 @@ class KernelMatrices(Views):
         expected = (self.n_kernels, n_rows, estimator.n_features_in_)
         if X.shape != expected:
             raise ValueError(
-                f"kernels='precomputed': X has shape {X.shape}; new rows are given by their kernel "
-                f"values against the training rows, shape {expected} for this model."
+                f"kernels='precomputed': X has shape {X.shape}; pass the kernel values between new "
+                f"rows and training rows, shape {expected} for this model."
             )
         return np.asarray(X.transpose(1, 0, 2))
 
     def resolve(
         self, X: Data, sample_weight: Array, seed: int
     ) -> tuple[CombinedKernel, list[Kernel], list[Data]]:
-        matrices = [_columns(X, index) for index in range(self.n_kernels)]
+        matrices = [_select(X, index) for index in range(self.n_kernels)]
         self.names = [f"X[{index}]" for index in range(self.n_kernels)]
         for name, matrix in zip(self.names, matrices, strict=True):
             check_gram(matrix, f"kernels='precomputed': {name}")
@@ -235,30 +396,30 @@ class KernelMatrices(Views):
         every: Any = [None] * self.n_kernels if given is None else np.atleast_1d(given)
         if len(every) != self.n_kernels:
             raise ValueError(
-                f"diagonal has length {len(every)}; give k(x, x) of every kernel and row, shape "
+                f"diagonal has length {len(every)}; give k(x, x) for each kernel and row, shape "
                 f"({self.n_kernels}, {X.shape[0]})."
             )
         pairs = zip(self.known, kernel.columns, strict=True)
-        return np.stack([own.of(X[:, i], every[i]) for own, i in pairs], axis=1)
+        return np.stack([known.of(X[:, i], every[i]) for known, i in pairs], axis=1)
 
     def diagonal_for_labels(self, kernel: CombinedKernel, X: Data, given: Any = None) -> Array:
-        if any(own.normalized for own in kernel.kernels):
+        if any(one.normalized for one in kernel.kernels):
             return self.diagonal(kernel, X, given=given)
         return super().diagonal_for_labels(kernel, X)
 
 
-def _columns(X: Data, columns: Columns) -> Data:
-    """Some columns of X; X itself where they are all."""
+def _select(X: Data, columns: Columns) -> Data:
+    """Some columns of X, or X itself if they are all."""
     if isinstance(columns, slice) and columns == slice(None):
         return X
     if isinstance(X, Rows):
         return X.select(np.arange(X.shape[1])[columns].tolist())
-    # In the order in which predictors have them: it decides how products with them are rounded.
+    # In C order, as in predictors: the order decides how products are rounded.
     return X[:, columns] if scipy.sparse.issparse(X) else np.ascontiguousarray(X[:, columns])
 
 
 def variances(spaces: Sequence[Space]) -> tuple[Array, Array]:
-    """Mean squared distance of the samples from their mean in each space, and what counts as nil.
+    """Mean squared distance of the samples from their mean, in each space.
 
     Parameters
     ----------
@@ -268,14 +429,14 @@ def variances(spaces: Sequence[Space]) -> tuple[Array, Array]:
     Returns
     -------
     variances, rounding : ndarray of shape (L,)
-        The variances; those up to the rounding cannot be told from zero.
+        The variances, and how large a variance can be by rounding alone.
     """
     found = np.empty((2, len(spaces)))
     for index, space in enumerate(spaces):
-        share = space.sample_weight / space.sample_weight.sum()
-        mean = combination(space, share)
-        distances = distances_to(space, mean)[0, 0].astype(np.float64)
-        found[:, index] = share.astype(np.float64) @ distances, 2 * space.floor(mean)[0]
+        weights = space.sample_weight / space.sample_weight.sum()
+        mean = combination(space, weights)
+        squared = distances_to(space, mean)[0, 0].astype(np.float64)
+        found[:, index] = weights.astype(np.float64) @ squared, 2 * space.floor(mean)[0]
     return found[0], found[1]
 
 

@@ -1,4 +1,4 @@
-"""Where the restarts begin: the ``init`` and ``n_init`` parameters of the estimators."""
+"""Starts of the restarts, from the parameters ``init`` and ``n_init`` of the estimators."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,23 +18,23 @@ from kernelmeans.solver.seeding import (
 )
 from kernelmeans.spaces import Centroids, Space
 
-#: Restarts of ``n_init="auto"`` where starts are plain random draws.
+#: Restarts of ``n_init="auto"`` if the starts are random and not given.
 AUTO_RESTARTS = 10
 
 
 class Starts:
-    """Starting centroids, made batch by batch.
+    """The starts of all restarts, which are made batch by batch.
 
     Parameters
     ----------
     init : str, array-like or callable
-        As the estimators take it.
+        The parameter of the estimators.
     n_init : int or "auto"
-        Restarts asked for.
+        Number of restarts.
     n_clusters : int
         Centroids per restart.
     kernel : Kernel or CombinedKernel
-        Decides whether coordinates make sense.
+        The kernel; if it is precomputed, rows have no coordinates.
     X : {ndarray, CSR matrix} of shape (n_samples, n_features)
         Training rows.
 
@@ -56,7 +56,7 @@ class Starts:
         self.kernel = kernel
         self.X = X
         self.init = init
-        #: Whether starts are left to k-means++.
+        #: Whether k-means++ seeds the restarts.
         self.seeded = isinstance(init, str) and init == "k-means++"
         given = not (isinstance(init, str) or callable(init))
         if given:
@@ -69,7 +69,7 @@ class Starts:
             self.n_init = int(n_init)
 
     def _refuse_ambiguous(self, n_init: int | str) -> None:
-        """Integers are indices; refuse them where they look like weights or coordinates."""
+        """Refuse integers that could be weights or coordinates instead of row indices."""
         k, n, p = self.n_clusters, self.X.shape[0], self.X.shape[-1]
         restarts = len(self.init)
         alike = {n: "weights", k: "coordinates" if p == k else None}.get(restarts)
@@ -81,17 +81,18 @@ class Starts:
             )
 
     def _given_restarts(self, n_init: int | str) -> int:
+        """The number of restarts in a given start."""
         rows = len(self.init) if _is_index_table(self.init) else 1
         if n_init not in ("auto", rows):
             warn_user(
-                f"n_init={n_init} does not fit the starts given in init: running {rows} "
-                f"restart(s). Leave n_init='auto'.",
+                f"n_init={n_init} does not agree with init, which holds the starts of {rows} "
+                f"restart(s): {rows} will run. Leave n_init='auto'.",
                 RuntimeWarning,
             )
         return rows
 
     def draw(self, space: Space, first: int, seeds: Sequence[int]) -> Centroids:
-        """Starting centroids of restarts from the first on, each with a seed of its own."""
+        """Centroids of a batch of restarts, from number ``first`` on; each has a seed."""
         k = self.n_clusters
         generators = [np.random.RandomState(seed) for seed in seeds]
         if isinstance(self.init, str):
@@ -100,8 +101,8 @@ class Starts:
             if self.init == "random-partition":
                 drawn = [random_partition(space.sample_weight, k, rng) for rng in generators]
                 return Centroids.join([from_weights(space, w) for w in drawn])
-            few = space.sample
-            return few.at(greedy_kmeans_plusplus(few, k, generators))
+            subsample = space.subsample
+            return subsample.at(greedy_kmeans_plusplus(subsample, k, generators))
         if _is_index_table(self.init):
             return space.at(self.init[first : first + len(seeds)].T)
         if callable(self.init):
@@ -117,23 +118,23 @@ class Starts:
         centroids = space.at_rows(start, (self.n_clusters, 1))
         if not all(map(all_finite, (centroids.norms, *centroids.vectors))):
             raise ValueError(
-                "init: the kernel of these coordinates with the rows of X, or with themselves, is "
-                "NaN or infinite; give coordinates near to rows of X, or row indices."
+                "init: kernel values between these coordinates and the rows of X, or among them, "
+                "are NaN or infinite; give coordinates near to rows of X, or row indices."
             )
         return centroids
 
     def _are_coordinates(self, start: Array) -> bool:
-        """Whether an array of floats is coordinates (k, p): weights (n, k) if it cannot be."""
+        """Whether an array of floats holds coordinates (k, p), and not weights (n, k)."""
         shape = self.n_clusters, self.X.shape[-1]
         return start.shape == shape and not self.kernel.precomputed
 
     def _checked(self, start: Any, name: str) -> Any:
-        """A given start as an index table (restarts, k), coordinates (k, p) or weights (n, k)."""
+        """A given start, checked: indices (restarts, k), coordinates (k, p) or weights (n, k)."""
         try:
             start = np.asarray(start.toarray() if scipy.sparse.issparse(start) else start)
         except ValueError as error:
             raise ValueError(
-                f"{name} is no array of numbers ({error}); give row indices, coordinates or "
+                f"{name} is not an array of numbers ({error}); give row indices, coordinates or "
                 "weights."
             ) from None
         k, n, p = self.n_clusters, self.X.shape[0], self.X.shape[-1]

@@ -9,6 +9,7 @@ from matplotlib.patheffects import withStroke
 from sklearn.decomposition import KernelPCA
 
 from kernelmeans._sklearn import _safe_indexing
+from kernelmeans._text import counted
 
 # Okabe and Ito's colours, which the colour-blind can tell apart. Black is not used, and yellow is
 # dark enough for small marks. The marker changes with each round of the colours.
@@ -59,11 +60,12 @@ def draw_clusters(
             marker=_MARKERS[cluster // len(_COLORS) % len(_MARKERS)],
             linewidths=0,
             alpha=0.65,
+            snap=False,  # rounded to whole pixels, small plus signs would vanish
         )
     middles = [_middle(points[labels == cluster]) for cluster in clusters]
     _write_numbers(ax, clusters, np.array(middles))
     subsample = f", {len(rows)} of {n} rows" if len(rows) < n else ""
-    ax.set_title(f"{len(clusters)} clusters{subsample}")
+    ax.set_title(counted(len(clusters), "cluster") + subsample)
     kind = "heat" if estimator.kernel_.name in ("heat", "graph") else "kernel principal"
     names = getattr(X, "columns", ["column 1", "column 2"])
     if not as_given:

@@ -21,7 +21,7 @@ class Assignment(NamedTuple):
     nearest, second : ndarray of shape (R, n_samples)
         Smallest and second smallest squared distance.
     floor : ndarray of shape (R,)
-        Smallest squared distance that is told from zero.
+        Smallest squared distance that is more than rounding.
     """
 
     labels: IntArray
@@ -34,7 +34,7 @@ class Assignment(NamedTuple):
         return np.asarray(self.nearest @ space.sample_weight.astype(np.float64))
 
     def costs(self, space: Space) -> Array:
-        """Weighted smallest distances, shape (R, n_samples); 0 where not told from zero."""
+        """Weighted smallest distances, shape (R, n_samples); 0 where they may be rounding."""
         distances = np.where(self.nearest > 2 * self.floor[:, None], self.nearest, 0)
         return np.asarray(distances * space.sample_weight.astype(np.float64))
 

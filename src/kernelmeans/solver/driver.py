@@ -16,10 +16,10 @@ from kernelmeans.solver.result import Ending, Record, Result
 from kernelmeans.spaces import Centroids, PartialSum, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
-PERTURBATION = {"float64": 1e-8, "float32": 1e-5}
-#: Samples whose noise comes from one generator, and the number of such chunks that are kept: noise
-#: is the same in each step, and to draw it again takes a fifth of a step.
-NOISE_ROWS, KEPT_CHUNKS = 512, 32
+NOISE = {"float64": 1e-8, "float32": 1e-5}
+#: Samples whose noise comes from one generator, and how many such chunks of noise are kept: noise
+#: is the same in each step, and to generate it again takes a fifth of a step.
+CHUNK_SAMPLES, KEPT_CHUNKS = 512, 32
 
 
 class Progress(NamedTuple):
@@ -123,7 +123,7 @@ def _block_sums(
     cluster_weight: Array | None,
     singly: Exchanges,
 ) -> PartialSum:
-    """What one block adds to a step. Pure: it may run in a thread or on another machine."""
+    """The partial sums of one block. Pure: it may run in a thread or on another machine."""
     v = space.device_weight[block]
     v64 = double(v)
     place = slice(space.first + block.start, space.first + block.stop)
@@ -151,7 +151,7 @@ def _block_sums(
 def _labels_hash(labels: IntArray, power: Array, sample_weight: Array, place: slice) -> IntArray:
     """Sum over samples of the label times a hash of the place, shape (R,); 0 for soft steps.
 
-    Samples without weight have labels, but move nothing: they do not count.
+    Samples without weight do not count: they have labels, but move nothing.
     """
     hard = np.isneginf(power)
     if not hard.any():
@@ -181,9 +181,8 @@ def _moved(
     costs = None
     if method.refills and empty.any():
         costs = assign(space, centroids).costs(space)
-    plain = hard | (state.steps == 0)
-    factor = np.where(plain, 1.0, method.relaxation)
-    means = hard & (not method.step_cost(state).reweights)
+    factor = np.where(hard | (state.steps == 0), 1.0, method.relaxation)
+    means = hard & (method.step_cost(state).slope is None)
     centroids = space.update(report.vectors, report.cluster_weight, centroids, factor, means)
     if costs is not None:
         _refill(space, centroids, empty, costs)
@@ -195,23 +194,23 @@ def _moved(
 
 @lru_cache(maxsize=KEPT_CHUNKS)
 def _normal_chunk(seed: int, k: int, chunk: int) -> Array:
-    return np.random.default_rng((seed, chunk)).standard_normal((k, NOISE_ROWS), np.float32)
+    return np.random.default_rng((seed, chunk)).standard_normal((k, CHUNK_SAMPLES), np.float32)
 
 
 def _normal(seed: int, k: int, block: slice) -> Array:
-    """Seeded normal numbers (k, block) that belong to the samples, however they are blocked."""
-    first, last = block.start // NOISE_ROWS, (block.stop - 1) // NOISE_ROWS
+    """Seeded normal numbers (k, block), the same for a sample in whatever block it is."""
+    first, last = block.start // CHUNK_SAMPLES, (block.stop - 1) // CHUNK_SAMPLES
     chunks = [_normal_chunk(seed, k, chunk) for chunk in range(first, last + 1)]
-    start = block.start - first * NOISE_ROWS
+    start = block.start - first * CHUNK_SAMPLES
     return np.concatenate(chunks, axis=1)[:, start : start + block.stop - block.start]
 
 
 def _refill(space: Space, centroids: Centroids, empty: BoolArray, costs: Array) -> None:
-    """Put centroids that a step left without any weight on the costliest samples."""
+    """Put the centroids of empty clusters on the costliest samples."""
     for r in np.flatnonzero(empty.any(axis=0)):
         clusters = np.flatnonzero(empty[:, r])
         costliest = np.argsort(-costs[r], kind="stable")[: len(clusters)]
-        # With fewer distinct samples than clusters the rest stay where they are, and empty.
+        # With fewer distinct samples than clusters the other clusters stay empty.
         costliest = costliest[costs[r, costliest] > 0]
         clusters = clusters[: len(costliest)]
         if len(clusters):
@@ -219,10 +218,10 @@ def _refill(space: Space, centroids: Centroids, empty: BoolArray, costs: Array) 
 
 
 def _noise(space: Space, centroids: Centroids, soft: BoolArray, collapsing: BoolArray) -> Array:
-    """Relative noise on each restart's weights, shape (R,): mostly none.
+    """Relative noise on each restart's weights, shape (R,): 0 for most.
 
-    Without it rounding alone would part centroids that coincide, or that draw together above the
-    critical power until they do.
+    Centroids may coincide, or draw together above the critical power until they do. Without noise
+    they would part by rounding alone, or never.
     """
     if not soft.any():
         return np.zeros(len(soft), space.dtype)
@@ -230,5 +229,4 @@ def _noise(space: Space, centroids: Centroids, soft: BoolArray, collapsing: Bool
     norms = np.sort(space.norms(centroids), axis=0)
     gaps = np.diff(norms, axis=0).min(axis=0, initial=np.inf)
     noisy = soft & (collapsing | (gaps <= space.floor(centroids)))
-    level = PERTURBATION[space.dtype.name]
-    return np.where(noisy, level, 0).astype(space.dtype)
+    return np.where(noisy, NOISE[space.dtype.name], 0).astype(space.dtype)

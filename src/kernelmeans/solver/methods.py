@@ -13,11 +13,7 @@ import numpy as np
 
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans._warnings import warn_user
-from kernelmeans.solver.critical import (
-    automatic_start,
-    coldest_start,
-    critical_power,
-)
+from kernelmeans.solver.critical import automatic_start, coldest_start, critical_power
 from kernelmeans.solver.exchange import Exchanging
 from kernelmeans.solver.power import SQUARED_DISTANCE, CostFunction
 from kernelmeans.solver.result import Ending
@@ -32,11 +28,12 @@ QUICK = {**AUTO, "eta": 1.12, "softness": 0.02}
 #: The same with several kernels: fast while the memberships stay as they are, slow while they
 #: change. With other values the number of steps changes, but not the NMI.
 PACED = {**AUTO, "eta": 1.17, "pace": 0.005}
-#: Power at which memberships are so equal that all centroids move to the mean, and the steps there
-#: of ``s0="auto"`` with several kernels. From near the mean the centroids part in the direction
-#: that separates the samples best.
+#: Power at which memberships are so equal that all centroids move to the mean, and the number of
+#: steps there of ``s0="auto"`` with several kernels. From near the mean the centroids part in the
+#: direction that separates the samples best.
 FORGETFUL, FORGETTING_STEPS = -1.0, 2
-#: |s| at which hard steps take over in any case: coincident centroids never get hard memberships.
+#: |s| at which hard steps take over in any case: between coincident centroids memberships are soft
+#: at all powers.
 LARGEST_POWER = 1e4
 #: Distance of two sets of kernel weights, in total variation, at which the critical power is
 #: computed again.
@@ -101,7 +98,7 @@ class State:
     critical_power : ndarray of shape (R,)
         The critical power under the kernel weights `known_weights`.
     known_weights : ndarray of shape (R, L)
-        Those weights: the restart's own, or such as hardly differ from them.
+        Those weights, which hardly differ from the restart's present ones.
     """
 
     def __init__(
@@ -109,7 +106,7 @@ class State:
     ) -> None:
         n_restarts = centroids.shape[1]
         self.steps = 0
-        self.exchanging = Exchanging(False, centroids.shape)
+        self.exchanging = Exchanging(False, n_restarts)
         self.restarts = np.arange(n_restarts)
         self.seeds = np.array(seeds)
         self.power: Array = np.full(n_restarts, s0)
@@ -178,14 +175,14 @@ class Method(ABC):
         return State(centroids, seeds, self.s0, self.critical_power)
 
     def collapsing(self, state: State) -> BoolArray:
-        """Where centroids draw together in the next step, or have just begun to part again."""
+        """Where the next step draws centroids together, or begins to part them again."""
         critical = state.critical_power
         return np.asarray((self.s0 > critical) & (state.power > 1.5 * critical))
 
     def step_cost(self, state: State) -> CostFunction:
         """A sample's cost in the next step, if it is a hard one."""
         # A start on a sample would hold its centroid there, where the slope is infinite.
-        return self.cost if state.steps else self.cost.unweighted
+        return self.cost if state.steps else self.cost._replace(slope=None)
 
     @abstractmethod
     def done(self, state: State, space: Space, centroids: Centroids, report: Report) -> IntArray:
@@ -219,7 +216,7 @@ class Hard(Method):
 
     def init(self, space: Space, centroids: Centroids, seeds: Sequence[int]) -> State:
         state = super().init(space, centroids, seeds)
-        state.exchanging = Exchanging(self.exchanges, centroids.shape)
+        state.exchanging = Exchanging(self.exchanges, centroids.shape[1])
         return state
 
     def done(self, state: State, space: Space, centroids: Centroids, report: Report) -> IntArray:
@@ -285,15 +282,15 @@ class Alternating(Constant):
     ends_with_labels = False
 
     def init(self, space: Space, centroids: Centroids, seeds: Sequence[int]) -> State:
-        if centroids.costs is not None and not self.cost.reweights:
+        if centroids.costs is not None and self.cost.slope is None:
             # A start from weights comes with its costs in each kernel (of squared distances).
             space.adapt(centroids, np.ones(centroids.shape[1], bool))
         return super().init(space, centroids, seeds)
 
     def step(self, state: State, space: Space, centroids: Centroids, report: Report) -> None:
         super().step(state, space, centroids, report)
-        if state.steps == 1 and self.cost.reweights:
-            # The first step weighs samples otherwise than the second, which may cost more.
+        if state.steps == 1 and self.cost.slope is not None:
+            # The first step weights samples otherwise, so that the second may cost more.
             state.objective = np.full_like(report.objective, np.inf)
 
 
@@ -306,7 +303,7 @@ class Annealed(Method):
     s0 : float
         First power, negative and finite.
     critical_power : float
-        No restart turns hard above it, or above that of its own kernel weights.
+        No restart turns hard above it, or above the critical power of its present kernel weights.
     eta : float
         Factor on the power, above 1.
     anneal_every : int
@@ -317,15 +314,15 @@ class Annealed(Method):
     softness : float
         Softness below which hard steps take over.
     pace : float
-        Change of the softness in a step that halves the growth of |s|; infinite for growth that
-        does not wait for the memberships.
+        Change of the softness in a step that halves the growth of |s|; infinite for steady growth.
     forgets : int
         Number of first steps, at `FORGETFUL`, that all but forget the start.
     alternates : bool
         Whether hard steps move kernel weights too; else these would be those of the last soft
         steps, not of the labels.
     subsamples : bool
-        Whether many samples may be annealed on subsamples first: not if the user gives ``s0``.
+        Whether subsamples may be annealed first, where samples are many: not if the user gives
+        ``s0``.
     """
 
     s0: float = -1.0
@@ -370,7 +367,7 @@ class Annealed(Method):
 
     def step(self, state: State, space: Space, centroids: Centroids, report: Report) -> None:
         super().step(state, space, centroids, report)
-        # The more its softness differs from that of the last step, the less a restart goes on.
+        # The more the softness of a restart has changed, the less its power changes.
         change = np.abs(report.softness - state.softness)
         state.time = state.time + np.where(state.time < 0, 1, 1 / (1 + change / self.pace))
         state.softness = report.softness
@@ -401,13 +398,13 @@ def _update_critical_power(
     """Compute the critical power of some restarts again where kernel weights have moved."""
     moved = np.abs(kernel_weights - state.known_weights).sum(axis=1) / 2 > MOVED
     for r in np.flatnonzero(moved & which & np.isfinite(state.critical_power)).tolist():
-        reweighted = space.sample.reweighted(kernel_weights[r])
+        reweighted = space.subsample.reweighted(kernel_weights[r])
         state.critical_power[r] = critical_power(reweighted, int(state.seeds[r]))
         state.known_weights[r] = kernel_weights[r]
 
 
 def hard(space: Space, *, n_swaps: int | str, max_iter: int) -> Hard:
-    """Kernel k-means, and swap moves if they are asked for or pay."""
+    """Kernel k-means, and swap moves if they are wanted."""
     return Hard(max_iter=max_iter, n_swaps=_swaps(n_swaps, space))
 
 
@@ -446,15 +443,15 @@ def annealed(
         samples do not vary.
     """
     # Always the same Lanczos start vector: powers should depend on the data alone.
-    critical = critical_power(space.sample)
+    critical = critical_power(space.subsample)
     forgets = forgets and s0 == "auto"
     if s0 != "auto":
         first = float(s0)
     elif eta == 1 or forgets:
-        # A constant power must let centroids part; a start that is forgotten need not be warm.
+        # At a constant power centroids must part; a start that is forgotten need not be warm.
         first = coldest_start(critical)
     else:
-        first = automatic_start(space.sample, n_clusters, critical)
+        first = automatic_start(space.subsample, n_clusters, critical)
     swaps = _swaps(n_swaps, space)
     if np.isinf(first):
         if alternates:
@@ -492,6 +489,6 @@ def annealed(
 
 
 def _swaps(n_swaps: int | str, space: Space) -> int | str:
-    """Swap moves: by default none on so many rows that moves have been tried on subsamples."""
-    few = space.sample_rows == space.n_samples
-    return 0 if n_swaps == "auto" and not few else n_swaps
+    """Swap moves: ``"auto"`` means none on so many samples that subsamples are annealed first."""
+    many = space.subsample_size < space.n_samples
+    return 0 if n_swaps == "auto" and many else n_swaps

@@ -26,24 +26,18 @@ class CostFunction(NamedTuple):
 
     Attributes
     ----------
-    value, slope : callable
-        The function and its derivative.
-    reweights : bool
-        Whether the derivative, by which samples weigh, differs from sample to sample.
+    value : callable
+        The function.
+    slope : callable or None
+        Its derivative, by which samples are weighted; None if all count alike.
     """
 
     value: Callable[[Array], Array]
-    slope: Callable[[Array], Array]
-    reweights: bool = True
-
-    @property
-    def unweighted(self) -> "CostFunction":
-        """The same cost, but all samples weigh alike."""
-        return CostFunction(self.value, SQUARED_DISTANCE.slope, reweights=False)
+    slope: Callable[[Array], Array] | None = None
 
 
 #: The cost of k-means.
-SQUARED_DISTANCE = CostFunction(lambda d: d, lambda d: namespace(d).ones_like(d), reweights=False)
+SQUARED_DISTANCE = CostFunction(lambda d: d)
 #: The distance itself, which outliers influence less.
 DISTANCE = CostFunction(lambda d: namespace(d).sqrt(d), lambda d: 0.5 / namespace(d).sqrt(d))
 
@@ -138,7 +132,7 @@ def hard_weights(
     sample_weight : array of shape (block,)
         The v_i.
     cost : CostFunction, default=SQUARED_DISTANCE
-        A sample's cost; its slope is the weight.
+        A sample's cost.
     cluster_weight : ndarray of shape (k, R), default=None
         Where given, samples join the clusters that `exchanged` finds.
 
@@ -151,7 +145,9 @@ def hard_weights(
     labels, nearest = smallest(distances)
     if cluster_weight is not None:
         labels = exchanged(distances, labels, nearest, sample_weight, cluster_weight)
-    weights = put_first(xp.zeros_like(distances), labels, sample_weight * cost.slope(nearest))
+    if cost.slope is not None:
+        sample_weight = sample_weight * cost.slope(nearest)
+    weights = put_first(xp.zeros_like(distances), labels, sample_weight)
     return Weights(weights, cost.value(nearest), xp.ones_like(nearest), labels)
 
 
@@ -162,7 +158,7 @@ def weigh(
     cost: CostFunction = SQUARED_DISTANCE,
     cluster_weight: Array | None = None,
 ) -> Weights:
-    """Weights at each restart's own power, finite or -inf; overwrites the distances."""
+    """Weights at each restart's power, finite or -inf; overwrites the distances."""
     is_hard = np.isneginf(power)
     if not is_hard.any():
         return power_weights(distances, power, sample_weight)
@@ -192,7 +188,7 @@ def memberships(distances: Array, power: float, floor: float) -> Array:
     power : float
         The power s < 0, finite or -inf.
     floor : float
-        Smallest squared distance that is told from zero.
+        Smallest squared distance that is more than rounding.
 
     Returns
     -------

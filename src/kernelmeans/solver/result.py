@@ -80,7 +80,7 @@ class Result:
     def join(cls, results: Sequence["Result"], rounding: float) -> "Result":
         """The restarts of several batches as one result; costs equal up to rounding are equal."""
         joined: dict[str, Any] = {}
-        for name in (own.name for own in fields(cls) if own.name != "centroids"):
+        for name in (each.name for each in fields(cls) if each.name != "centroids"):
             values = [getattr(result, name) for result in results]
             lists = isinstance(values[0], list)
             joined[name] = list(chain(*values)) if lists else np.concatenate(values)
