@@ -106,7 +106,7 @@ class State:
     ) -> None:
         n_restarts = centroids.shape[1]
         self.steps = 0
-        self.exchanging = Exchanging(False, centroids.shape)
+        self.exchanging = Exchanging(False, n_restarts)
         self.restarts = np.arange(n_restarts)
         self.seeds = np.array(seeds)
         self.power: Array = np.full(n_restarts, s0)
@@ -216,7 +216,7 @@ class Hard(Method):
 
     def init(self, space: Space, centroids: Centroids, seeds: Sequence[int]) -> State:
         state = super().init(space, centroids, seeds)
-        state.exchanging = Exchanging(self.exchanges, centroids.shape)
+        state.exchanging = Exchanging(self.exchanges, centroids.shape[1])
         return state
 
     def done(self, state: State, space: Space, centroids: Centroids, report: Report) -> IntArray:
