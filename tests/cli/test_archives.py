@@ -114,6 +114,16 @@ def test_unusual_packing(tmp_path, packing):
     assert "packed in an unusual way" in refusal(path)
 
 
+def test_an_encrypted_archive(tmp_path):
+    path = archive(tmp_path / "X.npz", {"X.npy": stored((2, 1), bytes(16))})
+    content = bytearray(path.read_bytes())
+    # The flag is in the header of the member, and in the directory.
+    for start, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        content[content.index(start) + flags] |= 1
+    path.write_bytes(content)
+    assert "packed in an unusual way" in refusal(path)
+
+
 def test_a_header_of_any_version(tmp_path):
     file = io.BytesIO()
     np.lib.format.write_array(file, np.zeros((3, 2)), version=(2, 0))

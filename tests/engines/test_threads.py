@@ -64,6 +64,12 @@ def test_run_calls_every_block_once(workers):
     assert (out == 1).all()
 
 
+def test_what_numpy_overlooks_is_what_the_caller_has_set():
+    with Threads(2) as threads, np.errstate(over="raise", under="warn"):
+        found = [state for _, state in threads.map(lambda _: np.geterr(), range(4))]
+    assert [(state["over"], state["under"]) for state in found] == [("raise", "warn")] * 4
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_an_error_in_a_block_comes_out_and_leaves_blas_as_it_was(workers):
     before = blas_threads()

@@ -117,7 +117,7 @@ class _Search:
             most = patience = int(n_swaps)
         rng = np.random.RandomState(seed)
         seeds = [seed, *rng.randint(np.iinfo(np.int32).max, size=RIVALS - 1).tolist()]
-        self.try_all(self.rivals(seeds, batch), self.hard)
+        self.try_all(self.rivals(seeds, batch), self.below(self.hard))
         self.try_all([self.centroids.copy()], self.exchanging)
         tried = failures = 0
         while tried < most and failures < patience and not self.stopped and self.can_move():
@@ -127,13 +127,13 @@ class _Search:
                 if size < 1:
                     break
             moves = self.moves(failures, rng.uniform(size=size), batch)
-            gain = self.try_all(moves, replace(self.exchanging, bar=self.cost - self.rounding))
+            gain = self.try_all(moves, self.below(self.exchanging))
             tried += size
             failures = 0 if gain > WORTHWHILE else failures + size
 
     def run_on_few(self, size: int, n_swaps: int | str, seed: int, batch: int) -> None:
         """The same on a subsample; what it finds there goes on over all samples."""
-        at_hand = self.space.sample
+        at_hand = self.space.subsample
         few = at_hand.restricted(*subsample(at_hand.sample_weight, size, seed))
         trial = solve(few, self.centroids.copy(), self.hard, [0], self._heard)
         if self.stopped:
@@ -157,6 +157,10 @@ class _Search:
         """How many moves may still be tried before the search is a long one."""
         steps = MOST_DISTANCES // (self.centroids.shape[0] * self.space.n_samples) - self.steps
         return steps // STEPS_OF_A_MOVE
+
+    def below(self, method: Hard) -> Hard:
+        """The method with restarts given up that can hardly end below the best."""
+        return replace(method, bar=self.cost - self.rounding)
 
     def try_all(self, parts: Iterable[Centroids], method: Method) -> float:
         """Hard runs from all of these; by what fraction the best of them lowers the cost."""
@@ -186,7 +190,7 @@ class _Search:
 
     def rivals(self, seeds: Sequence[int], batch: int) -> Iterator[Centroids]:
         """Centroids on seeds by k-means++, no more restarts at a time than memory holds."""
-        few, k = self.space.sample, self.centroids.shape[0]
+        few, k = self.space.subsample, self.centroids.shape[0]
         generators = [np.random.RandomState(seed) for seed in seeds]
         places = greedy_kmeans_plusplus(few, k, generators)
         for first in range(0, len(seeds), batch):
