@@ -113,8 +113,9 @@ def test_a_true_answer_ends_all_batches_and_swaps(estimator):
     assert len(recorder.ended) == 3
 
 
-@pytest.mark.parametrize("stop_at", [30, 60, "last"])
-@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize(
+    ("several", "stop_at"), [(False, 30), (False, "last"), (True, 60), (True, "last")]
+)
 def test_bounds_hold_for_a_fit_that_is_stopped_among_swap_moves(several, stop_at):
     cls, kernel = (MultiKernelPowerKMeans, {"kernels": "widths"}) if several else (KernelKMeans, {})
     model = cls(6, n_swaps=20, random_state=0, **kernel)
