@@ -163,7 +163,7 @@ def draw(times: dict[str, list[float]], file: Path) -> None:
 
 
 def schedule_for(space: FeatureSpace, n_steps: int) -> Annealed:
-    critical = critical_power(space.sample, 0)
+    critical = critical_power(space.subsample, 0)
     settings = {**AUTO, "softness": 0.0}
     first = coldest_start(critical)
     return Annealed(s0=first, critical_power=critical, max_iter=n_steps, **settings)

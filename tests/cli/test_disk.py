@@ -342,4 +342,4 @@ def test_predictions_take_little_memory(run, rng):
         peak, printed = peak_of(process)
         assert process.returncode == 0, printed
         peaks.append(peak)
-    assert peaks[1] - peaks[0] < 120e6
+    assert peaks[1] - peaks[0] < 100e6

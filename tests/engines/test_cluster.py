@@ -1,13 +1,15 @@
 """Tasks on the workers of a Dask cluster."""
 
+import threading
 import time
 import warnings
 
 import numpy as np
 import pytest
 
+from kernelmeans.engines import cluster as engine
 from kernelmeans.engines import tree_sum
-from kernelmeans.engines.cluster import FAN_IN, Cluster, packed, unpacked, upright
+from kernelmeans.engines.cluster import FAN_IN, Cluster, aligned, packed, unpacked
 
 pytestmark = pytest.mark.slow
 
@@ -41,11 +43,11 @@ def askew(array):
 @pytest.mark.parametrize("lay", [askew, np.asfortranarray, np.array], ids=lambda f: f.__name__)
 def test_arrays_are_put_where_numpy_would_put_them(lay):
     array = np.random.default_rng(0).random((5, 3))
-    found = upright(lay(array))
+    found = aligned(lay(array))
     np.testing.assert_array_equal(found, array)
     assert found.flags.aligned
     assert found.flags.c_contiguous
-    assert upright(array) is array
+    assert aligned(array) is array
 
 
 def test_what_travels_packed_arrives_as_it_left(cluster):
@@ -146,3 +148,41 @@ def test_what_nobody_wants_is_forgotten(client):
         while own.futures and time.monotonic() < deadline:
             time.sleep(0.01)
         assert not own.futures
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(engine, "LOOK", 0.3)
+    monkeypatch.setattr(engine, "STALLED", 3.0)
+
+
+def test_a_task_that_is_lost_ends_the_wait(cluster, client, impatient, monkeypatch):
+    # As if it had been given to a worker that died before it could answer.
+    lost = {"op": "free-keys", "keys": [], "stimulus_id": "lost"}
+    monkeypatch.setattr(client.cluster.scheduler, "_task_to_msg", lambda *arguments: lost)
+    with pytest.raises(TimeoutError, match=r"2 Dask workers have done nothing for 3 s.*restart"):
+        cluster.result(cluster.task(abs, -1))
+
+
+def test_long_work_is_waited_for(cluster, impatient):
+    assert cluster.results(cluster.tasks(nap, [5.0, 0.0])) == [5.0, 0.0]
+
+
+def nap(seconds):
+    time.sleep(seconds)
+    return seconds
+
+
+def test_workers_that_have_not_come_are_waited_for(impatient):
+    options = {"processes": False, "dashboard_address": ":0", "threads_per_worker": 1}
+    with (
+        distributed.LocalCluster(n_workers=0, **options) as local,
+        distributed.Client(local, set_as_default=False) as client,
+    ):
+        cluster = Cluster(client)
+        timer = threading.Timer(5.0, local.scale, [1])
+        timer.start()
+        with pytest.warns(UserWarning, match="no workers for 3 seconds: waiting for one") as caught:
+            assert cluster.result(cluster.task(abs, -1)) == 1
+        timer.join()
+        assert len(caught) == 1

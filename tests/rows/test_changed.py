@@ -144,7 +144,7 @@ def test_large_finite_numbers_are_finite():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_what_is_not_finite_is_refused_with_its_block(monkeypatch, bad):
-    monkeypatch.setattr("kernelmeans.rows.base.READ_BYTES", 10 * 32)
+    monkeypatch.setattr("kernelmeans.rows.base.COPIED_BYTES", 10 * 32)
     spoilt = X[:100].copy()
     spoilt[31, 2] = bad
     rows = as_rows(Dataset(spoilt)).finite()

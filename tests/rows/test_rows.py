@@ -145,15 +145,15 @@ def test_blocks_respect_chunks(n, chunk, most):
 @given(
     n=st.integers(1, 100),
     chunk=st.integers(1, 30),
-    sizes=st.tuples(*[st.integers(16, 2000)] * 3),
+    sizes=st.tuples(*[st.integers(16, 2000)] * 4),
     ends=st.tuples(*[st.integers(0, 100)] * 2),
     indices=st.lists(st.integers(-100, 99)),
 )
 def test_any_rows_whatever_is_read_at_once(n, chunk, sizes, ends, indices):
     X = np.arange(4.0 * n).reshape(n, 4)
     with ExitStack() as stack:
-        for name, size in zip(["READ_BYTES", "GATHER_BYTES", "CHUNK_BYTES"], sizes, strict=True):
-            stack.enter_context(patch.object(base, name, size))
+        for name, size in zip(["READ", "COPIED", "GATHER", "CHUNK"], sizes, strict=True):
+            stack.enter_context(patch.object(base, f"{name}_BYTES", size))
         rows = Rows(X, "numbers", chunk=chunk)
         wanted = np.array([index % n - n * (index < 0) for index in indices], dtype=int)
         for each, expected in ((rows, X), (rows.select([3, 1]), X[:, [3, 1]])):

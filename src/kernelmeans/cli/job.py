@@ -48,7 +48,7 @@ class Job:
     output_dir : folder or None, default=None
         Folder of the files written, by default that of the input.
     labels : output file or None, default=None
-        Instead of STEM.labels.csv.
+        Write the labels into this file instead of STEM.labels.csv.
     force : bool, default=False
         Overwrite files that exist.
     as_json : bool, default=False
@@ -112,13 +112,13 @@ class FitJob(Job, ColumnChoice):
     compare : bool, default=False
         Fit plain kernel k-means from the same start too; the labels that cost less are written.
     model : output file or None, default=None
-        Instead of STEM.model.skops.
+        Write the model into this file instead of STEM.model.skops.
     summary : output file or None, default=None
-        Instead of STEM.summary.json.
+        Write the summary into this file instead of STEM.summary.json.
     plot : bool, default=False
         Draw the clusters and the annealing into STEM.png.
     plot_file : picture file or None, default=None
-        Draw them into this file, .png, .svg or .pdf.
+        Draw the clusters and the annealing into this file, .png, .svg or .pdf.
     soft : bool, default=False
         Add the memberships to the labels file.
     """

@@ -1,4 +1,4 @@
-"""Engines: run one function over blocks of samples and hand back the results in order."""
+"""Engines: call one function for blocks of samples, and return the results in their order."""
 
 from kernelmeans.engines.cluster import tree_sum
 from kernelmeans.engines.threads import Threads

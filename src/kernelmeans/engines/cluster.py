@@ -1,18 +1,25 @@
 """The workers of a Dask cluster, and sums that are the same with them and without."""
 
+import asyncio
 import pickle
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import wait
 from typing import Any, TypeVar
 
 import numpy as np
 
 from kernelmeans._devices import readable
 from kernelmeans._typing import Array
+from kernelmeans._warnings import warn_user
 from kernelmeans.engines.threads import Threads
 
 #: Terms that one task adds up; a power of two, so that the tree is that of `tree_sum`.
 FAN_IN = 8
+#: Seconds between looks at the workers while results are awaited, and seconds without any work
+#: after which no results will come. Dask gives up a silent worker after as many.
+LOOK, STALLED = 5.0, 300.0
 Term = TypeVar("Term")
 
 
@@ -52,10 +59,10 @@ def tree_sum(terms: Iterable[Term], add: Callable[[Term, Term], Term]) -> Term:
 
 
 def packed(*values: Any) -> bytes:
-    """Values in the form in which they travel: arrays would not arrive as they left.
+    """Values as bytes, so that arrays are aligned when they arrive.
 
-    Dask puts the arrays of one message into one buffer, where they lie at any odd address. NumPy
-    rounds products of such arrays otherwise.
+    Dask puts the arrays of one message into one buffer, where they may begin at any address. NumPy
+    rounds products of such arrays differently.
     """
     import cloudpickle
 
@@ -64,19 +71,19 @@ def packed(*values: Any) -> bytes:
 
 
 def unpacked(data: bytes) -> Any:
-    """The values that were `packed`, as a tuple; all arrays are in order, and new."""
+    """The values that were `packed`, as a tuple; all arrays are new, and aligned."""
     return pickle.loads(data)
 
 
-def upright(array: Array) -> Array:
-    """An array that may have travelled by itself, in C order, and where NumPy would put it."""
+def aligned(array: Array) -> Array:
+    """The array in C order and at an address where NumPy would put it; a copy only if needed."""
     return np.require(array, requirements=["C", "A"])
 
 
 class Cluster:
     """Tasks on the workers that a ``distributed.Client`` stands for.
 
-    Whatever a dead worker held is made again by another one, from the tasks that had made it.
+    When a worker dies, another one computes its results again, from the same tasks.
 
     Parameters
     ----------
@@ -111,10 +118,10 @@ class Cluster:
         return future
 
     def tasks(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
-        """Futures of a function, as ``map`` calls it; they travel together, which is faster."""
+        """Futures of a function, called as by ``map``; they are sent together, which is faster."""
         from dask import config
 
-        # What goes out with them is what they need, however large: no warning could help.
+        # The tasks need all that is sent with them: no warning could help.
         with config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
             futures: list[Any] = self.client.map(function, *arguments, pure=False)
         return futures
@@ -125,7 +132,7 @@ class Cluster:
         return futures
 
     def computed(self, collection: Any) -> Any:
-        """What a Dask collection holds."""
+        """The value of a Dask collection."""
         return self.result(self.client.compute(collection))
 
     def total(self, terms: Sequence[Any], add: Callable[[Any, Any], Any]) -> Any:
@@ -137,28 +144,29 @@ class Cluster:
         return self.result(terms[0])
 
     def apart(self, function: Callable[..., Any], items: Sequence[Any], *arguments: Any) -> Any:
-        """What a function makes of each item, and the arguments, as tasks of their own."""
+        """Results of a function of each item and the arguments, one task for each item."""
         order = self.task(bytes, packed(function, *arguments))
         found = self.results(self.tasks(_applied, list(items), [order] * len(items)))
         return [unpacked(result)[0] for result in found]
 
     def result(self, future: Any) -> Any:
-        """What a future comes to; as `results`."""
+        """The result of a future; as `results`."""
         return self.results([future])[0]
 
     def results(self, futures: Sequence[Any]) -> list[Any]:
-        """What futures come to, fetched together, which is faster.
+        """The results of futures, fetched together, which is faster.
 
         Raises
         ------
         MemoryError
-            If a worker runs out of memory over it, or workers die of it again and again.
+            If a worker runs out of memory, or workers die again and again, on a task.
+        TimeoutError
+            If no worker has done anything for some minutes.
         """
         from distributed import KilledWorker
 
         try:
-            found: list[Any] = self.client.gather(list(futures))
-            return found
+            return self._gathered(futures)
         except (KilledWorker, MemoryError) as error:
             out, limits = "out of memory", [limit for limit, _ in self.memory_limits()]
             memory = f", of {readable(min(limits))} each" if limits else ""
@@ -167,6 +175,60 @@ class Cluster:
                 f"likely it does not fit into their memory{memory}: rechunk X into smaller blocks "
                 "of rows, use fewer components, or give the workers more memory."
             ) from error
+
+    def _gathered(self, futures: Sequence[Any]) -> list[Any]:
+        """The results of futures; refused if no worker works on them.
+
+        When a worker dies, Dask may lose its task, and then waits for ever:
+        https://github.com/dask/distributed/issues/3196. So may workers that it has paused.
+        """
+        gather = self.client.gather(list(futures), asynchronous=True)
+        gathering = asyncio.run_coroutine_threadsafe(gather, self.client.loop.asyncio_loop)
+        last, since = None, time.monotonic()
+        try:
+            while not wait([gathering], LOOK).done:
+                state = self._state()
+                if state is None or state != last:
+                    last, since = state, time.monotonic()
+                elif time.monotonic() - since > STALLED:
+                    _warn_or_refuse(len(state))
+                    since = float("inf")
+            found: list[Any] = gathering.result()
+            return found
+        finally:
+            gathering.cancel()
+
+    def _state(self) -> dict[str, tuple[Any, Any]] | None:
+        """Results that each worker holds and has received; None while one of them is at work."""
+        try:
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        except OSError:
+            # The scheduler is busy, or gone: then the futures say so.
+            return None
+        state = {}
+        for address, worker in workers.items():
+            counts = worker["metrics"].get("task_counts", {})
+            if counts.get("executing") or counts.get("long-running"):
+                return None
+            received = worker["metrics"].get("transfer", {}).get("incoming_count_total")
+            state[address] = counts.get("memory"), received
+        return state
+
+
+def _warn_or_refuse(n_workers: int) -> None:
+    """Refuse to wait for workers that do nothing; warn where there are none, for some may come."""
+    if not n_workers:
+        warn_user(
+            f"The Dask cluster has had no workers for {STALLED:.0f} seconds: waiting for one. "
+            "Start workers; the setting distributed.scheduler.no-workers-timeout limits the wait."
+        )
+        return
+    raise TimeoutError(
+        f"{n_workers} Dask workers have done nothing for {STALLED:.0f} seconds, and results are "
+        "missing. Most likely workers died and their work was lost, or their memory is full: "
+        "restart the cluster (Client.restart), and fit again. Smaller blocks of rows (X.rechunk) "
+        "or workers with more memory help against both."
+    )
 
 
 def _applied(item: Any, order: bytes) -> bytes:

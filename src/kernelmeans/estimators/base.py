@@ -19,7 +19,7 @@ from kernelmeans._devices import HOST, Device, answer, device_of
 from kernelmeans._sklearn import CallbackSupportMixin, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.engines.cluster import packed, unpacked, upright
+from kernelmeans.engines.cluster import aligned, packed, unpacked
 from kernelmeans.estimators.callbacks import Reporter, fitting, refused_later
 from kernelmeans.estimators.checks import check_result, refuse_elsewhere, warn_of_end
 from kernelmeans.estimators.inputs import Input, check_weights
@@ -164,7 +164,7 @@ class KernelClusterer(
             self._certify(space, method, result)
             self._predictor, floor = _exported(space, result)
         # A space without kernel rows is not needed any more, and labels need its memory.
-        held = space if space.keeps_rows else None
+        embedded = space.embedded
         del space
         self._input, self.result_, self.kernel_ = data, result, self._predictor.kernel
         data.remember(self.kernel_, X)
@@ -172,7 +172,7 @@ class KernelClusterer(
         self.objective_history_ = result.objective_history[result.best]
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
-        self._label(X, given, weight, floor, held)
+        self._label(X, given, weight, floor, embedded)
         if self.approximation_error_ == 0 and self.inertia_bounds_ is None:
             self.inertia_bounds_ = self.inertia_, self.inertia_
         weights = result.kernel_weights[result.best]
@@ -390,7 +390,14 @@ class KernelClusterer(
                 # Rounding may put a cost of 0 below 0.
                 self.inertia_bounds_ = max(0.0, cost - trace.residual), max(0.0, cost)
 
-    def _label(self, X: Data, given: Any, weight: Array, floor: float, held: Space | None) -> None:
+    def _label(
+        self,
+        X: Data,
+        given: Any,
+        weight: Array,
+        floor: float,
+        embedded: Callable[[slice], Any] | None,
+    ) -> None:
         """Set labels, cost and memberships of the training rows."""
         self.memberships_ = None
         # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
@@ -406,12 +413,11 @@ class KernelClusterer(
         device = device_of(self.device, given)
         size = X.shape[0] * self.n_clusters * X.dtype.itemsize
         fits = size <= MEMBERSHIPS_FRACTION * device.budget(self.memory_budget).n_bytes
-        if held is None:
+        if embedded is None:
             squared = self.kernel_.diagonal(X, device)
             compared = self._predictor.on(device).compare(X, squared, keep_distances=fits)
         else:
-            n, embedded = held.n_samples, held.embedded
-            compared = self._predictor.compare_blocks(n, embedded, keep_distances=fits)
+            compared = self._predictor.compare_blocks(X.shape[0], embedded, keep_distances=fits)
         self.labels_ = answer(compared.labels, given)
         self.inertia_ = total_cost(compared.nearest, weight)
         if compared.distances is not None:
@@ -510,5 +516,5 @@ class _OfChunk:
     def __call__(self, chunk: Any) -> Array:
         question, estimator = unpacked(self.packed)
         if len(chunk):
-            return _of_block(question, estimator, upright(chunk))
+            return _of_block(question, estimator, aligned(chunk))
         return _of_block(question, estimator, np.ones((1, chunk.shape[1]), chunk.dtype))[:0]

@@ -101,7 +101,7 @@ class Starts:
             if self.init == "random-partition":
                 drawn = [random_partition(space.sample_weight, k, rng) for rng in generators]
                 return Centroids.join([from_weights(space, w) for w in drawn])
-            subsample = space.sample
+            subsample = space.subsample
             return subsample.at(greedy_kmeans_plusplus(subsample, k, generators))
         if _is_index_table(self.init):
             return space.at(self.init[first : first + len(seeds)].T)

@@ -15,6 +15,8 @@ from kernelmeans.engines import tree_sum
 Term = TypeVar("Term")
 #: Bytes that are read at once unless chunks say otherwise.
 READ_BYTES = 32 * 2**20
+#: Bytes that are in memory twice while they are read, unless chunks are larger.
+COPIED_BYTES = 4 * 2**20
 #: Scattered rows within so many bytes are read at once.
 GATHER_BYTES = 64 * 2**10
 #: Larger chunks are read in parts of this size, because the last ones stay in memory.
@@ -259,9 +261,9 @@ class Rows:
         return X
 
     def _read(self, start: int, stop: int) -> Array:
-        """Rows in a new array, filled by blocks: no more than one is in memory twice."""
+        """Rows in a new array, filled in small parts: only one of them is in memory twice."""
         X = np.empty((stop - start, self.shape[1]), self.dtype)
-        most = self._whole_chunks(READ_BYTES // (self.array.shape[1] * self.dtype.itemsize))
+        most = self._whole_chunks(COPIED_BYTES // (self.array.shape[1] * self.dtype.itemsize))
         edges = [start, *range(start - start % most + most, stop, most), stop]
         with np.errstate(over="ignore", invalid="ignore"):
             for first, last in pairwise(edges):

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.engines.cluster import Cluster, upright
+from kernelmeans.engines.cluster import Cluster, aligned
 from kernelmeans.rows.base import Rows
 
 Term = TypeVar("Term")
@@ -35,7 +35,7 @@ class DaskRows(Rows):
             array = array.rechunk({1: -1})
         array = array.astype(self.dtype)
         # In C order, as all rows: sums in other orders are rounded differently.
-        self.array = array.map_blocks(upright, dtype=self.dtype, meta=array._meta)
+        self.array = array.map_blocks(aligned, dtype=self.dtype, meta=array._meta)
         self.chunk = max(self.array.chunks[0])
 
     def blocks(self, most: int | None = None) -> list[slice]:

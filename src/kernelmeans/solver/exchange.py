@@ -66,27 +66,27 @@ class Exchanging:
     ----------
     wanted : bool
         Whether there are any.
-    shape : (k, R)
-        Of the centroids.
+    n_restarts : int
+        Restarts.
 
     Attributes
     ----------
     singly : Exchanges
         Those of the next step, of restarts that exchange singly.
     pending : ndarray of shape (R,)
-        Restarts that had come to an end before exchanges; what these save has yet to show.
+        Restarts whose last exchanges show no gain before the next step.
     """
 
-    def __init__(self, wanted: bool, shape: tuple[int, int]) -> None:
+    def __init__(self, wanted: bool, n_restarts: int) -> None:
         self.singly = NONE
-        self.pending = np.zeros(shape[1], bool)
-        self._at_once = np.full(shape[1], wanted)
-        self._mass = np.full(shape, BOUNDLESS)
+        self.pending = np.zeros(n_restarts, bool)
+        self._at_once = np.full(n_restarts, wanted)
+        self._mass: Array | None = None
 
     @property
     def mass(self) -> Array | None:
         """The mass (k, R) by which all samples of the next step go; None for the nearest."""
-        if not self._at_once.any():
+        if self._mass is None or not self._at_once.any():
             return None
         return np.where(self._at_once & (self._mass > 0), self._mass, BOUNDLESS)
 
@@ -105,14 +105,17 @@ class Exchanging:
         hindered = ended & self._at_once & (circles | (objective <= bar))
         settled = ended & ~circles & ~self._at_once
         self.singly = find_exchanges(space, centroids, mass, objective, settled)
-        self.pending = hindered.copy()
+        # The first step of all went to the nearest, as no mass was known: the next one exchanges.
+        self.pending = hindered | (self._at_once & (self._mass is None))
         self.pending[self.singly.restarts] = True
         self._at_once, self._mass = self._at_once & ~hindered, mass
 
     def keep(self, restarts: BoolArray) -> None:
         """Drop the other restarts."""
         self.singly, self.pending = self.singly.kept(restarts), self.pending[restarts]
-        self._at_once, self._mass = self._at_once[restarts], self._mass[:, restarts]
+        self._at_once = self._at_once[restarts]
+        if self._mass is not None:
+            self._mass = self._mass[:, restarts]
 
 
 def find_exchanges(

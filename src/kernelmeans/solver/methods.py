@@ -106,7 +106,7 @@ class State:
     ) -> None:
         n_restarts = centroids.shape[1]
         self.steps = 0
-        self.exchanging = Exchanging(False, centroids.shape)
+        self.exchanging = Exchanging(False, n_restarts)
         self.restarts = np.arange(n_restarts)
         self.seeds = np.array(seeds)
         self.power: Array = np.full(n_restarts, s0)
@@ -216,7 +216,7 @@ class Hard(Method):
 
     def init(self, space: Space, centroids: Centroids, seeds: Sequence[int]) -> State:
         state = super().init(space, centroids, seeds)
-        state.exchanging = Exchanging(self.exchanges, centroids.shape)
+        state.exchanging = Exchanging(self.exchanges, centroids.shape[1])
         return state
 
     def done(self, state: State, space: Space, centroids: Centroids, report: Report) -> IntArray:
@@ -398,7 +398,7 @@ def _update_critical_power(
     """Compute the critical power of some restarts again where kernel weights have moved."""
     moved = np.abs(kernel_weights - state.known_weights).sum(axis=1) / 2 > MOVED
     for r in np.flatnonzero(moved & which & np.isfinite(state.critical_power)).tolist():
-        reweighted = space.sample.reweighted(kernel_weights[r])
+        reweighted = space.subsample.reweighted(kernel_weights[r])
         state.critical_power[r] = critical_power(reweighted, int(state.seeds[r]))
         state.known_weights[r] = kernel_weights[r]
 
@@ -443,7 +443,7 @@ def annealed(
         samples do not vary.
     """
     # Always the same Lanczos start vector: powers should depend on the data alone.
-    critical = critical_power(space.sample)
+    critical = critical_power(space.subsample)
     forgets = forgets and s0 == "auto"
     if s0 != "auto":
         first = float(s0)
@@ -451,7 +451,7 @@ def annealed(
         # At a constant power centroids must part; a start that is forgotten need not be warm.
         first = coldest_start(critical)
     else:
-        first = automatic_start(space.sample, n_clusters, critical)
+        first = automatic_start(space.subsample, n_clusters, critical)
     swaps = _swaps(n_swaps, space)
     if np.isinf(first):
         if alternates:
@@ -490,5 +490,5 @@ def annealed(
 
 def _swaps(n_swaps: int | str, space: Space) -> int | str:
     """Swap moves: ``"auto"`` means none on so many samples that subsamples are annealed first."""
-    many = space.sample_rows < space.n_samples
+    many = space.subsample_size < space.n_samples
     return 0 if n_swaps == "auto" and many else n_swaps

@@ -38,7 +38,7 @@ def can_subsample(space: Space, n_clusters: int, method: Method) -> bool:
     method : Method
         The method for all samples.
     """
-    available = space.sample.n_samples
+    available = space.subsample.n_samples
     wanted = isinstance(method, Annealed) and method.subsamples
     return wanted and SAMPLES_PER_CLUSTER * n_clusters <= available < space.n_samples
 
@@ -73,7 +73,7 @@ def anneal_subsamples(
         The same from the power on at which these turned hard; the start is not forgotten.
     """
     assert isinstance(method, Annealed)
-    samples = space.sample
+    samples = space.subsample
     most = min(FRACTION * space.n_samples, FRACTION_OF_SUBSAMPLE * samples.n_samples)
     size = max(SAMPLES_PER_CLUSTER * n_clusters, int(most))
     rng = np.random.RandomState(seed)

@@ -10,7 +10,7 @@ from kernelmeans.lowrank import subsample
 from kernelmeans.solver.blockwise import Assignment, assign
 from kernelmeans.solver.driver import Listener, Progress, solve
 from kernelmeans.solver.methods import Alternating, Hard, Method
-from kernelmeans.solver.result import Result, cost_rounding
+from kernelmeans.solver.result import Ending, Result, cost_rounding
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
 from kernelmeans.spaces import Centroids, Space
 
@@ -64,7 +64,8 @@ def swap_moves(
         The samples.
     result : Result
         Finished restarts, with the best one's centroids. Its best restart is replaced by what
-        the moves lead to; each gain adds its cost to the history.
+        the moves lead to; each gain adds its cost to the history. Its ending is that of the run
+        that found it, or ``STOPPED`` if the search was stopped.
     n_swaps : int or "auto"
         Moves to try. ``"auto"`` stops when they no longer pay, or the search becomes a long one.
     max_iter : int
@@ -88,6 +89,8 @@ def swap_moves(
     search.note()
     if search.gains and len(space.kernel_weights) > 1:
         search.follow()
+    if search.stopped:
+        result.endings[search.best] = Ending.STOPPED
 
 
 class _Search:
@@ -117,7 +120,7 @@ class _Search:
             most = patience = int(n_swaps)
         rng = np.random.RandomState(seed)
         seeds = [seed, *rng.randint(np.iinfo(np.int32).max, size=RIVALS - 1).tolist()]
-        self.try_all(self.rivals(seeds, batch), self.hard)
+        self.try_all(self.rivals(seeds, batch), self.below(self.hard))
         self.try_all([self.centroids.copy()], self.exchanging)
         tried = failures = 0
         while tried < most and failures < patience and not self.stopped and self.can_move():
@@ -127,13 +130,13 @@ class _Search:
                 if size < 1:
                     break
             moves = self.moves(failures, rng.uniform(size=size), batch)
-            gain = self.try_all(moves, replace(self.exchanging, bar=self.cost - self.rounding))
+            gain = self.try_all(moves, self.below(self.exchanging))
             tried += size
             failures = 0 if gain > WORTHWHILE else failures + size
 
     def run_on_few(self, size: int, n_swaps: int | str, seed: int, batch: int) -> None:
         """The same on a subsample; what it finds there goes on over all samples."""
-        at_hand = self.space.sample
+        at_hand = self.space.subsample
         few = at_hand.restricted(*subsample(at_hand.sample_weight, size, seed))
         trial = solve(few, self.centroids.copy(), self.hard, [0], self._heard)
         if self.stopped:
@@ -158,6 +161,10 @@ class _Search:
         steps = MOST_DISTANCES // (self.centroids.shape[0] * self.space.n_samples) - self.steps
         return steps // STEPS_OF_A_MOVE
 
+    def below(self, method: Hard) -> Hard:
+        """The method with restarts given up that can hardly end below the best."""
+        return replace(method, bar=self.cost - self.rounding)
+
     def try_all(self, parts: Iterable[Centroids], method: Method) -> float:
         """Hard runs from all of these; by what fraction the best of them lowers the cost."""
         result, best = self.result, self.best
@@ -179,14 +186,18 @@ class _Search:
         gain = 1 - least / self.cost
         assert found.centroids is not None
         self.centroids, self._assigned = found.centroids, None
-        result.labels[best] = found.labels[found.best]
-        result.inertia[best], result.cost[best] = found.inertia[found.best], least
+        self.take_over(found)
         self.gains.append(least)
         return float(gain)
 
+    def take_over(self, trial: Result) -> None:
+        """Make the best restart of a trial the best restart of the result."""
+        for name in ("labels", "inertia", "cost", "endings", "kernel_weights"):
+            getattr(self.result, name)[self.best] = getattr(trial, name)[trial.best]
+
     def rivals(self, seeds: Sequence[int], batch: int) -> Iterator[Centroids]:
         """Centroids on seeds by k-means++, no more restarts at a time than memory holds."""
-        few, k = self.space.sample, self.centroids.shape[0]
+        few, k = self.space.subsample, self.centroids.shape[0]
         generators = [np.random.RandomState(seed) for seed in seeds]
         places = greedy_kmeans_plusplus(few, k, generators)
         for first in range(0, len(seeds), batch):
@@ -236,8 +247,7 @@ class _Search:
         method = Alternating(max_iter=self.hard.max_iter, tol=FOLLOWED)
         trial = solve(self.space, self.centroids, method, [0], self._heard)
         result.centroids = trial.centroids
-        result.labels[best], result.inertia[best] = trial.labels[0], trial.inertia[0]
-        result.cost[best], result.kernel_weights[best] = trial.cost[0], trial.kernel_weights[0]
+        self.take_over(trial)
         result.n_iter[best] += trial.n_iter[0]
         for history, more in (
             (result.objective_history, trial.objective_history),

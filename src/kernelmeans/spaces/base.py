@@ -1,4 +1,4 @@
-"""What a space is: the samples' feature vectors, in whatever form, answered block by block."""
+"""What a space is: the samples as vectors of a feature space, worked on block by block."""
 
 import math
 import operator
@@ -13,7 +13,7 @@ import numpy as np
 from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce, to_numpy
 from kernelmeans._typing import Array, BoolArray, Data, DType, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.engines.cluster import upright
+from kernelmeans.engines.cluster import aligned
 from kernelmeans.lowrank import subsample
 from kernelmeans.spaces.centroids import Centroids, Memory, PartialSum, Sums, Trace, side_by_side
 from kernelmeans.spaces.chunks import Chunks
@@ -28,17 +28,18 @@ SMALL_BLOCK_BYTES = 2**17
 BLOCK_ROWS = (400, 4096)
 #: Bytes of such an array on a device: starting its work takes longer than a small block does.
 DEVICE_BLOCK_BYTES = 2**27
-#: Where the function is called: within a chunk, which is one piece of work itself.
-SERIAL = Threads(1)
 
 
 class Space(ABC):
     """The samples as vectors phi_i of a feature space, with their sample weights.
 
+    A new space sets `sample_weight`, `device_weight` and `engine`, and writes the abstract methods.
+    Whatever else is here has a default.
+
     Clusters and restarts are the leading axes of every array and samples the last, because
     reductions over the clusters are an order of magnitude cheaper that way. A block is a slice
-    of the samples. Inner products are taken about an origin of the space's own choice: distances
-    do not depend on it, but rounding does.
+    of the samples. Inner products are taken about an origin that the space chooses: distances do
+    not depend on it, but rounding does.
 
     Attributes
     ----------
@@ -51,27 +52,27 @@ class Space(ABC):
     keeps_coefficients : bool
         Whether centroids are known by their coefficients over the samples. Sums are then those
         coefficients and nothing else.
-    keeps_rows : bool
-        Whether `embedded` has the samples' rows as predictors make them.
+    chunks : Chunks or None
+        Samples that are opened together, where the space holds nothing of them in between.
     first : int
-        Place of the first sample among all, where this space holds a part of them.
+        Place of the first sample among all; above 0 in a chunk.
     trace : Trace or None
         Traces that bound the error of an approximation; None where they do not.
     """
 
     sample_weight: Array
     device_weight: Array
-    engine: Threads = SERIAL
+    engine: Threads
     keeps_coefficients: bool = False
-    keeps_rows: bool = False
+    chunks: Chunks | None = None
     first: int = 0
     trace: Trace | None = None
-    _sample: "Space | None" = None
+    _subsample: "Space | None" = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Workers may pass features on to each other.
         for name, value in state.items():
-            vars(self)[name] = upright(value) if isinstance(value, np.ndarray) else value
+            vars(self)[name] = aligned(value) if isinstance(value, np.ndarray) else value
 
     @property
     def n_samples(self) -> int:
@@ -120,26 +121,28 @@ class Space(ABC):
 
     @abstractmethod
     def restricted(self, indices: IntArray, sample_weight: Array) -> "Space":
-        """The space of some samples, with weights (len(indices),) of their own."""
+        """The space of some samples, with new weights (len(indices),)."""
 
     @abstractmethod
     def export(self, centroids: Centroids, copies: dict[int, Data] | None = None) -> Predictor:
         """Predictor of one restart's centroids for new rows of input data.
 
-        It has arrays of its own: the model must not change when the user's rows do. Copies made
-        once are found again in ``copies``, by the identity of their original.
+        Its arrays are copies, so that the model does not change when the user's rows do. Several
+        predictors share the copies in ``copies``, where the id of the original is the key.
         """
 
     @abstractmethod
     def memory(self, k: int) -> Memory:
         """Bytes that it takes, with k centroids in each restart."""
 
-    def embedded(self, block: slice) -> Any:
-        """What the embedding of an exported predictor makes of these samples, bit for bit.
+    @property
+    def embedded(self) -> Callable[[slice], Any] | None:
+        """Rows of the samples as exported predictors embed them; None where they are not held.
 
-        The blocks are those of the predictor, to which the numbers may be special.
+        A function of a block, one of the predictor's own blocks. Its answer equals the embedding
+        bit for bit.
         """
-        raise NotImplementedError
+        return None
 
     def blocks(self, width: int) -> Iterator[slice]:
         """Blocks of samples for arrays of ``width`` values per sample."""
@@ -151,7 +154,7 @@ class Space(ABC):
         else:
             rows = DEVICE_BLOCK_BYTES // sample_bytes
         count = max(1, min(-(-self.n_samples // max(1, rows)), self.n_samples // smallest))
-        # Even blocks, and a count that threads can share out evenly.
+        # Even blocks, in a number that threads can divide evenly.
         count = -(-count // 4) * 4 if count > 4 else count
         edges = [self.n_samples * i // count for i in range(count + 1)]
         for start, stop in pairwise(edges):
@@ -172,25 +175,20 @@ class Space(ABC):
             Called with the space, a block, the block's part of each array ``per_sample`` and the
             arguments; returns a `PartialSum`.
         shape : (k, R)
-            Of the centroids that the sums are of.
+            Clusters and restarts of the sums.
         *arguments
-            What the function needs beside the block.
+            More arguments of the function.
         per_sample : tuple of ndarray of shape (..., n_samples)
-            What it needs of the block's samples.
+            Arrays of which the function gets the block's part.
 
         Returns
         -------
         PartialSum
             The sums, in block order, so that they do not depend on the threads.
         """
-
-        def work(block: slice) -> PartialSum:
-            own = (like(a[..., block], self.device_weight) for a in per_sample)
-            return function(self, block, *own, *arguments)
-
-        chunks = self.chunks
-        if chunks is not None:
-            return chunks.total(_reduced, per_sample, function, shape, *arguments)
+        if self.chunks is not None:
+            return self.chunks.total(self, Space.reduce, per_sample, function, shape, *arguments)
+        work = self._work(function, per_sample, arguments)
         total: Sums | None = None
         sums: tuple[Any, ...] = ()
         for block, partial in self.engine.map(work, self.blocks(math.prod(shape))):
@@ -204,78 +202,78 @@ class Space(ABC):
         function: Callable[..., tuple[Any, ...]],
         width: int,
         *arguments: Any,
+        per_sample: tuple[Array, ...] = (),
     ) -> tuple[Any, ...]:
         """Results of a function for every block, side by side.
 
         Parameters
         ----------
         function : callable
-            Called with the space, a block and the arguments; returns arrays with the block's
-            samples last.
+            Called as by `reduce`; returns arrays with the block's samples last.
         width : int
             Values per sample in its largest array.
-        *arguments
-            What the function needs beside the block.
+        *arguments, per_sample
+            As for `reduce`.
 
         Returns
         -------
         tuple of ndarray of shape (..., n_samples)
             For all samples.
         """
-
-        def work(block: slice) -> tuple[Any, ...]:
-            return function(self, block, *arguments)
-
-        chunks = self.chunks
-        if chunks is not None:
-            pieces = chunks.map(_collected, (), function, width, *arguments)
+        if self.chunks is not None:
+            pieces = self.chunks.map(self, Space.collect, per_sample, function, width, *arguments)
         else:
+            work = self._work(function, per_sample, arguments)
             pieces = self.engine.map(work, self.blocks(width))
         return side_by_side(pieces, self.n_samples)
 
-    @property
-    def chunks(self) -> Chunks | None:
-        """Samples that are opened together, where the space holds nothing of them in between."""
-        return None
+    def _work(
+        self, function: Callable[..., Any], per_sample: Sequence[Array], arguments: Any
+    ) -> Callable[[slice], Any]:
+        def work(block: slice) -> Any:
+            own = (like(a[..., block], self.device_weight) for a in per_sample)
+            return function(self, block, *own, *arguments)
+
+        return work
 
     def part(self, chunk: slice) -> "Space":
-        """The space of consecutive samples, to be worked on as one block."""
+        """The space of a chunk, to be worked on as one block."""
         raise NotImplementedError
 
     @property
-    def sample(self) -> "Space":
-        """The samples, or a draw of them where they are many: enough to seed from, say."""
-        whole = self.sample_rows == self.n_samples
+    def subsample(self) -> "Space":
+        """The samples, or a random part of them where they are many: enough for seeding, say."""
+        whole = self.subsample_size == self.n_samples
         if whole and self.chunks is None:
             # A space that held itself would outlive its last use.
             return self
-        if self._sample is None:
+        if self._subsample is None:
             every = np.arange(self.n_samples), self.sample_weight
-            drawing = every if whole else subsample(self.sample_weight, self.sample_rows)
-            self._sample = self.restricted(*drawing)
-        return self._sample
+            chosen = every if whole else subsample(self.sample_weight, self.subsample_size)
+            self._subsample = self.restricted(*chosen)
+        return self._subsample
 
     @property
-    def sample_rows(self) -> int:
-        """Most samples in a draw."""
+    def subsample_size(self) -> int:
+        """Samples in the subsample."""
         return self.n_samples
 
     def update(
         self,
         sums: Sums,
-        mass: Array,
+        cluster_weight: Array,
         old: Centroids | None = None,
         factor: Array | None = None,
         hard: BoolArray | None = None,
     ) -> Centroids:
-        """Centroids old + factor (sums / mass - old).
+        """Centroids old + factor (sums / weight - old).
 
         Parameters
         ----------
         sums : tuple of ndarray of shape (k, R, m)
             Sums over all samples; overwritten.
-        mass : ndarray of shape (k, R)
-            Their total coefficients. A centroid without mass stays where it was.
+        cluster_weight : ndarray of shape (k, R)
+            Their total coefficients. A centroid without any stays where it was.
         old : Centroids, default=None
             Where the centroids were; overwritten.
         factor : ndarray of shape (R,), default=None
@@ -288,12 +286,12 @@ class Space(ABC):
         Centroids
             The new centroids.
         """
-        step = Step.of(self, sums, mass, old, factor, hard)
+        step = Step.of(self, sums, cluster_weight, old, factor, hard)
         return step.centroids(self.move(step), self.kernel_weights)
 
     @property
     def kernel_weights(self) -> Array:
-        """Kernel weights (L,) of centroids that have none of their own yet."""
+        """Kernel weights (L,) that new centroids get."""
         return np.ones(1)
 
     def adapt(self, centroids: Centroids, which: BoolArray) -> Centroids:
@@ -301,7 +299,7 @@ class Space(ABC):
         return centroids
 
     def penalty(self, centroids: Centroids) -> Array:
-        """What the kernel weights add to the objective of each restart, shape (R,)."""
+        """Penalty on the kernel weights of each restart, shape (R,)."""
         return np.zeros(centroids.shape[1])
 
     def traces(self, kernel_weights: Array) -> Trace | None:
@@ -312,49 +310,51 @@ class Space(ABC):
         """The same samples under other kernel weights (L,)."""
         return self
 
+    def multipliers(self, kernel_weights: Array) -> Array:
+        """What each kernel's squared distances are multiplied by, for kernel weights (R, L)."""
+        return kernel_weights
+
     def norms(self, centroids: Centroids) -> Array:
         """||theta_j||^2, shape (k, R)."""
-        return np.asarray(centroids.norms[0])
+        multipliers = self.multipliers(centroids.kernel_weights)
+        norms: Array = np.einsum("lkr,rl->kr", centroids.norms, multipliers)
+        return norms.astype(self.dtype)
+
+    def weighted_norms(self, kernel_weights: Array, block: slice) -> Array:
+        """||phi_i||^2 under kernel weights (R, L), shape (R, block), or (block,) if all agree."""
+        return self.squared_norms(block)
 
     def distances(self, centroids: Centroids, block: slice) -> Array:
         """||phi_i - theta_j||^2, shape (k, R, block), held above rounding noise."""
         d = self.products(centroids, block) * -2
         d += like(self.norms(centroids)[..., None], d)
-        d += self.squared_norms(block)
+        d += self.weighted_norms(centroids.kernel_weights, block)
         return at_least(d, self.floor(centroids))
 
     def floor(self, centroids: Centroids) -> Array:
-        """Smallest squared distance told from zero in each restart, shape (R,)."""
-        return np.full(centroids.shape[1], self._floor, dtype=self.dtype)
+        """Smallest squared distance that is more than rounding, in each restart, shape (R,)."""
+        floors = self.multipliers(centroids.kernel_weights).T * self.floors[:, None]
+        floor: Array = np.maximum(floors.sum(axis=0), np.finfo(self.dtype).tiny)
+        return floor.astype(self.dtype)
 
     @cached_property
-    def _floor(self) -> float:
+    def floors(self) -> Array:
+        """Smallest squared distance that is more than rounding, for each kernel, shape (L,)."""
         resolution = np.finfo(self.dtype)
-        return max(8 * float(resolution.eps) * self.magnitude, float(resolution.tiny))
+        floor = max(8 * float(resolution.eps) * self.magnitude, float(resolution.tiny))
+        return np.array([floor], self.dtype)
 
     @property
     def out_of_reach(self) -> Array:
-        """Squared norms (L,) beyond those of all samples, for centroids that are to get none."""
+        """Squared norms (L,) so large that no sample goes to a centroid that has them."""
         largest = 1e-4 * float(np.finfo(self.dtype).max)
         return np.array([min(1e3 * self.n_samples * self.magnitude, largest)])
 
     @cached_property
     def magnitude(self) -> float:
-        """Size of the numbers that squared distances are computed from."""
+        """Size of the inner products that squared distances are computed from."""
         norms = np.abs(to_numpy(self.squared_norms(slice(0, self.n_samples))).astype(np.float64))
         return float(np.average(norms, weights=self.sample_weight))
-
-
-def _reduced(
-    space: Space, own: Sequence[Array], function: Any, shape: tuple[int, int], *arguments: Any
-) -> PartialSum:
-    return space.reduce(function, shape, *arguments, per_sample=tuple(own))
-
-
-def _collected(
-    space: Space, own: Sequence[Array], function: Any, width: int, *arguments: Any
-) -> tuple[Any, ...]:
-    return space.collect(function, width, *arguments)
 
 
 def at_least(distances: Array, floor: Array) -> Array:

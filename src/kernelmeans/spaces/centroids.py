@@ -1,5 +1,6 @@
-"""Centroids in the form of their space, and the partial sums that they come from."""
+"""Centroids in the form of their space, and the partial sums they are made of."""
 
+import copy
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,9 +21,9 @@ class PartialSum(NamedTuple):
     Attributes
     ----------
     vectors : tuple of ndarray
-        Of sum_i c_i phi_i, in the form of the space.
+        Sums of c_i phi_i, in the form of the space.
     sums : tuple of ndarray
-        Of whatever else is wanted; plain sums.
+        Other sums.
     """
 
     vectors: Sums
@@ -53,9 +54,9 @@ class Memory(NamedTuple):
     Attributes
     ----------
     resident : int
-        Held as long as the space is there.
+        Held as long as the space lives.
     transient : int
-        Held only while there is work in this very space.
+        Held only while this space is at work.
     per_restart : int
         Working memory of the solver for each restart in a batch.
     """
@@ -86,17 +87,17 @@ class Centroids:
     Attributes
     ----------
     vectors : tuple of L ndarray of shape (k, R, m)
-        What is linear in the centroids, so that they can be mixed.
+        Arrays that are linear in the centroids, so that they can be mixed.
     norms : ndarray of shape (L, k, R)
         Squared norms.
     kernel_weights : ndarray of shape (R, L)
-        Each restart's own weights of the spaces; ones for a single space.
+        Kernel weights of each restart; ones for a single space.
     coefficients : ndarray of shape (k, R, n_samples) or None
         The centroids as combinations of the samples, the same in every space, where one needs it.
     costs : ndarray of shape (R, L) or None
-        What the sample weights that made the centroids pay in each space, where there are several.
-    mass : ndarray of shape (k, R) or None
-        Total weight of the samples that a centroid is the plain mean of, where its space keeps
+        Cost in each space of the memberships that made the centroids, where there are several.
+    cluster_weight : ndarray of shape (k, R) or None
+        Weight of the samples that a centroid is the plain mean of, where its space keeps
         coefficients: the next hard step then only has to move the samples that change clusters.
         NaN for a centroid that is no such mean.
     """
@@ -106,7 +107,7 @@ class Centroids:
     kernel_weights: Array
     coefficients: Array | None = None
     costs: Array | None = None
-    mass: Array | None = None
+    cluster_weight: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -121,31 +122,24 @@ class Centroids:
 
     def take(self, restarts: BoolArray | IntArray) -> "Centroids":
         """A copy for some restarts (a mask or indices over R)."""
-        coefficients, costs, mass = self.coefficients, self.costs, self.mass
-        indices = np.arange(self.shape[1])[restarts]
-        return Centroids(
-            tuple(take(vector, indices, axis=1) for vector in self.vectors),
-            self.norms[:, :, restarts],
-            self.kernel_weights[restarts],
-            None if coefficients is None else take(coefficients, indices, axis=1),
-            None if costs is None else costs[restarts],
-            None if mass is None else mass[:, restarts],
-        )
+        taken = copy.copy(self)
+        taken.keep(restarts)
+        return taken
 
-    def keep(self, restarts: BoolArray) -> None:
+    def keep(self, restarts: BoolArray | IntArray) -> None:
         """Drop the other restarts, one array after the other to save memory."""
-        indices = np.flatnonzero(restarts)
+        indices = np.arange(self.shape[1])[restarts]
         for index, vector in enumerate(self.vectors):
             kept = take(vector, indices, axis=1)
             self.vectors = (*self.vectors[:index], kept, *self.vectors[index + 1 :])
-        self.norms = self.norms[:, :, restarts]
-        self.kernel_weights = self.kernel_weights[restarts]
+        self.norms = self.norms[:, :, indices]
+        self.kernel_weights = self.kernel_weights[indices]
         if self.coefficients is not None:
             self.coefficients = take(self.coefficients, indices, axis=1)
         if self.costs is not None:
-            self.costs = self.costs[restarts]
-        if self.mass is not None:
-            self.mass = self.mass[:, restarts]
+            self.costs = self.costs[indices]
+        if self.cluster_weight is not None:
+            self.cluster_weight = self.cluster_weight[:, indices]
 
     def copy(self) -> "Centroids":
         """A copy of everything."""
@@ -156,11 +150,12 @@ class Centroids:
         pairs = list(zip(self.vectors, other.vectors, strict=True))
         if self.coefficients is not None and other.coefficients is not None:
             pairs.append((self.coefficients, other.coefficients))
-        for mine, theirs in pairs:
-            put_rows(mine, where, theirs[:, 0, :])
+        for whole, new in pairs:
+            put_rows(whole, where, new[:, 0, :])
         self.norms[:, *where] = other.norms[:, :, 0]
-        if self.mass is not None:
-            self.mass[where] = np.nan if other.mass is None else other.mass[:, 0]
+        if self.cluster_weight is not None:
+            weight = other.cluster_weight
+            self.cluster_weight[where] = np.nan if weight is None else weight[:, 0]
 
     @classmethod
     def join(cls, parts: Sequence["Centroids"]) -> "Centroids":
@@ -168,12 +163,12 @@ class Centroids:
         vectors = zip(*(part.vectors for part in parts), strict=True)
         coefficients = [part.coefficients for part in parts if part.coefficients is not None]
         costs = [part.costs for part in parts if part.costs is not None]
-        mass = [part.mass for part in parts if part.mass is not None]
+        weights = [part.cluster_weight for part in parts if part.cluster_weight is not None]
         return cls(
             tuple(namespace(pieces[0]).concat(pieces, axis=1) for pieces in vectors),
             np.concatenate([part.norms for part in parts], axis=2),
             np.concatenate([part.kernel_weights for part in parts]),
             namespace(coefficients[0]).concat(coefficients, axis=1) if coefficients else None,
             np.concatenate(costs) if len(costs) == len(parts) else None,
-            np.concatenate(mass, axis=1) if len(mass) == len(parts) else None,
+            np.concatenate(weights, axis=1) if len(weights) == len(parts) else None,
         )

@@ -1,4 +1,4 @@
-"""Chunks of samples, each a space of its own, opened where they are worked on."""
+"""Chunks of samples: each is a space, opened where it is worked on."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from kernelmeans._typing import Array
 from kernelmeans.engines import Threads, tree_sum
-from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
+from kernelmeans.engines.cluster import Cluster, aligned, packed, unpacked
 from kernelmeans.spaces.centroids import PartialSum
 
 if TYPE_CHECKING:
     from kernelmeans.spaces.base import Space
 
-#: What is done with a chunk: called with its space, its part of each array of samples, and more.
+#: What is done with a chunk: a function of its space and more, like the methods of `Space` that
+#: take ``per_sample``, the chunk's part of each array of samples.
 Work = Callable[..., Any]
 
 
 class Chunks(ABC):
     """Consecutive samples that are opened together; nothing of them is held in between.
 
-    What is said of them is put together in their order, and added up in a tree, so that it does
-    not matter where they are worked on.
+    Results are put side by side in the order of the chunks, and sums are added up in a tree. So it
+    does not matter where chunks are worked on.
 
     Attributes
     ----------
@@ -29,7 +30,7 @@ class Chunks(ABC):
     in_flight : int or None
         How many may be open at once without breaking the memory budget.
     cluster : Cluster or None
-        Whose workers have them; None where they are opened in this process.
+        The cluster whose workers hold the chunks; None where this process opens them.
     """
 
     slices: list[slice]
@@ -38,50 +39,42 @@ class Chunks(ABC):
 
     @abstractmethod
     def map(
-        self, work: Work, per_sample: Sequence[Array], *arguments: Any
+        self, space: "Space", work: Work, per_sample: Sequence[Array], *arguments: Any
     ) -> Iterator[tuple[slice, Any]]:
-        """Each chunk and the result of work on it, in their order."""
+        """Each chunk of a space and the result of work on it, in their order."""
 
-    def total(self, work: Work, per_sample: Sequence[Array], *arguments: Any) -> PartialSum:
+    def total(
+        self, space: "Space", work: Work, per_sample: Sequence[Array], *arguments: Any
+    ) -> PartialSum:
         """The sum of the results of work on each chunk."""
-        partial_sums = (own for _, own in self.map(work, per_sample, *arguments))
+        partial_sums = (own for _, own in self.map(space, work, per_sample, *arguments))
         total: PartialSum = tree_sum(partial_sums, PartialSum.plus)
         return total
 
 
 class LocalChunks(Chunks):
-    """Chunks that threads of this process open.
+    """Chunks that the threads of their space open, in this process.
 
     Parameters
     ----------
     slices : sequence of slice
         The samples of each.
-    open_chunk : callable
-        From a slice to its space.
-    engine : Threads
-        The threads.
     in_flight : int or None
         Chunks that may be open at once without breaking the memory budget.
     """
 
-    def __init__(
-        self,
-        slices: Sequence[slice],
-        open_chunk: Callable[[slice], "Space"],
-        engine: Threads,
-        in_flight: int | None,
-    ) -> None:
+    def __init__(self, slices: Sequence[slice], in_flight: int | None) -> None:
         self.slices = list(slices)
         self.in_flight = in_flight
-        self._open, self._engine = open_chunk, engine
 
     def map(
-        self, work: Work, per_sample: Sequence[Array], *arguments: Any
+        self, space: "Space", work: Work, per_sample: Sequence[Array], *arguments: Any
     ) -> Iterator[tuple[slice, Any]]:
         def work_on(chunk: slice) -> Any:
-            return work(self._open(chunk), [a[..., chunk] for a in per_sample], *arguments)
+            own = tuple(a[..., chunk] for a in per_sample)
+            return work(space.part(chunk), *arguments, per_sample=own)
 
-        return self._engine.map(work_on, self.slices, self.in_flight)
+        return space.engine.map(work_on, self.slices, self.in_flight)
 
 
 class ClusterChunks(Chunks):
@@ -105,19 +98,21 @@ class ClusterChunks(Chunks):
         self.spaces = spaces
 
     def map(
-        self, work: Work, per_sample: Sequence[Array], *arguments: Any
+        self, space: "Space", work: Work, per_sample: Sequence[Array], *arguments: Any
     ) -> Iterator[tuple[slice, Any]]:
         results = self.cluster.results(self._tasks(work, per_sample, arguments))
         return zip(self.slices, results, strict=True)
 
-    def total(self, work: Work, per_sample: Sequence[Array], *arguments: Any) -> PartialSum:
+    def total(
+        self, space: "Space", work: Work, per_sample: Sequence[Array], *arguments: Any
+    ) -> PartialSum:
         tasks = self._tasks(work, per_sample, arguments)
         total: PartialSum = self.cluster.total(tasks, PartialSum.plus)
         # Numbers stay numbers.
-        return PartialSum(*(tuple(upright(a)[()] for a in own) for own in total))
+        return PartialSum(*(tuple(aligned(a)[()] for a in own) for own in total))
 
     def _tasks(self, work: Work, per_sample: Sequence[Array], arguments: Any) -> list[Any]:
-        # As one task: else they would travel once for each chunk.
+        # A task of its own, so that it travels once and not with each chunk.
         order = self.cluster.task(bytes, packed(work, *arguments))
         spaces = self.cluster.started(self.spaces)
         own = [[a[..., chunk] for chunk in self.slices] for a in per_sample]
@@ -126,13 +121,13 @@ class ClusterChunks(Chunks):
     def joined(
         self, others: Iterable["ClusterChunks"], join: Work, *arguments: Any
     ) -> "ClusterChunks":
-        """Chunks whose spaces ``join`` makes of those of several, given the arguments too."""
+        """Chunks whose spaces are ``join`` of the spaces of several, and the arguments."""
         spaces = zip(*(self.cluster.started(own.spaces) for own in (self, *others)), strict=True)
-        tasks = [self.cluster.task(join, list(own), arguments) for own in spaces]
+        tasks = [self.cluster.task(join, list(own), *arguments) for own in spaces]
         return ClusterChunks(self.slices, self.cluster, tasks)
 
 
 def _done(space: "Space", order: bytes, *per_sample: Array) -> Any:
     work, *arguments = unpacked(order)
     with Threads(1):
-        return work(space, [upright(own) for own in per_sample], *arguments)
+        return work(space, *arguments, per_sample=tuple(map(aligned, per_sample)))

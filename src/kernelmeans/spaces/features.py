@@ -15,13 +15,12 @@ from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.lowrank import FeatureMap, subsample_size
 from kernelmeans.rows import Rows
-from kernelmeans.spaces.base import SERIAL, Space
+from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
-from kernelmeans.spaces.chunks import Chunks, ClusterChunks, LocalChunks
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Moved, Step
 
-#: Rows whose features are made at a time.
+#: Rows whose features are computed together.
 FILL_ROWS = 2048
 
 
@@ -31,22 +30,13 @@ class Features(ABC):
     Attributes
     ----------
     raw : bool
-        Whether they are raw ones that need whitening; coordinates if not.
+        Whether they are raw, and need whitening; coordinates if not.
     width : int
-        Numbers of a sample.
-    slices : list of slice or None
-        Samples that are opened together; None where all are held.
-    in_flight : int or None
-        How many of those may be open at once.
-    on_workers : ClusterChunks or None
-        Where they are opened, if not in this process.
+        Features of a sample.
     """
 
     raw: bool
     width: int
-    slices: list[slice] | None = None
-    in_flight: int | None = None
-    on_workers: ClusterChunks | None = None
 
     @abstractmethod
     def take(self, which: slice | IntArray) -> "HeldFeatures":
@@ -54,7 +44,7 @@ class Features(ABC):
 
 
 class HeldFeatures(Features):
-    """Features of samples that are there.
+    """Features that are held.
 
     Parameters
     ----------
@@ -77,7 +67,7 @@ class HeldFeatures(Features):
 
 
 class FeatureSpace(Space):
-    """Samples as vectors of numbers: features that are held, or made whenever they are needed.
+    """Samples as vectors of numbers: features that are held, or computed whenever they are needed.
 
     Parameters
     ----------
@@ -87,10 +77,10 @@ class FeatureSpace(Space):
         The features.
     sample_weight : ndarray of shape (n_samples,)
         Weights; its dtype is the precision.
-    engine : Threads, default=SERIAL
+    engine : Threads
         Where blocks are worked on.
-    sample : FeatureSpace, default=None
-        A draw of the samples, where their features are not held.
+    subsample : FeatureSpace, default=None
+        A subsample, where the features of the samples are not held.
     """
 
     def __init__(
@@ -98,15 +88,15 @@ class FeatureSpace(Space):
         features: FeatureMap,
         source: Features,
         sample_weight: Array,
-        engine: Threads = SERIAL,
-        sample: "FeatureSpace | None" = None,
+        engine: Threads,
+        subsample: "FeatureSpace | None" = None,
     ) -> None:
         self.features = features
         self.source = source
         self.sample_weight = sample_weight
         self.device_weight = like(sample_weight, features.origin)
         self.engine = engine
-        self._sample = sample
+        self._subsample = subsample
 
     @classmethod
     def hold(
@@ -128,7 +118,7 @@ class FeatureSpace(Space):
         sample_weight : ndarray of shape (n_samples,)
             Weights; its dtype is the precision.
         engine : Threads
-            Where features are made, and blocks worked on.
+            Where features are computed, and blocks worked on.
         device : Device, default=HOST
             Where features are held; rows go there as they are read.
 
@@ -143,23 +133,23 @@ class FeatureSpace(Space):
             If features are not finite.
         """
         dtype = sample_weight.dtype
-        there = features.moved(device.put)
-        first = there.raw(*map(device.put, features.read(X, slice(0, 1))))
+        on_device = features.moved(device.put)
+        first = on_device.raw(*map(device.put, features.read(X, slice(0, 1))))
         if scipy.sparse.issparse(first):
             return cls._of_sparse(features, X, sample_weight, engine)
 
         weight, v64 = device.put(sample_weight), sample_weight.astype(np.float64)
         xp, n, v = namespace(weight), X.shape[0], device.put(v64)
-        width = there.coordinates(first).shape[1]
+        width = on_device.coordinates(first).shape[1]
         Z = xp.empty((n, width), dtype=weight.dtype, device=weight.device)
         norms = xp.zeros_like(weight)
 
         def fill(block: slice) -> tuple[Array, Array]:
             rows, diagonal = map(device.put, features.read(X, block))
-            # What is not finite is refused below, with a message of its own.
+            # Values that are not finite are refused below.
             with np.errstate(all="ignore"):
-                raw = there.raw(rows, diagonal)
-                Z[block, ...] = there.coordinates(raw)
+                raw = on_device.raw(rows, diagonal)
+                Z[block, ...] = on_device.coordinates(raw)
                 norms[block] = features.kernel.squared_norms(diagonal)
                 return v[block] @ double(raw), v[block] @ double(Z[block, ...])
 
@@ -264,10 +254,10 @@ class FeatureSpace(Space):
         return Centroids((vectors,), norms, np.ones((shape[1], 1)))
 
     @property
-    def sample_rows(self) -> int:
-        if self._sample is not None:
-            # As many as the memory budget was found to hold.
-            return self._sample.n_samples
+    def subsample_size(self) -> int:
+        if self._subsample is not None:
+            # Its size was chosen for the memory budget.
+            return self._subsample.n_samples
         source = self.source
         assert isinstance(source, HeldFeatures)
         sparse = scipy.sparse.issparse(source.Z)
@@ -280,18 +270,11 @@ class FeatureSpace(Space):
 
     def part(self, chunk: slice) -> "FeatureSpace":
         weight = self.sample_weight[chunk]
-        space = FeatureSpace(self.features, self.source.take(chunk), weight)
+        space = FeatureSpace(self.features, self.source.take(chunk), weight, Threads(1))
         space.first = self.first + chunk.start
-        # That of all samples, so that no distance depends on the chunk.
-        space.magnitude = (self._sample or self).magnitude
+        # The magnitude of all samples, so that no distance depends on the chunk.
+        space.magnitude = (self._subsample or self).magnitude
         return space
-
-    @property
-    def chunks(self) -> Chunks | None:
-        source = self.source
-        if source.on_workers is not None or source.slices is None:
-            return source.on_workers
-        return LocalChunks(source.slices, self.part, self.engine, source.in_flight)
 
     def export(
         self, centroids: Centroids, copies: dict[int, Data] | None = None
@@ -312,7 +295,7 @@ class FeatureSpace(Space):
     def memory(self, k: int) -> Memory:
         whitening, source, itemsize = self.features.whitening, self.source, self.dtype.itemsize
         width = source.width if whitening is None else max(whitening.shape)
-        resident = 0 if self._sample is None else self._sample.memory(k).resident
+        resident = 0 if self._subsample is None else self._subsample.memory(k).resident
         if isinstance(source, HeldFeatures) and not scipy.sparse.issparse(source.Z):
             resident = math.prod(source.Z.shape) * itemsize
         # Old and new centroids, copies of those that finish, and sums of blocks in flight.
@@ -346,18 +329,18 @@ class FeaturePredictor(Predictor):
         if self.kernel.normalized and not self.kernel.precomputed:
             diagonal = self.kernel.diagonal(rows)
         raw = self.features.raw(rows, diagonal)
-        center = self.features.origin
+        origin = self.features.origin
         if scipy.sparse.issparse(raw):
             squared = np.asarray(raw.multiply(raw).sum(axis=1)).ravel()
-            return raw, squared - 2 * (raw @ center) + center @ center
-        raw = raw - center
+            return raw, squared - 2 * (raw @ origin) + origin @ origin
+        raw = raw - origin
         return raw, self.features.squared_norms(raw, diagonal)
 
     def _compare(self, embedded: tuple[Data, Array]) -> tuple[Array, Array]:
         raw, squared_norms = embedded
         products = _times_transpose(self.theta, raw)
         if scipy.sparse.issparse(raw):
-            # Those are not about the center: they would be dense.
+            # Sparse features are not about the origin, which would make them dense.
             products = products - (self.theta @ self.features.origin)[:, None]
         return products, squared_norms
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelmeans._arrays import like, namespace, put_rows, take, to_device_of, to_numpy
+from kernelmeans._arrays import like, namespace, on_host, put_rows, take, to_device_of, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
@@ -29,9 +29,9 @@ from kernelmeans.spaces.step import Changes, Moved, Step
 class GramSpace(Space):
     """Samples known by their kernel rows alone.
 
-    A centroid is its coefficients A over the samples, their products A K and its squared norm, so
-    that a step costs one product with the kernel matrix: partial sums are only collected, and
-    multiplied once all are there, a block of columns at a time.
+    A centroid is its coefficients A over the samples, the products A K and its squared norm. So a
+    step costs one product with the kernel matrix: partial sums are collected, and multiplied once
+    all of them have come, a block of columns at a time.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class GramSpace(Space):
     engine : Threads
         Where kernel rows are computed, and blocks worked on.
     device : Device, default=HOST
-        Where they are computed. The rows of X go there; a kernel matrix does part by part.
+        Where they are computed. The rows of X go there at once, a kernel matrix block by block.
     row_budget : int, default=None
         Most bytes of kernel entries that may be held at any time, if rows are to be computed
         whenever they are needed; the whole matrix is held when None.
@@ -76,10 +76,9 @@ class GramSpace(Space):
         if row_budget is None:
             matrix = xp.empty((n, n), dtype=weights.dtype, device=weights.device)
             self.rows = HeldRows(matrix, itemsize, computed, device)
-            self.keeps_rows = device.is_host
 
         def project(block: slice) -> Array:
-            # What is not finite is refused below, with a message of its own.
+            # Values that are not finite are refused below.
             with np.errstate(all="ignore"):
                 values = computed.values(block)
                 if matrix is not None:
@@ -102,7 +101,7 @@ class GramSpace(Space):
 
     @cached_property
     def magnitude(self) -> float:
-        # What centering took away has left its rounding behind.
+        # Rounding is that of the values before they were centered.
         norms = np.abs(to_numpy(self._squared_norms))
         return float(np.average(norms, weights=self.sample_weight)) + abs(self.origin.square)
 
@@ -204,9 +203,11 @@ class GramSpace(Space):
         coefficients = xp.astype(own == every, products.dtype)
         norms = to_numpy(xp.take_along_axis(products, own, axis=-1)[..., 0])
         weight = self.sample_weight[indices]
-        mass = np.where(weight > 0, weight, np.nan)
+        cluster_weight = np.where(weight > 0, weight, np.nan)
         weights = np.ones((indices.shape[1], 1))
-        return Centroids((products,), norms[None], weights, coefficients, mass=mass)
+        return Centroids(
+            (products,), norms[None], weights, coefficients, cluster_weight=cluster_weight
+        )
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
         rows = to_device_of(rows, self.device_weight)
@@ -246,9 +247,14 @@ class GramSpace(Space):
         floor = float(self.floor(centroids)[0])
         return GramPredictor(self.kernel, origin, X, coefficients, norms, budget, own, floor)
 
-    def embedded(self, block: slice) -> tuple[Array, Array]:
-        # Computed as predictors do: the same function, the same blocks, and a copy, because some
-        # libraries round a product by where in memory its operands begin.
+    @property
+    def embedded(self) -> Callable[[slice], tuple[Array, Array]] | None:
+        held = isinstance(self.rows, HeldRows) and on_host(self.device_weight)
+        return self._embedded if held else None
+
+    def _embedded(self, block: slice) -> tuple[Array, Array]:
+        # The function and the blocks are those of predictors. A copy, because some libraries round
+        # a product by where in memory its operands begin.
         return self.rows.read(block).copy(), self._squared_norms[block]
 
     @staticmethod

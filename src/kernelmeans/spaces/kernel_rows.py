@@ -1,4 +1,4 @@
-"""Centered kernel rows of the samples: of a matrix that is held, or computed when needed."""
+"""Centered kernel rows of the samples, held in a matrix or computed when needed."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -94,10 +94,10 @@ class Origin:
         return rows
 
     def moved(self, move: Callable[[Any], Any]) -> "Origin":
-        """The same with its arrays elsewhere."""
-        there = copy.copy(self)
-        there.weights, there.means = move(self.weights), move(self.means)
-        return there
+        """The same with its arrays on another device."""
+        moved = copy.copy(self)
+        moved.weights, moved.means = move(self.weights), move(self.means)
+        return moved
 
 
 def kernel_rows(
@@ -196,10 +196,10 @@ class ComputedRows(KernelRows):
             self.norms = kernel.norms(diagonal)
             self._diagonal = diagonal if kernel.precomputed else None
         self._values_of = kernel_rows(kernel, X, self.norms)
-        # Restarts want room too, but not what lets four threads work.
-        share = min(row_budget, max(row_budget // 4, 4 * LARGEST_BLOCK), ROW_BUDGET)
-        self.row_budget = share if device.is_host else min(row_budget, DEVICE_ROW_BUDGET)
-        # What a callable returns is copied, for it may belong to somebody.
+        # Restarts need room too, but four threads must be able to work.
+        part = min(row_budget, max(row_budget // 4, 4 * LARGEST_BLOCK), ROW_BUDGET)
+        self.row_budget = part if device.is_host else min(row_budget, DEVICE_ROW_BUDGET)
+        # The result of a callable is copied, because the user may keep it.
         copies = 2 if callable(kernel.function) else 1
         row_bytes = X.shape[0] * itemsize
         self.at_a_time, in_flight = portions(row_bytes, self.row_budget)

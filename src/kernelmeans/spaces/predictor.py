@@ -1,4 +1,4 @@
-"""Fitted centroids that answer for new rows; also the code that makes the training labels."""
+"""Fitted centroids that new rows are compared with; training labels come from the same code."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -14,7 +14,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.engines.threads import available_threads
 from kernelmeans.spaces.kernel_rows import LARGEST_BLOCK, ROW_BUDGET, portions, slices
 
-#: From rows and their K(x, x) to what depends on no centroid, in the form of the predictor.
+#: From rows and their K(x, x) to their embedding: what `_compare` needs, whatever the centroids.
 Embedding = Callable[[Data, Array], Any]
 
 
@@ -37,7 +37,7 @@ class Comparison(NamedTuple):
 
 
 class Predictor(ABC):
-    """k centroids in feature space and what it takes to compare new rows with them.
+    """k centroids in feature space, and all that is needed to compare new rows with them.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def embedding(self) -> Embedding:
-        """What makes of rows, given their K(x, x), what `_compare` takes."""
+        """The function from rows and their K(x, x) to what `_compare` takes."""
 
     @abstractmethod
     def _compare(self, embedded: Any) -> tuple[Array, Array]:
@@ -72,16 +72,16 @@ class Predictor(ABC):
 
     @abstractmethod
     def _moved(self, move: Callable[[Any], Any]) -> None:
-        """Put all large arrays elsewhere."""
+        """Put all large arrays on another device."""
 
     def on(self, device: Device) -> "Predictor":
-        """The same predictor, which compares there; rows and answers stay on the host."""
+        """The same predictor on a device; rows and answers stay on the host."""
         if device.is_host or device.is_same(self.device):
             return self
-        there = copy.copy(self)
-        there.device = device
-        there._moved(device.put)
-        return there
+        moved = copy.copy(self)
+        moved.device = device
+        moved._moved(device.put)
+        return moved
 
     @property
     @abstractmethod
@@ -118,14 +118,14 @@ class Predictor(ABC):
     def compare_blocks(
         self, n: int, embedded: Callable[[slice], Any], keep_distances: bool = False
     ) -> Comparison:
-        """The same for n rows of which blocks are embedded already, as those of a space are.
+        """The same for n rows that are embedded already, as the samples of a space may be.
 
         Parameters
         ----------
         n : int
             Rows.
         embedded : callable
-            Gives what `embedding` makes of a block of rows.
+            From a block to its embedded rows.
         keep_distances : bool, default=False
             Whether all k distances of a row are wanted.
 
@@ -143,7 +143,7 @@ class Predictor(ABC):
             # Without ||phi(x)||^2, on which labels do not depend.
             relative = like(self.norms[:, None], products) - 2 * products
             least = reduce("min", relative, axis=0)
-            # Rows are rounded by where they stand in a block: it is not to choose between equals.
+            # Rounding depends on a row's place in its block, and must not choose between equals.
             level = namespace(relative).maximum(relative, least + self.resolution)
             labels[block] = to_numpy(reduce("argmin", level, axis=0))
             np.maximum(to_numpy(least + squared_norms), 0, out=nearest[block])

@@ -10,7 +10,7 @@ import numpy as np
 from kernelmeans._arrays import double, like, namespace, to_numpy
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans.kernels import CombinedKernel
-from kernelmeans.spaces.base import Space, at_least
+from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
 from kernelmeans.spaces.chunks import Chunks, ClusterChunks, LocalChunks
 from kernelmeans.spaces.predictor import Embedding, Predictor
@@ -18,7 +18,7 @@ from kernelmeans.spaces.step import Moved, Step
 
 
 class WeightRule(ABC):
-    """How kernel weights follow what the sample weights pay in each kernel's space."""
+    """How kernel weights follow the costs in each kernel's space."""
 
     @abstractmethod
     def start(self, n_kernels: int) -> Array:
@@ -33,7 +33,7 @@ class WeightRule(ABC):
         return weights
 
     def penalty(self, weights: Array) -> Array:
-        """What the weights (R, L) add to the objective, shape (R,)."""
+        """Penalty on the weights (R, L) in the objective, shape (R,)."""
         return np.zeros(len(weights))
 
 
@@ -41,7 +41,7 @@ class EntropyRule(WeightRule):
     """Weights on the simplex, held together by their entropy (method of the paper).
 
     Minimises sum_l a_l c_l + lambda sum_l a_l log(L a_l). The paper has no factor L, which adds a
-    constant: with it the penalty is nil for uniform weights and positive for all others.
+    constant: with it the penalty is 0 for uniform weights and positive for all others.
 
     Parameters
     ----------
@@ -80,11 +80,13 @@ class ProductSpace(Space):
     members : sequence of Space
         The spaces, of the same samples and sample weights.
     columns : sequence of slice, ndarray or int
-        What of the second axis of input data is each member's.
+        The columns of X, or parts of its second axis, that belong to each member.
     rule : WeightRule
         How the weights follow the costs.
     factors : ndarray of shape (L,), default=None
         The f_l; ones when None.
+    kernel_weights : ndarray of shape (L,), default=None
+        Kernel weights that new centroids get; those of ``rule.start`` when None.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class ProductSpace(Space):
         columns: Sequence[Columns],
         rule: WeightRule,
         factors: Array | None = None,
+        kernel_weights: Array | None = None,
     ) -> None:
         self.members = tuple(members)
         self.columns = tuple(columns)
@@ -100,18 +103,17 @@ class ProductSpace(Space):
         self.factors = np.ones(len(members)) if factors is None else factors
         self.sample_weight = members[0].sample_weight
         self.device_weight = members[0].device_weight
-        self.engine = members[0].engine
+        self.engine, self.first = members[0].engine, members[0].first
         self.keeps_coefficients = any(member.keeps_coefficients for member in members)
-        self.keeps_rows = all(member.keeps_rows for member in members)
-        self._kernel_weights = rule.start(len(members))
-        # Members that keep coefficients share one sum, the first; the others have their own.
+        start = rule.start(len(members)) if kernel_weights is None else kernel_weights
+        self._kernel_weights = start
+        # Members that keep coefficients have one sum together, the first; others have one each.
         self._owners = [member for member in members if not member.keeps_coefficients]
         self._owners[:0] = [member for member in members if member.keeps_coefficients][:1]
         self._slots = [
             0 if member.keeps_coefficients else self._owners.index(member) for member in members
         ]
-
-        self._on_workers = self._joined()
+        self.chunks = self._joined_chunks()
 
     @property
     def kernel_weights(self) -> Array:
@@ -120,11 +122,10 @@ class ProductSpace(Space):
     def reweighted(self, kernel_weights: Array) -> "ProductSpace":
         space = copy.copy(self)
         space._kernel_weights = kernel_weights
-        space._on_workers = space._joined()
+        space.chunks = space._joined_chunks()
         return space
 
     def multipliers(self, kernel_weights: Array) -> Array:
-        """The a_l f_l of kernel weights (R, L), or what a rule makes of them."""
         return np.asarray(self.rule.multipliers(kernel_weights) * self.factors)
 
     def _norms(self, block: slice) -> Array:
@@ -133,10 +134,14 @@ class ProductSpace(Space):
         together: Array = namespace(norms[0]).stack(norms)
         return together
 
-    def squared_norms(self, block: slice) -> Array:
+    def weighted_norms(self, kernel_weights: Array, block: slice) -> Array:
         norms = self._norms(block)
-        total: Array = like(self.multipliers(self._kernel_weights[None]), norms) @ norms
-        return total[0, ...]
+        weighted: Array = like(self.multipliers(kernel_weights), norms) @ norms
+        return weighted
+
+    def squared_norms(self, block: slice) -> Array:
+        weighted: Array = self.weighted_norms(self._kernel_weights[None], block)[0, ...]
+        return weighted
 
     def products(self, centroids: Centroids, block: slice) -> Array:
         multipliers = like(self.multipliers(centroids.kernel_weights), self.device_weight)
@@ -151,23 +156,9 @@ class ProductSpace(Space):
         assert total is not None
         return total
 
-    def distances(self, centroids: Centroids, block: slice) -> Array:
-        d = self.products(centroids, block)
-        d *= -2
-        d += like(self.norms(centroids)[..., None], d)
-        d += like(self.multipliers(centroids.kernel_weights), d) @ self._norms(block)
-        return at_least(d, self.floor(centroids))
-
-    def norms(self, centroids: Centroids) -> Array:
-        multipliers = self.multipliers(centroids.kernel_weights)
-        norms: Array = np.einsum("lkr,rl->kr", centroids.norms, multipliers)
-        return norms.astype(self.dtype)
-
-    def floor(self, centroids: Centroids) -> Array:
-        floors = np.stack([member.floor(centroids) for member in self.members])
-        multipliers = self.multipliers(centroids.kernel_weights)
-        total: Array = (multipliers.T * floors).sum(axis=0)
-        return np.maximum(total, np.finfo(self.dtype).tiny).astype(self.dtype)
+    @property
+    def floors(self) -> Array:
+        return np.concatenate([member.floors for member in self.members])
 
     @property
     def out_of_reach(self) -> Array:
@@ -177,35 +168,35 @@ class ProductSpace(Space):
         sums = [owner.accumulate(coefficients, block)[0] for owner in self._owners]
         # sum_i c_i ||phi_i||^2 in each space, for the costs of `update`.
         xp = namespace(coefficients)
-        drawn = xp.sum(coefficients, axis=0, dtype=xp.float64)
+        totals = xp.sum(coefficients, axis=0, dtype=xp.float64)
         # No product of matrices, which would round those of equal kernels differently.
-        return *sums, xp.vecdot(drawn[:, None, :], double(self._norms(block)))
+        return *sums, xp.vecdot(totals[:, None, :], double(self._norms(block)))
 
     def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         *sums, moments = partial
-        mine: Sequence[Array | None] = [None] * len(sums) if total is None else total[:-1]
+        before: Sequence[Array | None] = [None] * len(sums) if total is None else total[:-1]
         added = [
             owner.add(None if own is None else (own,), (part,), block)[0]
-            for owner, own, part in zip(self._owners, mine, sums, strict=True)
+            for owner, own, part in zip(self._owners, before, sums, strict=True)
         ]
         return *added, moments if total is None else total[-1] + moments
 
     def update(
         self,
         sums: Sums,
-        mass: Array,
+        cluster_weight: Array,
         old: Centroids | None = None,
         factor: Array | None = None,
         hard: BoolArray | None = None,
     ) -> Centroids:
         *own, moments = sums
-        step = Step.of(self, tuple(own), mass, old, factor, hard)
+        step = Step.of(self, tuple(own), cluster_weight, old, factor, hard)
         moved = self.move(step)
         centroids = step.centroids(moved, self.kernel_weights)
         # c_l = sum_ij v_i w_ij d_ijl at the new centroids needs no distances.
         means = moved.overlaps / (1 if factor is None else factor)
-        relative = np.where(mass > 0, centroids.norms - 2 * means, 0)
-        mean_costs = np.einsum("kr,lkr->rl", mass, relative)
+        relative = np.where(cluster_weight > 0, centroids.norms - 2 * means, 0)
+        mean_costs = np.einsum("kr,lkr->rl", cluster_weight, relative)
         centroids.costs = np.maximum(to_numpy(moments) + mean_costs, 0)
         return centroids
 
@@ -237,20 +228,26 @@ class ProductSpace(Space):
     def _side_by_side(self, parts: Iterable[Centroids]) -> Centroids:
         vectors: list[Array] = []
         norms: list[Array] = []
-        coefficients = mass = None
+        coefficients = cluster_weight = None
         for part in parts:
             vectors += part.vectors
             norms.append(part.norms)
             # The same in every member that has them.
             if coefficients is None:
-                coefficients, mass = part.coefficients, part.mass
+                coefficients, cluster_weight = part.coefficients, part.cluster_weight
         restarts = norms[0].shape[2]
         weights = np.tile(self._kernel_weights, (restarts, 1))
-        return Centroids(tuple(vectors), np.concatenate(norms), weights, coefficients, mass=mass)
+        return Centroids(
+            tuple(vectors),
+            np.concatenate(norms),
+            weights,
+            coefficients,
+            cluster_weight=cluster_weight,
+        )
 
     @property
-    def sample_rows(self) -> int:
-        rows = [member.sample_rows for member in self.members]
+    def subsample_size(self) -> int:
+        rows = [member.subsample_size for member in self.members]
         # All members hold the same samples.
         return self.n_samples if self.n_samples in rows else min(rows)
 
@@ -260,31 +257,25 @@ class ProductSpace(Space):
     def part(self, chunk: slice) -> "ProductSpace":
         return self._of([member.part(chunk) for member in self.members])
 
-    @property
-    def chunks(self) -> Chunks | None:
-        own = [member.chunks for member in self.members]
-        found = [chunks for chunks in own if chunks is not None]
-        if self._on_workers is not None or not found or self.keeps_coefficients:
-            return self._on_workers
-        # Chunks that are small enough for every member.
-        finest = max(found, key=lambda chunks: len(chunks.slices))
-        limits = [chunks.in_flight for chunks in found if chunks.in_flight is not None]
-        return LocalChunks(finest.slices, self.part, self.engine, min(limits, default=None))
-
-    def _joined(self) -> ClusterChunks | None:
-        """The members' chunks side by side on the workers, where all are there."""
-        own = [member.chunks for member in self.members]
-        there = [chunks for chunks in own if isinstance(chunks, ClusterChunks)]
-        if len(there) < len(self.members):
-            return None
-        return there[0].joined(there[1:], _product_of, *self._order)
+    def _of(self, members: Sequence[Space]) -> "ProductSpace":
+        return ProductSpace(members, *self._order)
 
     @property
     def _order(self) -> tuple[Any, ...]:
         return self.columns, self.rule, self.factors, self._kernel_weights
 
-    def _of(self, members: Sequence[Space]) -> "ProductSpace":
-        return _product_of(members, self._order)
+    def _joined_chunks(self) -> Chunks | None:
+        """The members' chunks side by side: on the workers, where all are, or in this process."""
+        found = [member.chunks for member in self.members if member.chunks is not None]
+        on_workers = [chunks for chunks in found if isinstance(chunks, ClusterChunks)]
+        if len(on_workers) == len(self.members):
+            return on_workers[0].joined(on_workers[1:], ProductSpace, *self._order)
+        if not found or self.keeps_coefficients:
+            return None
+        # Chunks that are small enough for every member.
+        finest = max(found, key=lambda chunks: len(chunks.slices))
+        limits = [chunks.in_flight for chunks in found if chunks.in_flight is not None]
+        return LocalChunks(finest.slices, min(limits, default=None))
 
     def traces(self, kernel_weights: Array) -> Trace | None:
         traces = [member.trace for member in self.members if member.trace is not None]
@@ -303,8 +294,12 @@ class ProductSpace(Space):
         multipliers = self.multipliers(centroids.kernel_weights)[0]
         return ProductPredictor(predictors, self.columns, multipliers)
 
-    def embedded(self, block: slice) -> Iterator[Any]:
-        return (member.embedded(block) for member in self.members)
+    @property
+    def embedded(self) -> Callable[[slice], Iterator[Any]] | None:
+        own = [embedded for member in self.members if (embedded := member.embedded) is not None]
+        if len(own) < len(self.members):
+            return None
+        return lambda block: (embedded(block) for embedded in own)
 
     def __sizeof__(self) -> int:
         return sum(member.__sizeof__() for member in self.members)
@@ -315,14 +310,6 @@ class ProductSpace(Space):
         return Memory(sum(resident), max(transient), sum(per_restart))
 
 
-def _product_of(members: Sequence[Space], order: tuple[Any, ...]) -> ProductSpace:
-    """Members of the same samples side by side."""
-    *arguments, kernel_weights = order
-    space = ProductSpace(members, *arguments)
-    space.first = members[0].first
-    return space.reweighted(kernel_weights)
-
-
 class ProductPredictor(Predictor):
     """Centroids in several spaces.
 
@@ -331,7 +318,7 @@ class ProductPredictor(Predictor):
     members : list of Predictor
         The centroids in each space.
     columns : list of slice, ndarray or int
-        What of the second axis of input data is each member's.
+        The columns of X, or parts of its second axis, that belong to each member.
     multipliers : ndarray of shape (L,)
         Of the squared distances.
     """
@@ -365,9 +352,9 @@ class ProductPredictor(Predictor):
         squared_norms: Any = 0
         for member, own, multiplier in zip(self.members, embedded, self.multipliers, strict=True):
             factor = float(multiplier)
-            theirs = member._compare(own)
-            products = products + factor * theirs[0]
-            squared_norms = squared_norms + factor * theirs[1]
+            its_products, its_norms = member._compare(own)
+            products = products + factor * its_products
+            squared_norms = squared_norms + factor * its_norms
         return products, squared_norms
 
     def _moved(self, move: Callable[[Any], Any]) -> None:

@@ -1,4 +1,4 @@
-"""Features of rows that are read, and made, whenever they are needed."""
+"""Features that are computed whenever they are needed, of rows that are read then."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ import scipy.sparse
 from kernelmeans._arrays import double, namespace, reduce, to_device_of
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.engines.cluster import Cluster, packed, unpacked, upright
+from kernelmeans.engines.cluster import Cluster, aligned, packed, unpacked
 from kernelmeans.kernels import check_finite, check_range
 from kernelmeans.lowrank import FeatureMap
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import PartialSum, Trace
-from kernelmeans.spaces.chunks import ClusterChunks
+from kernelmeans.spaces.chunks import ClusterChunks, LocalChunks
 from kernelmeans.spaces.features import Features, FeatureSpace, HeldFeatures
 
 
@@ -26,18 +26,11 @@ class StreamedFeatures(Features):
     features : FeatureMap
         From rows to features.
     rows : Data
-        What slices and indices select rows from: an array, or rows on disk.
-    slices : sequence of slice
-        Rows that are read together.
-    in_flight : int or None
-        How many of those may be open at once without breaking the memory budget.
+        An array, or rows on disk.
     """
 
-    def __init__(
-        self, features: FeatureMap, rows: Data, slices: Sequence[slice], in_flight: int | None
-    ) -> None:
+    def __init__(self, features: FeatureMap, rows: Data) -> None:
         self.features, self.rows = features, rows
-        self.slices, self.in_flight = list(slices), in_flight
         self.raw = features.whitening is not None
         self.width = int(features.origin.shape[0])
         self.checks_rows = False
@@ -50,7 +43,7 @@ class StreamedFeatures(Features):
 
 
 def stream(
-    sample: FeatureSpace,
+    subsample: FeatureSpace,
     rows: Data,
     slices: Sequence[slice],
     sample_weight: Array,
@@ -60,10 +53,10 @@ def stream(
 
     Parameters
     ----------
-    sample : FeatureSpace
-        A draw of the samples; its features are those of the space.
+    subsample : FeatureSpace
+        A subsample; its feature map is that of the space.
     rows : Data
-        What slices and indices select rows from: an array, or rows on disk.
+        An array, or rows on disk.
     slices : sequence of slice
         Rows that are read together.
     sample_weight : ndarray of shape (n_samples,)
@@ -76,8 +69,9 @@ def stream(
     ValueError
         If rows or features are not finite.
     """
-    source = StreamedFeatures(sample.features, rows, slices, in_flight)
-    space = FeatureSpace(sample.features, source, sample_weight, sample.engine, sample)
+    source = StreamedFeatures(subsample.features, rows)
+    space = FeatureSpace(subsample.features, source, sample_weight, subsample.engine, subsample)
+    space.chunks = LocalChunks(slices, in_flight)
     source.checks_rows = True
     _survey(space)
     source.checks_rows = False
@@ -85,13 +79,13 @@ def stream(
 
 
 def stream_on_cluster(
-    sample: FeatureSpace, rows: DaskRows, sample_weight: Array, cluster: Cluster, held: bool
+    subsample: FeatureSpace, rows: DaskRows, sample_weight: Array, cluster: Cluster, held: bool
 ) -> FeatureSpace:
     """The space of a Dask collection, whose chunks stay on the workers.
 
     Parameters
     ----------
-    sample, rows, sample_weight
+    subsample, rows, sample_weight
         As above.
     cluster : Cluster
         The workers.
@@ -106,15 +100,15 @@ def stream_on_cluster(
     from dask.delayed import delayed
 
     slices = rows.blocks()
-    source = StreamedFeatures(sample.features, rows, slices, None)
-    space = FeatureSpace(sample.features, source, sample_weight, sample.engine, sample)
-    # On its way once, however often features are computed.
-    reference = cluster.task(bytes, packed(sample.features, sample.magnitude))
+    source = StreamedFeatures(subsample.features, rows)
+    space = FeatureSpace(subsample.features, source, sample_weight, subsample.engine, subsample)
+    # A task of its own, so that it travels once, however often features are computed.
+    reference = cluster.task(bytes, packed(subsample.features, subsample.magnitude))
     tasks = [
         delayed(_space_of_chunk)(reference, own, _equal_or_all(sample_weight[chunk]), chunk.start)
         for own, chunk in zip(rows.delayed_blocks(), slices, strict=True)
     ]
-    source.on_workers = ClusterChunks(slices, cluster, cluster.started(tasks) if held else tasks)
+    space.chunks = ClusterChunks(slices, cluster, cluster.started(tasks) if held else tasks)
     _survey(space)
     return space
 
@@ -129,7 +123,7 @@ def features_of(features: FeatureMap, rows: Data) -> HeldFeatures:
         if raw_differs:
             raw -= features.origin
         else:
-            # They may be the rows themselves, which are the user's.
+            # Raw features may be the user's rows themselves.
             raw = raw - features.origin
         return HeldFeatures(raw, features.squared_norms(raw, diagonal), raw_differs)
 
@@ -156,20 +150,20 @@ def _space_of_chunk(
     features, magnitude = unpacked(reference)
     check_rows(rows, first)
     with Threads(1):
-        source = features_of(features, upright(rows))
-    space = FeatureSpace(features, source, weight)
+        source = features_of(features, aligned(rows))
+        space = FeatureSpace(features, source, weight, Threads(1))
     space.first, space.magnitude = first, magnitude
     return space
 
 
 def _equal_or_all(sample_weight: Array) -> Array:
-    """One number for equal weights, which then take no room on their way."""
+    """The weights, or a single one where all are equal: less to send."""
     equal = (sample_weight == sample_weight[0]).all()
     return np.ascontiguousarray(sample_weight[:1] if equal else sample_weight)
 
 
 def _survey(space: FeatureSpace) -> None:
-    """Look at all rows once: whether they are finite, how large, and what their residuals are."""
+    """Read all rows once: refuse those that are not finite, and find their size and residuals."""
     weight, norms, total, residual = space.reduce(_survey_block, (1, 1)).sums
     kernel = space.features.kernel
     check_finite(kernel, norms)
@@ -186,7 +180,7 @@ def _survey_block(space: Space, block: slice) -> PartialSum:
     found = space.source.take(block)
     raw, norms = found.Z, found.squared_norms
     xp = namespace(v)
-    # What is not finite is refused afterwards, with a message of its own.
+    # Values that are not finite are refused afterwards.
     with np.errstate(all="ignore"):
         residual = features.residual(features.coordinates(raw), norms)
         residual = xp.maximum(residual, xp.zeros_like(norms))
