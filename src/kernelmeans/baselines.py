@@ -1,4 +1,4 @@
-"""Methods that kernel power k-means is compared with, as other rules for the same driver."""
+"""Other methods, for comparison with kernel power k-means. They use the same solver."""
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
@@ -17,12 +17,12 @@ from kernelmeans.spaces import Space, WeightRule
 
 __all__ = ["MKKM", "RKKM", "RMKKM"]
 
-#: Least cost of a kernel relative to the dearest one: its reciprocal must be finite.
+#: Lowest cost of a kernel relative to the highest one: its reciprocal must be finite.
 LEAST_COST = 1e-12
 
 
 def _positive(costs: Array) -> Array:
-    """Costs (R, L) held above zero."""
+    """Costs (R, L), relative to the highest one and above zero."""
     largest = np.maximum(costs.max(axis=1, keepdims=True), np.finfo(float).tiny)
     return np.asarray(np.maximum(costs / largest, LEAST_COST))
 
@@ -76,10 +76,10 @@ class MKKM(SeveralKernelsClusterer):
     Minimises sum_i sum_l a_l^2 d_l(i, c(i)) over clusters and weights a on the simplex. Each turn
     moves the centroids, then the weights a_l = (1 / b_l) / sum_t (1 / b_t), with b_l the cost in
     kernel l, then assigns samples to clusters; none of these raises the objective. A cluster that
-    gets empty stays empty, as in the published program: fewer than n_clusters may be found, with
-    a warning.
+    becomes empty stays empty, as in the published program. Then fewer than n_clusters are found,
+    with a warning.
 
-    Here to compare `MultiKernelPowerKMeans` with.
+    It is here for comparison with `MultiKernelPowerKMeans`.
 
     Parameters
     ----------
@@ -87,44 +87,48 @@ class MKKM(SeveralKernelsClusterer):
         Number of clusters k.
     kernels : {"neighbors", "widths", "du2015", "precomputed"} or list, default="widths"
         The kernels: a family, kernel matrices, or a list of kernels and the columns that each of
-        them sees. The families are ``"neighbors"``, two heat kernels on graphs of nearest
-        neighbours (`kernelmeans.heat.neighbor_family`), ``"widths"``, five rbf kernels around the
-        root mean square width (`kernelmeans.kernels.width_family`), and ``"du2015"``, twelve
-        kernels (`kernelmeans.kernels.du2015_family`). With ``"precomputed"`` X is a stack of kernel
-        matrices, shape (L, n, n), which cannot be cross-validated. Items of a list are a kernel or
-        a family by name, a callable of two matrices, or ``dict(kernel=, gamma=, degree=, coef0=,
-        kernel_params=, n_neighbors=, t=, metric=)``, the parameters of `KernelPowerKMeans` (the
-        family ``"neighbors"`` takes ``metric`` too); or a pair of one of these and columns of X:
+        them sees. The family ``"neighbors"`` holds two heat kernels on graphs of nearest neighbours
+        (`kernelmeans.heat.neighbor_family`), ``"widths"`` five rbf kernels around the root mean
+        square width (`kernelmeans.kernels.width_family`), and ``"du2015"`` twelve kernels
+        (`kernelmeans.kernels.du2015_family`). With ``"precomputed"`` X is a stack of kernel
+        matrices, shape (L, n, n), which cannot be cross-validated. An item of a list is the name of
+        a kernel or family, a callable of two matrices, or a dict with the keys ``kernel``,
+        ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t`` and ``metric``,
+        which are the parameters of `KernelPowerKMeans`. A family takes no parameters, except
+        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X:
         names, indices, a mask, a slice or a callable, as in scikit-learn's ColumnTransformer.
-        Columns that no item names are ignored; in a table they may hold anything.
+        Columns without an item are ignored, and in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default=None
-        How kernels are put on one scale, so that their units do not decide their weights.
-        ``"unit-variance"`` divides by the kernel variance: the mean squared distance from the mean
-        becomes 1. ``"cosine"`` normalizes to K(x, x) = 1. ``"min-max"`` does that and stretches
-        values to lie between 0 and 1, as the paper does. None leaves kernels as they are. The scale
-        is learned in fit and applied in predict.
-        By default kernels are not scaled, as published.
+        Common scale of the kernels, so that their units do not decide their weights.
+        ``"unit-variance"`` divides each kernel by its variance, so that the mean squared distance
+        from the mean is 1. ``"cosine"`` normalizes each kernel to k(x, x) = 1. ``"min-max"`` also
+        stretches the values to lie between 0 and 1, as in the paper. None leaves kernels as they
+        are. The scale is learned in fit and used in predict. By default kernels are not scaled, as
+        published.
     init : {"random-partition", "k-means++", "random"}, array-like or callable, \
 default="random-partition"
-        A random cluster for every sample, as published; ``"k-means++"``, greedy k-means++ in the
-        combined feature space; ``"random"`` samples; row indices of shape (k,) or (n_init, k);
-        starting weights of shape (n_samples, k); coordinates of shape (k, n_features), not for
-        precomputed kernels; or a callable ``init(X, n_clusters, random_state)`` that returns one of
-        these. Integers are indices. A start from weights also gives the first kernel weights;
-        others begin with equal ones.
+        Starting centroids. ``"random-partition"`` gives each sample a random cluster, as published;
+        ``"k-means++"`` is greedy k-means++ in the combined feature space; ``"random"`` chooses
+        random samples. An array of integers holds row indices, of shape (k,) or (n_init, k). An
+        array of floats holds starting weights of shape (n_samples, k), or coordinates of shape
+        (k, n_features), which precomputed kernels do not have. A callable
+        ``init(X, n_clusters, random_state)`` returns such an array. Starting weights and random
+        partitions also decide the first kernel weights; other starts begin with equal ones.
     n_init : "auto" or int, default="auto"
-        Restarts, of which the one of least objective is kept. ``"auto"``: 1 for k-means++ and given
-        starts, else 10.
+        Number of restarts, of which the one of lowest objective is kept. ``"auto"`` is 1 for
+        k-means++ and given starts, and 10 otherwise.
     max_iter : int, default=100
-        Most turns.
+        Maximum number of turns.
     tol : float, default=1e-5
         Relative change of the objective that ends a run.
     memory_budget : int, str or None, default=None
-        Memory to take, in bytes or as ``"4GB"``; by default 80 % of all memory, free or not. A
-        kernel matrix and centroids beyond it, or beyond what is free by then, are refused before
-        they are computed; restarts are run in batches that fit.
+        Memory for the fit, in bytes or as a text such as ``"4GB"``. None is 80 % of all memory,
+        free or not. Kernel matrices that do not fit into the budget together with the centroids are
+        refused before they are computed. Without a budget, so are those that do not fit into the
+        free memory. Restarts run in batches that fit.
     cache_kernel : bool, default=True
-        Whether kernel matrices are kept in memory, or their rows are computed again at each step.
+        Whether the kernel matrices are kept in memory. If False, their rows are recomputed in each
+        step.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -133,42 +137,44 @@ default="random-partition"
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``.
     inertia_ : float
-        The objective at the end; equal to ``-score(X)``.
+        Objective at the end; equal to ``-score(X)``.
     objective_history_ : ndarray of shape (n_iter,)
-        The objective with which each turn began.
+        Objective at the beginning of each turn.
     power_history_ : ndarray of shape (n_iter,)
-        -inf: all steps are hard.
+        -inf for each turn, because all steps are hard.
     n_iter_ : int
-        Turns of the best restart.
+        Number of turns of the best restart.
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
-        1 for the cluster of a row, 0 for the others. None where they would take more than a quarter
-        of the memory budget.
+        1 for the cluster of a row, 0 for the others. None if they would take more than a quarter of
+        the memory budget.
     kernel_weights_ : ndarray of shape (L,)
-        Weight of each kernel, which sum to 1. A kernel that is constant on the data gets 0.
+        Weight of each kernel; they sum to 1. A kernel that is constant on the data gets 0.
     kernel_weights_history_ : ndarray of shape (n_iter, L)
-        The weights with which each turn began.
+        Kernel weights at the beginning of each turn.
     kernel_factors_ : ndarray of shape (L,)
-        By which ``kernel_scaling`` multiplies squared distances.
+        Factors by which ``kernel_scaling`` multiplies squared distances.
     kernels_ : list of L kernelmeans.kernels.Kernel
-        The kernels with their parameters settled; heat kernels have ``eigenvalues`` and
-        ``n_pieces`` of their graphs too.
+        The kernels with their parameters settled. Heat kernels also have ``eigenvalues`` and
+        ``n_pieces`` of their graphs.
     kernel_ : kernelmeans.kernels.CombinedKernel
-        The combined kernel as a function of two matrices of rows, constant kernels left out.
+        The combined kernel without constant kernels, a function of two matrices of rows.
     approximation_, approximation_reason_ : list of L str
-        How each kernel was held (``"exact"``, ``"blocked"``: rows recomputed, or ``"explicit"``: an
-        inner product of the rows), and why.
+        How each kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
+        rows that are recomputed in each step, and ``"explicit"`` are features whose inner product
+        is the kernel.
     approximation_error_ : float or None
-        0; None where a kernel is seen to be indefinite.
+        0. None if a kernel turns out not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
-        The cost of ``labels_`` under the exact kernels and these weights, about the means of the
-        clusters, lies between them; ``inertia_`` twice for exact kernels, None as above.
+        Lower and upper bound of the cost of ``labels_`` under the exact kernels and these weights,
+        if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.
+        None if ``approximation_error_`` is None.
     result_ : kernelmeans.solver.Result
-        Labels, costs and histories of all restarts, and why each ended
+        Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features seen in fit, where X had them.
+        Names of features seen in fit, if X has names.
 
     References
     ----------
@@ -226,12 +232,12 @@ class RKKM(OneKernelClusterer):
 
     Minimises sum_i sqrt(d(i, c(i))). Each turn weighs every sample by 1 / (2 sqrt(d)), d its
     squared distance to its own centroid, moves the centroids to the weighted means, and assigns
-    samples to clusters; none of these raises the objective. Only the first turn weighs all samples
-    alike, because a start on one would hold its centroid there; it may raise it. A cluster that
-    gets empty is put on the costliest sample, which does not raise the objective either. Distances
-    are held above rounding noise.
+    samples to clusters; none of these raises the objective. The first turn uses equal weights,
+    because a centroid that starts at a sample would never leave it otherwise; this turn may raise
+    the objective. An empty cluster moves to the sample with the highest cost, which cannot raise
+    the objective. Distances are kept above rounding noise.
 
-    Here to compare `KernelPowerKMeans` with.
+    It is here for comparison with `KernelPowerKMeans`.
 
     Parameters
     ----------
@@ -239,23 +245,24 @@ class RKKM(OneKernelClusterer):
         Number of clusters k.
     kernel : {"heat", "rbf", "laplacian", "poly", "cosine", "linear", "sigmoid", "geodesic", \
 "graph", "precomputed"} or callable, default="rbf"
-        How alike two rows are: ``"heat"`` finds clusters of any shape, ``"rbf"`` round ones.
+        Similarity of two rows: ``"heat"`` finds clusters of any shape, ``"rbf"`` round ones.
         ``"heat"`` is the heat kernel of the graph of nearest neighbours
-        (`kernelmeans.heat.HeatKernel`), and ``"graph"`` the same where X itself is the graph, a
-        symmetric matrix of edges (`kernelmeans.heat.GraphKernel`). ``"rbf"`` is the paper's
-        Gaussian; ``"laplacian"``, ``"poly"``, ``"cosine"``, ``"linear"`` and ``"sigmoid"`` are
-        scikit-learn's; ``"geodesic"`` is `kernelmeans.kernels.geodesic_kernel`. With
-        ``"precomputed"`` X is the kernel matrix. A callable takes two matrices of rows and returns
-        the kernel between them; it is called from several threads. A callable, ``"sigmoid"`` or
-        ``"precomputed"`` kernel that is not positive semi-definite brings a warning with the size
-        of the violation. Parameters that the kernel does not have bring a warning too.
-        Costs compare only where the kernels are the same: the default of `KernelPowerKMeans` is
-        ``"heat"``.
+        (`kernelmeans.heat.HeatKernel`). ``"graph"`` is the same kernel where X itself is the graph,
+        a symmetric matrix of edges (`kernelmeans.heat.GraphKernel`). ``"rbf"`` is the Gaussian
+        kernel of the paper. ``"laplacian"``, ``"poly"``, ``"cosine"``, ``"linear"`` and
+        ``"sigmoid"`` are kernels of scikit-learn. ``"geodesic"`` is
+        `kernelmeans.kernels.geodesic_kernel`. With ``"precomputed"`` X is the kernel matrix. A
+        callable takes two matrices of rows and returns the kernel values between them; it is called
+        from several threads. A callable, ``"sigmoid"`` or ``"precomputed"`` kernel that is not
+        positive semi-definite causes a warning with the size of the violation. A parameter that the
+        kernel does not have causes a warning too. Only costs under the same kernel can be compared,
+        and the default of `KernelPowerKMeans` is ``"heat"``.
     gamma : {"rms", "median", "scale"} or float, default="rms"
-        Width, where the kernel has one. ``"rms"``: the paper's 1 / (2 sigma^2) for rbf, sigma the
-        root mean square distance of two rows; 1 / n_features for laplacian, poly and sigmoid; 0.5
-        for geodesic. ``"median"``: sigma the median distance of a seeded sample. ``"scale"``:
-        1 / (n_features * X.var()). Rows count by their weights.
+        Width of the kernel, if it has one. ``"rms"`` is 1 / (2 sigma^2) for rbf, as in the paper,
+        where sigma is the root mean square distance between rows; 1 / n_features for laplacian,
+        poly and sigmoid; and 0.5 for geodesic. With ``"median"`` sigma is the median distance in a
+        random subsample. ``"scale"`` is 1 / (n_features * X.var()). Rows count by their sample
+        weights.
     degree : float, default=3
         Degree of the poly kernel.
     coef0 : float, default=1
@@ -263,35 +270,36 @@ class RKKM(OneKernelClusterer):
     kernel_params : dict, default=None
         Keyword arguments for a callable kernel.
     n_neighbors : "auto" or int, default="auto"
-        Neighbours of a row in the graph of the heat kernel, itself included. ``"auto"``:
-        1 + log2(n_samples / n_clusters), rounded; twice that where the graph would be in more
-        pieces than clusters.
+        Number of neighbours of a row in the graph of the heat kernel, the row itself included.
+        ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. It is twice that if the graph would
+        have more large pieces than there are clusters.
     t : "auto" or float, default="auto"
-        Time of the heat and graph kernels; ``"auto"`` is that at which heat has mixed within as
-        many groups of rows as there are clusters, and has hardly flowed between them.
+        Time of the heat and graph kernels. ``"auto"`` is the time at which heat has mixed within as
+        many groups of rows as there are clusters, and has hardly flowed between the groups.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        What the heat kernel's neighbours are near in. ``"precomputed"``: X is a sparse matrix of
-        distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes it. The graph
-        kernel takes neither this nor ``n_neighbors``.
+        Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
+        sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
+        it. The graph kernel uses neither ``metric`` nor ``n_neighbors``.
     init : {"k-means++", "random"}, array-like or callable, default="random"
-        Starting centroids; published with ``"random"`` samples. ``"k-means++"`` is greedy k-means++
-        in feature space. Or row indices of shape (k,) or (n_init, k); starting weights of shape
-        (n_samples, k); coordinates of shape (k, n_features), not for precomputed kernels; or a
-        callable ``init(X, n_clusters, random_state)`` that returns one of these. Integers are
-        indices.
+        Starting centroids. The publication uses ``"random"`` samples; ``"k-means++"`` is greedy
+        k-means++ in the feature space. An array of integers holds row indices, of shape (k,) or
+        (n_init, k). An array of floats holds starting weights of shape (n_samples, k), or
+        coordinates of shape (k, n_features), which precomputed kernels do not have. A callable
+        ``init(X, n_clusters, random_state)`` returns such an array.
     n_init : "auto" or int, default="auto"
-        Restarts, of which the one of least objective is kept. ``"auto"``: 1 for k-means++ and given
-        starts, else 10.
+        Number of restarts, of which the one of lowest objective is kept. ``"auto"`` is 1 for
+        k-means++ and given starts, and 10 otherwise.
     max_iter : int, default=100
-        Most turns.
+        Maximum number of turns.
     tol : float, default=1e-5
         Relative change of the objective that ends a run.
     memory_budget : int, str or None, default=None
-        Memory to take, in bytes or as ``"4GB"``; by default 80 % of all memory, free or not. A
-        kernel matrix and centroids beyond it, or beyond what is free by then, are refused before
-        they are computed; restarts are run in batches that fit.
+        Memory for the fit, in bytes or as a text such as ``"4GB"``. None is 80 % of all memory,
+        free or not. A kernel matrix that does not fit into the budget together with the centroids
+        is refused before it is computed. Without a budget, so is one that does not fit into the
+        free memory. Restarts run in batches that fit.
     cache_kernel : bool, default=True
-        Whether kernel matrices are kept in memory, or their rows are computed again at each step.
+        Whether the kernel matrix is kept in memory. If False, its rows are recomputed in each step.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -300,44 +308,48 @@ class RKKM(OneKernelClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``.
     inertia_ : float
-        Weighted sum of squared distances to the nearest centroid; equal to ``-score(X)``. Not the
-        objective, which sums their roots.
+        Cost: the weighted sum of squared distances to the nearest centroid; equal to ``-score(X)``.
+        It is not the objective, which sums the distances themselves.
     objective_history_ : ndarray of shape (n_iter,)
-        The objective with which each turn began.
+        Objective at the beginning of each turn.
     power_history_ : ndarray of shape (n_iter,)
-        -inf: all steps are hard.
+        -inf for each turn, because all steps are hard.
     n_iter_ : int
-        Turns of the best restart.
+        Number of turns of the best restart.
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
-        1 for the cluster of a row, 0 for the others. None where they would take more than a quarter
-        of the memory budget.
+        1 for the cluster of a row, 0 for the others. None if they would take more than a quarter of
+        the memory budget.
     kernel_ : kernelmeans.kernels.Kernel
         The kernel with its parameters settled, a function of two matrices of rows.
     gamma_ : float or None
-        Width used, where the kernel has one.
+        Width of the kernel, if it has one.
     n_neighbors_, t_ : int and float, or None
-        Neighbours of the heat kernel, and time of the heat and graph kernels; None for others.
+        Number of neighbours of the heat kernel, and time of the heat and graph kernels; None for
+        other kernels.
     eigenvalues_ : ndarray of shape (r,) or None
-        Eigenvalues of its graph, one for each feature, in descending order.
+        Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
+        order; None for other kernels.
     n_pieces_ : int or None
-        Connected components of its graph. Where they outnumber the clusters, or hold fewer rows
-        than a twentieth of the mean cluster, they join what is nearest to them; of a graph that is
-        given they are one group, with a warning.
+        Number of pieces (connected components) of that graph. Pieces that outnumber the clusters,
+        or hold fewer rows than a twentieth of the mean cluster, are joined to the nearest pieces.
+        In a graph that is given they become one group, with a warning.
     approximation_, approximation_reason_ : str
-        How the kernel was held (``"exact"``, ``"blocked"``: rows recomputed, or ``"explicit"``: an
-        inner product of the rows), and why.
+        How the kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
+        rows that are recomputed in each step, and ``"explicit"`` are features whose inner product
+        is the kernel.
     approximation_error_ : float or None
-        0; None where the kernel is seen to be indefinite.
+        0. None if the kernel turns out not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
-        The kernel k-means cost of ``labels_`` under the exact kernel, about the means of the
-        clusters, lies between them; ``inertia_`` twice for an exact kernel, None as above.
+        Lower and upper bound of the cost of ``labels_`` under the exact kernel, if the centroids
+        are the means of the clusters. Both are ``inertia_`` for an exact kernel. None if
+        ``approximation_error_`` is None.
     result_ : kernelmeans.solver.Result
-        Labels, costs and histories of all restarts, and why each ended
+        Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features seen in fit, where X had them.
+        Names of features seen in fit, if X has names.
 
     References
     ----------
@@ -401,14 +413,15 @@ class RMKKM(SeveralKernelsClusterer):
     Each turn weighs every sample by 1 / (2 sqrt(D)), D its distance to its own centroid, moves the
     centroids, then the weights a_l = h_l^(1/(g-1)) / (sum_t h_t^(g/(g-1)))^(1/g), with h_l the
     weighted cost in kernel l, then assigns samples to clusters; none of these raises the
-    objective. Only the first turn weighs all samples alike, because a start on one would hold its
-    centroid there; it may raise it. A cluster that gets empty is put on the costliest sample, which
-    does not raise the objective either. Distances are held above rounding noise.
+    objective. The first turn uses equal weights, because a centroid that starts at a sample would
+    never leave it otherwise; this turn may raise the objective. An empty cluster moves to the
+    sample with the highest cost, which cannot raise the objective. Distances are kept above
+    rounding noise.
 
-    The authors' program solves robust kernel k-means anew, from ten starts, after each change of
-    the weights, which is slower; this one takes one turn of each.
+    After each change of the kernel weights, the authors' program solves robust kernel k-means
+    again from ten starts, which is slower. This estimator takes one turn of each.
 
-    Here to compare `MultiKernelPowerKMeans` with.
+    It is here for comparison with `MultiKernelPowerKMeans`.
 
     Parameters
     ----------
@@ -416,45 +429,49 @@ class RMKKM(SeveralKernelsClusterer):
         Number of clusters k.
     kernels : {"neighbors", "widths", "du2015", "precomputed"} or list, default="widths"
         The kernels: a family, kernel matrices, or a list of kernels and the columns that each of
-        them sees. The families are ``"neighbors"``, two heat kernels on graphs of nearest
-        neighbours (`kernelmeans.heat.neighbor_family`), ``"widths"``, five rbf kernels around the
-        root mean square width (`kernelmeans.kernels.width_family`), and ``"du2015"``, twelve
-        kernels (`kernelmeans.kernels.du2015_family`). With ``"precomputed"`` X is a stack of kernel
-        matrices, shape (L, n, n), which cannot be cross-validated. Items of a list are a kernel or
-        a family by name, a callable of two matrices, or ``dict(kernel=, gamma=, degree=, coef0=,
-        kernel_params=, n_neighbors=, t=, metric=)``, the parameters of `KernelPowerKMeans` (the
-        family ``"neighbors"`` takes ``metric`` too); or a pair of one of these and columns of X:
+        them sees. The family ``"neighbors"`` holds two heat kernels on graphs of nearest neighbours
+        (`kernelmeans.heat.neighbor_family`), ``"widths"`` five rbf kernels around the root mean
+        square width (`kernelmeans.kernels.width_family`), and ``"du2015"`` twelve kernels
+        (`kernelmeans.kernels.du2015_family`). With ``"precomputed"`` X is a stack of kernel
+        matrices, shape (L, n, n), which cannot be cross-validated. An item of a list is the name of
+        a kernel or family, a callable of two matrices, or a dict with the keys ``kernel``,
+        ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t`` and ``metric``,
+        which are the parameters of `KernelPowerKMeans`. A family takes no parameters, except
+        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X:
         names, indices, a mask, a slice or a callable, as in scikit-learn's ColumnTransformer.
-        Columns that no item names are ignored; in a table they may hold anything.
+        Columns without an item are ignored, and in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default=None
-        How kernels are put on one scale, so that their units do not decide their weights.
-        ``"unit-variance"`` divides by the kernel variance: the mean squared distance from the mean
-        becomes 1. ``"cosine"`` normalizes to K(x, x) = 1. ``"min-max"`` does that and stretches
-        values to lie between 0 and 1, as the paper does. None leaves kernels as they are. The scale
-        is learned in fit and applied in predict.
-        By default kernels are not scaled, as published.
+        Common scale of the kernels, so that their units do not decide their weights.
+        ``"unit-variance"`` divides each kernel by its variance, so that the mean squared distance
+        from the mean is 1. ``"cosine"`` normalizes each kernel to k(x, x) = 1. ``"min-max"`` also
+        stretches the values to lie between 0 and 1, as in the paper. None leaves kernels as they
+        are. The scale is learned in fit and used in predict. By default kernels are not scaled, as
+        published.
     exponent : float, default=0.4
-        The g, from 0.05 to below 1. Near 0 kernel weights are nearly the reciprocals of the costs,
-        near 1 one kernel takes all. The publication names 0.3, but its figures are those of 0.4.
+        The exponent g, from 0.05 to below 1. Near 0 kernel weights are nearly the reciprocals of
+        the costs, near 1 one kernel gets all weight. The publication names 0.3, but its figures
+        belong to 0.4.
     init : {"k-means++", "random"}, array-like or callable, default="random"
-        Starting centroids; published with ``"random"`` samples. ``"k-means++"`` is greedy k-means++
-        in feature space. Or row indices of shape (k,) or (n_init, k); starting weights of shape
-        (n_samples, k); coordinates of shape (k, n_features), not for precomputed kernels; or a
-        callable ``init(X, n_clusters, random_state)`` that returns one of these. Integers are
-        indices.
+        Starting centroids. The publication uses ``"random"`` samples; ``"k-means++"`` is greedy
+        k-means++ in the feature space. An array of integers holds row indices, of shape (k,) or
+        (n_init, k). An array of floats holds starting weights of shape (n_samples, k), or
+        coordinates of shape (k, n_features), which precomputed kernels do not have. A callable
+        ``init(X, n_clusters, random_state)`` returns such an array.
     n_init : "auto" or int, default="auto"
-        Restarts, of which the one of least objective is kept. ``"auto"``: 1 for k-means++ and given
-        starts, else 10.
+        Number of restarts, of which the one of lowest objective is kept. ``"auto"`` is 1 for
+        k-means++ and given starts, and 10 otherwise.
     max_iter : int, default=100
-        Most turns.
+        Maximum number of turns.
     tol : float, default=1e-5
         Relative change of the objective that ends a run.
     memory_budget : int, str or None, default=None
-        Memory to take, in bytes or as ``"4GB"``; by default 80 % of all memory, free or not. A
-        kernel matrix and centroids beyond it, or beyond what is free by then, are refused before
-        they are computed; restarts are run in batches that fit.
+        Memory for the fit, in bytes or as a text such as ``"4GB"``. None is 80 % of all memory,
+        free or not. Kernel matrices that do not fit into the budget together with the centroids are
+        refused before they are computed. Without a budget, so are those that do not fit into the
+        free memory. Restarts run in batches that fit.
     cache_kernel : bool, default=True
-        Whether kernel matrices are kept in memory, or their rows are computed again at each step.
+        Whether the kernel matrices are kept in memory. If False, their rows are recomputed in each
+        step.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -463,44 +480,46 @@ class RMKKM(SeveralKernelsClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``.
     inertia_ : float
-        Weighted sum of squared distances sum_l a_l d_l to the nearest centroid; equal to
-        ``-score(X)``. Not the objective, which sums their roots.
+        Cost: the weighted sum of squared distances sum_l a_l d_l to the nearest centroid; equal to
+        ``-score(X)``. It is not the objective, which sums their roots.
     objective_history_ : ndarray of shape (n_iter,)
-        The objective with which each turn began.
+        Objective at the beginning of each turn.
     power_history_ : ndarray of shape (n_iter,)
-        -inf: all steps are hard.
+        -inf for each turn, because all steps are hard.
     n_iter_ : int
-        Turns of the best restart.
+        Number of turns of the best restart.
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
-        1 for the cluster of a row, 0 for the others. None where they would take more than a quarter
-        of the memory budget.
+        1 for the cluster of a row, 0 for the others. None if they would take more than a quarter of
+        the memory budget.
     kernel_weights_ : ndarray of shape (L,)
-        The a_l; their powers ``kernel_weights_ ** exponent`` sum to 1. A kernel that is constant on
-        the data gets 0.
+        The kernel weights a_l; their powers ``kernel_weights_ ** exponent`` sum to 1. A kernel that
+        is constant on the data gets 0.
     kernel_weights_history_ : ndarray of shape (n_iter, L)
-        The weights with which each turn began.
+        Kernel weights at the beginning of each turn.
     kernel_factors_ : ndarray of shape (L,)
-        By which ``kernel_scaling`` multiplies squared distances.
+        Factors by which ``kernel_scaling`` multiplies squared distances.
     kernels_ : list of L kernelmeans.kernels.Kernel
-        The kernels with their parameters settled; heat kernels have ``eigenvalues`` and
-        ``n_pieces`` of their graphs too.
+        The kernels with their parameters settled. Heat kernels also have ``eigenvalues`` and
+        ``n_pieces`` of their graphs.
     kernel_ : kernelmeans.kernels.CombinedKernel
-        The combined kernel as a function of two matrices of rows, constant kernels left out.
+        The combined kernel without constant kernels, a function of two matrices of rows.
     approximation_, approximation_reason_ : list of L str
-        How each kernel was held (``"exact"``, ``"blocked"``: rows recomputed, or ``"explicit"``: an
-        inner product of the rows), and why.
+        How each kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
+        rows that are recomputed in each step, and ``"explicit"`` are features whose inner product
+        is the kernel.
     approximation_error_ : float or None
-        0; None where a kernel is seen to be indefinite.
+        0. None if a kernel turns out not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
-        The cost of ``labels_`` under the exact kernels and these weights, about the means of the
-        clusters, lies between them; ``inertia_`` twice for exact kernels, None as above.
+        Lower and upper bound of the cost of ``labels_`` under the exact kernels and these weights,
+        if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.
+        None if ``approximation_error_`` is None.
     result_ : kernelmeans.solver.Result
-        Labels, costs and histories of all restarts, and why each ended
+        Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features seen in fit, where X had them.
+        Names of features seen in fit, if X has names.
 
     References
     ----------
@@ -518,7 +537,7 @@ class RMKKM(SeveralKernelsClusterer):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ALTERNATING,
         **KERNELS,
-        # Weights are about L^(-1/g), which has to stay a number.
+        # Weights are about L^(-1/g), which must not underflow.
         "exponent": [Interval(Real, 0.05, 1, closed="left")],
     }
 

@@ -29,10 +29,11 @@ class SeveralKernelsClusterer(KernelClusterer):
 class MultiKernelPowerKMeans(SeveralKernelsClusterer):
     """Kernel power k-means of several kernels or views, with learned kernel weights.
 
-    Squared distances are the sum of those in each kernel's space, multiplied by weights on the
-    simplex. The weights follow what each kernel costs, held together by their entropy (Algorithm
-    2 of the paper), in the same annealed run that moves the centroids. In the end they are the best
-    ones for the labels; swap moves leave them where they are.
+    A squared distance is the sum of the squared distances in the spaces of the kernels, each times
+    a kernel weight. The weights sum to 1. They follow the costs in each kernel, in the same
+    annealed run that moves the centroids, and a penalty on their entropy keeps them together
+    (Algorithm 2 of the paper). At the end they are the best weights for the labels. Swap moves do
+    not change them.
 
     Parameters
     ----------
@@ -40,92 +41,102 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         Number of clusters k.
     kernels : {"neighbors", "widths", "du2015", "precomputed"} or list, default="neighbors"
         The kernels: a family, kernel matrices, or a list of kernels and the columns that each of
-        them sees. The families are ``"neighbors"``, two heat kernels on graphs of nearest
-        neighbours (`kernelmeans.heat.neighbor_family`), ``"widths"``, five rbf kernels around the
-        root mean square width (`kernelmeans.kernels.width_family`), and ``"du2015"``, twelve
-        kernels (`kernelmeans.kernels.du2015_family`). With ``"precomputed"`` X is a stack of kernel
-        matrices, shape (L, n, n), which cannot be cross-validated. Items of a list are a kernel or
-        a family by name, a callable of two matrices, or ``dict(kernel=, gamma=, degree=, coef0=,
-        kernel_params=, n_neighbors=, t=, metric=)``, the parameters of `KernelPowerKMeans` (the
-        family ``"neighbors"`` takes ``metric`` too); or a pair of one of these and columns of X:
+        them sees. The family ``"neighbors"`` holds two heat kernels on graphs of nearest neighbours
+        (`kernelmeans.heat.neighbor_family`), ``"widths"`` five rbf kernels around the root mean
+        square width (`kernelmeans.kernels.width_family`), and ``"du2015"`` twelve kernels
+        (`kernelmeans.kernels.du2015_family`). With ``"precomputed"`` X is a stack of kernel
+        matrices, shape (L, n, n), which cannot be cross-validated. An item of a list is the name of
+        a kernel or family, a callable of two matrices, or a dict with the keys ``kernel``,
+        ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t`` and ``metric``,
+        which are the parameters of `KernelPowerKMeans`. A family takes no parameters, except
+        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X:
         names, indices, a mask, a slice or a callable, as in scikit-learn's ColumnTransformer.
-        Columns that no item names are ignored; in a table they may hold anything.
+        Columns without an item are ignored, and in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default="unit-variance"
-        How kernels are put on one scale, so that their units do not decide their weights.
-        ``"unit-variance"`` divides by the kernel variance: the mean squared distance from the mean
-        becomes 1. ``"cosine"`` normalizes to K(x, x) = 1. ``"min-max"`` does that and stretches
-        values to lie between 0 and 1, as the paper does. None leaves kernels as they are. The scale
-        is learned in fit and applied in predict.
+        Common scale of the kernels, so that their units do not decide their weights.
+        ``"unit-variance"`` divides each kernel by its variance, so that the mean squared distance
+        from the mean is 1. ``"cosine"`` normalizes each kernel to k(x, x) = 1. ``"min-max"`` also
+        stretches the values to lie between 0 and 1, as in the paper. None leaves kernels as they
+        are. The scale is learned in fit and used in predict.
     entropy_weight : float, default=2.0
-        Weight of the entropy of the kernel weights, the paper's lambda, relative to the sum of the
-        sample weights times the mean kernel variance. 0 leaves one kernel, infinity gives all the
-        same weight. Values of 0.1 to 0.5 single out the better kernels, but also fall for one whose
-        few columns are easy to explain.
+        Weight of the entropy of the kernel weights, the lambda of the paper. Its unit is the sum of
+        the sample weights times the mean kernel variance. With 0 one kernel gets all weight, with
+        infinity all kernels have the same weight. Values from 0.1 to 0.5 single out the better
+        kernels, but may also prefer a kernel of few columns that are easy to explain.
     s0 : "auto" or float, default="auto"
-        First power, negative. ``"auto"`` starts just below the critical power of the combined
-        kernel, and at most at -1. Where ``init`` names a seeding, it first takes two steps at -1,
-        after which all centroids lie near the mean: from there they part along what tells samples
-        apart best. From another ``init`` it starts nearer to 0 where clusters are so clear that
-        samples would hardly share centroids.
+        First power, negative. ``"auto"`` is just below the critical power of the combined kernel,
+        and never above -1. If ``init`` is the name of a seeding, two steps at -1 come first and
+        draw all centroids close to the mean; from there they part along the directions that
+        separate samples best. For another ``init``, ``"auto"`` is closer to 0 for well-separated
+        clusters.
     eta : "auto" or float, default="auto"
-        Factor on the power, at least 1. A float takes the paper's plain steps. ``"auto"`` is 1.17,
-        with over-relaxed steps, where samples stay where they are, and closer to 1 while they
-        choose between centroids: half of that growth when their softness (the mean share of their
-        weight that is not the nearest centroid's) changes by 0.005 in a step. Each restart has its
-        own powers. With ``eta=1`` the power stays at ``s0``, the run ends on ``tol``, and no hard
-        step is taken.
+        Factor on the power, at least 1. A number gives the steps of the paper. ``"auto"`` is 1.17,
+        with over-relaxed steps, as long as samples do not change their clusters, and closer to 1
+        while they choose between centroids. The growth is halved if the softness changes by 0.005
+        in a step; the softness is the mean membership of samples outside their nearest cluster.
+        Each restart has its own powers. With ``eta=1`` the power stays at ``s0``, the run ends by
+        ``tol``, and there are no hard steps.
     anneal_every : int, default=1
-        Steps between two factors ``eta``. The paper has 5. No restart turns hard above the critical
-        power of its own kernel weights: where these have moved noticeably it is computed again.
+        Number of steps from one factor ``eta`` to the next. The paper uses 5. No restart takes hard
+        steps above the critical power for its own kernel weights, which is computed again when the
+        weights have changed noticeably.
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
-        Starting centroids. Greedy k-means++ in the combined feature space; ``"random"`` data
-        points; row indices of shape (k,) or (n_init, k); starting weights of shape (n_samples, k);
-        coordinates of shape (k, n_features), not for precomputed kernels; or a callable
-        ``init(X, n_clusters, random_state)`` that returns one of these. Integers are indices.
+        Starting centroids. ``"k-means++"`` is greedy k-means++ in the combined feature space,
+        ``"random"`` chooses random samples. An array of integers holds row indices, of shape (k,)
+        or (n_init, k). An array of floats holds starting weights of shape (n_samples, k), or
+        coordinates of shape (k, n_features), which precomputed kernels do not have. A callable
+        ``init(X, n_clusters, random_state)`` returns such an array.
     n_init : "auto" or int, default="auto"
-        Restarts, run together in one batch, each with kernel weights of its own; the one of least
-        cost, penalty included, is kept. ``"auto"``: 1 for k-means++ and given starts, else 10.
+        Number of restarts. They run together in one batch, each with its own kernel weights, and
+        the one of lowest objective is kept. ``"auto"`` is 1 for k-means++ and given starts, and 10
+        otherwise.
     n_swaps : "auto" or int, default="auto"
-        Moves of single centroids that are tried at the end, to lower the cost of the best restart;
-        0 for none. First a few runs of plain kernel k-means from k-means++ seeds are tried beside
-        it, and single samples are exchanged between clusters. ``"auto"`` stops when 4 moves and one
-        for each cluster in a row have gained less than 0.01 %, goes on for longer where that is
-        quick, and ends after some seconds in any case: with a hundred clusters more moves would
-        lower the cost. It tries none at a constant power, and only on subsamples where these have
-        been annealed first.
+        Number of swap moves that are tried at the end to lower the cost of the best restart; 0 for
+        none. A swap move drops a centroid in one place and puts it in another. Before the moves, a
+        few runs of plain kernel k-means from k-means++ seeds are compared with the best restart,
+        and single samples are exchanged between clusters. ``"auto"`` stops when 4 + n_clusters
+        moves in a row have gained less than 0.01 %. If moves are quick it continues for longer, but
+        in any case it ends after some seconds: with a hundred clusters more moves would lower the
+        cost. At a constant power it tries none. If samples are so many that subsamples are annealed
+        first, it tries moves on the subsamples only.
     max_iter : int, default=1000
-        Most steps of a restart.
+        Maximum number of steps of a restart.
     tol : float, default=1e-6
         Relative change of the objective that ends a run at constant power (``eta=1``).
     memory_budget : int, str or None, default=None
-        Memory to take, in bytes or as ``"4GB"``; by default 80 % of all memory, free or not. Kernel
-        matrices and centroids beyond it, or beyond what is free by then, are refused before
-        they are computed; restarts are run in batches that fit.
+        Memory for the fit, in bytes or as a text such as ``"4GB"``. None is 80 % of all memory,
+        free or not. Kernel matrices that do not fit into the budget together with the centroids are
+        refused before they are computed. Without a budget, so are those that do not fit into the
+        free memory. Restarts run in batches that fit.
     cache_kernel : bool, default=True
-        Whether the matrices of exact kernels are kept in memory, or their rows are computed again
-        at each step. False never holds more of them than the budget; with ``approximation=None`` it
-        does so for any number of rows.
+        Whether the matrices of exact kernels are kept in memory. If False, their rows are
+        recomputed in each step, never more at a time than the budget holds. With
+        ``approximation=None`` this works for any number of rows.
     approximation : {"auto", None, "landmarks", "rpcholesky", "rff"}, default="auto"
-        What replaces a kernel matrix: ``"auto"`` takes the exact kernel where that is fast, and
-        landmarks beyond. None is the exact kernel. Else each kernel is replaced, by itself, by
-        inner products of a few numbers for each row: its values against ``"landmarks"`` (centroids
-        of a short k-means; rows drawn by k-means++ for sparse X and callables), or against samples
-        that randomly pivoted Cholesky picks (``"rpcholesky"``, also for precomputed kernels), or
-        random Fourier features (``"rff"``, for rbf and laplacian). The kernels share what is fast
-        for one: some 6000 rows in ten clusters, 19 000 of precomputed kernels; memory does not
-        decide, it only refuses. Linear and cosine kernels need none. Heat kernels take the graph of
-        all rows up to 50 000, and beyond that of ``"landmarks"``, their anchors, which differ where
-        several are of the same rows.
+        Approximation that replaces each kernel matrix: ``"auto"`` takes the exact kernel as long as
+        it is fast, and landmarks beyond. None is the exact kernel. An approximation gives each row
+        a number of features for each kernel, and their inner products approximate the kernel. The
+        features of ``"landmarks"`` come from kernel values with landmarks, which are the centroids
+        of a short k-means, or rows chosen by k-means++ if X is sparse or the kernel is a callable.
+        Those of ``"rpcholesky"`` come from kernel values with samples that randomly pivoted
+        Cholesky chooses, also for precomputed kernels. ``"rff"`` are random Fourier features, for
+        rbf and laplacian. With ``"auto"`` one exact kernel is fast up to about 6000 rows in ten
+        clusters, or 19 000 rows of a precomputed kernel; several kernels share this time. Beyond,
+        precomputed kernels take rpcholesky. Memory does not change this choice, it only refuses.
+        Linear and cosine kernels need no approximation. Heat kernels take the graph of all rows up
+        to 50 000 rows, and beyond it the graph of their anchors, as with ``"landmarks"``; several
+        kernels of the same rows have different anchors.
     n_components : "auto", int or float, default="auto"
-        Features of an approximation: their number, or the share of the trace of the kernel matrix
-        to keep, between 0 and 1. A share is kept as far as 5000 of them do. ``"auto"`` is 200,
-        three for each cluster, or the root of the number of rows, whichever is more; of the heat
-        kernel's anchors at least ten for each cluster.
+        Number of features of an approximation, or the fraction of the trace of the kernel matrix to
+        keep, between 0 and 1. A fraction is kept as far as 5000 features suffice. ``"auto"`` is
+        200, three for each cluster, or the square root of the number of rows, whichever is the
+        largest. The heat kernel has at least ten anchors for each cluster.
     device : str or None, default=None
-        Where to compute: a device of PyTorch, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It needs
-        the extra ``gpu``. None is where X is: NumPy on the host, or the device of a PyTorch or CuPy
-        array. Labels and distances come back in X's library, on its device. Rows must be dense; a
-        callable kernel gets arrays of the device, or of NumPy where landmarks are chosen.
+        Device to compute on, by its name in PyTorch: ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It
+        needs the extra ``gpu``. None is where X is: the host for NumPy, or the device of a PyTorch
+        or CuPy array. Labels and distances are returned in the library and on the device of X. Rows
+        must be dense. A callable kernel is called with arrays of the device, or of NumPy while
+        landmarks are chosen.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -134,56 +145,58 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``.
     kernel_weights_ : ndarray of shape (L,)
-        Weight of each kernel, which sum to 1. A kernel that is constant on the data gets 0.
+        Weight of each kernel; they sum to 1. A kernel that is constant on the data gets 0.
     kernel_weights_history_ : ndarray of shape (n_steps, L)
-        The weights with which each step began, and those of each swap move that was kept.
+        Kernel weights at the beginning of each step, and those of each swap move that was kept.
     kernel_factors_ : ndarray of shape (L,)
-        By which ``kernel_scaling`` multiplies squared distances.
+        Factors by which ``kernel_scaling`` multiplies squared distances.
     inertia_ : float
-        Weighted sum of squared distances to the nearest centroid, each the sum over kernels of
-        ``kernel_weights_ * kernel_factors_`` times its own; without the penalty. Costs compare
-        under the same kernels and weights only; with ``n_neighbors="auto"`` or ``t="auto"`` those
-        of heat kernels depend on ``n_clusters``.
+        Cost: the weighted sum of squared distances to the nearest centroid, without the penalty. A
+        squared distance is the sum over kernels of ``kernel_weights_ * kernel_factors_`` times the
+        squared distance in its space. Only costs under the same kernels and weights can be
+        compared. With ``n_neighbors="auto"`` or ``t="auto"`` heat kernels depend on ``n_clusters``.
     objective_history_ : ndarray of shape (n_steps,)
-        Objective of each step, with the penalty lambda sum_l a_l log(L a_l), lambda being
-        ``entropy_weight`` in its absolute unit: the paper's penalty and a constant, so that uniform
-        weights cost nothing.
+        Objective at the beginning of each step, with the penalty lambda sum_l a_l log(L a_l). Here
+        a_l are the kernel weights, and lambda is ``entropy_weight`` in its absolute unit. The
+        penalty differs from that of the paper by a constant, so that equal weights cost nothing.
     power_history_ : ndarray of shape (n_steps,)
-        Power of each step; -inf in hard steps.
+        Power of each step; -inf for hard steps.
     n_iter_ : int
-        Steps of the best restart, those of all its swap moves included.
+        Number of steps of the best restart, including those of all its swap moves.
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
-        Share of each centroid in each training row, at the last finite power; rows sum to 1. None
-        where they would take more than a quarter of the memory budget.
+        Memberships of the training rows in the clusters, at the last finite power; those of a row
+        sum to 1. None if they would take more than a quarter of the memory budget.
     kernels_ : list of L kernelmeans.kernels.Kernel
-        The kernels with their parameters settled; heat kernels have ``eigenvalues`` and
-        ``n_pieces`` of their graphs too.
+        The kernels with their parameters settled. Heat kernels also have ``eigenvalues`` and
+        ``n_pieces`` of their graphs.
     kernel_ : kernelmeans.kernels.CombinedKernel
-        The combined kernel as a function of two matrices of rows, constant kernels left out.
+        The combined kernel without constant kernels, a function of two matrices of rows.
     critical_power_ : float
         Critical power of the kernels combined with equal weights.
     approximation_, approximation_reason_ : list of L str
-        How each kernel was held (``"exact"``, ``"blocked"``: rows recomputed, ``"explicit"``: an
-        inner product of the rows, or an approximation), and why.
+        How each kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
+        rows that are recomputed in each step, ``"explicit"`` are features whose inner product is
+        the kernel, and other names are approximations.
     approximation_error_ : float or None
-        Share of the trace of the combined kernel matrix that approximations leave out; 0 for exact
-        kernels, None with random features, with anchors and where a kernel is seen to be
-        indefinite.
+        Fraction of the trace of the combined kernel matrix that is residual; 0 for exact kernels.
+        None with random features, with anchors, and if a kernel turns out not to be positive
+        semi-definite.
     inertia_bounds_ : tuple of float or None
-        The cost of ``labels_`` under the exact kernels and these weights, about the means of the
-        clusters, lies between them; ``inertia_`` twice for exact kernels, None as above.
+        Lower and upper bound of the cost of ``labels_`` under the exact kernels and these weights,
+        if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.
+        None if ``approximation_error_`` is None.
     result_ : kernelmeans.solver.Result
-        Labels, costs and histories of all restarts, and why each ended
+        Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features seen in fit, where X had them.
+        Names of features seen in fit, if X has names.
 
     See Also
     --------
-    KernelPowerKMeans : The same for one kernel.
-    kernelmeans.baselines : Other ways to weigh kernels, to compare with.
+    KernelPowerKMeans : The method for one kernel.
+    kernelmeans.baselines : Other methods that learn kernel weights, for comparison.
 
     References
     ----------
@@ -254,9 +267,9 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
-        # What begins where the user says is not forgotten.
+        # A start that the user gives is not forgotten.
         return self._annealed(space, forgets=isinstance(self.init, str), alternates=True)
 
     def _weight_rule(self, scale: float) -> WeightRule:
-        # A scale of 0 (constant data) must not make infinity a NaN.
+        # For constant data the scale is 0, and infinity times 0 would be NaN.
         return EntropyRule(self.entropy_weight * scale if scale > 0 else self.entropy_weight)

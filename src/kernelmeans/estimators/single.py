@@ -13,7 +13,7 @@ from kernelmeans.spaces import FeaturePredictor, Space
 
 
 class OneKernelClusterer(KernelClusterer):
-    """Estimators with the kernel parameters of scikit-learn, and those of the heat kernel."""
+    """Estimators of one kernel: its parameters, and their settled values."""
 
     kernel: str | Callable[..., Any]
     metric: str
@@ -30,40 +30,40 @@ class OneKernelClusterer(KernelClusterer):
 
     @property
     def gamma_(self) -> float | None:
-        """Width used, where the kernel has one."""
+        """Width of the kernel, if it has one."""
         gamma: float | None = self.kernel_.parameters.get("gamma")
         return gamma
 
     @property
     def n_neighbors_(self) -> int | None:
-        """Neighbours of a row, itself included, where the kernel has them."""
+        """Number of neighbours of a row, itself included, for the heat kernel."""
         n_neighbors: int | None = self.kernel_.parameters.get("n_neighbors")
         return n_neighbors
 
     @property
     def t_(self) -> float | None:
-        """Time of the heat kernel, where it is one."""
+        """Time of a heat or graph kernel."""
         t: float | None = self.kernel_.parameters.get("t")
         return t
 
     @property
     def eigenvalues_(self) -> Array | None:
-        """Eigenvalues of the graph of a heat kernel, where it is one."""
+        """Eigenvalues of the graph of a heat or graph kernel."""
         return getattr(self.kernel_, "eigenvalues", None)
 
     @property
     def n_pieces_(self) -> int | None:
-        """Connected components of the graph of a heat kernel, where it is one."""
+        """Number of connected components of the graph of a heat or graph kernel."""
         return getattr(self.kernel_, "n_pieces", None)
 
 
 class KernelPowerKMeans(OneKernelClusterer):
     """Kernel power k-means: kernel k-means that is annealed instead of restarted.
 
-    The smallest distance in the cost of kernel k-means is replaced by a power mean M_s of the
-    distances, and the power s is lowered step by step until only the smallest counts
-    (Algorithm 1 of the paper). One run ends, on average, well below the cost of kernel k-means
-    from the same start.
+    In the cost of kernel k-means only the distance to the nearest centroid counts. Here a power
+    mean M_s of the distances to all centroids replaces it. The power s falls step by step until
+    only the nearest centroid counts (Algorithm 1 of the paper). On average one run ends well below
+    the cost of kernel k-means from the same start.
 
     Parameters
     ----------
@@ -71,21 +71,23 @@ class KernelPowerKMeans(OneKernelClusterer):
         Number of clusters k.
     kernel : {"heat", "rbf", "laplacian", "poly", "cosine", "linear", "sigmoid", "geodesic", \
 "graph", "precomputed"} or callable, default="heat"
-        How alike two rows are: ``"heat"`` finds clusters of any shape, ``"rbf"`` round ones.
+        Similarity of two rows: ``"heat"`` finds clusters of any shape, ``"rbf"`` round ones.
         ``"heat"`` is the heat kernel of the graph of nearest neighbours
-        (`kernelmeans.heat.HeatKernel`), and ``"graph"`` the same where X itself is the graph, a
-        symmetric matrix of edges (`kernelmeans.heat.GraphKernel`). ``"rbf"`` is the paper's
-        Gaussian; ``"laplacian"``, ``"poly"``, ``"cosine"``, ``"linear"`` and ``"sigmoid"`` are
-        scikit-learn's; ``"geodesic"`` is `kernelmeans.kernels.geodesic_kernel`. With
-        ``"precomputed"`` X is the kernel matrix. A callable takes two matrices of rows and returns
-        the kernel between them; it is called from several threads. A callable, ``"sigmoid"`` or
-        ``"precomputed"`` kernel that is not positive semi-definite brings a warning with the size
-        of the violation. Parameters that the kernel does not have bring a warning too.
+        (`kernelmeans.heat.HeatKernel`). ``"graph"`` is the same kernel where X itself is the graph,
+        a symmetric matrix of edges (`kernelmeans.heat.GraphKernel`). ``"rbf"`` is the Gaussian
+        kernel of the paper. ``"laplacian"``, ``"poly"``, ``"cosine"``, ``"linear"`` and
+        ``"sigmoid"`` are kernels of scikit-learn. ``"geodesic"`` is
+        `kernelmeans.kernels.geodesic_kernel`. With ``"precomputed"`` X is the kernel matrix. A
+        callable takes two matrices of rows and returns the kernel values between them; it is called
+        from several threads. A callable, ``"sigmoid"`` or ``"precomputed"`` kernel that is not
+        positive semi-definite causes a warning with the size of the violation. A parameter that the
+        kernel does not have causes a warning too.
     gamma : {"rms", "median", "scale"} or float, default="rms"
-        Width, where the kernel has one. ``"rms"``: the paper's 1 / (2 sigma^2) for rbf, sigma the
-        root mean square distance of two rows; 1 / n_features for laplacian, poly and sigmoid; 0.5
-        for geodesic. ``"median"``: sigma the median distance of a seeded sample. ``"scale"``:
-        1 / (n_features * X.var()). Rows count by their weights.
+        Width of the kernel, if it has one. ``"rms"`` is 1 / (2 sigma^2) for rbf, as in the paper,
+        where sigma is the root mean square distance between rows; 1 / n_features for laplacian,
+        poly and sigmoid; and 0.5 for geodesic. With ``"median"`` sigma is the median distance in a
+        random subsample. ``"scale"`` is 1 / (n_features * X.var()). Rows count by their sample
+        weights.
     degree : float, default=3
         Degree of the poly kernel.
     coef0 : float, default=1
@@ -93,77 +95,84 @@ class KernelPowerKMeans(OneKernelClusterer):
     kernel_params : dict, default=None
         Keyword arguments for a callable kernel.
     n_neighbors : "auto" or int, default="auto"
-        Neighbours of a row in the graph of the heat kernel, itself included. ``"auto"``:
-        1 + log2(n_samples / n_clusters), rounded; twice that where the graph would be in more
-        pieces than clusters. Of anchors (``approximation="landmarks"``): one of 50, at least 5.
+        Number of neighbours of a row in the graph of the heat kernel, the row itself included.
+        ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. It is twice that if the graph would
+        have more large pieces than there are clusters. If the graph connects rows with anchors
+        (``approximation="landmarks"``), it is a fiftieth of their number, and at least 5.
     t : "auto" or float, default="auto"
-        Time of the heat and graph kernels; ``"auto"`` is that at which heat has mixed within as
-        many groups of rows as there are clusters, and has hardly flowed between them.
+        Time of the heat and graph kernels. ``"auto"`` is the time at which heat has mixed within as
+        many groups of rows as there are clusters, and has hardly flowed between the groups.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        What the heat kernel's neighbours are near in. ``"precomputed"``: X is a sparse matrix of
-        distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes it. The graph
-        kernel takes neither this nor ``n_neighbors``.
+        Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
+        sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
+        it. The graph kernel uses neither ``metric`` nor ``n_neighbors``.
     s0 : "auto" or float, default="auto"
-        First power, negative. ``"auto"`` starts just below the critical power, above which
-        centroids collapse onto the mean; nearer to 0 where clusters are so clear that samples
-        would hardly share centroids there; and at most at -1. The paper has -1.
+        First power, negative. ``"auto"`` is just below the critical power, above which all
+        centroids collapse onto the mean. It is closer to 0 for well-separated clusters, and never
+        above -1. The paper uses -1.
     eta : "auto" or float, default="auto"
-        Factor on the power, at least 1. A float takes the paper's plain steps (the paper has
-        1.04). ``"auto"`` is 1.06 with steps that are over-relaxed 1.8 times, which reaches the
-        same cost in fewer steps and cannot raise the objective either; 1.12 where swap moves
-        follow. With ``eta=1`` the power stays at ``s0``, the run ends on ``tol``, and no hard step
-        is taken.
+        Factor on the power, at least 1. A number gives the steps of the paper, which uses 1.04.
+        ``"auto"`` is 1.06, or 1.12 if swap moves follow, with steps that are over-relaxed by a
+        factor of 1.8. Over-relaxed steps reach the same cost in fewer steps, and cannot raise the
+        objective either. With ``eta=1`` the power stays at ``s0``, the run ends by ``tol``, and
+        there are no hard steps.
     anneal_every : int, default=1
-        Steps between two factors ``eta``. The paper has 5.
+        Number of steps from one factor ``eta`` to the next. The paper uses 5.
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
-        Starting centroids. Greedy k-means++ in feature space; ``"random"`` data points; row indices
-        of shape (k,) or (n_init, k); starting weights of shape (n_samples, k), the paper's W(0);
-        coordinates of shape (k, n_features), not for precomputed kernels; or a callable
-        ``init(X, n_clusters, random_state)`` that returns one of these. Integers are indices.
+        Starting centroids. ``"k-means++"`` is greedy k-means++ in the feature space, ``"random"``
+        chooses random samples. An array of integers holds row indices, of shape (k,) or
+        (n_init, k). An array of floats holds starting weights of shape (n_samples, k), the W(0) of
+        the paper, or coordinates of shape (k, n_features), which precomputed kernels do not have. A
+        callable ``init(X, n_clusters, random_state)`` returns such an array.
     n_init : "auto" or int, default="auto"
-        Restarts, run together in one batch; the one of least cost is kept. ``"auto"``: 1 for
-        k-means++ and given starts, else 10.
+        Number of restarts. They run together in one batch, and the one of lowest cost is kept.
+        ``"auto"`` is 1 for k-means++ and given starts, and 10 otherwise.
     n_swaps : "auto" or int, default="auto"
-        Moves of single centroids that are tried at the end, to lower the cost of the best restart;
-        0 for none. First a few runs of plain kernel k-means from k-means++ seeds are tried beside
-        it, and single samples are exchanged between clusters. ``"auto"`` stops when 4 moves and one
-        for each cluster in a row have gained less than 0.01 %, goes on for longer where that is
-        quick, and ends after some seconds in any case: with a hundred clusters more moves would
-        lower the cost. It tries none at a constant power, and only on subsamples where these have
-        been annealed first.
+        Number of swap moves that are tried at the end to lower the cost of the best restart; 0 for
+        none. A swap move drops a centroid in one place and puts it in another. Before the moves, a
+        few runs of plain kernel k-means from k-means++ seeds are compared with the best restart,
+        and single samples are exchanged between clusters. ``"auto"`` stops when 4 + n_clusters
+        moves in a row have gained less than 0.01 %. If moves are quick it continues for longer, but
+        in any case it ends after some seconds: with a hundred clusters more moves would lower the
+        cost. At a constant power it tries none. If samples are so many that subsamples are annealed
+        first, it tries moves on the subsamples only.
     max_iter : int, default=1000
-        Most steps of a restart.
+        Maximum number of steps of a restart.
     tol : float, default=1e-6
         Relative change of the objective that ends a run at constant power (``eta=1``).
     memory_budget : int, str or None, default=None
-        Memory to take, in bytes or as ``"4GB"``; by default 80 % of all memory, free or not. A
-        kernel matrix and centroids beyond it, or beyond what is free by then, are refused before
-        they are computed; restarts are run in batches that fit.
+        Memory for the fit, in bytes or as a text such as ``"4GB"``. None is 80 % of all memory,
+        free or not. A kernel matrix that does not fit into the budget together with the centroids
+        is refused before it is computed. Without a budget, so is one that does not fit into the
+        free memory. Restarts run in batches that fit.
     cache_kernel : bool, default=True
-        Whether the matrix of an exact kernel is kept in memory, or its rows are computed again at
-        each step. False never holds more of them than the budget; with ``approximation=None`` it
-        does so for any number of rows.
+        Whether the matrix of an exact kernel is kept in memory. If False, its rows are recomputed
+        in each step, never more at a time than the budget holds. With ``approximation=None`` this
+        works for any number of rows.
     approximation : {"auto", None, "landmarks", "rpcholesky", "rff"}, default="auto"
-        What replaces the kernel matrix: ``"auto"`` takes the exact kernel where that is fast, and
-        landmarks beyond. None is the exact kernel. Else it is replaced by inner products of a few
-        numbers for each row: its values against ``"landmarks"`` (centroids of a short k-means; rows
-        drawn by k-means++ for sparse X and callables), or against samples that randomly pivoted
-        Cholesky picks (``"rpcholesky"``, also for precomputed kernels), or random Fourier features
-        (``"rff"``, for rbf and laplacian). ``"auto"`` takes the exact kernel where it is fast, up
-        to some 6000 rows in ten clusters and 19 000 of a precomputed kernel, and landmarks or
-        rpcholesky beyond; memory does not decide, it only refuses. Linear and cosine kernels need
-        none. The heat kernel takes the graph of all rows up to 50 000, and beyond that of
-        ``"landmarks"``, its anchors.
+        Approximation that replaces the kernel matrix: ``"auto"`` takes the exact kernel as long as
+        it is fast, and landmarks beyond. None is the exact kernel. An approximation gives each row
+        a number of features, and their inner products approximate the kernel. The features of
+        ``"landmarks"`` come from kernel values with landmarks, which are the centroids of a short
+        k-means, or rows chosen by k-means++ if X is sparse or the kernel is a callable. Those of
+        ``"rpcholesky"`` come from kernel values with samples that randomly pivoted Cholesky
+        chooses, also for precomputed kernels. ``"rff"`` are random Fourier features, for rbf and
+        laplacian. With ``"auto"`` the exact kernel is fast up to about 6000 rows in ten clusters,
+        or 19 000 rows of a precomputed kernel. Beyond, a precomputed kernel takes rpcholesky.
+        Memory does not change this choice, it only refuses. Linear and cosine kernels need no
+        approximation. The heat kernel takes the graph of all rows up to 50 000 rows, and beyond it
+        the graph of its anchors, as with ``"landmarks"``.
     n_components : "auto", int or float, default="auto"
-        Features of an approximation: their number, or the share of the trace of the kernel matrix
-        to keep, between 0 and 1. A share is kept as far as 5000 of them do. ``"auto"`` is 200,
-        three for each cluster, or the root of the number of rows, whichever is more; of the heat
-        kernel's anchors at least ten for each cluster.
+        Number of features of an approximation, or the fraction of the trace of the kernel matrix to
+        keep, between 0 and 1. A fraction is kept as far as 5000 features suffice. ``"auto"`` is
+        200, three for each cluster, or the square root of the number of rows, whichever is the
+        largest. The heat kernel has at least ten anchors for each cluster.
     device : str or None, default=None
-        Where to compute: a device of PyTorch, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It needs
-        the extra ``gpu``. None is where X is: NumPy on the host, or the device of a PyTorch or CuPy
-        array. Labels and distances come back in X's library, on its device. Rows must be dense; a
-        callable kernel gets arrays of the device, or of NumPy where landmarks are chosen.
+        Device to compute on, by its name in PyTorch: ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It
+        needs the extra ``gpu``. None is where X is: the host for NumPy, or the device of a PyTorch
+        or CuPy array. Labels and distances are returned in the library and on the device of X. Rows
+        must be dense. A callable kernel is called with arrays of the device, or of NumPy while
+        landmarks are chosen.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -172,65 +181,69 @@ class KernelPowerKMeans(OneKernelClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``.
     inertia_ : float
-        Weighted sum of squared distances, in feature space, to the nearest centroid; equal to
-        ``-score(X, sample_weight=sample_weight)``. Costs compare under one kernel only. With
-        ``n_neighbors="auto"`` or ``t="auto"`` each ``n_clusters`` has a heat kernel of its own: to
-        compare numbers of clusters, give numbers for both, or look at ``eigenvalues_``.
+        Cost: the weighted sum of squared distances to the nearest centroid in the feature space;
+        equal to ``-score(X, sample_weight=sample_weight)``. Only costs under the same kernel can be
+        compared. With ``n_neighbors="auto"`` or ``t="auto"`` the heat kernel depends on
+        ``n_clusters``. To compare numbers of clusters, set both to numbers, or look at
+        ``eigenvalues_``.
     objective_history_, power_history_ : ndarray
-        Objective and power of each step, from the centroids with which it began; the power is
-        -inf in hard steps. Each batch of swap moves that lowered the cost adds it.
+        Objective at the beginning of each step, and power of the step, which is -inf for hard
+        steps. Each batch of swap moves that lowered the cost adds an entry.
     n_iter_ : int
-        Steps of the best restart, those of all its swap moves included.
+        Number of steps of the best restart, including those of all its swap moves.
     critical_power_ : float
-        Power above which centroids at the mean stay there.
+        Power above which all centroids collapse onto the mean.
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
-        Share of each centroid in each training row, at the last finite power; rows sum to 1. None
-        where they would take more than a quarter of the memory budget.
+        Memberships of the training rows in the clusters, at the last finite power; those of a row
+        sum to 1. None if they would take more than a quarter of the memory budget.
     kernel_ : kernelmeans.kernels.Kernel
         The kernel with its parameters settled, a function of two matrices of rows.
     gamma_ : float or None
-        Width used, where the kernel has one.
+        Width of the kernel, if it has one.
     n_neighbors_, t_ : int and float, or None
-        Neighbours of the heat kernel, and time of the heat and graph kernels; None for others.
+        Number of neighbours of the heat kernel, and time of the heat and graph kernels; None for
+        other kernels.
     eigenvalues_ : ndarray of shape (r,) or None
-        Eigenvalues of its graph, one for each feature, in descending order.
+        Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
+        order; None for other kernels.
     n_pieces_ : int or None
-        Connected components of its graph. Where they outnumber the clusters, or hold fewer rows
-        than a twentieth of the mean cluster, they join what is nearest to them; of a graph that is
-        given they are one group, with a warning.
+        Number of pieces (connected components) of that graph. Pieces that outnumber the clusters,
+        or hold fewer rows than a twentieth of the mean cluster, are joined to the nearest pieces.
+        In a graph that is given they become one group, with a warning.
     approximation_, approximation_reason_ : str
-        How the kernel was held (``"exact"``, ``"blocked"``: rows recomputed, ``"explicit"``: an
-        inner product of the rows, or an approximation), and why.
+        How the kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
+        rows that are recomputed in each step, ``"explicit"`` are features whose inner product is
+        the kernel, and other names are approximations.
     approximation_error_ : float or None
-        Share of the trace of the kernel matrix that the approximation leaves out; 0 for an exact
-        kernel, None for random features, for anchors and where a kernel is seen to be indefinite.
+        Fraction of the trace of the kernel matrix that is residual; 0 for an exact kernel. None for
+        random features, for anchors, and if the kernel turns out not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
-        The kernel k-means cost of ``labels_`` under the exact kernel, about the means of the
-        clusters, lies between them; ``inertia_`` twice for an exact kernel, None as above.
+        Lower and upper bound of the cost of ``labels_`` under the exact kernel, if the centroids
+        are the means of the clusters. Both are ``inertia_`` for an exact kernel. None if
+        ``approximation_error_`` is None.
     result_ : kernelmeans.solver.Result
-        Labels, costs and histories of all restarts, and why each ended
+        Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features seen in fit, where X had them.
+        Names of features seen in fit, if X has names.
 
     See Also
     --------
-    KernelKMeans : The same without annealing; its default kernel is ``"rbf"``.
-    PowerKMeans : The same in the space of the data.
+    KernelKMeans : Kernel k-means without annealing; its default kernel is ``"rbf"``.
+    PowerKMeans : Annealed k-means in the space of the data.
 
     Notes
     -----
-    A step costs one product with the kernel matrix, or with the components of an approximation.
-    Where these are of more than 65 536 rows (or than 128 MB hold), seeds and the critical power
-    come from a draw of them in proportion to the weights, and with ``s0="auto"`` k-means++ starts
-    are annealed on a draw first: eight of them, of which the best goes on on all rows. Its steps
-    on the draw are in no history.
+    A step costs one product with the kernel matrix, or with the features of an approximation. For
+    features of more than 65 536 rows or 128 MB, k-means++ and the critical power use a weighted
+    random subsample. With ``s0="auto"`` and k-means++, eight runs are then annealed on subsamples
+    first, and the best one continues on all rows. The histories hold its steps on all rows only.
 
-    The labels are the same for any number of threads, and for the same seed on the same machine;
-    across machines or versions of BLAS the last bits of the costs may differ, and labels on ties
-    with them.
+    Labels are the same for the same seed on the same machine, with any number of threads. On other
+    machines or with other versions of BLAS the last bits of the costs may differ, and with them the
+    labels of samples that are equally near to two centroids.
 
     References
     ----------
@@ -308,8 +321,8 @@ class KernelPowerKMeans(OneKernelClusterer):
 class KernelKMeans(OneKernelClusterer):
     """Kernel k-means: hard steps from the start, the limit s -> -inf of `KernelPowerKMeans`.
 
-    Prefer `KernelPowerKMeans`; this one is here to compare with, and for data so easy that
-    annealing is wasted.
+    Prefer `KernelPowerKMeans`. This estimator is for comparison, and for data so easy that
+    annealing is not worth its time.
 
     Parameters
     ----------
@@ -317,23 +330,24 @@ class KernelKMeans(OneKernelClusterer):
         Number of clusters k.
     kernel : {"heat", "rbf", "laplacian", "poly", "cosine", "linear", "sigmoid", "geodesic", \
 "graph", "precomputed"} or callable, default="rbf"
-        How alike two rows are: ``"heat"`` finds clusters of any shape, ``"rbf"`` round ones.
+        Similarity of two rows: ``"heat"`` finds clusters of any shape, ``"rbf"`` round ones.
         ``"heat"`` is the heat kernel of the graph of nearest neighbours
-        (`kernelmeans.heat.HeatKernel`), and ``"graph"`` the same where X itself is the graph, a
-        symmetric matrix of edges (`kernelmeans.heat.GraphKernel`). ``"rbf"`` is the paper's
-        Gaussian; ``"laplacian"``, ``"poly"``, ``"cosine"``, ``"linear"`` and ``"sigmoid"`` are
-        scikit-learn's; ``"geodesic"`` is `kernelmeans.kernels.geodesic_kernel`. With
-        ``"precomputed"`` X is the kernel matrix. A callable takes two matrices of rows and returns
-        the kernel between them; it is called from several threads. A callable, ``"sigmoid"`` or
-        ``"precomputed"`` kernel that is not positive semi-definite brings a warning with the size
-        of the violation. Parameters that the kernel does not have bring a warning too.
-        Costs compare only where the kernels are the same: the default of `KernelPowerKMeans` is
-        ``"heat"``.
+        (`kernelmeans.heat.HeatKernel`). ``"graph"`` is the same kernel where X itself is the graph,
+        a symmetric matrix of edges (`kernelmeans.heat.GraphKernel`). ``"rbf"`` is the Gaussian
+        kernel of the paper. ``"laplacian"``, ``"poly"``, ``"cosine"``, ``"linear"`` and
+        ``"sigmoid"`` are kernels of scikit-learn. ``"geodesic"`` is
+        `kernelmeans.kernels.geodesic_kernel`. With ``"precomputed"`` X is the kernel matrix. A
+        callable takes two matrices of rows and returns the kernel values between them; it is called
+        from several threads. A callable, ``"sigmoid"`` or ``"precomputed"`` kernel that is not
+        positive semi-definite causes a warning with the size of the violation. A parameter that the
+        kernel does not have causes a warning too. Only costs under the same kernel can be compared,
+        and the default of `KernelPowerKMeans` is ``"heat"``.
     gamma : {"rms", "median", "scale"} or float, default="rms"
-        Width, where the kernel has one. ``"rms"``: the paper's 1 / (2 sigma^2) for rbf, sigma the
-        root mean square distance of two rows; 1 / n_features for laplacian, poly and sigmoid; 0.5
-        for geodesic. ``"median"``: sigma the median distance of a seeded sample. ``"scale"``:
-        1 / (n_features * X.var()). Rows count by their weights.
+        Width of the kernel, if it has one. ``"rms"`` is 1 / (2 sigma^2) for rbf, as in the paper,
+        where sigma is the root mean square distance between rows; 1 / n_features for laplacian,
+        poly and sigmoid; and 0.5 for geodesic. With ``"median"`` sigma is the median distance in a
+        random subsample. ``"scale"`` is 1 / (n_features * X.var()). Rows count by their sample
+        weights.
     degree : float, default=3
         Degree of the poly kernel.
     coef0 : float, default=1
@@ -341,62 +355,69 @@ class KernelKMeans(OneKernelClusterer):
     kernel_params : dict, default=None
         Keyword arguments for a callable kernel.
     n_neighbors : "auto" or int, default="auto"
-        Neighbours of a row in the graph of the heat kernel, itself included. ``"auto"``:
-        1 + log2(n_samples / n_clusters), rounded; twice that where the graph would be in more
-        pieces than clusters. Of anchors (``approximation="landmarks"``): one of 50, at least 5.
+        Number of neighbours of a row in the graph of the heat kernel, the row itself included.
+        ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. It is twice that if the graph would
+        have more large pieces than there are clusters. If the graph connects rows with anchors
+        (``approximation="landmarks"``), it is a fiftieth of their number, and at least 5.
     t : "auto" or float, default="auto"
-        Time of the heat and graph kernels; ``"auto"`` is that at which heat has mixed within as
-        many groups of rows as there are clusters, and has hardly flowed between them.
+        Time of the heat and graph kernels. ``"auto"`` is the time at which heat has mixed within as
+        many groups of rows as there are clusters, and has hardly flowed between the groups.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        What the heat kernel's neighbours are near in. ``"precomputed"``: X is a sparse matrix of
-        distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes it. The graph
-        kernel takes neither this nor ``n_neighbors``.
+        Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
+        sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
+        it. The graph kernel uses neither ``metric`` nor ``n_neighbors``.
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
-        Starting centroids. Greedy k-means++ in feature space; ``"random"`` data points; row indices
-        of shape (k,) or (n_init, k); starting weights of shape (n_samples, k), the paper's W(0);
-        coordinates of shape (k, n_features), not for precomputed kernels; or a callable
-        ``init(X, n_clusters, random_state)`` that returns one of these. Integers are indices.
+        Starting centroids. ``"k-means++"`` is greedy k-means++ in the feature space, ``"random"``
+        chooses random samples. An array of integers holds row indices, of shape (k,) or
+        (n_init, k). An array of floats holds starting weights of shape (n_samples, k), the W(0) of
+        the paper, or coordinates of shape (k, n_features), which precomputed kernels do not have. A
+        callable ``init(X, n_clusters, random_state)`` returns such an array.
     n_init : "auto" or int, default="auto"
-        Restarts, run together in one batch; the one of least cost is kept. ``"auto"``: 1 for
-        k-means++ and given starts, else 10.
+        Number of restarts. They run together in one batch, and the one of lowest cost is kept.
+        ``"auto"`` is 1 for k-means++ and given starts, and 10 otherwise.
     n_swaps : int or "auto", default=0
-        Moves of single centroids that are tried at the end, to lower the cost of the best restart;
-        0, for plain kernel k-means, by default. First a few runs from k-means++ seeds are tried
-        beside it, and single samples are exchanged between clusters. ``"auto"`` stops when 4 moves
-        and one for each cluster in a row have gained less than 0.01 %, goes on for longer where
-        that is quick, and ends after some seconds in any case. On many rows, or features of more
-        than 128 MB, ``"auto"`` tries none.
+        Number of swap moves that are tried at the end to lower the cost of the best restart; 0, for
+        plain kernel k-means, by default. A swap move drops a centroid in one place and puts it in
+        another. Before the moves, a few runs from k-means++ seeds are compared with the best
+        restart, and single samples are exchanged between clusters. ``"auto"`` stops when 4 +
+        n_clusters moves in a row have gained less than 0.01 %. If moves are quick it continues for
+        longer, but in any case it ends after some seconds. For many rows, or features of more than
+        128 MB, it tries none.
     max_iter : int, default=1000
-        Most steps of a restart.
+        Maximum number of steps of a restart.
     memory_budget : int, str or None, default=None
-        Memory to take, in bytes or as ``"4GB"``; by default 80 % of all memory, free or not. A
-        kernel matrix and centroids beyond it, or beyond what is free by then, are refused before
-        they are computed; restarts are run in batches that fit.
+        Memory for the fit, in bytes or as a text such as ``"4GB"``. None is 80 % of all memory,
+        free or not. A kernel matrix that does not fit into the budget together with the centroids
+        is refused before it is computed. Without a budget, so is one that does not fit into the
+        free memory. Restarts run in batches that fit.
     cache_kernel : bool, default=True
-        Whether the matrix of an exact kernel is kept in memory, or its rows are computed again at
-        each step. False never holds more of them than the budget; with ``approximation=None`` it
-        does so for any number of rows.
+        Whether the matrix of an exact kernel is kept in memory. If False, its rows are recomputed
+        in each step, never more at a time than the budget holds. With ``approximation=None`` this
+        works for any number of rows.
     approximation : {"auto", None, "landmarks", "rpcholesky", "rff"}, default="auto"
-        What replaces the kernel matrix: ``"auto"`` takes the exact kernel where that is fast, and
-        landmarks beyond. None is the exact kernel. Else it is replaced by inner products of a few
-        numbers for each row: its values against ``"landmarks"`` (centroids of a short k-means; rows
-        drawn by k-means++ for sparse X and callables), or against samples that randomly pivoted
-        Cholesky picks (``"rpcholesky"``, also for precomputed kernels), or random Fourier features
-        (``"rff"``, for rbf and laplacian). ``"auto"`` takes the exact kernel where it is fast, up
-        to some 6000 rows in ten clusters and 19 000 of a precomputed kernel, and landmarks or
-        rpcholesky beyond; memory does not decide, it only refuses. Linear and cosine kernels need
-        none. The heat kernel takes the graph of all rows up to 50 000, and beyond that of
-        ``"landmarks"``, its anchors.
+        Approximation that replaces the kernel matrix: ``"auto"`` takes the exact kernel as long as
+        it is fast, and landmarks beyond. None is the exact kernel. An approximation gives each row
+        a number of features, and their inner products approximate the kernel. The features of
+        ``"landmarks"`` come from kernel values with landmarks, which are the centroids of a short
+        k-means, or rows chosen by k-means++ if X is sparse or the kernel is a callable. Those of
+        ``"rpcholesky"`` come from kernel values with samples that randomly pivoted Cholesky
+        chooses, also for precomputed kernels. ``"rff"`` are random Fourier features, for rbf and
+        laplacian. With ``"auto"`` the exact kernel is fast up to about 6000 rows in ten clusters,
+        or 19 000 rows of a precomputed kernel. Beyond, a precomputed kernel takes rpcholesky.
+        Memory does not change this choice, it only refuses. Linear and cosine kernels need no
+        approximation. The heat kernel takes the graph of all rows up to 50 000 rows, and beyond it
+        the graph of its anchors, as with ``"landmarks"``.
     n_components : "auto", int or float, default="auto"
-        Features of an approximation: their number, or the share of the trace of the kernel matrix
-        to keep, between 0 and 1. A share is kept as far as 5000 of them do. ``"auto"`` is 200,
-        three for each cluster, or the root of the number of rows, whichever is more; of the heat
-        kernel's anchors at least ten for each cluster.
+        Number of features of an approximation, or the fraction of the trace of the kernel matrix to
+        keep, between 0 and 1. A fraction is kept as far as 5000 features suffice. ``"auto"`` is
+        200, three for each cluster, or the square root of the number of rows, whichever is the
+        largest. The heat kernel has at least ten anchors for each cluster.
     device : str or None, default=None
-        Where to compute: a device of PyTorch, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It needs
-        the extra ``gpu``. None is where X is: NumPy on the host, or the device of a PyTorch or CuPy
-        array. Labels and distances come back in X's library, on its device. Rows must be dense; a
-        callable kernel gets arrays of the device, or of NumPy where landmarks are chosen.
+        Device to compute on, by its name in PyTorch: ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It
+        needs the extra ``gpu``. None is where X is: the host for NumPy, or the device of a PyTorch
+        or CuPy array. Labels and distances are returned in the library and on the device of X. Rows
+        must be dense. A callable kernel is called with arrays of the device, or of NumPy while
+        landmarks are chosen.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -405,48 +426,53 @@ class KernelKMeans(OneKernelClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``.
     inertia_ : float
-        Weighted sum of squared distances, in feature space, to the nearest centroid; equal to
-        ``-score(X, sample_weight=sample_weight)``. Costs compare under one kernel only. With
-        ``n_neighbors="auto"`` or ``t="auto"`` each ``n_clusters`` has a heat kernel of its own: to
-        compare numbers of clusters, give numbers for both, or look at ``eigenvalues_``.
+        Cost: the weighted sum of squared distances to the nearest centroid in the feature space;
+        equal to ``-score(X, sample_weight=sample_weight)``. Only costs under the same kernel can be
+        compared. With ``n_neighbors="auto"`` or ``t="auto"`` the heat kernel depends on
+        ``n_clusters``. To compare numbers of clusters, set both to numbers, or look at
+        ``eigenvalues_``.
     objective_history_ : ndarray of shape (n_steps,)
-        Cost at the centroids with which each step began. Each batch of swap moves that lowered the
-        cost adds it.
+        Cost at the beginning of each step. Each batch of swap moves that lowered the cost adds an
+        entry.
     power_history_ : ndarray of shape (n_steps,)
-        The powers of the steps: -inf, for all of them are hard.
+        The powers of the steps: -inf, because all of them are hard.
     n_iter_ : int
-        Steps of the best restart, those of all its swap moves included.
+        Number of steps of the best restart, including those of all its swap moves.
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
-        1 for the cluster of a row, 0 for the others. None where they would take more than a quarter
-        of the memory budget.
+        1 for the cluster of a row, 0 for the others. None if they would take more than a quarter of
+        the memory budget.
     kernel_ : kernelmeans.kernels.Kernel
         The kernel with its parameters settled, a function of two matrices of rows.
     gamma_ : float or None
-        Width used, where the kernel has one.
+        Width of the kernel, if it has one.
     n_neighbors_, t_ : int and float, or None
-        Neighbours of the heat kernel, and time of the heat and graph kernels; None for others.
+        Number of neighbours of the heat kernel, and time of the heat and graph kernels; None for
+        other kernels.
     eigenvalues_ : ndarray of shape (r,) or None
-        Eigenvalues of its graph, one for each feature, in descending order.
+        Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
+        order; None for other kernels.
     n_pieces_ : int or None
-        Connected components of its graph. Where they outnumber the clusters, or hold fewer rows
-        than a twentieth of the mean cluster, they join what is nearest to them; of a graph that is
-        given they are one group, with a warning.
+        Number of pieces (connected components) of that graph. Pieces that outnumber the clusters,
+        or hold fewer rows than a twentieth of the mean cluster, are joined to the nearest pieces.
+        In a graph that is given they become one group, with a warning.
     approximation_, approximation_reason_ : str
-        How the kernel was held (``"exact"``, ``"blocked"``: rows recomputed, ``"explicit"``: an
-        inner product of the rows, or an approximation), and why.
+        How the kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
+        rows that are recomputed in each step, ``"explicit"`` are features whose inner product is
+        the kernel, and other names are approximations.
     approximation_error_ : float or None
-        Share of the trace of the kernel matrix that the approximation leaves out; 0 for an exact
-        kernel, None for random features, for anchors and where a kernel is seen to be indefinite.
+        Fraction of the trace of the kernel matrix that is residual; 0 for an exact kernel. None for
+        random features, for anchors, and if the kernel turns out not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
-        The kernel k-means cost of ``labels_`` under the exact kernel, about the means of the
-        clusters, lies between them; ``inertia_`` twice for an exact kernel, None as above.
+        Lower and upper bound of the cost of ``labels_`` under the exact kernel, if the centroids
+        are the means of the clusters. Both are ``inertia_`` for an exact kernel. None if
+        ``approximation_error_`` is None.
     result_ : kernelmeans.solver.Result
-        Labels, costs and histories of all restarts, and why each ended
+        Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features seen in fit, where X had them.
+        Names of features seen in fit, if X has names.
 
     References
     ----------
@@ -512,8 +538,8 @@ class KernelKMeans(OneKernelClusterer):
 class PowerKMeans(KernelClusterer):
     """Power k-means: the annealed form of k-means, in the space of the data.
 
-    `KernelPowerKMeans` with the linear kernel; centroids are points. For round clusters, and for
-    many rows: a step costs time and memory in proportion to the size of X.
+    It is `KernelPowerKMeans` with the linear kernel, so that centroids are points. It is for round
+    clusters, and for many rows: time and memory of a step are proportional to the size of X.
 
     ``PowerKMeans(s0=-1, eta=1)`` is k-harmonic means (Zhang, Hsu and Dayal 1999).
 
@@ -522,44 +548,47 @@ class PowerKMeans(KernelClusterer):
     n_clusters : int, default=8
         Number of clusters k.
     s0 : "auto" or float, default="auto"
-        First power, negative. ``"auto"`` starts just below the critical power, above which
-        centroids collapse onto the mean; nearer to 0 where clusters are so clear that samples
-        would hardly share centroids there; and at most at -1. The paper has -1.
+        First power, negative. ``"auto"`` is just below the critical power, above which all
+        centroids collapse onto the mean. It is closer to 0 for well-separated clusters, and never
+        above -1. The paper uses -1.
     eta : "auto" or float, default="auto"
-        Factor on the power, at least 1. A float takes the paper's plain steps (the paper has
-        1.04). ``"auto"`` is 1.06 with steps that are over-relaxed 1.8 times, which reaches the
-        same cost in fewer steps and cannot raise the objective either; 1.12 where swap moves
-        follow. With ``eta=1`` the power stays at ``s0``, the run ends on ``tol``, and no hard step
-        is taken.
+        Factor on the power, at least 1. A number gives the steps of the paper, which uses 1.04.
+        ``"auto"`` is 1.06, or 1.12 if swap moves follow, with steps that are over-relaxed by a
+        factor of 1.8. Over-relaxed steps reach the same cost in fewer steps, and cannot raise the
+        objective either. With ``eta=1`` the power stays at ``s0``, the run ends by ``tol``, and
+        there are no hard steps.
     anneal_every : int, default=1
-        Steps between two factors ``eta``. The paper has 5.
+        Number of steps from one factor ``eta`` to the next. The paper uses 5.
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
-        Starting centroids. Greedy k-means++; ``"random"`` data points; row indices of shape (k,) or
-        (n_init, k); starting weights of shape (n_samples, k); coordinates of shape (k, n_features);
-        or a callable ``init(X, n_clusters, random_state)`` that returns one of these. Integers are
-        indices.
+        Starting centroids. ``"k-means++"`` is greedy k-means++, ``"random"`` chooses random rows.
+        An array of integers holds row indices, of shape (k,) or (n_init, k). An array of floats
+        holds starting weights of shape (n_samples, k), or coordinates of shape (k, n_features). A
+        callable ``init(X, n_clusters, random_state)`` returns such an array.
     n_init : "auto" or int, default="auto"
-        Restarts, run together in one batch; the one of least cost is kept. ``"auto"``: 1 for
-        k-means++ and given starts, else 10.
+        Number of restarts. They run together in one batch, and the one of lowest cost is kept.
+        ``"auto"`` is 1 for k-means++ and given starts, and 10 otherwise.
     n_swaps : "auto" or int, default="auto"
-        Moves of single centroids that are tried at the end, to lower the cost of the best restart;
-        0 for none. First a few runs of k-means from k-means++ seeds are tried beside
-        it, and single samples are exchanged between clusters. ``"auto"`` stops when 4 moves and one
-        for each cluster in a row have gained less than 0.01 %, goes on for longer where that is
-        quick, and ends after some seconds in any case: with a hundred clusters more moves would
-        lower the cost. It tries none at a constant power, and only on subsamples where these have
-        been annealed first.
+        Number of swap moves that are tried at the end to lower the cost of the best restart; 0 for
+        none. A swap move drops a centroid in one place and puts it in another. Before the moves, a
+        few runs of k-means from k-means++ seeds are compared with the best restart, and single
+        samples are exchanged between clusters. ``"auto"`` stops when 4 + n_clusters moves in a row
+        have gained less than 0.01 %. If moves are quick it continues for longer, but in any case it
+        ends after some seconds: with a hundred clusters more moves would lower the cost. At a
+        constant power it tries none. If samples are so many that subsamples are annealed first, it
+        tries moves on the subsamples only.
     max_iter : int, default=1000
-        Most steps of a restart.
+        Maximum number of steps of a restart.
     tol : float, default=1e-6
         Relative change of the objective that ends a run at constant power (``eta=1``).
     memory_budget : int, str or None, default=None
-        Memory to take, in bytes or as ``"4GB"``; by default 80 % of all memory, free or not. Rows
-        that do not fit are worked on block by block, and restarts in batches that fit.
+        Memory for the fit, in bytes or as a text such as ``"4GB"``. None is 80 % of all memory,
+        free or not. Rows that do not fit are read block by block, and restarts run in batches that
+        fit.
     device : str or None, default=None
-        Where to compute: a device of PyTorch, as ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It needs
-        the extra ``gpu``. None is where X is: NumPy on the host, or the device of a PyTorch or CuPy
-        array. Labels and distances come back in X's library, on its device. Rows must be dense.
+        Device to compute on, by its name in PyTorch: ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It
+        needs the extra ``gpu``. None is where X is: the host for NumPy, or the device of a PyTorch
+        or CuPy array. Labels and distances are returned in the library and on the device of X. Rows
+        must be dense.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -570,34 +599,34 @@ class PowerKMeans(KernelClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``.
     inertia_ : float
-        Weighted sum of squared distances to the nearest centroid; equal to ``-score(X,
-        sample_weight=sample_weight)``.
+        Cost: the weighted sum of squared distances to the nearest centroid; equal to
+        ``-score(X, sample_weight=sample_weight)``.
     objective_history_, power_history_ : ndarray
-        Objective and power of each step, from the centroids with which it began; the power is
-        -inf in hard steps. Each batch of swap moves that lowered the cost adds it.
+        Objective at the beginning of each step, and power of the step, which is -inf for hard
+        steps. Each batch of swap moves that lowered the cost adds an entry.
     n_iter_ : int
-        Steps of the best restart, those of all its swap moves included.
+        Number of steps of the best restart, including those of all its swap moves.
     critical_power_ : float
-        Power above which centroids at the mean stay there.
+        Power above which all centroids collapse onto the mean.
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
-        Share of each centroid in each training row, at the last finite power; rows sum to 1. None
-        where they would take more than a quarter of the memory budget.
+        Memberships of the training rows in the clusters, at the last finite power; those of a row
+        sum to 1. None if they would take more than a quarter of the memory budget.
     kernel_ : kernelmeans.kernels.Kernel
         The linear kernel, a function of two matrices of rows.
     approximation_, approximation_reason_ : str
-        How the kernel was held, ``"explicit"``: as an inner product of the rows, and why.
+        How the kernel is held, and why: always ``"explicit"``, as an inner product of the rows.
     approximation_error_ : float
-        0: nothing is approximated.
+        0, because nothing is approximated.
     inertia_bounds_ : tuple of float
-        The k-means cost of ``labels_``, about the means of the clusters, lies between them: it is
-        both.
+        Lower and upper bound of the cost of ``labels_``, if the centroids are the means of the
+        clusters. Both are equal.
     result_ : kernelmeans.solver.Result
-        Labels, costs and histories of all restarts, and why each ended
+        Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features seen in fit, where X had them.
+        Names of features seen in fit, if X has names.
 
     References
     ----------
