@@ -100,6 +100,15 @@ def test_few_distinct_rows_give_few_landmarks(seed, distinct, copies, count, dty
         np.testing.assert_allclose(np.unique(centroids), np.unique(X), rtol=1e-6, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distances_of_copies_are_no_roundings(dtype):
+    rows = np.random.default_rng(0).normal(5, 1, (6, 9)).astype(dtype)
+    X = np.repeat(rows, 20, axis=0)
+    for seed in range(5):
+        points = kmeans_plusplus_points(X, 20, np.ones(len(X)), seed)
+        np.testing.assert_array_equal(np.sort(points // 20), range(6))
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_points_are_different_rows_with_weight(X, sparse):
     weight = np.random.default_rng(2).integers(0, 2, len(X)).astype(float)

@@ -72,6 +72,17 @@ def test_within_a_part_samples_are_drawn_in_proportion_to_their_weights():
     np.testing.assert_allclose(got, [1 / 8, 2 / 8, 5 / 8, 0], atol=0.02)
 
 
+def test_the_last_mark_may_round_up_to_the_total(monkeypatch):
+    class Largest:
+        def uniform(self, size):
+            return np.full(size, np.nextafter(1, 0))
+
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: Largest())
+    indices, new_weight = subsample(np.array([1.0, 1, 1, 1, 0, 0]), 3)
+    assert indices.max() == 3
+    assert new_weight.sum() == pytest.approx(4)
+
+
 def test_the_same_samples_every_time():
     weight = np.random.default_rng(0).uniform(size=1000)
     first, again = subsample(weight, 100), subsample(weight, 100)

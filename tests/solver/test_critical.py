@@ -82,12 +82,15 @@ def test_of_samples_that_differ_by_rounding_alone_is_a_number_or_minus_infinity(
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.1, 1e6 + 0.1])
 def test_of_constant_data_is_minus_infinity(space, value, threads, dtype):
     X = np.full((40, 3), value, dtype)
+    # A sample without weight may vary.
+    X[3] += 1
+    weight = np.ones(40, dtype)
+    weight[3] = 0
     kernel = Kernel("linear", {})
-    ones = np.ones(40, dtype)
     made = (
-        feature_space(kernel, X, ones)
+        feature_space(kernel, X, weight)
         if space == "features"
-        else GramSpace(kernel, X, ones, threads)
+        else GramSpace(kernel, X, weight, threads)
     )
     assert critical_power(made, 0) == -np.inf
 

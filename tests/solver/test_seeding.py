@@ -44,6 +44,18 @@ def test_greedy_seeds_cost_what_those_of_scikit_learn_cost(weighted):
     assert abs(np.mean(ours) - np.mean(theirs)) < 4 * error
 
 
+def test_of_two_candidates_that_whose_weighted_potential_is_less_is_taken():
+    # The first seed is the sample at 0. The two others are drawn nearly as often, and each leaves
+    # the other: 100 are left by the one at 1, 110 by the one at -10, which a sum without weights
+    # would take.
+    X, weight = np.array([[0.0], [1.0], [-10.0]]), np.array([1e7, 110.0, 1.0])
+    seeds = greedy(linear_space(X, weight), 2, 1000)
+    second = seeds[1, seeds[0] == 0]
+    both_candidates_are_the_last = (100 / 210) ** 2
+    fraction = np.mean(second == 2)
+    assert fraction == pytest.approx(both_candidates_are_the_last, abs=4 * np.sqrt(0.25 / 1000))
+
+
 def test_greedy_seeds_work_in_feature_space(threads):
     # In the feature space of a narrow kernel all pairs of different samples are equally far.
     X = np.repeat(np.arange(5.0), [1, 1, 1, 1, 96])[:, None]

@@ -81,7 +81,7 @@ class TestMatrixFree(TestCached):
     def make_space(self, X, weight, threads, device):
         return GramSpace(RBF, X, weight, threads, device, 12 * tiny_budget(weight.dtype))
 
-    def test_rows_are_made_anew_in_several_blocks(self, space):
+    def test_rows_are_recomputed_in_several_blocks(self, space):
         assert 5 < len(list(space._column_blocks(1))) < 20
 
 

@@ -30,8 +30,8 @@ class TestCosine(SpaceConformance):
 
     def gram(self, X):
         Z = dense(X)
-        lengths = np.sqrt((Z**2).sum(axis=1, keepdims=True))
-        Z /= np.where(lengths > 0, lengths, 1)
+        norms = np.sqrt((Z**2).sum(axis=1, keepdims=True))
+        Z /= np.where(norms > 0, norms, 1)
         return Z @ Z.T
 
 

@@ -132,7 +132,7 @@ def test_centring_recomputed_rows_needs_no_second_copy(workers):
         combination(space, coefficients)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    # Beside the kernel rows: the sums, and the shares of at most four blocks in flight.
+    # Beside the kernel rows: the sums, and the partial sums of at most four blocks in flight.
     assert peak <= 1.1 * budget
 
 
@@ -177,8 +177,8 @@ def test_samples_that_are_held_are_compared_as_their_rows_are(kind, shape, dtype
     diagonal = kernel.diagonal(X)
     for workers in (1, 4):
         predictor.workers = workers
-        anew = predictor.compare(X.copy(), diagonal, keep_distances=True)
-        for one, other in zip(held, anew, strict=True):
+        again = predictor.compare(X.copy(), diagonal, keep_distances=True)
+        for one, other in zip(held, again, strict=True):
             np.testing.assert_array_equal(one, other)
     assert 4 not in held.labels
 

@@ -75,8 +75,8 @@ class TestOfSparseFeatures(SpaceConformance):
         total = 0
         for own, multiplier in ((slice(0, 5), 0.5), (slice(5, 12), 1.5)):
             Z = X.toarray()[:, own].astype(np.float64)
-            lengths = np.linalg.norm(Z, axis=1, keepdims=True)
-            Z = Z / np.where(lengths > 0, lengths, 1)
+            norms = np.linalg.norm(Z, axis=1, keepdims=True)
+            Z = Z / np.where(norms > 0, norms, 1)
             total = total + multiplier * Z @ Z.T
         return total
 

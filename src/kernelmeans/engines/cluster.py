@@ -180,7 +180,7 @@ class Cluster:
         """The results of futures; refused if no worker works on them.
 
         When a worker dies, Dask may lose its task, and then waits for ever:
-        https://github.com/dask/distributed/issues/3196.
+        https://github.com/dask/distributed/issues/3196. So may workers that it has paused.
         """
         gather = self.client.gather(list(futures), asynchronous=True)
         gathering = asyncio.run_coroutine_threadsafe(gather, self.client.loop.asyncio_loop)
@@ -191,7 +191,6 @@ class Cluster:
                 if state is None or state != last:
                     last, since = state, time.monotonic()
                 elif time.monotonic() - since > STALLED:
-                    # Workers may still be in the queue of a batch system.
                     _warn_or_refuse(len(state))
                     since = float("inf")
             found: list[Any] = gathering.result()
@@ -199,19 +198,25 @@ class Cluster:
         finally:
             gathering.cancel()
 
-    def _state(self) -> dict[str, Any] | None:
-        """What each worker holds and has received; None while any of them is at work."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"]
-        metrics = {address: worker["metrics"] for address, worker in workers.items()}
-        counts = [own.get("task_counts", {}) for own in metrics.values()]
-        if any(own.get("executing") or own.get("long-running") for own in counts):
+    def _state(self) -> dict[str, tuple[Any, Any]] | None:
+        """Results that each worker holds and has received; None while one of them is at work."""
+        try:
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        except OSError:
+            # The scheduler is busy, or gone: then the futures say so.
             return None
-        names = "task_counts", "transfer"
-        return {address: [own.get(name) for name in names] for address, own in metrics.items()}
+        state = {}
+        for address, worker in workers.items():
+            counts = worker["metrics"].get("task_counts", {})
+            if counts.get("executing") or counts.get("long-running"):
+                return None
+            received = worker["metrics"].get("transfer", {}).get("incoming_count_total")
+            state[address] = counts.get("memory"), received
+        return state
 
 
 def _warn_or_refuse(n_workers: int) -> None:
-    """Say that no worker works."""
+    """Refuse to wait for workers that do nothing; warn where there are none, for some may come."""
     if not n_workers:
         warn_user(
             f"The Dask cluster has had no workers for {STALLED:.0f} seconds: waiting for one. "
@@ -220,9 +225,9 @@ def _warn_or_refuse(n_workers: int) -> None:
         return
     raise TimeoutError(
         f"{n_workers} Dask workers have done nothing for {STALLED:.0f} seconds, and results are "
-        "missing. Most likely workers died, and their work was lost: restart the cluster "
-        "(Client.restart), and fit again. If workers run out of memory, rechunk X into smaller "
-        "blocks of rows."
+        "missing. Most likely workers died and their work was lost, or their memory is full: "
+        "restart the cluster (Client.restart), and fit again. Smaller blocks of rows (X.rechunk) "
+        "or workers with more memory help against both."
     )
 
 

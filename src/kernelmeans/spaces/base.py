@@ -33,6 +33,9 @@ DEVICE_BLOCK_BYTES = 2**27
 class Space(ABC):
     """The samples as vectors phi_i of a feature space, with their sample weights.
 
+    A new space sets `sample_weight`, `device_weight` and `engine`, and writes the abstract methods.
+    Whatever else is here has a default.
+
     Clusters and restarts are the leading axes of every array and samples the last, because
     reductions over the clusters are an order of magnitude cheaper that way. A block is a slice
     of the samples. Inner products are taken about an origin that the space chooses: distances do
@@ -258,19 +261,19 @@ class Space(ABC):
     def update(
         self,
         sums: Sums,
-        mass: Array,
+        cluster_weight: Array,
         old: Centroids | None = None,
         factor: Array | None = None,
         hard: BoolArray | None = None,
     ) -> Centroids:
-        """Centroids old + factor (sums / mass - old).
+        """Centroids old + factor (sums / weight - old).
 
         Parameters
         ----------
         sums : tuple of ndarray of shape (k, R, m)
             Sums over all samples; overwritten.
-        mass : ndarray of shape (k, R)
-            Their total coefficients. A centroid without mass stays where it was.
+        cluster_weight : ndarray of shape (k, R)
+            Their total coefficients. A centroid without any stays where it was.
         old : Centroids, default=None
             Where the centroids were; overwritten.
         factor : ndarray of shape (R,), default=None
@@ -283,7 +286,7 @@ class Space(ABC):
         Centroids
             The new centroids.
         """
-        step = Step.of(self, sums, mass, old, factor, hard)
+        step = Step.of(self, sums, cluster_weight, old, factor, hard)
         return step.centroids(self.move(step), self.kernel_weights)
 
     @property

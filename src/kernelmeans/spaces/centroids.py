@@ -96,8 +96,8 @@ class Centroids:
         The centroids as combinations of the samples, the same in every space, where one needs it.
     costs : ndarray of shape (R, L) or None
         Cost in each space of the memberships that made the centroids, where there are several.
-    mass : ndarray of shape (k, R) or None
-        Total weight of the samples that a centroid is the plain mean of, where its space keeps
+    cluster_weight : ndarray of shape (k, R) or None
+        Weight of the samples that a centroid is the plain mean of, where its space keeps
         coefficients: the next hard step then only has to move the samples that change clusters.
         NaN for a centroid that is no such mean.
     """
@@ -107,7 +107,7 @@ class Centroids:
     kernel_weights: Array
     coefficients: Array | None = None
     costs: Array | None = None
-    mass: Array | None = None
+    cluster_weight: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -138,8 +138,8 @@ class Centroids:
             self.coefficients = take(self.coefficients, indices, axis=1)
         if self.costs is not None:
             self.costs = self.costs[indices]
-        if self.mass is not None:
-            self.mass = self.mass[:, indices]
+        if self.cluster_weight is not None:
+            self.cluster_weight = self.cluster_weight[:, indices]
 
     def copy(self) -> "Centroids":
         """A copy of everything."""
@@ -153,8 +153,9 @@ class Centroids:
         for whole, new in pairs:
             put_rows(whole, where, new[:, 0, :])
         self.norms[:, *where] = other.norms[:, :, 0]
-        if self.mass is not None:
-            self.mass[where] = np.nan if other.mass is None else other.mass[:, 0]
+        if self.cluster_weight is not None:
+            weight = other.cluster_weight
+            self.cluster_weight[where] = np.nan if weight is None else weight[:, 0]
 
     @classmethod
     def join(cls, parts: Sequence["Centroids"]) -> "Centroids":
@@ -162,12 +163,12 @@ class Centroids:
         vectors = zip(*(part.vectors for part in parts), strict=True)
         coefficients = [part.coefficients for part in parts if part.coefficients is not None]
         costs = [part.costs for part in parts if part.costs is not None]
-        mass = [part.mass for part in parts if part.mass is not None]
+        weights = [part.cluster_weight for part in parts if part.cluster_weight is not None]
         return cls(
             tuple(namespace(pieces[0]).concat(pieces, axis=1) for pieces in vectors),
             np.concatenate([part.norms for part in parts], axis=2),
             np.concatenate([part.kernel_weights for part in parts]),
             namespace(coefficients[0]).concat(coefficients, axis=1) if coefficients else None,
             np.concatenate(costs) if len(costs) == len(parts) else None,
-            np.concatenate(mass, axis=1) if len(mass) == len(parts) else None,
+            np.concatenate(weights, axis=1) if len(weights) == len(parts) else None,
         )

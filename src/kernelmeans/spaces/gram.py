@@ -203,9 +203,11 @@ class GramSpace(Space):
         coefficients = xp.astype(own == every, products.dtype)
         norms = to_numpy(xp.take_along_axis(products, own, axis=-1)[..., 0])
         weight = self.sample_weight[indices]
-        mass = np.where(weight > 0, weight, np.nan)
+        cluster_weight = np.where(weight > 0, weight, np.nan)
         weights = np.ones((indices.shape[1], 1))
-        return Centroids((products,), norms[None], weights, coefficients, mass=mass)
+        return Centroids(
+            (products,), norms[None], weights, coefficients, cluster_weight=cluster_weight
+        )
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
         rows = to_device_of(rows, self.device_weight)

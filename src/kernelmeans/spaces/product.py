@@ -184,19 +184,19 @@ class ProductSpace(Space):
     def update(
         self,
         sums: Sums,
-        mass: Array,
+        cluster_weight: Array,
         old: Centroids | None = None,
         factor: Array | None = None,
         hard: BoolArray | None = None,
     ) -> Centroids:
         *own, moments = sums
-        step = Step.of(self, tuple(own), mass, old, factor, hard)
+        step = Step.of(self, tuple(own), cluster_weight, old, factor, hard)
         moved = self.move(step)
         centroids = step.centroids(moved, self.kernel_weights)
         # c_l = sum_ij v_i w_ij d_ijl at the new centroids needs no distances.
         means = moved.overlaps / (1 if factor is None else factor)
-        relative = np.where(mass > 0, centroids.norms - 2 * means, 0)
-        mean_costs = np.einsum("kr,lkr->rl", mass, relative)
+        relative = np.where(cluster_weight > 0, centroids.norms - 2 * means, 0)
+        mean_costs = np.einsum("kr,lkr->rl", cluster_weight, relative)
         centroids.costs = np.maximum(to_numpy(moments) + mean_costs, 0)
         return centroids
 
@@ -228,16 +228,22 @@ class ProductSpace(Space):
     def _side_by_side(self, parts: Iterable[Centroids]) -> Centroids:
         vectors: list[Array] = []
         norms: list[Array] = []
-        coefficients = mass = None
+        coefficients = cluster_weight = None
         for part in parts:
             vectors += part.vectors
             norms.append(part.norms)
             # The same in every member that has them.
             if coefficients is None:
-                coefficients, mass = part.coefficients, part.mass
+                coefficients, cluster_weight = part.coefficients, part.cluster_weight
         restarts = norms[0].shape[2]
         weights = np.tile(self._kernel_weights, (restarts, 1))
-        return Centroids(tuple(vectors), np.concatenate(norms), weights, coefficients, mass=mass)
+        return Centroids(
+            tuple(vectors),
+            np.concatenate(norms),
+            weights,
+            coefficients,
+            cluster_weight=cluster_weight,
+        )
 
     @property
     def subsample_size(self) -> int:

@@ -84,12 +84,12 @@ class Step(NamedTuple):
         What is left of the old centroids: 0 in a plain step.
     old : Centroids or None
         Where the centroids were; overwritten.
-    mass : ndarray of shape (k, R)
+    cluster_weight : ndarray of shape (k, R)
         Total coefficients of the sums. A centroid without any stays where it was.
     coefficients : ndarray of shape (k, R, n_samples) or None
         Those of the new centroids, where the space keeps them.
     mean_of : ndarray of shape (k, R) or None
-        The mass of centroids that are plain means of samples, NaN for others; see `Centroids`.
+        The cluster weight of centroids that are plain means of samples, NaN for others.
     changes : Changes or None
         The increments where few samples have any; they count instead of those.
     """
@@ -97,7 +97,7 @@ class Step(NamedTuple):
     increments: tuple[Array, ...]
     rest: Array
     old: Centroids | None
-    mass: Array
+    cluster_weight: Array
     coefficients: Array | None = None
     mean_of: Array | None = None
     changes: Changes | None = None
@@ -107,27 +107,27 @@ class Step(NamedTuple):
         cls,
         space: "Space",
         sums: tuple[Array, ...],
-        mass: Array,
+        weight: Array,
         old: Centroids | None,
         factor: Array | None,
         hard: BoolArray | None,
     ) -> "Step":
-        """The step old + factor (sums / mass - old), as `Space.update` takes its arguments."""
+        """The step old + factor (sums / weight - old), from the arguments of `Space.update`."""
         mean_of = changes = coefficients = None
         if space.keeps_coefficients and hard is not None and hard.any():
-            mean_of = np.where(hard & (mass > 0), mass, np.nan)
-            if len(sums) == 1 and mass.size * space.n_samples**2 > QUICK:
+            mean_of = np.where(hard & (weight > 0), weight, np.nan)
+            if len(sums) == 1 and weight.size * space.n_samples**2 > QUICK:
                 changes = few_changes(sums[0], mean_of, old, space.sample_weight)
         if changes is not None:
             assert old is not None
-            assert old.mass is not None
-            scale, rest = 1 / mass, old.mass / mass
+            assert old.cluster_weight is not None
+            scale, rest = 1 / weight, old.cluster_weight / weight
         else:
-            length = np.ones(mass.shape) if factor is None else np.where(mass > 0, factor, 0)
-            scale, rest = length / np.where(mass > 0, mass, 1), 1 - length
+            length = np.ones(weight.shape) if factor is None else np.where(weight > 0, factor, 0)
+            scale, rest = length / np.where(weight > 0, weight, 1), 1 - length
         for increments in sums:
             increments *= like(scale[..., None], increments)
-        step = cls(sums, rest[..., None].astype(space.dtype), old, mass, None, mean_of, changes)
+        step = cls(sums, rest[..., None].astype(space.dtype), old, weight, None, mean_of, changes)
         if space.keeps_coefficients:
             coefficients = sums[0]
             if changes is None and old is not None and step.rest.any():
@@ -156,13 +156,15 @@ class Step(NamedTuple):
             weights = np.tile(kernel_weights, (norms.shape[2], 1))
         else:
             # A start at coordinates is no sum of samples: its norm cannot be had from its vectors.
-            norms = np.where(self.mass > 0, norms, self.old.norms)
+            norms = np.where(self.cluster_weight > 0, norms, self.old.norms)
             weights = self.old.kernel_weights
-        return Centroids(moved.vectors, norms, weights, self.coefficients, mass=self.mean_of)
+        return Centroids(
+            moved.vectors, norms, weights, self.coefficients, cluster_weight=self.mean_of
+        )
 
 
 def few_changes(
-    total: Array, mass: Array, old: Centroids | None, sample_weight: Array
+    total: Array, weight: Array, old: Centroids | None, sample_weight: Array
 ) -> Changes | None:
     """What a hard step changes in each restart; None where little is to be gained by it.
 
@@ -173,7 +175,7 @@ def few_changes(
     ----------
     total : array of shape (k, R, n_samples)
         The weights of the samples in their new clusters, else 0.
-    mass : ndarray of shape (k, R)
+    weight : ndarray of shape (k, R)
         Their sums; NaN for centroids that are no such means.
     old : Centroids or None
         Where the centroids were.
@@ -185,7 +187,7 @@ def few_changes(
     Changes or None
         None also where a centroid is no mean of samples, or was none.
     """
-    if old is None or old.mass is None or np.isnan(mass + old.mass).any():
+    if old is None or old.cluster_weight is None or np.isnan(weight + old.cluster_weight).any():
         return None
     assert old.coefficients is not None
     k, restarts, n_samples = total.shape
@@ -199,7 +201,7 @@ def few_changes(
     joins = to_numpy(take(xp.reshape(now, (-1,)), where, axis=0))
     centroids, samples = np.divmod(where, n_samples)
     own_restart, own_cluster = np.divmod(centroids, k)
-    values = sample_weight[samples] / mass[own_cluster, own_restart] * np.where(joins, 1, -1)
+    values = sample_weight[samples] / weight[own_cluster, own_restart] * np.where(joins, 1, -1)
     firsts = np.flatnonzero(np.diff(centroids, prepend=-1))
     edges = np.append(firsts, len(where))
     values = values.astype(sample_weight.dtype)
