@@ -83,6 +83,15 @@ def aligned(array: Array) -> Array:
     return np.require(array, requirements=["C", "A"])
 
 
+def align(thing: Any) -> None:
+    """Align the arrays among an object's attributes, and among theirs, in place."""
+    for name, value in vars(thing).items():
+        if isinstance(value, np.ndarray):
+            vars(thing)[name] = aligned(value)
+        elif type(value).__module__.startswith("kernelmeans.") and hasattr(value, "__dict__"):
+            align(value)
+
+
 class Cluster:
     """Tasks on the workers that a ``distributed.Client`` stands for.
 
