@@ -30,6 +30,7 @@ pytestmark = pytest.mark.slow
 sizeof = pytest.importorskip("dask.sizeof", reason="the extra dask is not installed").sizeof
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
+config = pytest.importorskip("dask.config", reason="the extra dask is not installed")
 
 N = 500
 X, Y = data.blobs(N, p=4, k=3, spread=1.5)
@@ -59,6 +60,13 @@ def lazy(X=X, chunks=(150, 4)):
 def start_cluster(**options):
     defaults = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     return distributed.LocalCluster(**{**defaults, **options})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience():
+    """A LocalCluster gives up a worker that is not back in time, as on a busy machine."""
+    with config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"}):
+        yield
 
 
 @pytest.fixture(scope="module")
