@@ -26,7 +26,7 @@ K, P, ANCHORS = 10, 16, 1000
 #: Rounds in which the parts of a fit of digits are timed.
 ROUNDS = 15
 #: Bytes that do not depend on the rows, and numbers of each row.
-DRAW, NUMBERS = 0.2 * GB, 6
+SUBSAMPLE, NUMBERS = 0.2 * GB, 6
 
 
 def heat(k: int, **parameters: object) -> KernelPowerKMeans:
@@ -96,10 +96,10 @@ def fit_from_disk(file: Path) -> tuple[float, float, int, int]:
 def stated(n: int) -> float:
     """Bytes that a fit by anchors takes, rows on disk not counted.
 
-    That is a draw of rows with its shares; and for each row its features, a distance and a weight
-    for each cluster, all in float32, and some numbers of eight bytes.
+    That is a subsample with its weights on anchors. For each row it is the features, a distance and
+    a weight for each cluster, all in float32, and some numbers of eight bytes.
     """
-    return DRAW + n * (4 * (pair_count(K) + 2 * K) + 8 * NUMBERS)
+    return SUBSAMPLE + n * (4 * (pair_count(K) + 2 * K) + 8 * NUMBERS)
 
 
 def anchors(most: int) -> None:

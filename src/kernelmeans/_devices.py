@@ -29,12 +29,12 @@ UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 class Budget(NamedTuple):
-    """What a fit may take.
+    """Memory that a fit may take.
 
     Attributes
     ----------
     n_bytes : int
-        Bytes that it may take.
+        The budget, in bytes.
     free : float, default=inf
         Bytes of free memory, if they count. They refuse, but never change a plan.
     """
@@ -43,21 +43,21 @@ class Budget(NamedTuple):
     free: float = math.inf
 
     def check(self, needed: int, what: str, remedies: str) -> None:
-        """Refuse what is beyond the budget, or beyond the free memory of the machine.
+        """Refuse to take more than the budget, or than the free memory of the machine.
 
         Parameters
         ----------
         needed : int
             Bytes that are needed.
         what : str
-            What needs them, for the message.
+            The thing that needs them, for the message.
         remedies : str
-            What the user can do.
+            Remedies, for the message.
 
         Raises
         ------
         MemoryError
-            If there are fewer bytes.
+            If more bytes are needed than there are.
         """
         if needed > self.n_bytes:
             remedies = f"{remedies}, or raise memory_budget if there is memory"
@@ -69,7 +69,7 @@ class Budget(NamedTuple):
 
 
 def too_large(needed: int, limit: float, whose: str, what: str, remedies: str) -> MemoryError:
-    """The error that something needs more bytes than a limit, whose name is given."""
+    """The error that something needs more bytes than a limit; ``whose`` is the limit's name."""
     return MemoryError(
         f"{what} takes {readable(needed)}, more than {whose} of {readable(limit)}. {remedies}."
     )
@@ -122,7 +122,7 @@ def machine_memory() -> tuple[int, int]:
     Returns
     -------
     free, total : int
-        Bytes that this process could still take, and all.
+        Bytes that this process could still take, and bytes of all memory.
 
     Examples
     --------
@@ -191,9 +191,9 @@ class Device:
         return values if self.is_host else to_device_of(values, self.anchor)
 
     def budget(self, memory_budget: int | str | None) -> Budget:
-        """What a fit may take on this device: the given budget, or 80 % of all memory.
+        """The memory that a fit may take on this device: a given budget, or 80 % of all memory.
 
-        Results depend on the budget. Without a given one, free memory only refuses.
+        It refuses, and never changes what is found. Free memory counts only without a given one.
         """
         if memory_budget is not None:
             return Budget(budget_bytes(memory_budget))
@@ -238,9 +238,9 @@ def device_of(name: str | None, X: Any) -> Device:
     Parameters
     ----------
     name : str or None
-        PyTorch's name of a device; that of X when None.
+        PyTorch's name of a device; the device of X when None.
     X : Any
-        Input data.
+        Rows as the user gave them.
 
     Returns
     -------
@@ -263,14 +263,14 @@ def device_of(name: str | None, X: Any) -> Device:
         return Device(xp.zeros(1, dtype=xp.float64, device=X.device))
     except (RuntimeError, TypeError):
         raise ValueError(
-            f"X is on the device {X.device}, which has no float64, in which sums are kept; pass it "
-            "on another device, or NumPy's (X.cpu().numpy() for PyTorch)."
+            f"X is on the device {X.device}, which has no float64, but sums need it; pass X on "
+            "another device, or as a NumPy array (X.cpu().numpy() for PyTorch)."
         ) from None
 
 
-def answer(values: Any, given: Any) -> Any:
-    """NumPy's values in the library and on the device of the rows that were given."""
-    return to_device_of(values, given) if is_foreign(given) and values is not None else values
+def to_library_of(values: Any, X: Any) -> Any:
+    """NumPy's values in the library and on the device of rows as the user gave them."""
+    return to_device_of(values, X) if is_foreign(X) else values
 
 
 def _named(name: str) -> Device:

@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.utils.fixes import parse_version
 
 import data
-from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
+import oracle
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.solver import Ending
 
 if parse_version(sklearn.__version__) < parse_version("1.9"):
@@ -110,6 +111,23 @@ def test_a_true_answer_ends_all_batches_and_swaps(estimator):
     model = clone(estimator).set_params(n_init=40, memory_budget=170_000, n_swaps="auto")
     model.set_callbacks(recorder).fit(X)
     assert len(recorder.ended) == 3
+
+
+@pytest.mark.parametrize(
+    ("several", "stop_at"), [(False, 30), (False, "last"), (True, 60), (True, "last")]
+)
+def test_bounds_hold_for_a_fit_that_is_stopped_among_swap_moves(several, stop_at):
+    cls, kernel = (MultiKernelPowerKMeans, {"kernels": "widths"}) if several else (KernelKMeans, {})
+    model = cls(6, n_swaps=20, random_state=0, **kernel)
+    points = data.cloud(300, 2)
+    if stop_at == "last":
+        recorder = Recorder()
+        clone(model).set_callbacks(recorder).fit(points)
+        stop_at = len(recorder.ended)
+    model.set_callbacks(Recorder(stop_at=stop_at)).fit(points)
+    assert model.result_.endings == [Ending.STOPPED]
+    cost = oracle.hard_cost(model.kernel_(points, points), model.labels_)
+    assert model.inertia_bounds_ == pytest.approx((cost, cost), rel=1e-9)
 
 
 @estimators

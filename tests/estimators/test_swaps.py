@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 
 import data
 import oracle
@@ -86,3 +87,13 @@ def test_what_memory_holds_does_not_change_what_is_found():
     )
     np.testing.assert_array_equal(few.labels_, many.labels_)
     assert few.inertia_ == pytest.approx(many.inertia_, rel=1e-12)
+
+
+def test_moves_that_run_out_of_steps_warn_and_have_bounds_that_hold():
+    X = load_digits().data[:600] / 16
+    model = KernelKMeans(10, n_swaps=10, max_iter=10, random_state=7)
+    with pytest.warns(ConvergenceWarning, match="max_iter=10"):
+        model.fit(X)
+    cost = oracle.hard_cost(model.kernel_(X, X), model.labels_)
+    assert model.inertia_ > cost * (1 + 1e-6)
+    assert model.inertia_bounds_ == pytest.approx((cost, cost), rel=1e-9)

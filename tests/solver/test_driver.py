@@ -10,7 +10,7 @@ import oracle
 from held import feature_space
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Alternating, Annealed, Constant, Ending, Hard, solve
+from kernelmeans.solver import Alternating, Annealed, Constant, Ending, Hard, driver, solve
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace
 
@@ -232,3 +232,36 @@ def test_steps_of_several_kernels_are_those_of_the_equations(method, entropy_wei
     assert penalty > 1e-4 * (v @ nearest)
     assert result.inertia[0] == pytest.approx(v @ nearest, rel=1e-9)
     assert result.cost[0] == pytest.approx(v @ nearest + penalty, rel=1e-9)
+
+
+def test_only_soft_steps_of_collapsing_or_coincident_centroids_are_noisy(threads):
+    space = make_space(data.cloud(300, 3), np.ones(300), threads, "features")
+    centroids = space.at(np.array([[3, 3, 3, 3], [50, 50, 3, 3]]))
+    soft, collapsing = np.array([[True, True, True, False], [False, True, False, True]])
+    noise = driver._noise(space, centroids, soft, collapsing)
+    np.testing.assert_array_equal(noise > 0, [False, True, True, False])
+
+
+def test_the_hash_of_labels_sees_each_sample_with_weight_and_no_other():
+    rng = np.random.default_rng(0)
+    labels, weight, power = rng.integers(5, size=(1, 200)), np.tile([1.0, 0.0], 100), [-np.inf]
+    known = set()
+    for sample in range(0, 200, 2):
+        other = labels.copy()
+        other[0, sample] = (other[0, sample] + 1) % 5
+        known.add(int(driver._labels_hash(other, power, weight, slice(40, 240))[0]))
+    base = driver._labels_hash(labels, power, weight, slice(40, 240))
+    assert len(known | {int(base[0])}) == 101
+    labels[0, 1::2] = 0
+    assert driver._labels_hash(labels, power, weight, slice(40, 240)) == base
+    assert driver._labels_hash(labels, [-1.0], weight, slice(40, 240)) == 0
+
+
+def test_noise_and_hashes_belong_to_the_place_of_a_sample():
+    whole = driver._normal(7, 3, slice(0, 1300))
+    assert abs(whole.mean()) < 0.1
+    assert whole.std() == pytest.approx(1, abs=0.1)
+    hashes = driver._hashes(0, 1300)
+    for block in (slice(0, 400), slice(400, 1300), slice(511, 513)):
+        np.testing.assert_array_equal(driver._normal(7, 3, block), whole[:, block])
+        np.testing.assert_array_equal(driver._hashes(block.start, block.stop), hashes[block])

@@ -3,10 +3,20 @@
 import numpy as np
 import pytest
 
-from kernelmeans.solver import Alternating, Annealed, Constant, Ending, Hard, coldest_start
+import data
+from kernelmeans.kernels import Kernel
+from kernelmeans.solver import (
+    Alternating,
+    Annealed,
+    Constant,
+    Ending,
+    Hard,
+    coldest_start,
+    critical_power,
+)
 from kernelmeans.solver.methods import LARGEST_POWER, Report
 from kernelmeans.solver.power import DISTANCE, SQUARED_DISTANCE
-from kernelmeans.spaces import Centroids
+from kernelmeans.spaces import Centroids, EntropyRule, GramSpace, ProductSpace
 
 
 def test_the_papers_powers():
@@ -186,3 +196,37 @@ def test_what_forgets_the_start_comes_first(s0):
     method = Annealed(s0=s0, critical_power=-6, eta=1.1, forgets=2, pace=0.01)
     powers = powers_of(method, [0.5, 0.8, 0.8, 0.8])[:, 0]
     np.testing.assert_allclose(powers, [max(s0, -1)] * 2 + [s0, 1.1 * s0])
+
+
+def test_the_first_hard_step_is_not_compared_with_a_soft_one():
+    method = Annealed(s0=-9, critical_power=-4, eta=1.1, softness=0.1)
+    state, centroids = state_of(method, 1)
+    method.step(state, None, centroids, report_of(5.0, softness=0.05))
+    assert state.hard
+    endings = []
+    for objective, labels_hash in [(6.0, 1), (5.5, 2), (5.5, 3)]:
+        report = report_of(objective, labels_hash=labels_hash)
+        endings.append(Ending(method.done(state, None, centroids, report)[0]))
+        method.step(state, None, centroids, report)
+    assert endings == [Ending.RUNNING, Ending.RUNNING, Ending.CONVERGED]
+
+
+def test_no_restart_hardens_above_the_critical_power_of_its_kernel_weights(threads):
+    clear, flat = data.blobs(80, 3, 4, spread=0.3)[0], data.cloud(80, 40)
+    kernel, ones = Kernel("linear", {}), np.ones(80)
+    members = [GramSpace(kernel, X, ones, threads) for X in (clear, flat)]
+    space = ProductSpace(members, [slice(None)] * 2, EntropyRule(1.0))
+    first = critical_power(space)
+    weights = np.array([[0.5, 0.5], [0.46, 0.54], [0.0, 1.0]])
+    moved = critical_power(space.reweighted(weights[2]), 2)
+    assert moved < 2 * first
+    method = Annealed(s0=-1.0, critical_power=first, eta=1.5, softness=0.1)
+    centroids = space.at(np.array([[0, 1, 2], [3, 4, 5]]))
+    state = method.init(space, centroids, range(3))
+    state.power = np.full(3, 1.5 * first)
+    centroids.kernel_weights = weights
+    method.step(state, space, centroids, report_of(n_restarts=3))
+    # Weights that have hardly moved are not worth another computation.
+    np.testing.assert_array_equal(state.critical_power, [first, first, moved])
+    np.testing.assert_array_equal(state.hard, [True, True, False])
+    np.testing.assert_array_equal(state.known_weights, [[0.5, 0.5], [0.5, 0.5], [0.0, 1.0]])

@@ -7,7 +7,7 @@ import data
 import oracle
 from held import feature_space
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Hard, solve, swap_moves
+from kernelmeans.solver import Ending, Hard, solve, swap_moves
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.spaces import GramSpace
 
@@ -86,3 +86,20 @@ def test_an_automatic_search_ends_when_it_is_long(threads, monkeypatch):
     assert steps[2**14] == rivals < steps[2**21]
     # A batch may take somewhat longer than it is thought to.
     assert steps[2**21] < rivals + 2 * 2**21 / (40 * 400)
+
+
+@pytest.mark.parametrize(("max_iter", "ending"), [(2, Ending.OUT_OF_STEPS), (99, Ending.CONVERGED)])
+def test_the_ending_is_that_of_the_run_with_the_lowest_cost(max_iter, ending, threads):
+    space = make_space(data.cloud(300, 2), "gram", threads)
+    result = solve(space, space.at(np.arange(6)[:, None]), HARD, [0])
+    before = result.cost[0]
+    swap_moves(space, result, 0, max_iter, 0)
+    assert result.cost[0] < before
+    assert result.endings == [ending]
+
+
+def test_a_search_that_is_stopped_has_not_converged(threads):
+    space = make_space(data.cloud(300, 2), "gram", threads)
+    result = solve(space, space.at(np.arange(6)[:, None]), HARD, [0])
+    swap_moves(space, result, 20, 100, 0, lambda progress: True)
+    assert result.endings == [Ending.STOPPED]

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import to_numpy
-from kernelmeans._devices import HOST, Device, answer, device_of
+from kernelmeans._devices import HOST, Device, device_of, to_library_of
 from kernelmeans._sklearn import CallbackSupportMixin, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
@@ -161,7 +161,7 @@ class KernelClusterer(
             del spaces
             method = self._method(space)
             result = self._solve(space, starts, method, budget.n_bytes, seeds, reporter)
-            self._certify(space, method, result)
+            self._set_bounds(space, method, result)
             self._predictor, floor = _exported(space, result)
         # A space without kernel rows is not needed any more, and labels need its memory.
         embedded = space.embedded
@@ -172,7 +172,7 @@ class KernelClusterer(
         self.objective_history_ = result.objective_history[result.best]
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
-        self._label(X, given, weight, floor, embedded)
+        self._set_labels(X, given, weight, floor, embedded)
         if self.approximation_error_ == 0 and self.inertia_bounds_ is None:
             self.inertia_bounds_ = self.inertia_, self.inertia_
         weights = result.kernel_weights[result.best]
@@ -213,7 +213,7 @@ class KernelClusterer(
         rows, device = self._received(X, self._input, reset=False)
         empty = np.empty(0, np.int32)
         labels = self._ask(KernelClusterer._labels, rows, device, diagonal, empty)
-        return cast(IntArray, answer(labels, X))
+        return cast(IntArray, to_library_of(labels, X))
 
     @refused_later
     def transform(self, X: Any, *, diagonal: Any = None) -> Array:
@@ -246,7 +246,7 @@ class KernelClusterer(
         rows, device = self._received(X, self._input, reset=False)
         empty = np.empty((0, self.n_clusters), self._predictor.norms.dtype)
         distances = self._ask(KernelClusterer._distances, rows, device, diagonal, empty)
-        return cast(Array, answer(distances, X))
+        return cast(Array, to_library_of(distances, X))
 
     @refused_later
     def score(
@@ -357,15 +357,15 @@ class KernelClusterer(
         size = 1 if subsampled else batch
         results: list[Result] = []
         for first in range(0, starts.n_init, size):
-            own, powers = seeds[first : first + size], method
+            batch_seeds, powers = seeds[first : first + size], method
             if subsampled:
                 centroids, powers = anneal_subsamples(
-                    space, self.n_clusters, method, own[0], reporter.on_subsample
+                    space, self.n_clusters, method, batch_seeds[0], reporter.on_subsample
                 )
             else:
-                centroids = starts.draw(space, first, own)
-            results.append(solve(space, centroids, powers, own, reporter))
-            reporter.finished += len(own)
+                centroids = starts.centroids(space, first, batch_seeds)
+            results.append(solve(space, centroids, powers, batch_seeds, reporter))
+            reporter.finished += len(batch_seeds)
             if reporter.stopped:
                 break
         assert results[0].centroids is not None
@@ -375,7 +375,7 @@ class KernelClusterer(
             swap_moves(space, result, *order)
         return result
 
-    def _certify(self, space: Space, method: Method, result: Result) -> None:
+    def _set_bounds(self, space: Space, method: Method, result: Result) -> None:
         """Set the error of an approximation, and bounds on the cost under the exact kernel."""
         centroids, best = result.centroids, result.best
         assert centroids is not None
@@ -390,7 +390,7 @@ class KernelClusterer(
                 # Rounding may put a cost of 0 below 0.
                 self.inertia_bounds_ = max(0.0, cost - trace.residual), max(0.0, cost)
 
-    def _label(
+    def _set_labels(
         self,
         X: Data,
         given: Any,
@@ -400,7 +400,7 @@ class KernelClusterer(
     ) -> None:
         """Set labels, cost and memberships of the training rows."""
         self.memberships_ = None
-        # The last assignment is made by predict's own code: labels_ == predict(X), bit for bit.
+        # The code of predict makes the last assignment: labels_ == predict(X), bit for bit.
         if isinstance(X, Rows):
             found = by_blocks(self, KernelClusterer._assigned, X, self._no_assignment)
             labels = found["label"]
@@ -418,12 +418,14 @@ class KernelClusterer(
             compared = self._predictor.on(device).compare(X, squared, keep_distances=fits)
         else:
             compared = self._predictor.compare_blocks(X.shape[0], embedded, keep_distances=fits)
-        self.labels_ = answer(compared.labels, given)
+        self.labels_ = to_library_of(compared.labels, given)
         self.inertia_ = total_cost(compared.nearest, weight)
         if compared.distances is not None:
             finite = self.power_history_[np.isfinite(self.power_history_)]
             power = float(finite[-1]) if len(finite) else -np.inf
-            self.memberships_ = answer(memberships(compared.distances, power, floor).T, given)
+            self.memberships_ = to_library_of(
+                memberships(compared.distances, power, floor).T, given
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")

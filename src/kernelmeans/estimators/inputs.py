@@ -100,8 +100,8 @@ class Input:
         kernels, rows : list
             The kernels that it consists of, and the training rows as each of them takes them.
         """
-        drawn: Any = {"random_state": seed, "sample_weight": sample_weight}
-        kernel = resolve_kernel(X=X, **self.parameters, **drawn)
+        more: Any = {"random_state": seed, "sample_weight": sample_weight}
+        kernel = resolve_kernel(X=X, **self.parameters, **more)
         if scipy.sparse.issparse(X) and not self.pairwise:
             warn_if_far(X, kernel.name)
         return kernel, [kernel], [X]

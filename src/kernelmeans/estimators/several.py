@@ -58,13 +58,13 @@ class View(NamedTuple):
                 given = {key: value for key, value in self.spec.items() if key != "kernel"}
                 found = FAMILIES[name](X, sample_weight=sample_weight, **given)
             else:
-                drawn = {"random_state": random_state, "sample_weight": sample_weight}
-                found = [resolve_kernel(**{**self.spec, "X": X, **drawn})]
+                more = {"random_state": random_state, "sample_weight": sample_weight}
+                found = [resolve_kernel(**{**self.spec, "X": X, **more})]
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from error
-        for own in found:
-            if isinstance(own, DiffusionKernel):
-                own.called = f"{self.name}, {own.called}"
+        for kernel in found:
+            if isinstance(kernel, DiffusionKernel):
+                kernel.called = f"{self.name}, {kernel.called}"
         return found
 
 

@@ -91,7 +91,7 @@ class Starts:
             )
         return rows
 
-    def draw(self, space: Space, first: int, seeds: Sequence[int]) -> Centroids:
+    def centroids(self, space: Space, first: int, seeds: Sequence[int]) -> Centroids:
         """Centroids of a batch of restarts, from number ``first`` on; each has a seed."""
         k = self.n_clusters
         generators = [np.random.RandomState(seed) for seed in seeds]
@@ -99,15 +99,15 @@ class Starts:
             if self.init == "random":
                 return space.at(random_seeds(space, k, generators))
             if self.init == "random-partition":
-                drawn = [random_partition(space.sample_weight, k, rng) for rng in generators]
-                return Centroids.join([from_weights(space, w) for w in drawn])
+                weights = [random_partition(space.sample_weight, k, rng) for rng in generators]
+                return Centroids.join([from_weights(space, start) for start in weights])
             subsample = space.subsample
             return subsample.at(greedy_kmeans_plusplus(subsample, k, generators))
         if _is_index_table(self.init):
             return space.at(self.init[first : first + len(seeds)].T)
         if callable(self.init):
-            drawn = [self._checked(self.init(self.X, k, rng), "init(X)") for rng in generators]
-            return Centroids.join([self._from_array(space, start) for start in drawn])
+            made = [self._checked(self.init(self.X, k, rng), "init(X)") for rng in generators]
+            return Centroids.join([self._from_array(space, start) for start in made])
         return self._from_array(space, self.init)
 
     def _from_array(self, space: Space, start: Any) -> Centroids:

@@ -15,9 +15,9 @@ from kernelmeans.heat.neighbors import (
     AMPLE,
     Digests,
     auto_neighbors,
+    both_ways,
     digests,
     nearest_stored,
-    stored_graph,
 )
 from kernelmeans.heat.pieces import Pieces, find_pieces, warn_of_rest, with_rest
 
@@ -79,8 +79,8 @@ class GraphKernel(DiffusionKernel):
 
     As `HeatKernel`, but A is X itself: symmetric and not negative, with its diagonal. Rows of X
     with the same edges have the same features. A new row is given by its edges to the training
-    rows. Its features are the mean of theirs, weighted by the edges and scaled to norm 1. A new row
-    that equals a row of X has the features of that row.
+    rows. Its features are the mean of those of the rows at the other ends, weighted by the edges
+    and scaled to norm 1. A new row that equals a row of X has the features of that row.
 
     Pieces of the graph that are debris, or more than the clusters, are one group, because no edge
     says where they belong. Vertices without edges are in this group too.
@@ -236,7 +236,8 @@ class DistancesKernel(GraphKernel):
         entries = rows.tocoo()
         others = entries.row != entries.col
         places = entries.row[others], entries.col[others]
-        stored = scipy.sparse.csr_array((entries.data[others], places), rows.shape)
+        values = entries.data[others].astype(np.float64)
+        stored = scipy.sparse.csr_array((values, places), rows.shape)
         most = 1 + int(np.diff(stored.indptr).max())
         count = given = self._given["n_neighbors"]
         if isinstance(given, str):
@@ -250,7 +251,7 @@ class DistancesKernel(GraphKernel):
                 f"KNeighborsTransformer(n_neighbors={ample}), or lower n_neighbors."
             )
         return self._neighbor_graph(
-            lambda n_neighbors: stored_graph(stored, n_neighbors),
+            lambda n_neighbors: both_ways(nearest_stored(stored, n_neighbors - 1)),
             min(int(count), most),
             most,
             n_clusters,

@@ -313,24 +313,6 @@ def nearest_stored(distances: Data, count: int) -> Data:
     return scipy.sparse.csr_array((np.ones(len(kept), distances.dtype), places), distances.shape)
 
 
-def stored_graph(distances: Data, n_neighbors: int) -> Data:
-    """As `NearestRows.graph`, from distances that are given.
-
-    Parameters
-    ----------
-    distances : CSR array of shape (n_rows, n_rows)
-        Distances from each row to some others.
-    n_neighbors : int
-        Neighbours of a row, itself included.
-
-    Returns
-    -------
-    CSR array of shape (n_rows, n_rows)
-        (B + B.T) / 2.
-    """
-    return both_ways(nearest_stored(distances.astype(np.float64), n_neighbors - 1))
-
-
 def csr_of(values: Array, columns: IntArray, n_columns: int) -> Data:
     """A CSR array with one value for each of the columns (n_rows, count) of its rows."""
     ends = np.arange(len(columns) + 1, dtype=columns.dtype) * columns.shape[1]

@@ -228,7 +228,7 @@ class CombinedKernel:
 
 
 def _checked(K: Any, X: Data, Y: Data) -> Array:
-    """What a callable returned, as an array like X that belongs to nobody else."""
+    """The values of a callable, checked, as a new array like X."""
     if on_host(X):
         K = np.asarray(K)
     elif on_host(K) or type(K) is not type(X) or K.device != X.device:

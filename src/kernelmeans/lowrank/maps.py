@@ -59,10 +59,8 @@ class FeatureMap(ABC):
 
     def read(self, X: Data, block: slice) -> tuple[Data, Array]:
         """Rows of a block of training rows, and their diagonal."""
-        if self.kernel.precomputed:
-            return X[block], np.diagonal(X)[block]
         rows = X[block]
-        return rows, self.diagonal(rows)
+        return rows, np.diagonal(X)[block] if self.kernel.precomputed else self.diagonal(rows)
 
     def coordinates(self, raw: Data) -> Data:
         """Coordinates (n, r) of raw features (n, m), about the same origin."""

@@ -10,7 +10,7 @@ from kernelmeans.lowrank import subsample
 from kernelmeans.solver.blockwise import Assignment, assign
 from kernelmeans.solver.driver import Listener, Progress, solve
 from kernelmeans.solver.methods import Alternating, Hard, Method
-from kernelmeans.solver.result import Result, cost_rounding
+from kernelmeans.solver.result import Ending, Result, cost_rounding
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
 from kernelmeans.spaces import Centroids, Space
 
@@ -64,7 +64,8 @@ def swap_moves(
         The samples.
     result : Result
         Finished restarts, with the best one's centroids. Its best restart is replaced by what
-        the moves lead to; each gain adds its cost to the history.
+        the moves lead to; each gain adds its cost to the history. Its ending is that of the run
+        that found it, or ``STOPPED`` if the search was stopped.
     n_swaps : int or "auto"
         Moves to try. ``"auto"`` stops when they no longer pay, or the search becomes a long one.
     max_iter : int
@@ -88,6 +89,8 @@ def swap_moves(
     search.note()
     if search.gains and len(space.kernel_weights) > 1:
         search.follow()
+    if search.stopped:
+        result.endings[search.best] = Ending.STOPPED
 
 
 class _Search:
@@ -183,10 +186,14 @@ class _Search:
         gain = 1 - least / self.cost
         assert found.centroids is not None
         self.centroids, self._assigned = found.centroids, None
-        result.labels[best] = found.labels[found.best]
-        result.inertia[best], result.cost[best] = found.inertia[found.best], least
+        self.take_over(found)
         self.gains.append(least)
         return float(gain)
+
+    def take_over(self, trial: Result) -> None:
+        """Make the best restart of a trial the best restart of the result."""
+        for name in ("labels", "inertia", "cost", "endings", "kernel_weights"):
+            getattr(self.result, name)[self.best] = getattr(trial, name)[trial.best]
 
     def rivals(self, seeds: Sequence[int], batch: int) -> Iterator[Centroids]:
         """Centroids on seeds by k-means++, no more restarts at a time than memory holds."""
@@ -240,8 +247,7 @@ class _Search:
         method = Alternating(max_iter=self.hard.max_iter, tol=FOLLOWED)
         trial = solve(self.space, self.centroids, method, [0], self._heard)
         result.centroids = trial.centroids
-        result.labels[best], result.inertia[best] = trial.labels[0], trial.inertia[0]
-        result.cost[best], result.kernel_weights[best] = trial.cost[0], trial.kernel_weights[0]
+        self.take_over(trial)
         result.n_iter[best] += trial.n_iter[0]
         for history, more in (
             (result.objective_history, trial.objective_history),
