@@ -8,9 +8,10 @@ import oracle
 from held import feature_space
 from kernelmeans._arrays import smallest
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Ending, Hard, solve
+from kernelmeans.solver import Ending, Hard, driver, solve
 from kernelmeans.solver.blockwise import distances_to
 from kernelmeans.solver.exchange import exchanged, find_exchanges
+from kernelmeans.solver.power import weigh
 from kernelmeans.solver.seeding import from_weights
 from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace, step
 
@@ -103,6 +104,20 @@ class TestExchanges:
             cost = result.inertia[[restart]]
             found = find_exchanges(space, centroids, mass, cost, np.ones(1, bool))
             assert not len(found.samples)
+
+    def test_all_samples_at_once_go_by_them_where_hard_steps_have_ended(self, threads, monkeypatch):
+        X = data.cloud(300, 4)
+        space = gram_space("cached", X, np.ones(300), threads)
+        ended = solve(space, space.at(np.arange(12)[:, None]), HARD, [0])
+        known = []
+        monkeypatch.setattr(
+            driver, "weigh", lambda *order: known.append(order[-1] is not None) or weigh(*order)
+        )
+        result = solve(space, ended.centroids, EXCHANGING, [0])
+        assert result.inertia[0] < ended.inertia[0] * (1 - 1e-6)
+        # Cluster weights are known from the second step on, and the gain shows in the third one.
+        assert known[:3] == [False, True, True]
+        assert not known[-1]
 
     def test_samples_without_weight_and_clusters_of_one_stay(self):
         X = np.array([[0.0], [0.1], [5.0], [9.0]])
