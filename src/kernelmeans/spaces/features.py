@@ -257,7 +257,6 @@ class FeatureSpace(Space):
     @property
     def subsample_size(self) -> int:
         if self._subsample is not None:
-            # Its size was chosen for the memory budget.
             return self._subsample.n_samples
         source = self.source
         assert isinstance(source, HeldFeatures)
