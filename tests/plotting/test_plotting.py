@@ -7,6 +7,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from sklearn.datasets import make_blobs, make_circles
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans
@@ -34,6 +35,11 @@ def trace(model):
     axes = Figure().subplots(2, 1)
     draw_trace(axes, model)
     return axes
+
+
+def test_an_estimator_that_is_not_fitted_is_refused(X):
+    with pytest.raises(NotFittedError):
+        plot_fit(KernelPowerKMeans(5), X)
 
 
 def test_figure_needs_no_pyplot(model, X, tmp_path):

@@ -88,7 +88,8 @@ class GraphKernel(DiffusionKernel):
     Parameters
     ----------
     t : "auto" or float, default="auto"
-        As for `HeatKernel`.
+        Time. ``"auto"`` is the time at which there are as many states as clusters
+        (`kernelmeans.heat.basis.solve_time`).
 
     Attributes
     ----------
@@ -209,9 +210,12 @@ class DistancesKernel(GraphKernel):
     Parameters
     ----------
     n_neighbors : "auto" or int, default="auto"
-        As for `HeatKernel`, but not more than are stored for a row.
+        Neighbours of a row, itself included, at least 2, and not more than are stored for a row.
+        ``"auto"`` is `auto_neighbors`, or twice as many if the graph would otherwise have more
+        pieces than clusters.
     t : "auto" or float, default="auto"
-        As for `HeatKernel`.
+        Time. ``"auto"`` is the time at which there are as many states as clusters
+        (`kernelmeans.heat.basis.solve_time`).
 
     Examples
     --------

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._text import counted, shortened
 from kernelmeans.heat.basis import states
@@ -58,6 +59,11 @@ def plot_fit(
     matplotlib.figure.Figure
         Not tied to pyplot: call its ``savefig``, or display it in a notebook.
 
+    Raises
+    ------
+    NotFittedError
+        If the estimator has not been fitted.
+
     Examples
     --------
     >>> from kernelmeans import KernelPowerKMeans
@@ -68,6 +74,7 @@ def plot_fit(
     >>> len(figure.get_axes())
     5
     """
+    check_is_fitted(estimator)
     weighs_kernels = hasattr(estimator, "kernel_weights_")
     has_graph = getattr(estimator, "eigenvalues_", None) is not None
     widths = [6.5, 4.5, 4.0] if weighs_kernels or has_graph else [6.5, 4.5]

@@ -23,7 +23,19 @@ CHUNK_SAMPLES, KEPT_CHUNKS = 512, 32
 
 
 class Progress(NamedTuple):
-    """What a listener learns after each step."""
+    """What a listener learns after each step.
+
+    Attributes
+    ----------
+    step : int
+        Number of the step, from 0 on.
+    restarts_finished, n_restarts : int
+        Restarts that have ended, and all of the run.
+    power : float
+        The highest power of the step; -inf for hard steps.
+    objective : float
+        The lowest objective of the running restarts at the beginning of the step.
+    """
 
     step: int
     restarts_finished: int

@@ -204,6 +204,10 @@ class Hard(Method):
 
     Attributes
     ----------
+    max_iter : int
+        Most steps.
+    n_swaps : int or "auto"
+        Swap moves that follow.
     exchanges : bool
         Whether samples are exchanged, see `kernelmeans.solver.exchange`.
     bar : float
@@ -238,6 +242,10 @@ class Constant(Method):
 
     Attributes
     ----------
+    max_iter : int
+        Most steps.
+    n_swaps : int or "auto"
+        Swap moves that follow.
     s0 : float
         The power; -inf for hard steps.
     critical_power : float
@@ -265,6 +273,16 @@ class Alternating(Constant):
 
     Attributes
     ----------
+    max_iter : int
+        Most steps.
+    n_swaps : int or "auto"
+        Swap moves that follow.
+    s0 : float
+        The power; -inf for hard steps.
+    critical_power : float
+        The critical power, if centroids at ``s0`` may collapse.
+    tol : float
+        Relative change of the objective that ends a restart.
     cost : CostFunction
         A sample's cost.
     refills : bool
@@ -295,6 +313,10 @@ class Annealed(Method):
 
     Attributes
     ----------
+    max_iter : int
+        Most steps.
+    n_swaps : int or "auto"
+        Swap moves that follow.
     s0 : float
         First power, negative and finite.
     critical_power : float

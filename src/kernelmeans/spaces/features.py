@@ -311,6 +311,8 @@ class FeaturePredictor(Predictor):
         From rows to features about the origin, without the whitening.
     theta : ndarray of shape (k, m)
         Vectors whose products with raw features about the origin are those of the centroids.
+    norms : ndarray of shape (k,)
+        Squared norms of the centroids.
     """
 
     kernel: Kernel

@@ -278,6 +278,8 @@ class GramPredictor(Predictor):
 
     Attributes
     ----------
+    kernel : Kernel
+        Kernel of the fit.
     origin : Origin
         Mean of the training rows.
     X : {ndarray, CSR matrix} of shape (n_samples, n_features) or None
@@ -286,6 +288,12 @@ class GramPredictor(Predictor):
         Centroids as combinations of the training rows.
     sample_norms : ndarray of shape (n_samples,) or None
         Norms of the training rows before normalisation; None if the kernel is not normalised.
+    norms : ndarray of shape (k,)
+        Squared norms of the centroids.
+    row_budget : int
+        Bytes of kernel values held at a time.
+    resolution : float
+        Difference of squared distances that is rounding: the first of such centroids is nearest.
     """
 
     kernel: Kernel
