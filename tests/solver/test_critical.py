@@ -209,6 +209,16 @@ def test_a_positive_matrix_brings_no_warning(n, dtype, threads):
         warn_unless_positive(gram_space(K, threads), 0, "precomputed")
 
 
+@pytest.mark.parametrize("value", [0.0, 0.3, 1.0, 3e5])
+def test_a_constant_matrix_brings_no_warning(value, dtype, threads):
+    space = gram_space(np.full((60, 60), value, dtype), threads)
+    space.trace = trace = Trace(60 * value, 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_unless_positive(space, 0, "precomputed")
+    assert space.trace is trace
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("kind", ["blobs", "cloud", "flat"])
 def test_of_many_samples_is_near_the_true_value_and_never_above(kind, seed, threads):
