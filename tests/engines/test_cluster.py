@@ -1,5 +1,6 @@
 """Tasks on the workers of a Dask cluster."""
 
+import signal
 import threading
 import time
 import warnings
@@ -14,6 +15,7 @@ from kernelmeans.engines.cluster import FAN_IN, Cluster, aligned, packed, unpack
 pytestmark = pytest.mark.slow
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+config = pytest.importorskip("dask.config", reason="the extra dask is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +162,7 @@ def test_a_task_that_is_lost_ends_the_wait(cluster, client, impatient, monkeypat
     # As if it had been given to a worker that died before it could answer.
     lost = {"op": "free-keys", "keys": [], "stimulus_id": "lost"}
     monkeypatch.setattr(client.cluster.scheduler, "_task_to_msg", lambda *arguments: lost)
-    with pytest.raises(TimeoutError, match=r"2 Dask workers have done nothing for 3 s.*restart"):
+    with pytest.raises(TimeoutError, match=r"2 Dask workers .* nothing for 3 s.*restart"):
         cluster.result(cluster.task(abs, -1))
 
 
@@ -186,3 +188,17 @@ def test_workers_that_have_not_come_are_waited_for(impatient):
             assert cluster.result(cluster.task(abs, -1)) == 1
         timer.join()
         assert len(caught) == 1
+
+
+def test_workers_that_are_not_replaced_end_the_wait(impatient):
+    """A LocalCluster gives up a worker that is not back when it looks, as under heavy load."""
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        config.set({"distributed.deploy.lost-worker-timeout": "10ms"}),
+        distributed.LocalCluster(**options) as local,
+        distributed.Client(local, set_as_default=False) as client,
+    ):
+        cluster = Cluster(client)
+        assert cluster.result(cluster.task(abs, -1)) == 1
+        with pytest.raises(TimeoutError, match="0 Dask workers are left"):
+            cluster.result(cluster.task(signal.raise_signal, signal.SIGKILL))

@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV
 import data
 from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans, _devices
 from kernelmeans._devices import Device
+from kernelmeans.lowrank import sampling
 
 
 def spying_kernel(A, B):
@@ -133,6 +134,32 @@ def test_kernels_with_features_need_no_matrix(kernel):
     X = np.random.default_rng(0).uniform(0.1, 1, (20_000, 3)).astype(np.float32)
     model = KernelPowerKMeans(3, kernel=kernel, memory_budget="50MB", eta=2.0, random_state=0)
     assert model.fit(X).labels_.shape == (20_000,)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "smallest"), [("linear", 280_000), ("rbf", 1_000_000)], ids=["rows", "components"]
+)
+def test_features_that_do_not_fit_give_the_same_clusters_until_refused(
+    kernel, smallest, monkeypatch
+):
+    monkeypatch.setattr(sampling, "MOST_ROWS", 5000)
+    X = data.blobs(20_000, 3, 4)[0]
+    model = KernelPowerKMeans(
+        4, kernel=kernel, approximation="landmarks", n_components=12, n_swaps=0, random_state=0
+    )
+    held, *recomputed = (
+        clone(model).set_params(memory_budget=budget).fit(X)
+        for budget in ("1GB", 4_000_000, smallest)
+    )
+    assert "recomputed" not in held.approximation_reason_
+    for each in recomputed:
+        assert "recomputed" in each.approximation_reason_
+        assert_array_equal(each.labels_, held.labels_)
+        assert each.inertia_ == pytest.approx(held.inertia_, rel=1e-13)
+        assert each.critical_power_ == pytest.approx(held.critical_power_, rel=1e-6)
+    message = r"n_samples=20000: a subsample of 5000 rows, with its features, takes .* Use fewer"
+    with pytest.raises(MemoryError, match=message):
+        clone(model).set_params(memory_budget=200_000).fit(X)
 
 
 @pytest.mark.slow

@@ -259,7 +259,7 @@ class TestPrecomputed:
     @pytest.mark.parametrize("diagonal", [np.ones(39), np.ones((40, 1)), np.full(40, np.nan), 1.0])
     def test_other_diagonals_are_refused(self, diagonal):
         model = make("precomputed").fit(gram("poly", X, X))
-        for method in (model.transform, model.score):
+        for method in (model.predict, model.transform, model.score):
             with pytest.raises(ValueError, match=r"diagonal must hold k\(x, x\).*40 rows"):
                 method(gram("poly", NEW, X), diagonal=diagonal)
 

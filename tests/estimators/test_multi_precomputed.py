@@ -284,7 +284,7 @@ class TestRefused:
     )
     def test_other_diagonals(self, diagonal, message):
         model = make().fit(self.KS)
-        for method in (model.transform, model.score):
+        for method in (model.predict, model.transform, model.score):
             with pytest.raises(ValueError, match=message):
                 method(stack(NEW, X), diagonal=diagonal)
 

@@ -3,6 +3,7 @@
 import itertools
 import pickle
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -430,3 +431,14 @@ def test_text_in_a_column_that_a_kernel_sees_is_named():
     model = MultiKernelPowerKMeans(2, kernels=["rbf"], random_state=0)
     with pytest.raises(ValueError, match=r"X: the columns of the kernels, \['a', 'b'\], must hold"):
         model.fit(table)
+
+
+@pytest.mark.parametrize("estimator", [MultiKernelPowerKMeans, MKKM, RMKKM])
+def test_a_lazy_table_is_read_without_a_warning(estimator):
+    polars = pytest.importorskip("polars", reason="polars is an extra")
+    X = data.cloud(60, 3)
+    model = estimator(2, kernels="widths", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", polars.exceptions.PerformanceWarning)
+        lazy = clone(model).fit(polars.DataFrame(X, schema=["a", "b", "c"]).lazy())
+    assert_array_equal(lazy.labels_, model.fit(X).labels_)

@@ -93,14 +93,13 @@ def test_the_same_samples_every_time():
 @given(
     n=st.integers(1, 10**9),
     row_bytes=st.integers(0, 10**9),
-    most=st.integers(0, 10**10),
     wanted=st.integers(0, 10**6),
 )
-def test_a_subsample_has_few_rows_and_bytes_but_not_too_few(n, row_bytes, most, wanted):
-    size = subsample_size(n, row_bytes, most, at_least=wanted)
+def test_a_subsample_has_few_rows_and_bytes_but_not_too_few(n, row_bytes, wanted):
+    size = subsample_size(n, row_bytes, at_least=wanted)
     fewest = max(FEWEST_ROWS, wanted)
     assert min(n, fewest) <= size <= min(n, max(MOST_ROWS, wanted))
-    assert size * row_bytes <= min(most, MOST_BYTES) or size == min(n, fewest)
+    assert size * row_bytes <= MOST_BYTES or size == min(n, fewest)
 
 
 @pytest.mark.slow
@@ -114,10 +113,11 @@ def test_of_wide_rows_enough_are_drawn_for_all_components(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [FEWEST_ROWS, FEWEST_ROWS + 1, 3 * FEWEST_ROWS])
-def test_few_rows_are_all_taken_and_many_are_drawn(n):
+def test_few_rows_are_all_taken_and_many_are_drawn(n, monkeypatch):
+    monkeypatch.setattr(sampling, "MOST_BYTES", 0)
     X = np.arange(n, dtype=float)[:, None]
     weight = np.linspace(0, 2, n)
-    rows, new_weight = subsample_rows(X, weight, most_bytes=0)
+    rows, new_weight = subsample_rows(X, weight)
     if n == FEWEST_ROWS:
         np.testing.assert_array_equal(rows, X)
         np.testing.assert_array_equal(new_weight, weight)

@@ -13,6 +13,7 @@ from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Constant, critical_power, solve, warn_unless_positive
 from kernelmeans.solver.critical import extreme_eigenvalues, spectrum_ends
 from kernelmeans.spaces import GramSpace
+from kernelmeans.spaces.centroids import Trace
 
 PRECOMPUTED = Kernel("precomputed", {})
 
@@ -187,8 +188,12 @@ def test_the_smallest_eigenvalue_is_that_of_the_centred_matrix(n, threads):
 def test_the_warning_reports_the_size_of_the_violation(lowest, threads):
     K = indefinite(lowest=lowest)
     spectrum = np.linalg.eigvalsh(oracle.centred(K))
+    space = gram_space(K, threads)
+    space.trace = Trace(float(np.trace(K)), 0.0)
     with pytest.warns(UserWarning, match="not positive semi-definite") as caught:
-        warn_unless_positive(gram_space(K, threads), 0, "precomputed")
+        warn_unless_positive(space, 0, "precomputed")
+    # It bounds no cost.
+    assert space.trace is None
     message = str(caught[0].message)
     number = float(re.search(r"smallest eigenvalue (\S+?),", message)[1])
     assert number == pytest.approx(lowest, rel=0.05, abs=2e-3 * np.ptp(spectrum))
@@ -202,6 +207,16 @@ def test_a_positive_matrix_brings_no_warning(n, dtype, threads):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_unless_positive(gram_space(K, threads), 0, "precomputed")
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3, 1.0, 3e5])
+def test_a_constant_matrix_brings_no_warning(value, dtype, threads):
+    space = gram_space(np.full((60, 60), value, dtype), threads)
+    space.trace = trace = Trace(60 * value, 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_unless_positive(space, 0, "precomputed")
+    assert space.trace is trace
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -8,9 +8,10 @@ import oracle
 from held import feature_space
 from kernelmeans._arrays import smallest
 from kernelmeans.kernels import Kernel
-from kernelmeans.solver import Ending, Hard, solve
+from kernelmeans.solver import Ending, Hard, driver, solve
 from kernelmeans.solver.blockwise import distances_to
 from kernelmeans.solver.exchange import exchanged, find_exchanges
+from kernelmeans.solver.power import weigh
 from kernelmeans.solver.seeding import from_weights
 from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace, step
 
@@ -55,7 +56,7 @@ class TestExchanges:
         result = solve(space, space.at(seeds), HARD, range(4))
         n_chosen = []
         for labels in result.labels:
-            centroids, mass = means_of(space, labels, 8, weight)
+            centroids, cluster_weight = means_of(space, labels, 8, weight)
             before = oracle.hard_cost(K, labels, weight)
             costs = np.full((40, 8), np.inf)
             for sample in range(40):
@@ -66,9 +67,9 @@ class TestExchanges:
             d = distances_to(space, centroids)
             own, nearest = smallest(d)
             np.testing.assert_array_equal(own[0], labels)
-            at_once = exchanged(d, own, nearest, weight, mass)
+            at_once = exchanged(d, own, nearest, weight, cluster_weight)
             np.testing.assert_array_equal(at_once[0], costs.argmin(axis=1))
-            found = find_exchanges(space, centroids, mass, np.zeros(1), np.ones(1, bool))
+            found = find_exchanges(space, centroids, cluster_weight, np.zeros(1), np.ones(1, bool))
             chosen, touched = [], set()
             for sample in costs.min(axis=1).argsort():
                 pair = {int(labels[sample]), int(costs[sample].argmin())}
@@ -99,10 +100,24 @@ class TestExchanges:
             rises = np.flatnonzero(np.diff(history) > 1e-9 * history[0])
             assert len(rises) <= 2
             assert not len(rises) or np.ptp(rises) <= 1
-            centroids, mass = means_of(space, result.labels[restart], 8, np.ones(60))
+            centroids, cluster_weight = means_of(space, result.labels[restart], 8, np.ones(60))
             cost = result.inertia[[restart]]
-            found = find_exchanges(space, centroids, mass, cost, np.ones(1, bool))
+            found = find_exchanges(space, centroids, cluster_weight, cost, np.ones(1, bool))
             assert not len(found.samples)
+
+    def test_all_samples_at_once_go_by_them_where_hard_steps_have_ended(self, threads, monkeypatch):
+        X = data.cloud(300, 4)
+        space = gram_space("cached", X, np.ones(300), threads)
+        ended = solve(space, space.at(np.arange(12)[:, None]), HARD, [0])
+        known = []
+        monkeypatch.setattr(
+            driver, "weigh", lambda *order: known.append(order[-1] is not None) or weigh(*order)
+        )
+        result = solve(space, ended.centroids, EXCHANGING, [0])
+        assert result.inertia[0] < ended.inertia[0] * (1 - 1e-6)
+        # Cluster weights are known from the second step on, and the gain shows in the third one.
+        assert known[:3] == [False, True, True]
+        assert not known[-1]
 
     def test_samples_without_weight_and_clusters_of_one_stay(self):
         X = np.array([[0.0], [0.1], [5.0], [9.0]])

@@ -12,7 +12,14 @@ from held import feature_space
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import sampling
-from kernelmeans.solver import Annealed, Constant, Hard, anneal_subsamples, can_subsample
+from kernelmeans.solver import (
+    Annealed,
+    Constant,
+    Hard,
+    anneal_subsamples,
+    can_subsample,
+    subsampled,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -58,6 +65,23 @@ def test_a_restart_goes_on_from_the_best_of_its_own_starts(X):
         assert schedule.eta == ANNEALED.eta
         ends.append(centroids.vectors[0][:, 0])
     assert not np.array_equal(*ends)
+
+
+def test_the_centroids_that_cost_least_on_all_samples_go_on(X, monkeypatch):
+    seen = []
+
+    def costs(space, candidates):
+        seen.append((space.n_samples, candidates.copy()))
+        return np.array([3.0, 2.0, 1.0, 2.0])
+
+    monkeypatch.setattr(subsampled, "hard_costs", costs)
+    method = replace(ANNEALED, forgets=2)
+    centroids, further = anneal_subsamples(space_of(X), K, method, 0)
+    ((n_samples, candidates),) = seen
+    assert n_samples == len(X)
+    assert_array_equal(centroids.vectors[0], candidates.take(np.array([2])).vectors[0])
+    # The start is not to be forgotten again.
+    assert further == replace(method, s0=further.s0, forgets=0)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -8,6 +8,7 @@ from sklearn.datasets import make_blobs
 
 from held import feature_space
 from kernelmeans.kernels import Kernel
+from kernelmeans.spaces.base import BLOCK_ROWS, SMALL_BLOCK_BYTES
 from spaces.conformance import SpaceConformance
 
 
@@ -58,3 +59,14 @@ def test_an_offset_of_the_data_costs_no_accuracy(offset):
     assert_allclose(
         far.distances(far.at(at), block), near.distances(near.at(at), block), rtol=1e-6, atol=1e-6
     )
+
+
+@pytest.mark.parametrize("width", [1, 10, 40, 1000, 10**6])
+@pytest.mark.parametrize("n", [1, 450, 1797, 9000])
+def test_no_block_is_too_small_to_be_worth_its_start(n, width):
+    space = feature_space(Kernel("linear", {}), np.ones((n, 1)), np.ones(n))
+    sizes = [block.stop - block.start for block in space.blocks(width)]
+    smallest = max(BLOCK_ROWS[0], SMALL_BLOCK_BYTES // (8 * width))
+    # The number of more than four blocks is a multiple of four.
+    assert len(sizes) == 1 or min(sizes) >= smallest or 4 < len(sizes) < 4 + n // smallest
+    assert max(sizes) <= max(BLOCK_ROWS[1], 2 * smallest)

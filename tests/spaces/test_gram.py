@@ -116,7 +116,10 @@ def test_recomputed_rows_stay_within_the_budget(rows, workers):
         space = GramSpace(Kernel(spy, {}), X, np.ones(n), threads, row_budget=rows * n * 8)
         spy.most = 0
         combination(space, np.linspace(-1, 2, n))
-        space.at(np.arange(8)[:, None])
+        predictor = space.export(space.at(np.arange(8)[:, None]))
+    assert 0 < spy.most <= rows * n
+    spy.most, predictor.workers = 0, workers
+    predictor.compare(X, np.ones(n))
     assert 0 < spy.most <= rows * n
 
 

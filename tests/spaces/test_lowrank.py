@@ -1,5 +1,6 @@
 """Spaces of landmarks and random features: held, in parts, and several side by side."""
 
+import pickle
 from functools import cached_property
 from itertools import pairwise
 
@@ -430,3 +431,23 @@ def _double(X):
 
 def _stack(first, second):
     return np.vstack([_double(first), _double(second)])
+
+
+def test_a_space_that_has_travelled_has_aligned_arrays():
+    """Dask puts arrays at any address; NumPy would round their products differently."""
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    features = Nystroem(RBF, X[:5], RBF.diagonal(X[:5]))
+    space = FeatureSpace.hold(features, X, np.ones(30), Threads(1))
+    buffers = []
+    data = pickle.dumps(space, protocol=5, buffer_callback=buffers.append)
+    askew = [memoryview(bytearray(b"x" + bytes(own.raw())))[1:] for own in buffers]
+    arrived = pickle.loads(data, buffers=askew)
+    pairs = [
+        (space.source.Z, arrived.source.Z),
+        (space.features.origin, arrived.features.origin),
+        (space.features.landmarks, arrived.features.landmarks),
+    ]
+    for sent, found in pairs:
+        assert_array_equal(found, sent)
+        assert found.flags.aligned
+    assert not np.frombuffer(askew[0]).flags.aligned

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import wait
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 
@@ -20,6 +21,8 @@ FAN_IN = 8
 #: Seconds between looks at the workers while results are awaited, and seconds without any work
 #: after which no results will come. Dask gives up a silent worker after as many.
 LOOK, STALLED = 5.0, 300.0
+#: Clients that have had workers.
+_SERVED: WeakSet[Any] = WeakSet()
 Term = TypeVar("Term")
 
 
@@ -78,6 +81,15 @@ def unpacked(data: bytes) -> Any:
 def aligned(array: Array) -> Array:
     """The array in C order and at an address where NumPy would put it; a copy only if needed."""
     return np.require(array, requirements=["C", "A"])
+
+
+def align(thing: Any) -> None:
+    """Align the arrays among an object's attributes, and among theirs, in place."""
+    for name, value in vars(thing).items():
+        if isinstance(value, np.ndarray):
+            vars(thing)[name] = aligned(value)
+        elif type(value).__module__.startswith("kernelmeans.") and hasattr(value, "__dict__"):
+            align(value)
 
 
 class Cluster:
@@ -179,8 +191,9 @@ class Cluster:
     def _gathered(self, futures: Sequence[Any]) -> list[Any]:
         """The results of futures; refused if no worker works on them.
 
-        When a worker dies, Dask may lose its task, and then waits for ever:
-        https://github.com/dask/distributed/issues/3196. So may workers that it has paused.
+        Dask waits for ever where a worker that died is not replaced (a LocalCluster gives up those
+        that die twice in `distributed.deploy.lost-worker-timeout`), where its task is lost
+        (https://github.com/dask/distributed/issues/3196), or where all workers are paused.
         """
         gather = self.client.gather(list(futures), asynchronous=True)
         gathering = asyncio.run_coroutine_threadsafe(gather, self.client.loop.asyncio_loop)
@@ -188,12 +201,15 @@ class Cluster:
         try:
             while not wait([gathering], LOOK).done:
                 state = self._state()
+                if state != {}:
+                    _SERVED.add(self.client)
                 if state is None or state != last:
                     last, since = state, time.monotonic()
                 elif time.monotonic() - since > STALLED:
-                    _warn_or_refuse(len(state))
+                    _refuse_or_warn(len(state), self.client in _SERVED)
                     since = float("inf")
             found: list[Any] = gathering.result()
+            _SERVED.add(self.client)
             return found
         finally:
             gathering.cancel()
@@ -215,19 +231,19 @@ class Cluster:
         return state
 
 
-def _warn_or_refuse(n_workers: int) -> None:
-    """Refuse to wait for workers that do nothing; warn where there are none, for some may come."""
-    if not n_workers:
+def _refuse_or_warn(n_workers: int, had_workers: bool) -> None:
+    """Refuse to wait for workers that do nothing; warn where the first ones may still come."""
+    if not had_workers:
         warn_user(
             f"The Dask cluster has had no workers for {STALLED:.0f} seconds: waiting for one. "
             "Start workers; the setting distributed.scheduler.no-workers-timeout limits the wait."
         )
         return
     raise TimeoutError(
-        f"{n_workers} Dask workers have done nothing for {STALLED:.0f} seconds, and results are "
-        "missing. Most likely workers died and their work was lost, or their memory is full: "
-        "restart the cluster (Client.restart), and fit again. Smaller blocks of rows (X.rechunk) "
-        "or workers with more memory help against both."
+        f"{n_workers} Dask workers are left and have done nothing for {STALLED:.0f} seconds, and "
+        "results are missing. Most likely workers died, or their memory is full: restart the "
+        "cluster, and fit again. Smaller blocks of rows (X.rechunk) or more memory for each "
+        "worker help against both."
     )
 
 

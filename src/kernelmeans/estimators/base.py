@@ -310,10 +310,11 @@ class KernelClusterer(
 
         The method is `_labels`, `_distances` or `_assigned`; ``empty`` is its answer for no rows.
         """
+        diagonal = to_numpy(diagonal)
         self._input.check_diagonal(self.kernel_, X, diagonal)
         if isinstance(X, Rows):
             return by_blocks(self, question, X, empty)
-        return question(self, X, device, to_numpy(diagonal))
+        return question(self, X, device, diagonal)
 
     def _labels(self, X: Data, device: Device, diagonal: Any = None) -> IntArray:
         """The nearest centroid of each row."""

@@ -122,7 +122,7 @@ class Input:
         """Keep what `diagonal` needs to know about the training rows."""
 
     def check_diagonal(self, kernel: Any, X: Data, given: Any) -> None:
-        """Refuse k(x, x) of new rows if it would not be used."""
+        """Refuse k(x, x) of new rows if it cannot be used, or would not be."""
         if given is None:
             return
         if not self.holds_values:
@@ -135,6 +135,7 @@ class Input:
                 "diagonal: it cannot be used with Dask collections, because it is not divided into "
                 "their chunks; pass the kernel values of some rows at a time as a NumPy array."
             )
+        self.diagonal(kernel, X, given=given)
 
     def diagonal(self, kernel: Any, X: Data, device: Device = HOST, given: Any = None) -> Array:
         """k(x, x) of rows before any normalisation, in the form that the predictor takes."""

@@ -22,8 +22,11 @@ from kernelmeans.lowrank import (
     approximate,
     auto_components,
     check_method,
+    chosen_rows,
     subsample_rows,
+    subsample_size,
 )
+from kernelmeans.lowrank.sampling import FEWEST_ROWS as FEWEST_CHOSEN
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import FeatureSpace, GramSpace, Space, stream, stream_on_cluster
@@ -450,13 +453,31 @@ class Holder:
             budget.check(needed, what, "Use fewer components")
         if scipy.sparse.issparse(raw) or (fits and not isinstance(X, DaskRows)):
             return FeatureSpace.hold(features, X, self.weight, self.threads, device)
-        rows, weight = subsample_rows(X, self.weight, room // 8, columns=raw.shape[1])
-        sample = FeatureSpace.hold(features, rows, weight, self.threads, device)
+        sample = self._subsample(features, X, width, columns, room)
         cluster = Cluster.find() if isinstance(X, DaskRows) else None
         if cluster is not None:
             held = fits_workers(cluster, sample, X, row_bytes)
             return stream_on_cluster(sample, X, self.weight, cluster, held)
         return self._streamed(sample, X, row_bytes, room)
+
+    def _subsample(
+        self, features: FeatureMap, X: Data, width: int, columns: int, room: int
+    ) -> FeatureSpace:
+        """The space of a subsample, for work that needs the features of its rows at once."""
+        n, itemsize = len(self.weight), self.weight.dtype.itemsize
+        # The size does not depend on the budget, so that the clusters do not either.
+        size = subsample_size(n, width * itemsize)
+        if size > FEWEST_CHOSEN:
+            fewer = "columns" if isinstance(features, Explicit) else "components"
+            half = "" if itemsize == 4 else ", pass float32 data (half the memory)"
+            # Rows and features at first; then chunks take the place of the rows.
+            self.plan.budget._replace(n_bytes=room).check(
+                size * (max(columns, width) + width) * itemsize,
+                f"n_samples={n}: a subsample of {size} rows, with its features,",
+                f"Use fewer {fewer}{half}",
+            )
+        rows, weight = chosen_rows(X, self.weight, size)
+        return FeatureSpace.hold(features, rows, weight, self.threads, self.plan.device)
 
     def _streamed(self, sample: FeatureSpace, X: Data, row_bytes: int, room: int) -> FeatureSpace:
         """The space of rows that are read chunk by chunk in each step, in half of the room."""

@@ -212,7 +212,7 @@ class Views(Input):
         self.scaling = scaling
 
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
-        if hasattr(X, "columns") and as_rows(X) is None:
+        if as_rows(X) is None and hasattr(X, "columns"):
             return self._read_table(estimator, X, dtype, reset)
         rows = super().read(estimator, X, dtype, reset)
         if reset:

@@ -184,7 +184,9 @@ class AnchorGraph:
             pairs, first = np.unique((near[:, :1] * m + near[:, 1:]).T, return_index=True)
             # The smallest rank has the largest inverse; entries that are not stored count as 0.
             inverse = 1 / (2.0 + first // len(near))
-            ranks = ranks.maximum(scipy.sparse.csr_array((inverse, np.divmod(pairs, m)), (m, m)))
+            # SciPy before 1.17.1 finds no spanning trees of graphs with longer indices.
+            places = np.asarray(np.divmod(pairs, m), np.int32)
+            ranks = ranks.maximum(scipy.sparse.csr_array((inverse, tuple(places)), (m, m)))
         ranks.data = np.round(1 / ranks.data)
         return ranks, node_weight
 

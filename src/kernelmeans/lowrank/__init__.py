@@ -7,7 +7,7 @@ from kernelmeans.lowrank.approximate import (
     check_method,
 )
 from kernelmeans.lowrank.maps import Explicit, FeatureMap, Fourier, Nystroem
-from kernelmeans.lowrank.sampling import subsample, subsample_rows, subsample_size
+from kernelmeans.lowrank.sampling import chosen_rows, subsample, subsample_rows, subsample_size
 
 __all__ = [
     "METHODS",
@@ -18,6 +18,7 @@ __all__ = [
     "approximate",
     "auto_components",
     "check_method",
+    "chosen_rows",
     "subsample_rows",
     "subsample_size",
     "subsample",

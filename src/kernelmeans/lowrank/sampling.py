@@ -10,11 +10,12 @@ from kernelmeans.rows import Rows
 MOST_ROWS, MOST_BYTES, FEWEST_ROWS = 2**16, 2**27, 2**12
 
 
-def subsample_size(
-    n_samples: int, row_bytes: int, most_bytes: int = MOST_BYTES, at_least: int = 0
-) -> int:
-    """The size of a subsample; all samples if they are few."""
-    fitting = min(most_bytes, MOST_BYTES) // max(1, row_bytes)
+def subsample_size(n_samples: int, row_bytes: int, at_least: int = 0) -> int:
+    """The size of a subsample; all samples if they are few.
+
+    No memory budget changes it, because seeds, powers and so the clusters depend on it.
+    """
+    fitting = MOST_BYTES // max(1, row_bytes)
     return min(n_samples, max(at_least, FEWEST_ROWS, min(MOST_ROWS, fitting)))
 
 
@@ -59,17 +60,11 @@ def subsample(sample_weight: Array, size: int, seed: int = 0) -> tuple[IntArray,
 
 
 def subsample_rows(
-    X: Data,
-    sample_weight: Array,
-    most_bytes: int = MOST_BYTES,
-    columns: int = 0,
-    at_least: int = 0,
-    seed: int = 0,
+    X: Data, sample_weight: Array, columns: int = 0, at_least: int = 0, seed: int = 0
 ) -> tuple[Data, Array]:
     """A subsample of rows in proportion to their weights, and the weight that each stands for.
 
-    The rows take at most ``most_bytes``, also if each had ``columns`` columns; but there are at
-    least ``at_least`` rows.
+    Its size is that of `subsample_size` for rows of at least so many columns.
 
     Raises
     ------
@@ -78,7 +73,19 @@ def subsample_rows(
     """
     width = X.nnz // X.shape[0] if scipy.sparse.issparse(X) else X.shape[1]
     row_bytes = max(width, columns) * sample_weight.dtype.itemsize
-    size = subsample_size(len(sample_weight), row_bytes, most_bytes, at_least)
+    return chosen_rows(
+        X, sample_weight, subsample_size(len(sample_weight), row_bytes, at_least), seed
+    )
+
+
+def chosen_rows(X: Data, sample_weight: Array, size: int, seed: int = 0) -> tuple[Data, Array]:
+    """The same for a given size.
+
+    Raises
+    ------
+    ValueError
+        If rows that had to be read are not finite.
+    """
     if size == len(sample_weight):
         indices: IntArray = np.arange(size)
         weight, rows = sample_weight, X[:]

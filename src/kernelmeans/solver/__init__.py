@@ -1,12 +1,8 @@
 """The solver: kernel k-means and power k-means in any space."""
 
 from kernelmeans.solver.blockwise import partition_cost
-from kernelmeans.solver.critical import (
-    coldest_start,
-    critical_power,
-    warn_unless_positive,
-)
-from kernelmeans.solver.driver import Listener, Progress, solve
+from kernelmeans.solver.critical import coldest_start, critical_power, warn_unless_positive
+from kernelmeans.solver.driver import Progress, solve
 from kernelmeans.solver.methods import Alternating, Annealed, Constant, Hard, Method, annealed, hard
 from kernelmeans.solver.power import memberships
 from kernelmeans.solver.result import Ending, Result, cost_rounding
@@ -20,7 +16,6 @@ __all__ = [
     "Ending",
     "Hard",
     "Method",
-    "Listener",
     "Progress",
     "Result",
     "anneal_subsamples",

@@ -184,10 +184,11 @@ def warn_unless_positive(space: Space, seed: int, name: str) -> None:
     """
     if space.n_samples > TESTED:
         indices, weight = subsample(np.ones(space.n_samples, space.dtype), TESTED, seed)
-        if not _is_violated(*spectrum_ends(space.restricted(indices, weight), seed), space.dtype):
+        few = space.restricted(indices, weight)
+        if not _is_violated(few, *spectrum_ends(few, seed)):
             return
     smallest, largest = spectrum_ends(space, seed)
-    if _is_violated(smallest, largest, space.dtype):
+    if _is_violated(space, smallest, largest):
         space.trace = None
         warn_user(
             f"kernel={name}: the centred kernel matrix is not positive semi-definite (smallest "
@@ -197,9 +198,12 @@ def warn_unless_positive(space: Space, seed: int, name: str) -> None:
         )
 
 
-def _is_violated(smallest: float, largest: float, dtype: DType) -> bool:
+def _is_violated(space: Space, smallest: float, largest: float) -> bool:
     """Whether the smallest eigenvalue is negative beyond rounding."""
-    return bool(smallest < -np.sqrt(np.finfo(dtype).eps) * max(largest, -smallest))
+    eps = np.finfo(space.dtype).eps
+    # Of equal samples all eigenvalues are rounding of the values before they were centred.
+    rounding = max(np.sqrt(eps) * max(largest, -smallest), eps * space.n_samples * space.magnitude)
+    return bool(smallest < -rounding)
 
 
 def coldest_start(critical_power: float) -> float:

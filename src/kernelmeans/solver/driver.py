@@ -103,7 +103,7 @@ def _sums(space: Space, centroids: Centroids, method: Method, state: State) -> R
         method.step_cost(state),
         _noise(space, centroids, ~state.hard, method.collapsing(state)),
         state.seeds.tolist(),
-        state.exchanging.mass,
+        state.exchanging.cluster_weight,
         state.exchanging.singly,
     )
     cluster_weight, objective, certainty, total_weight, labels_hash = total.sums

@@ -1,13 +1,13 @@
-"""Exchanges: samples that go to other clusters than the nearest, because that costs less.
+"""Exchanges: samples that leave the nearest centroid for another, because that costs less.
 
-A hard step sends each sample to the nearest centroid as if it had no part in its own one. The cost
-falls further where a sample of weight v leaves a cluster of mass m at squared distance d, which
-saves m d / (m - v), for one where it costs m d / (m + v) less than that. (Hartigan's rule; every
-partition that it cannot improve is one that hard steps cannot improve either.)
+A hard step ignores that a sample pulls its own centroid towards itself. A sample of weight v at
+squared distance d saves m d / (m - v) if it leaves its cluster of weight m. It costs m d / (m + v)
+in a cluster that it joins. The rule of Hartigan compares both. If it cannot improve a partition,
+hard steps cannot either.
 
-All samples at once go by that rule first: this takes half the steps of hard steps followed by
-exchanges, and ends lower. Samples that would each save something alone can hinder each other. Once
-the cost falls no more they are therefore exchanged singly, after hard steps have come to an end.
+First all samples go by this rule at once. This takes half the steps of hard steps and single
+exchanges, and ends lower. But samples may hinder each other, although each would save something
+alone. So hard steps follow once the cost no longer falls, and then single exchanges.
 """
 
 from typing import NamedTuple
@@ -18,16 +18,17 @@ from kernelmeans._arrays import double, like, namespace, put_first, reduce, smal
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.spaces import Centroids, Space
 
-#: A gain may be rounding below this multiple of the smallest distance told from zero, for each unit
-#: of weight.
+#: Smallest gain per unit of weight that is no rounding, in units of the space's smallest distance.
 CERTAIN = 16
-#: Fraction of the cost that exchanges have to save in a step: of very many samples single ones do
-#: not matter, and there would be no end of them.
+#: Fraction of the cost that the single exchanges of a step have to save: among very many samples
+#: there is always another one that saves next to nothing.
 WORTHWHILE = 1e-7
+#: Weight of clusters whose samples go to the nearest centroid: in these the rule says nothing else.
+BOUNDLESS = 1e30
 
 
 class Exchanges(NamedTuple):
-    """Samples that are to join other clusters in the next step.
+    """Samples that join other clusters in the next step.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class Exchanges(NamedTuple):
     clusters: IntArray
 
     def within(self, place: slice) -> list[tuple[int, int, int]]:
-        """Those of a block, as (restart, sample's place in the block, cluster)."""
+        """Exchanges in a block, as (restart, sample's place in the block, cluster)."""
         if not len(self.samples):
             return []
         inside = (place.start <= self.samples) & (self.samples < place.stop)
@@ -48,14 +49,12 @@ class Exchanges(NamedTuple):
         return list(zip(*(part.tolist() for part in own), strict=True))
 
     def kept(self, restarts: BoolArray) -> "Exchanges":
-        """Those of the restarts that go on, by their new numbers."""
+        """Exchanges of the restarts that go on, under their new numbers."""
         number = np.cumsum(restarts) - 1
         return Exchanges(number[self.restarts], self.samples, self.clusters)
 
 
-#: Mass of clusters whose samples are not exchanged but go to the nearest centroid.
-BOUNDLESS = 1e30
-#: Nothing to exchange.
+#: No exchanges.
 NONE = Exchanges(*np.empty((3, 0), np.intp))
 
 
@@ -65,69 +64,70 @@ class Exchanging:
     Parameters
     ----------
     wanted : bool
-        Whether there are any.
+        Whether samples are exchanged.
     n_restarts : int
         Restarts.
 
     Attributes
     ----------
     singly : Exchanges
-        Those of the next step, of restarts that exchange singly.
+        The single exchanges of the next step.
     pending : ndarray of shape (R,)
-        Restarts whose last exchanges show no gain before the next step.
+        Restarts whose last exchanges show their gain only in the next step.
     """
 
     def __init__(self, wanted: bool, n_restarts: int) -> None:
         self.singly = NONE
         self.pending = np.zeros(n_restarts, bool)
         self._at_once = np.full(n_restarts, wanted)
-        self._mass: Array | None = None
+        self._cluster_weight: Array | None = None
 
     @property
-    def mass(self) -> Array | None:
-        """The mass (k, R) by which all samples of the next step go; None for the nearest."""
-        if self._mass is None or not self._at_once.any():
+    def cluster_weight(self) -> Array | None:
+        """Weights (k, R) for exchanges at once in the next step; None if there are none."""
+        if self._cluster_weight is None or not self._at_once.any():
             return None
-        return np.where(self._at_once & (self._mass > 0), self._mass, BOUNDLESS)
+        exchanging = self._at_once & (self._cluster_weight > 0)
+        return np.where(exchanging, self._cluster_weight, BOUNDLESS)
 
     def go_on(
         self,
         space: Space,
         centroids: Centroids,
-        mass: Array,
+        cluster_weight: Array,
         objective: Array,
         ended: BoolArray,
         circles: BoolArray,
         bar: float,
     ) -> None:
-        """Look for exchanges in the restarts that have come to an end, by labels or in circles."""
-        # A run above the bar whose samples stay where they are would not get below it.
+        """Look for exchanges in restarts that have ended, because labels stay or go in circles."""
+        # Above the bar a restart whose labels stay would not get below it.
         hindered = ended & self._at_once & (circles | (objective <= bar))
         settled = ended & ~circles & ~self._at_once
-        self.singly = find_exchanges(space, centroids, mass, objective, settled)
-        # The first step of all went to the nearest, as no mass was known: the next one exchanges.
-        self.pending = hindered | (self._at_once & (self._mass is None))
+        self.singly = find_exchanges(space, centroids, cluster_weight, objective, settled)
+        # No cluster weights were known before the first step: the second is the first to exchange.
+        self.pending = hindered | (self._at_once & (self._cluster_weight is None))
         self.pending[self.singly.restarts] = True
-        self._at_once, self._mass = self._at_once & ~hindered, mass
+        self._at_once, self._cluster_weight = self._at_once & ~hindered, cluster_weight
 
     def keep(self, restarts: BoolArray) -> None:
         """Drop the other restarts."""
         self.singly, self.pending = self.singly.kept(restarts), self.pending[restarts]
         self._at_once = self._at_once[restarts]
-        if self._mass is not None:
-            self._mass = self._mass[:, restarts]
+        if self._cluster_weight is not None:
+            self._cluster_weight = self._cluster_weight[:, restarts]
 
 
 def find_exchanges(
     space: Space,
     centroids: Centroids,
-    mass: Array,
+    cluster_weight: Array,
     objective: Array,
     which: BoolArray,
 ) -> Exchanges:
-    """Exchanges that lower the cost of some restarts, at most one for each cluster.
+    """Single exchanges that lower the cost of some restarts.
 
-    The gains of several add up exactly, because no two touch the same cluster.
+    Their gains add up exactly, because no two exchanges of a restart touch the same cluster.
 
     Parameters
     ----------
@@ -135,17 +135,17 @@ def find_exchanges(
         The samples.
     centroids : Centroids
         The means of the clusters of each restart.
-    mass : ndarray of shape (k, R)
-        Total weights of the clusters.
+    cluster_weight : ndarray of shape (k, R)
+        The weights of the clusters.
     objective : ndarray of shape (R,)
-        Their costs, of which exchanges have to save a little together.
+        The costs, of which the exchanges have to save a little.
     which : ndarray of shape (R,)
-        Restarts that have come to an end.
+        Restarts whose labels stay.
 
     Returns
     -------
     Exchanges
-        Sorted by restart; empty where no single sample is worth it.
+        Sorted by restart.
 
     References
     ----------
@@ -154,8 +154,8 @@ def find_exchanges(
     restarts = np.flatnonzero(which)
     if not len(restarts) or centroids.shape[0] == 1:
         return NONE
-    ended, own_mass = centroids.take(restarts), mass[:, restarts]
-    own, other, gain = space.collect(_best_exchange, own_mass.size, ended, own_mass)
+    ended, weights = centroids.take(restarts), cluster_weight[:, restarts]
+    own, other, gain = space.collect(_best_exchange, weights.size, ended, weights)
     certain = CERTAIN * space.floor(ended)[:, None] * space.sample_weight
     chosen = []
     for r, restart in enumerate(restarts.tolist()):
@@ -167,47 +167,47 @@ def find_exchanges(
 
 
 def exchange_costs(
-    distances: Array, own: IntArray, nearest: Array, sample_weight: Array, mass: Array
+    distances: Array, own: IntArray, nearest: Array, sample_weight: Array, cluster_weight: Array
 ) -> tuple[Array, Array]:
-    """What leaving its cluster saves a sample, (R, block), and joining any costs, (k, R, block).
+    """Savings of leaving the own cluster, (R, block), and costs of joining any, (k, R, block).
 
-    Both for each unit of its weight. Who is a cluster of its own saves nothing.
+    Both are per unit of the sample's weight. A sample that is alone in its cluster saves nothing.
     """
     xp = namespace(distances)
-    m, v = like(mass[..., None], distances), sample_weight
-    own_mass = xp.take_along_axis(m, xp.asarray(own[None, ...], dtype=xp.int64), axis=0)[0, ...]
-    others = own_mass - v
-    alone = others <= 1e-9 * own_mass
-    saved = xp.where(alone, 0.0, own_mass / xp.where(alone, 1.0, others)) * nearest
+    m, v = like(cluster_weight[..., None], distances), sample_weight
+    own_m = xp.take_along_axis(m, xp.asarray(own[None, ...], dtype=xp.int64), axis=0)[0, ...]
+    others = own_m - v
+    alone = others <= 1e-9 * own_m
+    saved = xp.where(alone, 0.0, own_m / xp.where(alone, 1.0, others)) * nearest
     if bool(reduce("min", v) == reduce("max", v)):
-        # Numbers for one sample do for all.
+        # The factors of one sample are those of all.
         v = v[:1]
     both = m + v
     return saved, m / xp.where(both > 0, both, 1.0) * distances
 
 
 def exchanged(
-    distances: Array, own: IntArray, nearest: Array, sample_weight: Array, mass: Array
+    distances: Array, own: IntArray, nearest: Array, sample_weight: Array, cluster_weight: Array
 ) -> IntArray:
-    """The clusters to which samples go if each exchanges as if it were the only one, (R, block)."""
-    saved, joins = exchange_costs(distances, own, nearest, sample_weight, mass)
+    """The clusters (R, block) to which samples go, each as if the others stayed."""
+    saved, joins = exchange_costs(distances, own, nearest, sample_weight, cluster_weight)
     return smallest(put_first(joins, own, saved))[0]
 
 
 def _best_exchange(
-    space: Space, block: slice, centroids: Centroids, mass: Array
+    space: Space, block: slice, centroids: Centroids, cluster_weight: Array
 ) -> tuple[IntArray, IntArray, Array]:
-    """Each sample's cluster, the best other one and what going there saves, shape (R, block)."""
+    """Each sample's cluster, the best other one and the gain of going there, (R, block)."""
     d = double(space.distances(centroids, block))
     v = double(space.device_weight[block])
     own, nearest = smallest(d)
-    saved, joins = exchange_costs(d, own, nearest, v, mass)
+    saved, joins = exchange_costs(d, own, nearest, v, cluster_weight)
     best, paid = smallest(put_first(joins, own, np.inf))
     return own, best, v * (saved - paid)
 
 
 def _disjoint(own: IntArray, other: IntArray, gain: Array, certain: Array) -> list[tuple[int, int]]:
-    """The best (sample, cluster) of those that touch no cluster twice."""
+    """The best (sample, cluster) of one restart, so that none touches the clusters of another."""
     candidates = np.flatnonzero(gain > certain)
     touched: set[int] = set()
     chosen = []

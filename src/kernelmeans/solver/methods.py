@@ -72,12 +72,12 @@ class State:
 
     Parameters
     ----------
+    method : Method
+        The method.
     centroids : Centroids
         The starts.
     seeds : sequence of int
         One for each restart.
-    s0, critical_power : float
-        First power, and critical power under the first kernel weights.
 
     Attributes
     ----------
@@ -101,26 +101,25 @@ class State:
         Those weights, which hardly differ from the restart's present ones.
     """
 
-    def __init__(
-        self, centroids: Centroids, seeds: Sequence[int], s0: float, critical_power: float
-    ) -> None:
+    def __init__(self, method: "Method", centroids: Centroids, seeds: Sequence[int]) -> None:
         n_restarts = centroids.shape[1]
         self.steps = 0
-        self.exchanging = Exchanging(False, n_restarts)
+        self.exchanging = Exchanging(method.exchanges, n_restarts)
         self.restarts = np.arange(n_restarts)
         self.seeds = np.array(seeds)
-        self.power: Array = np.full(n_restarts, s0)
+        self.power: Array = np.full(n_restarts, method.s0)
         self.objective: Array = np.full(n_restarts, np.inf)
         self.labels_hash: IntArray = np.zeros(n_restarts, np.uint64)
         self.softness: Array = np.zeros(n_restarts)
         self.time: Array = np.zeros(n_restarts)
-        self.critical_power: Array = np.full(n_restarts, critical_power)
+        self.critical_power: Array = np.full(n_restarts, method.critical_power)
         self.known_weights = centroids.kernel_weights.copy()
 
     @property
     def hard(self) -> BoolArray:
         """Whether the next step is a hard one."""
-        return np.isneginf(self.power)
+        # Quicker than isneginf: each step needs it several times.
+        return np.asarray(self.power == -np.inf)
 
     def keep(self, restarts: BoolArray) -> None:
         """Drop the other restarts."""
@@ -163,6 +162,8 @@ class Method(ABC):
     relaxation = 1.0
     #: Whether kernel weights move after hard steps too.
     alternates = False
+    #: Whether samples are exchanged.
+    exchanges = False
     #: A sample's cost in hard steps.
     cost = SQUARED_DISTANCE
     #: Whether an empty cluster gets a costly sample; else it stays empty.
@@ -172,7 +173,7 @@ class Method(ABC):
 
     def init(self, space: Space, centroids: Centroids, seeds: Sequence[int]) -> State:
         """The state before the first step; kernel weights are adapted if the start has costs."""
-        return State(centroids, seeds, self.s0, self.critical_power)
+        return State(self, centroids, seeds)
 
     def collapsing(self, state: State) -> BoolArray:
         """Where the next step draws centroids together, or begins to part them again."""
@@ -213,11 +214,6 @@ class Hard(Method):
 
     exchanges: bool = False
     bar: float = np.inf
-
-    def init(self, space: Space, centroids: Centroids, seeds: Sequence[int]) -> State:
-        state = super().init(space, centroids, seeds)
-        state.exchanging = Exchanging(self.exchanges, centroids.shape[1])
-        return state
 
     def done(self, state: State, space: Space, centroids: Centroids, report: Report) -> IntArray:
         now = report.objective

@@ -1,4 +1,4 @@
-"""Swap moves: mend what annealing left, by moving one centroid at a time."""
+"""Swap moves: lower the cost of the best restart by moving one centroid at a time."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -20,20 +20,20 @@ BATCH = 16
 FOLLOWED = 1e-14
 #: Gain of a batch, as a fraction of the cost, that is a reason to go on.
 WORTHWHILE = 1e-4
-#: Samples of explicit features that moves are tried on, or so many for each cluster: a subsample of
-#: more tells as well which centroids are misplaced.
+#: Samples of explicit features on which moves are tried, in all and for each cluster; the larger
+#: number counts. Such a subsample shows as well as all samples which centroids are misplaced.
 SEARCHED, SEARCHED_PER_CLUSTER = 8192, 500
 #: Hard runs from k-means++ seeds that are tried before the first move.
 RIVALS = 8
-#: Distances of samples to centroids, over moves, below which a search is quick: it may take longer.
+#: Distances of samples to centroids, summed over failed moves, that take little time.
 QUICK = 2**19
-#: Distances, over steps, after which a search of ``n_swaps="auto"`` ends, some five seconds, and
-#: steps that a move takes: with a hundred clusters moves would go on to pay a little for minutes.
+#: Distances, summed over steps, after which a search of ``n_swaps="auto"`` ends: some five seconds.
+#: With a hundred clusters moves would pay a little for minutes. And the steps of a move.
 MOST_DISTANCES, STEPS_OF_A_MOVE = 2**27, 16
 
 
 def automatic_swaps(n_clusters: int, n_samples: int) -> tuple[int, int]:
-    """Most moves of ``n_swaps="auto"``, and failures in a row that end them."""
+    """Most moves of ``n_swaps="auto"``, and the failures in a row that end the search."""
     quick = min(5 * n_clusters, QUICK // (n_clusters * n_samples))
     return 100 + 40 * n_clusters, max(4 + n_clusters, quick)
 
@@ -47,36 +47,39 @@ def swap_moves(
     listen: Listener = lambda progress: False,
     batch: int = BATCH,
 ) -> None:
-    """Lower the best restart's cost by moving single centroids; changes the result.
+    """Lower the cost of the best restart; changes the result.
 
-    First a few hard runs from k-means++ seeds are tried beside the best restart, and the best of
-    all goes on with exchanges of samples. Then a move drops a centroid, puts one on a sample drawn
-    in proportion to its cost, and takes hard steps with exchanges until nothing changes, or until
-    the cost can hardly fall below the best one. Every second move drops the sample's own centroid:
-    such a small change is over soon, and wins more often. The others drop the centroid whose loss
-    costs least, the sum over its samples of second nearest minus nearest distance, or, every second
-    one while moves fail, the next cheapest. A batch of moves runs as restarts; the best is kept if
-    its cost is lower. Lower cost is not always a better match with known classes.
+    First a few hard restarts from k-means++ seeds compete with the best restart. Then samples of
+    the best of all are exchanged. Then centroids are moved, a batch of moves at a time.
+
+    A move drops a centroid and puts one on a sample, which is drawn in proportion to its cost. Hard
+    steps with exchanges follow until labels stay, or until the cost can hardly fall below the best
+    one. Every second move drops the centroid of the drawn sample: that is over soon and wins more
+    often. The others drop the cheapest centroid or, every second one while moves fail, the next
+    cheapest. A centroid costs as much as its samples lose if they go to the second nearest.
+
+    The best move of a batch is kept if it lowers the cost. A lower cost is not always a better
+    match with known classes.
 
     Parameters
     ----------
     space : Space
         The samples.
     result : Result
-        Finished restarts, with the best one's centroids. Its best restart is replaced by what
-        the moves lead to; each gain adds its cost to the history. Its ending is that of the run
-        that found it, or ``STOPPED`` if the search was stopped.
+        Finished restarts, with the best one's centroids. The moves replace its best restart; each
+        gain adds its cost to the history. The ending is that of the last gain, or ``STOPPED`` if
+        the search was stopped.
     n_swaps : int or "auto"
-        Moves to try. ``"auto"`` stops when they no longer pay, or the search becomes a long one.
+        Moves to try. ``"auto"`` stops when they no longer pay, or take too long.
     max_iter : int
         Most hard steps of a move.
     seed : int
-        Of the samples that are drawn. The first rival begins where k-means++ puts a restart of
-        this seed.
+        Of the samples that are drawn. The first rival has the k-means++ seeds of a restart of this
+        seed.
     listen : callable
-        Told of each step; ends the search when it answers True.
+        Called after each step; ends the search when it answers True.
     batch : int, default=BATCH
-        Restarts that memory holds at once; it does not change what is found.
+        Restarts that memory holds at once; the result does not depend on it.
     """
     search = _Search(space, result, max_iter, listen)
     if search.cost <= search.rounding:
@@ -85,7 +88,7 @@ def swap_moves(
     if space.keeps_coefficients or space.n_samples <= size:
         search.run(n_swaps, seed, batch)
     else:
-        search.run_on_few(size, n_swaps, seed, batch)
+        search.run_on_subsample(size, n_swaps, seed, batch)
     search.note()
     if search.gains and len(space.kernel_weights) > 1:
         search.follow()
@@ -94,7 +97,7 @@ def swap_moves(
 
 
 class _Search:
-    """The best restart of a result, and what is tried to lower its cost."""
+    """Attempts to lower the cost of a result's best restart."""
 
     def __init__(self, space: Space, result: Result, max_iter: int, listen: Listener) -> None:
         assert result.centroids is not None
@@ -112,7 +115,7 @@ class _Search:
         self._assigned: Assignment | None = None
 
     def run(self, n_swaps: int | str, seed: int, batch: int) -> None:
-        """Rivals, exchanges and moves, until these no longer pay or as many have been tried."""
+        """Try rivals, exchanges and moves, until these are enough or no longer pay."""
         k = self.centroids.shape[0]
         if n_swaps == "auto":
             most, patience = automatic_swaps(k, self.space.n_samples)
@@ -134,10 +137,10 @@ class _Search:
             tried += size
             failures = 0 if gain > WORTHWHILE else failures + size
 
-    def run_on_few(self, size: int, n_swaps: int | str, seed: int, batch: int) -> None:
-        """The same on a subsample; what it finds there goes on over all samples."""
-        at_hand = self.space.subsample
-        few = at_hand.restricted(*subsample(at_hand.sample_weight, size, seed))
+    def run_on_subsample(self, size: int, n_swaps: int | str, seed: int, batch: int) -> None:
+        """Search on a subsample; hard steps on all samples follow."""
+        drawn = self.space.subsample
+        few = drawn.restricted(*subsample(drawn.sample_weight, size, seed))
         trial = solve(few, self.centroids.copy(), self.hard, [0], self._heard)
         if self.stopped:
             return
@@ -152,21 +155,21 @@ class _Search:
 
     @property
     def cost(self) -> float:
-        """What there is to beat."""
+        """The cost of the best restart."""
         return float(self.result.cost[self.best])
 
     @property
     def affordable_moves(self) -> int:
-        """How many moves may still be tried before the search is a long one."""
+        """Number of moves before the search has taken too long."""
         steps = MOST_DISTANCES // (self.centroids.shape[0] * self.space.n_samples) - self.steps
         return steps // STEPS_OF_A_MOVE
 
     def below(self, method: Hard) -> Hard:
-        """The method with restarts given up that can hardly end below the best."""
+        """The method, by which restarts that can hardly end below the best are given up."""
         return replace(method, bar=self.cost - self.rounding)
 
     def try_all(self, parts: Iterable[Centroids], method: Method) -> float:
-        """Hard runs from all of these; by what fraction the best of them lowers the cost."""
+        """Solve from all of these; the fraction by which the best of them lowers the cost."""
         result, best = self.result, self.best
         least = self.cost
         found: Result | None = None
@@ -204,13 +207,13 @@ class _Search:
             yield few.at(places[:, first : first + batch])
 
     def can_move(self) -> bool:
-        """Whether there is another place for a centroid."""
+        """Whether there are two centroids, and a sample that costs something."""
         if self._assigned is None:
             self._assigned = assign(self.space, self.centroids)
         return self.centroids.shape[0] > 1 and bool(self._assigned.costs(self.space).any())
 
     def moves(self, failures: int, uniform: Array, batch: int) -> Iterator[Centroids]:
-        """Centroids with one of little use on a costly sample, chosen by uniform numbers."""
+        """The best restart's centroids after moves, whose samples uniform numbers choose."""
         assigned, (k, _) = self._assigned, self.centroids.shape
         assert assigned is not None
         cumulative = np.cumsum(assigned.costs(self.space)[0])
@@ -242,7 +245,7 @@ class _Search:
         weights[best] = np.concatenate([weights[best], again])
 
     def follow(self) -> None:
-        """Let the kernel weights follow the labels, and the labels them, until both stay."""
+        """Move kernel weights and labels in turns until both stay."""
         result, best = self.result, self.best
         method = Alternating(max_iter=self.hard.max_iter, tol=FOLLOWED)
         trial = solve(self.space, self.centroids, method, [0], self._heard)

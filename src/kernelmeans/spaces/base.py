@@ -13,7 +13,7 @@ import numpy as np
 from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce, to_numpy
 from kernelmeans._typing import Array, BoolArray, Data, DType, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.engines.cluster import aligned
+from kernelmeans.engines.cluster import align
 from kernelmeans.lowrank import subsample
 from kernelmeans.spaces.centroids import Centroids, Memory, PartialSum, Sums, Trace, side_by_side
 from kernelmeans.spaces.chunks import Chunks
@@ -56,6 +56,8 @@ class Space(ABC):
         Samples that are opened together, where the space holds nothing of them in between.
     first : int
         Place of the first sample among all; above 0 in a chunk.
+    kernel_weights : ndarray of shape (L,)
+        Kernel weights that new centroids get.
     trace : Trace or None
         Traces that bound the error of an approximation; None where they do not.
     """
@@ -66,13 +68,14 @@ class Space(ABC):
     keeps_coefficients: bool = False
     chunks: Chunks | None = None
     first: int = 0
+    kernel_weights: Array = np.ones(1)
     trace: Trace | None = None
     _subsample: "Space | None" = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Workers may pass features on to each other.
-        for name, value in state.items():
-            vars(self)[name] = aligned(value) if isinstance(value, np.ndarray) else value
+        vars(self).update(state)
+        align(self)
 
     @property
     def n_samples(self) -> int:
@@ -288,11 +291,6 @@ class Space(ABC):
         """
         step = Step.of(self, sums, cluster_weight, old, factor, hard)
         return step.centroids(self.move(step), self.kernel_weights)
-
-    @property
-    def kernel_weights(self) -> Array:
-        """Kernel weights (L,) that new centroids get."""
-        return np.ones(1)
 
     def adapt(self, centroids: Centroids, which: BoolArray) -> Centroids:
         """Move the kernel weights of some restarts; a single kernel has none to move."""

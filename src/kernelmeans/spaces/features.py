@@ -16,7 +16,8 @@ from kernelmeans.kernels import Kernel, check_finite, check_range
 from kernelmeans.lowrank import FeatureMap, subsample_size
 from kernelmeans.rows import Rows
 from kernelmeans.spaces.base import Space
-from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
+from kernelmeans.spaces.centroids import Centroids, Memory, PartialSum, Sums, Trace
+from kernelmeans.spaces.kernel_rows import slices
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Moved, Step
 
@@ -144,17 +145,17 @@ class FeatureSpace(Space):
         Z = xp.empty((n, width), dtype=weight.dtype, device=weight.device)
         norms = xp.zeros_like(weight)
 
-        def fill(block: slice) -> tuple[Array, Array]:
+        def fill(block: slice) -> PartialSum:
             rows, diagonal = map(device.put, features.read(X, block))
             # Values that are not finite are refused below.
             with np.errstate(all="ignore"):
                 raw = on_device.raw(rows, diagonal)
                 Z[block, ...] = on_device.coordinates(raw)
                 norms[block] = features.kernel.squared_norms(diagonal)
-                return v[block] @ double(raw), v[block] @ double(Z[block, ...])
+                return PartialSum((), (v[block] @ double(raw), v[block] @ double(Z[block, ...])))
 
         filled = engine.map(fill, row_blocks(X, FILL_ROWS))
-        sums = tree_sum((own for _, own in filled), _plus)
+        sums = tree_sum((own for _, own in filled), PartialSum.plus).sums
         raw_mean, mean = (to_numpy(own) / v64.sum() for own in sums)
         check_finite(features.kernel, mean)
         centered = features.about(raw_mean, dtype).moved(device.put)
@@ -256,7 +257,6 @@ class FeatureSpace(Space):
     @property
     def subsample_size(self) -> int:
         if self._subsample is not None:
-            # Its size was chosen for the memory budget.
             return self._subsample.n_samples
         source = self.source
         assert isinstance(source, HeldFeatures)
@@ -356,11 +356,7 @@ def row_blocks(X: Data, most: int) -> list[slice]:
     """Rows in blocks; as they are best read, where they are on disk."""
     if isinstance(X, Rows):
         return X.blocks(most)
-    return [slice(i, min(i + most, X.shape[0])) for i in range(0, X.shape[0], most)]
-
-
-def _plus(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[Array, Array]:
-    return a[0] + b[0], a[1] + b[1]
+    return slices(X.shape[0], most)
 
 
 def _dense(rows: Data) -> Array:

@@ -106,7 +106,7 @@ class ProductSpace(Space):
         self.engine, self.first = members[0].engine, members[0].first
         self.keeps_coefficients = any(member.keeps_coefficients for member in members)
         start = rule.start(len(members)) if kernel_weights is None else kernel_weights
-        self._kernel_weights = start
+        self.kernel_weights = start
         # Members that keep coefficients have one sum together, the first; others have one each.
         self._owners = [member for member in members if not member.keeps_coefficients]
         self._owners[:0] = [member for member in members if member.keeps_coefficients][:1]
@@ -115,13 +115,9 @@ class ProductSpace(Space):
         ]
         self.chunks = self._joined_chunks()
 
-    @property
-    def kernel_weights(self) -> Array:
-        return self._kernel_weights
-
     def reweighted(self, kernel_weights: Array) -> "ProductSpace":
         space = copy.copy(self)
-        space._kernel_weights = kernel_weights
+        space.kernel_weights = kernel_weights
         space.chunks = space._joined_chunks()
         return space
 
@@ -140,7 +136,7 @@ class ProductSpace(Space):
         return weighted
 
     def squared_norms(self, block: slice) -> Array:
-        weighted: Array = self.weighted_norms(self._kernel_weights[None], block)[0, ...]
+        weighted: Array = self.weighted_norms(self.kernel_weights[None], block)[0, ...]
         return weighted
 
     def products(self, centroids: Centroids, block: slice) -> Array:
@@ -236,7 +232,7 @@ class ProductSpace(Space):
             if coefficients is None:
                 coefficients, cluster_weight = part.coefficients, part.cluster_weight
         restarts = norms[0].shape[2]
-        weights = np.tile(self._kernel_weights, (restarts, 1))
+        weights = np.tile(self.kernel_weights, (restarts, 1))
         return Centroids(
             tuple(vectors),
             np.concatenate(norms),
@@ -262,7 +258,7 @@ class ProductSpace(Space):
 
     @property
     def _order(self) -> tuple[Any, ...]:
-        return self.columns, self.rule, self.factors, self._kernel_weights
+        return self.columns, self.rule, self.factors, self.kernel_weights
 
     def _joined_chunks(self) -> Chunks | None:
         """The members' chunks side by side: on the workers, where all are, or in this process."""
