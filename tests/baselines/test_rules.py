@@ -1,4 +1,4 @@
-"""Rules of kernel weights against numerical minimisers of what they minimise."""
+"""Rules of kernel weights are compared with numerical minimisers of the same objective."""
 
 import numpy as np
 import pytest

@@ -84,7 +84,7 @@ class TestFreeMemory:
 
     @pytest.mark.parametrize("way", ["exact", "restarts", "landmarks"])
     def test_the_same_bits_whatever_is_free(self, way, monkeypatch):
-        """A tenth of what the matrix or the features take, or a thousand times as much."""
+        """A tenth of the bytes of the matrix or the features, or a thousand times as many."""
         model = {
             "exact": clone(self.EXACT),
             "restarts": clone(self.EXACT).set_params(init="random", n_init=20),

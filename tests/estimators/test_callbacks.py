@@ -28,7 +28,7 @@ estimators = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type
 
 
 class Recorder:
-    """Notes every call; stops the fit at the end of a step, or fails there, if told to."""
+    """Notes every call; stops the fit at the end of a step, or fails there, if asked to."""
 
     def __init__(self, stop_at=None, fail_at=None):
         self.stop_at, self.fail_at = stop_at, fail_at
@@ -73,10 +73,10 @@ def test_each_step_is_a_task_that_begins_and_ends(estimator):
 def test_restarts_finished_rise_to_their_number(estimator):
     recorder = Recorder()
     fitted(estimator, recorder)
-    finished = [told["restarts_finished"] for told in recorder.ended]
+    finished = [progress["restarts_finished"] for progress in recorder.ended]
     assert finished == sorted(finished)
     assert finished[-1] == 5
-    assert {told["n_restarts"] for told in recorder.ended} == {5}
+    assert {progress["n_restarts"] for progress in recorder.ended} == {5}
 
 
 @estimators
@@ -85,10 +85,10 @@ def test_restarts_finished_count_over_batches_and_swaps(estimator):
     # A budget that holds few restarts at a time.
     model = clone(estimator).set_params(n_init=12, memory_budget=170_000, n_swaps="auto")
     model.set_callbacks(recorder).fit(X)
-    told = [(step["restarts_finished"], step["n_restarts"]) for step in recorder.ended]
-    assert [finished for finished, _ in told] == sorted(finished for finished, _ in told)
-    assert told[-1] == (12, 12)
-    assert {n for _, n in told} == {12}
+    progress = [(step["restarts_finished"], step["n_restarts"]) for step in recorder.ended]
+    assert [finished for finished, _ in progress] == sorted(finished for finished, _ in progress)
+    assert progress[-1] == (12, 12)
+    assert {n for _, n in progress} == {12}
 
 
 @estimators
@@ -152,9 +152,9 @@ def test_teardown_follows_every_setup_when_a_fit_fails(where):
 @estimators
 def test_callbacks_change_nothing(estimator):
     plain = clone(estimator).fit(X)
-    told = fitted(estimator, Recorder())
-    np.testing.assert_array_equal(plain.labels_, told.labels_)
-    assert plain.inertia_ == told.inertia_
+    watched = fitted(estimator, Recorder())
+    np.testing.assert_array_equal(plain.labels_, watched.labels_)
+    assert plain.inertia_ == watched.inertia_
 
 
 @estimators

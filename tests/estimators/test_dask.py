@@ -293,7 +293,7 @@ def exact(estimator, **given):
         (exact(KernelPowerKMeans), lazy(), "graph of .*='auto' or 'landmarks'\\."),
         (KernelPowerKMeans(3, kernel="precomputed"), lazy(), r"graphs cannot .*pass X.compute\(\)"),
         (KernelPowerKMeans(3, kernel="graph"), lazy(), r"graphs cannot .*pass X.compute\(\)"),
-        (exact(MultiKernelPowerKMeans, kernels=VIEWS), lazy(), "kernel matrices cannot be had"),
+        (exact(MultiKernelPowerKMeans, kernels=VIEWS), lazy(), "kernel matrices cannot be"),
         (clone(MODELS["several"]).set_params(kernel_scaling="min-max"), lazy(), "'min-max' looks"),
         (LINEAR, lazy().map_blocks(scipy.sparse.csr_array), "arrays of NumPy arrays, got csr"),
         (LINEAR, lazy()[:2], "n_samples=2 should be >= n_clusters=3"),
@@ -328,7 +328,7 @@ def test_a_model_needs_neither_the_cluster_nor_the_data_again(workers, model):
 
 
 def settle(client, condition, seconds=20):
-    """Wait for what the scheduler is told of in the background."""
+    """Wait for news that reach the scheduler in the background."""
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -423,7 +423,7 @@ def test_the_progress_bar(client, capsys):
 
 
 class Following:
-    """A callback that is told of the steps of one fit."""
+    """A callback that records the steps of one fit."""
 
     def setup(self, estimator, context):
         self.steps = 0

@@ -50,7 +50,7 @@ def assert_sound(model, X):
 
 
 def fit_few(model, X, found, **given):
-    """Fit where only a smaller number of clusters can be found, and be told so."""
+    """Fit data that hold fewer clusters than asked for, and expect a warning."""
     with pytest.warns(ConvergenceWarning, match=rf"distinct clusters \({found}\) found smaller"):
         model.fit(X, **given)
     assert_sound(model, X)
@@ -179,7 +179,7 @@ def test_one_far_outlier(estimator, dtype):
     X = X.astype(dtype)
     model = estimator.set_params(n_clusters=4)
     with warnings.catch_warnings():
-        # In single precision the rest may be too close together to be told apart.
+        # In single precision the other rows may be too close together to be distinguished.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X)
     assert_sound(model, X)

@@ -163,7 +163,7 @@ class KernelClusterer(
             result = self._solve(space, starts, method, budget.n_bytes, seeds, reporter)
             self._set_bounds(space, method, result)
             self._predictor, floor = _exported(space, result)
-        # A space without kernel rows is not needed any more, and labels need its memory.
+        # Labels need memory: only the embedded samples stay of the space, if it holds them.
         embedded = space.embedded
         del space
         self._input, self.result_, self.kernel_ = data, result, self._predictor.kernel

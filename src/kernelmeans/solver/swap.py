@@ -207,7 +207,7 @@ class _Search:
             yield few.at(places[:, first : first + batch])
 
     def can_move(self) -> bool:
-        """Whether a sample has a cost, so that a centroid may go there."""
+        """Whether there are two centroids, and a sample that costs something."""
         if self._assigned is None:
             self._assigned = assign(self.space, self.centroids)
         return self.centroids.shape[0] > 1 and bool(self._assigned.costs(self.space).any())
