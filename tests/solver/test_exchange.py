@@ -7,13 +7,15 @@ import data
 import oracle
 from held import feature_space
 from kernelmeans._arrays import smallest
+from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
+from kernelmeans.lowrank import approximate
 from kernelmeans.solver import Ending, Hard, driver, solve
 from kernelmeans.solver.blockwise import distances_to
 from kernelmeans.solver.exchange import exchanged, find_exchanges
 from kernelmeans.solver.power import weigh
 from kernelmeans.solver.seeding import from_weights
-from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace, step
+from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, step
 
 HARD = Hard()
 EXCHANGING = Hard(exchanges=True)
@@ -33,6 +35,16 @@ def gram_space(kind, X, weight, threads):
     return ProductSpace(members, [slice(None)] * 2, EntropyRule(1.0))
 
 
+def low_rank_space(X, weight):
+    """A space that keeps half of the kernel, and the matrix of what it keeps."""
+    rbf = Kernel("rbf", {"gamma": 5.0})
+    features = approximate(rbf, X, weight, "landmarks", 8, seed=0)
+    space = FeatureSpace.hold(features, X, weight, Threads(1))
+    assert space.trace.residual > 0.3 * space.trace.total
+    Z = features.coordinates(features.raw(X, np.ones(len(X))))
+    return space, Z @ Z.T
+
+
 def means_of(space, labels, k, weight):
     """Centroids of a partition, the weight of its clusters, as one restart."""
     member = np.eye(k)[labels]
@@ -40,18 +52,21 @@ def means_of(space, labels, k, weight):
 
 
 class TestExchanges:
-    @pytest.mark.parametrize("kind", ["cached", "recomputed", "features"])
+    @pytest.mark.parametrize("kind", ["cached", "recomputed", "features", "low rank", "two"])
     @pytest.mark.parametrize("weighted", [False, True])
     def test_save_what_the_definition_says(self, kind, weighted, threads):
         X = data.cloud(40, 2)
         rng = np.random.default_rng(0)
         weight = rng.uniform(0.2, 3, 40) if weighted else np.ones(40)
-        linear = kind == "features"
-        if linear:
-            space = feature_space(Kernel("linear", {}), X, weight)
+        K = oracle.rbf(X, X, GAMMA)
+        if kind == "features":
+            space, K = feature_space(Kernel("linear", {}), X, weight), X @ X.T
+        elif kind in ("low rank", "two"):
+            space, K = low_rank_space(X, weight)
+            if kind == "two":
+                space = ProductSpace([space, space], [slice(None)] * 2, EntropyRule(1.0))
         else:
             space = gram_space(kind, X, weight, threads)
-        K = X @ X.T if linear else oracle.rbf(X, X, GAMMA)
         seeds = rng.choice(40, (8, 4), replace=False)
         result = solve(space, space.at(seeds), HARD, range(4))
         n_chosen = []
@@ -67,7 +82,8 @@ class TestExchanges:
             d = distances_to(space, centroids)
             own, nearest = smallest(d)
             np.testing.assert_array_equal(own[0], labels)
-            at_once = exchanged(d, own, nearest, weight, cluster_weight)
+            residuals = space.residuals(slice(0, 40))
+            at_once = exchanged(d, own, nearest, weight, cluster_weight, residuals)
             np.testing.assert_array_equal(at_once[0], costs.argmin(axis=1))
             found = find_exchanges(space, centroids, cluster_weight, np.zeros(1), np.ones(1, bool))
             chosen, touched = [], set()
@@ -111,7 +127,7 @@ class TestExchanges:
         ended = solve(space, space.at(np.arange(12)[:, None]), HARD, [0])
         known = []
         monkeypatch.setattr(
-            driver, "weigh", lambda *order: known.append(order[-1] is not None) or weigh(*order)
+            driver, "weigh", lambda *order: known.append(order[4] is not None) or weigh(*order)
         )
         result = solve(space, ended.centroids, EXCHANGING, [0])
         assert result.inertia[0] < ended.inertia[0] * (1 - 1e-6)

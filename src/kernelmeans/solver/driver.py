@@ -139,7 +139,9 @@ def _block_sums(
     v = space.device_weight[block]
     v64 = double(v)
     place = slice(space.first + block.start, space.first + block.stop)
-    weights = weigh(space.distances(centroids, block), power, v, cost, cluster_weight)
+    residuals = None if cluster_weight is None else space.residuals(block)
+    distances = space.distances(centroids, block)
+    weights = weigh(distances, power, v, cost, cluster_weight, residuals)
     coefficients = weights.values
     for r, sample, cluster in singly.within(place):
         coefficients[:, r, sample] = 0

@@ -167,13 +167,23 @@ def find_exchanges(
 
 
 def exchange_costs(
-    distances: Array, own: IntArray, nearest: Array, sample_weight: Array, cluster_weight: Array
+    distances: Array,
+    own: IntArray,
+    nearest: Array,
+    sample_weight: Array,
+    cluster_weight: Array,
+    residuals: Array | None,
 ) -> tuple[Array, Array]:
     """Savings of leaving the own cluster, (R, block), and costs of joining any, (k, R, block).
 
     Both are per unit of the sample's weight. A sample that is alone in its cluster saves nothing.
     """
     xp = namespace(distances)
+    if residuals is not None:
+        # A sample pulls its centroid by its features alone: its residual stays where it is.
+        none = xp.zeros_like(residuals)
+        distances = xp.maximum(distances - residuals, none)
+        nearest = xp.maximum(nearest - residuals, none)
     m, v = like(cluster_weight[..., None], distances), sample_weight
     own_m = xp.take_along_axis(m, xp.asarray(own[None, ...], dtype=xp.int64), axis=0)[0, ...]
     others = own_m - v
@@ -187,10 +197,16 @@ def exchange_costs(
 
 
 def exchanged(
-    distances: Array, own: IntArray, nearest: Array, sample_weight: Array, cluster_weight: Array
+    distances: Array,
+    own: IntArray,
+    nearest: Array,
+    sample_weight: Array,
+    cluster_weight: Array,
+    residuals: Array | None = None,
 ) -> IntArray:
     """The clusters (R, block) to which samples go, each as if the others stayed."""
-    saved, joins = exchange_costs(distances, own, nearest, sample_weight, cluster_weight)
+    given = sample_weight, cluster_weight, residuals
+    saved, joins = exchange_costs(distances, own, nearest, *given)
     return smallest(put_first(joins, own, saved))[0]
 
 
@@ -201,7 +217,9 @@ def _best_exchange(
     d = double(space.distances(centroids, block))
     v = double(space.device_weight[block])
     own, nearest = smallest(d)
-    saved, joins = exchange_costs(d, own, nearest, v, cluster_weight)
+    residuals = space.residuals(block)
+    residuals = None if residuals is None else double(residuals)
+    saved, joins = exchange_costs(d, own, nearest, v, cluster_weight, residuals)
     best, paid = smallest(put_first(joins, own, np.inf))
     return own, best, v * (saved - paid)
 

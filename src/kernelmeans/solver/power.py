@@ -122,6 +122,7 @@ def hard_weights(
     sample_weight: Array,
     cost: CostFunction = SQUARED_DISTANCE,
     cluster_weight: Array | None = None,
+    residuals: Array | None = None,
 ) -> Weights:
     """Limit of `power_weights` for s -> -inf: all weight to the nearest centroid, first of equals.
 
@@ -135,6 +136,8 @@ def hard_weights(
         A sample's cost.
     cluster_weight : ndarray of shape (k, R), default=None
         Where given, samples join the clusters that `exchanged` finds.
+    residuals : array of shape (block,), default=None
+        Of the samples, for the same.
 
     Returns
     -------
@@ -144,7 +147,8 @@ def hard_weights(
     xp = namespace(distances)
     labels, nearest = smallest(distances)
     if cluster_weight is not None:
-        labels = exchanged(distances, labels, nearest, sample_weight, cluster_weight)
+        given = sample_weight, cluster_weight, residuals
+        labels = exchanged(distances, labels, nearest, *given)
     if cost.slope is not None:
         sample_weight = sample_weight * cost.slope(nearest)
     weights = put_first(xp.zeros_like(distances), labels, sample_weight)
@@ -157,13 +161,14 @@ def weigh(
     sample_weight: Array,
     cost: CostFunction = SQUARED_DISTANCE,
     cluster_weight: Array | None = None,
+    residuals: Array | None = None,
 ) -> Weights:
     """Weights at each restart's power, finite or -inf; overwrites the distances."""
     is_hard = np.isneginf(power)
     if not is_hard.any():
         return power_weights(distances, power, sample_weight)
     if is_hard.all():
-        return hard_weights(distances, sample_weight, cost, cluster_weight)
+        return hard_weights(distances, sample_weight, cost, cluster_weight, residuals)
     soft, hard = np.flatnonzero(~is_hard), np.flatnonzero(is_hard)
     # Here no samples are exchanged: these are annealed restarts.
     parts = (

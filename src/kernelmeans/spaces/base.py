@@ -91,6 +91,10 @@ class Space(ABC):
     def squared_norms(self, block: slice) -> Array:
         """||phi_i||^2, shape (block,)."""
 
+    def residuals(self, block: slice) -> Array | None:
+        """What the features of samples lack of ||phi_i||^2, shape (block,); None if nothing."""
+        return None
+
     @abstractmethod
     def products(self, centroids: Centroids, block: slice) -> Array:
         """<phi_i, theta_j>, shape (k, R, block)."""

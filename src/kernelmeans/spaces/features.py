@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import double, like, namespace, on_host, take_rows, to_device_of, to_numpy
+from kernelmeans._arrays import (
+    double,
+    like,
+    namespace,
+    on_host,
+    overwrite,
+    take_rows,
+    to_device_of,
+    to_numpy,
+)
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
@@ -198,6 +207,15 @@ class FeatureSpace(Space):
 
     def squared_norms(self, block: slice) -> Array:
         return self.source.take(block).squared_norms
+
+    def residuals(self, block: slice) -> Array | None:
+        if self.features.whitening is None:
+            return None
+        found = self.source.take(block)
+        Z = self.features.coordinates(found.Z) if found.raw else found.Z
+        residuals = self.features.residual(Z, found.squared_norms)
+        none: Array = namespace(residuals).zeros_like(residuals)
+        return overwrite(residuals, namespace(residuals).maximum, residuals, none)
 
     def products(self, centroids: Centroids, block: slice) -> Array:
         theta = centroids.vectors[0]

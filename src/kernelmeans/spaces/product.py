@@ -139,6 +139,15 @@ class ProductSpace(Space):
         weighted: Array = self.weighted_norms(self.kernel_weights[None], block)[0, ...]
         return weighted
 
+    def residuals(self, block: slice) -> Array | None:
+        multipliers = self.multipliers(self.kernel_weights[None])[0].tolist()
+        total: Array | None = None
+        for member, factor in zip(self.members, multipliers, strict=True):
+            own = member.residuals(block)
+            if own is not None:
+                total = factor * own if total is None else total + factor * own
+        return total
+
     def products(self, centroids: Centroids, block: slice) -> Array:
         multipliers = like(self.multipliers(centroids.kernel_weights), self.device_weight)
         total: Array | None = None
