@@ -274,7 +274,7 @@ class TestConsistency:
     @pytest.mark.parametrize("dtype", ["float64", "float32"])
     def test_of_several_kernels(self, method, scaling, dtype):
         kernels = ["rbf", "laplacian", ("linear", [0, 1])] if method == "rff" else MIX
-        # Rows of very different lengths: what is not normalised is seen.
+        # Rows of very different lengths: what is not normalized is seen.
         rows = (X * np.linspace(0.1, 3, 200)[:, None]).astype(dtype)
         model = make_multi(method, kernels=kernels, kernel_scaling=scaling, entropy_weight=20.0)
         model.fit(rows, sample_weight=WEIGHT)
