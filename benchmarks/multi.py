@@ -3,7 +3,7 @@
 Run ``python benchmarks/multi.py`` (all tables) or name some: ``schedules fits scalings text
 trivial``. Only the last is printed where kernelmeans_paper.datasets has not fetched the data of the
 others yet. (The paper's table of methods is printed by ``kernelmeans-paper multi``.) NMI of text
-views is printed with both normalisations: by the arithmetic mean of the entropies (as in the paper,
+views is printed with both normalizations: by the arithmetic mean of the entropies (as in the paper,
 and everywhere else here) and by their maximum (as in Du et al.).
 """
 

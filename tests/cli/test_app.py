@@ -68,6 +68,17 @@ def test_help_is_grouped_and_complete(run, command):
     assert result.output.count("Options:") == 1
 
 
+def test_help_says_defaults_and_what_texts_are(run):
+    fit, demo = (" ".join(run(command, "--help").output.split()) for command in ("fit", "demo"))
+    assert "by default that of the input" in fit
+    assert "by default the current one" in demo
+    for option in ("--label-column NAME", "--weight-column NAME", "--memory-budget SIZE"):
+        assert option in fit
+    assert "auto is 1 for k-means++ and given starts, and 10 otherwise" in fit
+    assert "by default where X is" in fit
+    assert "the same seed and input give the same clusters" in fit
+
+
 def test_help_says_the_exit_codes(run):
     text = run("--help").output
     assert all(f"{code} {word}" in text for code, word in [(0, "done"), (130, "interrupted")])

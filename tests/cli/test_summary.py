@@ -29,6 +29,7 @@ def summary(**changes):
             "cost_bounds": [10.0, 10.0],
         },
         "steps": 40,
+        "parameters": {"n_swaps": "auto"},
         "seconds": 1.25,
         "files": {"labels": "a.csv", "model": "a.skops"},
     }
@@ -64,7 +65,9 @@ def test_percent_above():
 
 
 def test_powers():
-    assert "from -2.4 (critical power -2), 40 steps" in as_text(summary())
+    powers = "from -2.4 (critical power -2), 40 steps"
+    assert f"{powers}, those of swap moves included" in " ".join(as_text(summary()).split())
+    assert f"{powers}\n" in as_text(summary(parameters={"n_swaps": 0}))
     assert "40 steps, all of them hard" in as_text(summary(start_power=-np.inf))
 
 

@@ -129,7 +129,7 @@ def test_summary_has_the_kernels(fit, example):
     fit(EXAMPLE)
     kernels = summary()["kernels"]
     assert [kernel["name"] for kernel in kernels] == ["sepal", "poly", "linear"]
-    assert [kernel["kernel"] for kernel in kernels] == ["rbf", "poly", "cosine"]  # normalised
+    assert [kernel["kernel"] for kernel in kernels] == ["rbf", "poly", "cosine"]  # normalized
     assert [kernel["columns"] for kernel in kernels] == [2, 2, 4]
     weights = [kernel["weight"] for kernel in kernels]
     np.testing.assert_allclose(weights, example.kernel_weights_)
@@ -346,7 +346,7 @@ def test_the_picture_has_the_weights(fit, monkeypatch):
         ("kernel_scaling = 1\n[[view]]", ["'kernel_scaling'", "Got 1"]),
         (
             "[[view]]\n[[view]]\nwidth = 1\nfoo = 2",
-            ["view 2", "unknown keys ['foo', 'width']", "gamma"],
+            ["view 2: unknown keys 'width', 'foo'; the keys are name, columns, kernel, gamma,"],
         ),
         ('[[view]]\nname = ""', ["view 1", "name = ''", "text"]),
         ("[[view]]\nname = 3", ["view 1", "name = 3", "text"]),

@@ -24,6 +24,7 @@ import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.estimators import plan
 from kernelmeans.kernels import Kernel, resolve_kernel
+from kernelmeans.lowrank import sampling
 from kernelmeans.spaces import stream
 
 pytestmark = pytest.mark.slow
@@ -274,7 +275,7 @@ class TestConsistency:
     @pytest.mark.parametrize("dtype", ["float64", "float32"])
     def test_of_several_kernels(self, method, scaling, dtype):
         kernels = ["rbf", "laplacian", ("linear", [0, 1])] if method == "rff" else MIX
-        # Rows of very different lengths: what is not normalised is seen.
+        # Rows of very different lengths: what is not normalized is seen.
         rows = (X * np.linspace(0.1, 3, 200)[:, None]).astype(dtype)
         model = make_multi(method, kernels=kernels, kernel_scaling=scaling, entropy_weight=20.0)
         model.fit(rows, sample_weight=WEIGHT)
@@ -708,8 +709,9 @@ class TestMemory:
         assert fits[1].inertia_ == pytest.approx(fits[0].inertia_, rel=1e-9)
 
     @pytest.mark.parametrize(("budget", "parted"), [(1_900_000, 2), (3_300_000, 1)])
-    def test_several_kernels_some_of_which_fit(self, spied, budget, parted):
-        """Coordinates would take 2.16 MB each; starts come from draws as the budget allows."""
+    def test_several_kernels_some_of_which_fit(self, spied, budget, parted, monkeypatch):
+        """Coordinates would take 2.16 MB each, more than a small subsample."""
+        monkeypatch.setattr(sampling, "MOST_ROWS", 4096)
         rows = data.blobs(9000, 4, 5, spread=0.6)[0]
         given = {"kernels": ["rbf", ("laplacian", slice(0, 2))], "n_components": 30, "eta": 3.0}
         given |= {"init": [3, 800, 2500, 4000], "s0": -2.0}

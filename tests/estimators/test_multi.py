@@ -580,7 +580,7 @@ class TestFitted:
             assert model.score(rows) == pytest.approx(-(expected.min(axis=1) ** 2).sum(), rel=1e-6)
 
     @pytest.mark.parametrize("scaling", ["cosine", "min-max"])
-    def test_normalised_kernels_too(self, scaling):
+    def test_normalized_kernels_too(self, scaling):
         model = make("four", kernel_scaling=scaling).fit(X)
         cosines = []
         for rows in (X, NEW):
@@ -860,7 +860,7 @@ class TestMemory:
         assert_allclose(recomputed.kernel_weights_, cached.kernel_weights_, rtol=1e-7)
 
     @pytest.mark.parametrize("scaling", ["cosine", "min-max"])
-    def test_normalised_ones_too(self, scaling):
+    def test_normalized_ones_too(self, scaling):
         given = {"kernels": "du2015", "kernel_scaling": scaling, "init": SEEDS}
         cached, recomputed = (
             make("rbf", cache_kernel=cached, **given).fit(X) for cached in (True, False)

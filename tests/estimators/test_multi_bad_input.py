@@ -329,7 +329,7 @@ class TestKernelsThatAreNone:
             model.fit(X)
 
     @pytest.mark.parametrize("scaling", ["cosine", "min-max"])
-    def test_kernels_with_negative_diagonals_cannot_be_normalised(self, scaling):
+    def test_kernels_with_negative_diagonals_cannot_be_normalized(self, scaling):
         kernels = ["rbf", lambda A, B: A @ B.T - 3.0]
         model = MultiKernelPowerKMeans(3, kernels=kernels, kernel_scaling=scaling)
         with pytest.raises(ValueError, match=r"k\(x, x\) = -\S+ for row \d+; it can only be norm"):

@@ -129,7 +129,7 @@ def test_a_constant_diagonal_is_that_of_new_rows():
         assert_array_equal(model.predict(rows), expected.predict(NEW))
 
 
-def test_labels_of_normalised_new_rows_need_the_diagonal_and_say_so():
+def test_labels_of_normalized_new_rows_need_the_diagonal_and_say_so():
     model = make(kernel_scaling="cosine").fit(stack())
     with pytest.warns(UserWarning, match=r"k\(x, x\) of new rows is unknown"):
         labels = model.predict(stack(NEW, X))
@@ -295,7 +295,7 @@ class TestRefused:
             make(init=X[SEEDS]).fit(self.KS)
 
     @pytest.mark.parametrize("scaling", ["cosine", "min-max"])
-    def test_a_matrix_that_cannot_be_normalised(self, scaling):
+    def test_a_matrix_that_cannot_be_normalized(self, scaling):
         Ks = self.KS.copy()
         Ks[2] -= 40
         with pytest.raises(ValueError, match=r"k\(x, x\) = -\S+ for row \d+; it can only be norm"):

@@ -15,7 +15,7 @@ from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.basis import NEGLIGIBLE, pair_count
 
 
-def normalised_graph(X, n_neighbors, metric="euclidean"):
+def normalized_graph(X, n_neighbors, metric="euclidean"):
     B = kneighbors_graph(X, n_neighbors, metric=metric, include_self=True).toarray()
     A = (B + B.T) / 2
     roots = np.sqrt(A.sum(axis=1))
@@ -23,12 +23,12 @@ def normalised_graph(X, n_neighbors, metric="euclidean"):
 
 
 def spectrum(X, n_neighbors):
-    return scipy.linalg.eigvalsh(normalised_graph(X, n_neighbors))[::-1]
+    return scipy.linalg.eigvalsh(normalized_graph(X, n_neighbors))[::-1]
 
 
 def expected_kernel(X, n_neighbors, t, metric="euclidean"):
     """The definition: cosine form of expm(-2 t (I - S))."""
-    S = normalised_graph(X, n_neighbors, metric)
+    S = normalized_graph(X, n_neighbors, metric)
     H = scipy.linalg.expm(-2 * t * (np.eye(len(X)) - S))
     lengths = np.sqrt(np.diag(H))
     return H / lengths[:, None] / lengths

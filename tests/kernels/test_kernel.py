@@ -109,7 +109,7 @@ def test_features_have_the_kernel_as_inner_products(name, form):
     )
 
 
-def test_rows_are_no_features_of_a_kernel_that_is_normalised_or_no_inner_product():
+def test_rows_are_no_features_of_a_kernel_that_is_normalized_or_no_inner_product():
     assert Kernel("linear", {}).has_features
     assert not Kernel("linear", {}, normalized=True).has_features
     assert not POLYNOMIAL.normalize().has_features
@@ -168,7 +168,7 @@ def test_other_kernels_divide_by_nothing():
     degree=st.integers(1, 5),
     coef0=st.floats(0, 5),
 )
-def test_normalised_polynomials_by_their_formula(seed, gamma, degree, coef0):
+def test_normalized_polynomials_by_their_formula(seed, gamma, degree, coef0):
     A, B = data.cloud(9, 3, seed), data.cloud(5, 3, seed + 100)
     a, b = gamma * (A**2).sum(axis=1) + coef0, gamma * (B**2).sum(axis=1) + coef0
     expected = ((gamma * A @ B.T + coef0) / np.sqrt(np.outer(a, b))) ** degree
@@ -193,7 +193,7 @@ def test_the_diagonal_of_a_named_kernel_takes_no_matrix(name, monkeypatch):
     assert resolve_kernel(name, X).diagonal(X).shape == (70,)
 
 
-def test_the_name_of_a_normalised_kernel_says_so():
+def test_the_name_of_a_normalized_kernel_says_so():
     kernel = Kernel("poly", {"degree": 2})
     assert repr(kernel) == "Kernel('poly', {'degree': 2})"
     assert repr(kernel.normalize()) == "Kernel('poly', {'degree': 2}, normalized=True)"
@@ -205,7 +205,7 @@ def test_kernels_of_norm_1_are_normalized_already(name):
     assert kernel.normalize() is kernel
 
 
-def test_a_normalised_linear_kernel_is_the_cosine():
+def test_a_normalized_linear_kernel_is_the_cosine():
     assert Kernel("linear", {}).normalize().function == "cosine"
 
 
@@ -228,7 +228,7 @@ def test_a_negative_squared_norm_cannot_be_normalized(use):
 def test_rows_of_a_normalized_matrix_do_not_hold_their_norms():
     K = np.diag([4.0, 9.0])
     kernel = Kernel("precomputed", {}).normalize()
-    with pytest.raises(ValueError, match="normalise the matrix first"):
+    with pytest.raises(ValueError, match="normalize the matrix first"):
         kernel(K, K)
     np.testing.assert_array_equal(kernel.norms(kernel.diagonal(K)), [2, 3])
     np.testing.assert_array_equal(kernel.squared_norms(kernel.diagonal(K)), [1, 1])

@@ -157,10 +157,10 @@ class TestShare:
 
 class TestLeftOut:
     @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "callable"])
-    @pytest.mark.parametrize("normalised", [False, True])
-    def test_is_the_trace_of_what_landmarks_do_not_span(self, kernel, normalised):
+    @pytest.mark.parametrize("normalized", [False, True])
+    def test_is_the_trace_of_what_landmarks_do_not_span(self, kernel, normalized):
         own = resolved(kernel, CLOUD)
-        own = own.normalize() if normalised else own
+        own = own.normalize() if normalized else own
         found = approximate(own, CLOUD, WEIGHT, "rpcholesky", 6, seed=0)
         K, places = own(CLOUD, CLOUD), landmarks_of(found)
         S = [int(np.flatnonzero((row == CLOUD).all(axis=1))[0]) for row in places]

@@ -23,9 +23,9 @@ KERNELS = {
     "rbf": Kernel("rbf", {"gamma": 0.7}),
     "laplacian": Kernel("laplacian", {"gamma": 0.4}),
     "poly": Kernel("poly", {"gamma": 1.0, "degree": 3, "coef0": 1.0}),
-    "poly, normalised": Kernel("poly", {"gamma": 1.0, "degree": 3, "coef0": 1.0}).normalize(),
+    "poly, normalized": Kernel("poly", {"gamma": 1.0, "degree": 3, "coef0": 1.0}).normalize(),
     "callable": Kernel(overlap, {}),
-    "callable, normalised": Kernel(overlap, {}).normalize(),
+    "callable, normalized": Kernel(overlap, {}).normalize(),
 }
 kernels = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
@@ -111,7 +111,7 @@ class TestLandmarks:
         expected = self.coordinates(KERNELS["rbf"], X, chosen, X[10:30])
         assert_allclose(Z @ Z.T, expected @ expected.T, rtol=0, atol=1e-13)
 
-    def test_of_a_kernel_matrix_that_is_normalised(self):
+    def test_of_a_kernel_matrix_that_is_normalized(self):
         X = data.cloud(50, 3)
         chosen = np.array([4, 44, 14])
         K = KERNELS["poly"](X, X)
@@ -119,7 +119,7 @@ class TestLandmarks:
         rows, diagonal = features.read(K, slice(10, 30))
         assert_array_equal(diagonal, np.diagonal(K)[10:30])
         Z = features.coordinates(features.raw(rows, diagonal))
-        expected = self.coordinates(KERNELS["poly, normalised"], X, chosen, X[10:30])
+        expected = self.coordinates(KERNELS["poly, normalized"], X, chosen, X[10:30])
         assert_allclose(Z @ Z.T, expected @ expected.T, rtol=0, atol=1e-12)
         assert_array_equal(features.kernel.squared_norms(diagonal), np.ones(20))
         # Nothing is written into the matrix.
@@ -129,7 +129,7 @@ class TestLandmarks:
         X = np.where(data.cloud(40, 6) > 0.3, data.cloud(40, 6), 0)
         sparse = scipy.sparse.csr_array(X)
         chosen = np.array([1, 5, 30])
-        kernel = KERNELS["poly, normalised"]
+        kernel = KERNELS["poly, normalized"]
         got = self.coordinates(kernel, sparse, chosen, sparse)
         assert_allclose(got, self.coordinates(kernel, X, chosen, X), rtol=0, atol=1e-12)
 

@@ -85,7 +85,7 @@ class TestMatrixFree(TestCached):
         assert 5 < len(list(space._column_blocks(1))) < 20
 
 
-class TestNormalised(OnDevices):
+class TestNormalized(OnDevices):
     def make_space(self, X, weight, threads, device):
         return GramSpace(POLY, X, weight, threads, device=device)
 

@@ -144,9 +144,9 @@ KINDS = {
     "laplacian": Kernel("laplacian", {"gamma": 0.2}),
     "indefinite": Kernel("sigmoid", {"gamma": 1.0, "coef0": -1.0}),
     "callable": Kernel(lambda A, B: (A @ B.T + 1) ** 2, {}),
-    "normalised": Kernel(lambda A, B: (A @ B.T + 1) ** 2, {}).normalize(),
+    "normalized": Kernel(lambda A, B: (A @ B.T + 1) ** 2, {}).normalize(),
     "precomputed": Kernel("precomputed", {}),
-    "precomputed, normalised": Kernel("precomputed", {}).normalize(),
+    "precomputed, normalized": Kernel("precomputed", {}).normalize(),
 }
 
 

@@ -104,7 +104,7 @@ class TestLandmarksOfCSR(TestLandmarks):
         )
 
 
-class TestNormalised(Held):
+class TestNormalized(Held):
     """Rows are divided by their norms, landmarks too."""
 
     landmarks = LANDMARKS[::2]
@@ -117,7 +117,7 @@ class TestNormalised(Held):
         return poly(_double(X))
 
     def diagonal(self, X):
-        """Before any normalisation, which is what the predictor takes."""
+        """Before any normalization, which is what the predictor takes."""
         X = _double(X)
         return ((0.5 * (X * X).sum(axis=1) + 1) ** 2).astype(X.dtype)
 
@@ -218,7 +218,7 @@ class TestPartedLandmarksOfCSR(Parted, TestLandmarksOfCSR):
     pass
 
 
-class TestPartedNormalised(Parted, TestNormalised):
+class TestPartedNormalized(Parted, TestNormalized):
     pass
 
 

@@ -40,6 +40,8 @@ _FLAGS = {
     "as_json": ("--json",),
     "quiet": ("--quiet", "-q"),
 }
+#: Placeholders of texts that are not just any text.
+_METAVARS = {"label_column": "NAME", "weight_column": "NAME", "memory_budget": "SIZE"}
 _HERE = Path(__file__).parent
 _PICTURES = (".png", ".svg", ".pdf")
 #: Longer lists of names are shown in the help text of an option.
@@ -120,7 +122,8 @@ class Value(click.ParamType[str | float | None]):
                 return number(value)
         digits = "a whole number" if self.numbers == [int] else "a number"
         allowed = [*self.names, *[digits] * bool(self.numbers)]
-        self.fail(f"{value!r} is not one of: {', '.join(allowed)}", param, ctx)
+        one_of = "one of: " if len(allowed) > 1 else ""
+        self.fail(f"{value!r} is not {one_of}{', '.join(allowed)}", param, ctx)
 
 
 class _Path(click.Path):
@@ -211,6 +214,8 @@ def _option(name: str, parameter: Documented) -> click.Option:
         if len(settings["metavar"]) > _LONGEST_METAVAR:
             settings["metavar"] = "NAME"
             text = f"{text} One of {', '.join(value.names)}."
+    elif name in _METAVARS:
+        settings["metavar"] = _METAVARS[name]
     return click.Option([*flags, name], help=text, **settings)
 
 
@@ -235,6 +240,8 @@ def for_predict() -> dict[str, Documented]:
 def for_demo() -> dict[str, Documented]:
     """Return the parameters of every job that do not choose data."""
     found = for_predict()
+    here = "Folder of the files written, by default the current one."
+    found["output_dir"] = found["output_dir"]._replace(text=here)
     return {name: found[name] for name in ("output_dir", "force", "as_json", "quiet")}
 
 

@@ -17,13 +17,15 @@ import numpy as np
 
 from kernelmeans._text import listed, meant
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.estimators.checks import FAMILIES
+from kernelmeans.estimators.checks import FAMILIES, OF_KERNEL
 
 #: Enough for a name of 50 letters for each of 20 000 columns. More would take long to parse.
 _FILE_BYTES = 10**6
 #: Most dots before a line's equals sign: the time to parse them grows with their square.
 _DOTS = 1000
 _FILE_KEYS = ("kernel_scaling", "entropy_weight", "view")
+#: What a kernel takes, less what only a callable does: TOML has none.
+_KERNEL_KEYS = [key for key in OF_KERNEL if key != "kernel_params"]
 
 
 class View(NamedTuple):
@@ -187,6 +189,11 @@ def _view(path: Path, number: int, table: dict[str, Any]) -> View:
         raise BadInputError(
             f"{path}: {where}: columns = {patterns!r} must be a list of names or patterns, at "
             'least one, as in ["area", "perim*"]; leave it out to take every feature column'
+        )
+    if unknown := [key for key in table if key not in _KERNEL_KEYS]:
+        raise BadInputError(
+            f"{path}: {where}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys "
+            f"are name, columns, {', '.join(_KERNEL_KEYS)}"
         )
     _check_values(f"{path}: {where}", table)
     spec = {"kernel": "heat", **table}

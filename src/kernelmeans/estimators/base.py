@@ -194,7 +194,7 @@ class KernelClusterer(
             ``kernels="precomputed"`` the shape is (L, n_rows, n_samples).
         diagonal : array-like of shape (n_rows,) or (L, n_rows), default=None
             k(x, x) of each row, as in `transform`. Labels depend on it only if precomputed kernels
-            are normalised (``kernel_scaling="cosine"`` or ``"min-max"``).
+            are normalized (``kernel_scaling="cosine"`` or ``"min-max"``).
 
         Returns
         -------

@@ -138,7 +138,7 @@ class Input:
         self.diagonal(kernel, X, given=given)
 
     def diagonal(self, kernel: Any, X: Data, device: Device = HOST, given: Any = None) -> Array:
-        """k(x, x) of rows before any normalisation, in the form that the predictor takes."""
+        """k(x, x) of rows before any normalization, in the form that the predictor takes."""
         diagonal: Array = kernel.diagonal(X, device)
         return diagonal
 

@@ -369,7 +369,7 @@ class Holder:
         MemoryError
             If features do not fit into the budget.
         ValueError
-            If a kernel is not finite on the rows, or cannot be normalised.
+            If a kernel is not finite on the rows, or cannot be normalized.
         """
         plans, left = self.plan.kernels, self.plan.budget.n_bytes - self.plan.n_bytes
         # Equal rows are one object, so that they are loaded, or copied to the device, once.

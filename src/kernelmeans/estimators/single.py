@@ -125,8 +125,8 @@ class KernelPowerKMeans(OneKernelClusterer):
         the paper, or coordinates of shape (k, n_features), which precomputed kernels do not have. A
         callable ``init(X, n_clusters, random_state)`` returns such an array.
     n_init : "auto" or int, default="auto"
-        Number of restarts. They run together in one batch, and the one of lowest cost is kept.
-        ``"auto"`` is 1 for k-means++ and given starts, and 10 otherwise.
+        Number of restarts; ``"auto"`` is 1 for k-means++ and given starts, and 10 otherwise. They
+        run together in one batch, and the one of lowest cost is kept.
     n_swaps : "auto" or int, default="auto"
         Number of swap moves that are tried at the end to lower the cost of the best restart; 0 for
         none. A swap move drops a centroid in one place and puts it in another. Before the moves, a
@@ -168,13 +168,13 @@ class KernelPowerKMeans(OneKernelClusterer):
         200, three for each cluster, or the square root of the number of rows, whichever is the
         largest. The heat kernel has at least ten anchors for each cluster.
     device : str or None, default=None
-        Device to compute on, by its name in PyTorch: ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It
-        needs the extra ``gpu``. None is where X is: the host for NumPy, or the device of a PyTorch
-        or CuPy array. Labels and distances are returned in the library and on the device of X. Rows
-        must be dense. A callable kernel is called with arrays of the device, or of NumPy while
-        landmarks are chosen.
+        Device to compute on, by its name in PyTorch (``"cuda"``, ``"cuda:1"`` or ``"cpu"``), by
+        default where X is. That is the host for NumPy, or the device of a PyTorch or CuPy array. A
+        name needs the extra ``gpu``. Labels and distances are returned in the library and on the
+        device of X. Rows must be dense. A callable kernel is called with arrays of the device, or
+        of NumPy while landmarks are chosen.
     random_state : int, RandomState or None, default=None
-        Seed of all randomness.
+        Seed of all randomness: the same seed and input give the same clusters.
 
     Attributes
     ----------

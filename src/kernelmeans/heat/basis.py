@@ -137,7 +137,7 @@ def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
     Parameters
     ----------
     S : CSR array of shape (n_samples, n_samples)
-        The normalised graph.
+        The normalized graph.
     rows : ndarray of int of shape (n_rows,)
         Rows of one connected component.
     count : int
@@ -197,7 +197,7 @@ def states(values: Array, t: float) -> float:
     Parameters
     ----------
     values : ndarray of shape (r,)
-        Eigenvalues of the normalised graph.
+        Eigenvalues of the normalized graph.
     t : float
         The time.
 

@@ -99,13 +99,13 @@ class Kernel:
             return values
         if self.precomputed:
             raise ValueError(
-                "kernel='precomputed': rows of a normalised kernel matrix do not hold their own "
-                "k(x, x); normalise the matrix first."
+                "kernel='precomputed': rows of a normalized kernel matrix do not hold their own "
+                "k(x, x); normalize the matrix first."
             )
         return self.divide_by_norms(values, self.diagonal(X), self.norms(self.diagonal(Y)))
 
     def values(self, X: Data, Y: Data) -> Array:
-        """Kernel matrix of rows of floats before any normalisation, shape (n_X, n_Y)."""
+        """Kernel matrix of rows of floats before any normalization, shape (n_X, n_Y)."""
         if not isinstance(self.function, str):
             return _checked(self.function(X, Y, **self.parameters), X, Y)
         values: Array = like(NAMED[self.function].values(X, Y, **self.parameters), X)
@@ -120,7 +120,7 @@ class Kernel:
         return lambda X: self.values(X, Y) if scipy.sparse.issparse(X) else of_dense(X)
 
     def diagonal(self, X: Data, device: Device = HOST) -> Array:
-        """K(x, x) before any normalisation, shape (n,); a callable is called on the device."""
+        """K(x, x) before any normalization, shape (n,); a callable is called on the device."""
         X, n = floating(X), X.shape[0]
         if isinstance(self.function, str):
             diagonal: Array = like(self._properties.diagonal(X, **self.parameters), X)
@@ -142,7 +142,7 @@ class Kernel:
         return _norms(diagonal, self.name) if self.normalized else None
 
     def squared_norms(self, diagonal: Array) -> Array:
-        """Squared norms after any normalisation, from K(x, x) before it."""
+        """Squared norms after any normalization, from K(x, x) before it."""
         if not self.normalized:
             return diagonal
         # It refuses negative ones, as the matrix does.
@@ -221,7 +221,7 @@ class CombinedKernel:
         return total
 
     def diagonal(self, X: Data, device: Device = HOST) -> Array:
-        """K(x, x) of each kernel before its normalisation and weight, shape (n, L)."""
+        """K(x, x) of each kernel before its normalization and weight, shape (n, L)."""
         pairs = zip(self.kernels, self.columns, strict=True)
         diagonals = [kernel.diagonal(X[:, columns], device) for kernel, columns in pairs]
         return np.stack(diagonals, axis=1)
@@ -268,7 +268,7 @@ def _norms(diagonal: Array, name: str) -> Array:
         values = to_numpy(diagonal)
         raise ValueError(
             f"kernel={name!r} has k(x, x) = {values.min():.3g} for row {int(values.argmin())}; "
-            "it can only be normalised where no k(x, x) is negative. Use another kernel or scaling."
+            "it can only be normalized where no k(x, x) is negative. Use another kernel or scaling."
         )
     norms: Array = xp.where(diagonal > 0, xp.sqrt(diagonal), xp.ones_like(diagonal))
     return norms

@@ -50,10 +50,10 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def raw(self, X: Data, diagonal: Array) -> Data:
-        """Raw features (n, m) of rows, given their K(x, x) before any normalisation."""
+        """Raw features (n, m) of rows, given their K(x, x) before any normalization."""
 
     def diagonal(self, X: Data) -> Array:
-        """K(x, x) of rows before any normalisation; zeros without memory if the map needs none."""
+        """K(x, x) of rows before any normalization; zeros without memory if the map needs none."""
         zeros: Array = namespace(X).broadcast_to(like(0, X), (X.shape[0],))
         return zeros
 
@@ -235,7 +235,7 @@ class Nystroem(FeatureMap):
     landmarks : {ndarray, CSR matrix} of shape (m, n_features)
         Rows; indices of training rows, shape (m,), where the kernel is precomputed.
     diagonal : ndarray of shape (m,)
-        Their K(x, x) before any normalisation.
+        Their K(x, x) before any normalization.
     """
 
     _arrays = ("landmarks", "_norms")

@@ -287,7 +287,7 @@ class GramPredictor(Predictor):
     coefficients : ndarray of shape (k, n_samples)
         Centroids as combinations of the training rows.
     sample_norms : ndarray of shape (n_samples,) or None
-        Norms of the training rows before normalisation; None if the kernel is not normalised.
+        Norms of the training rows before normalization; None if the kernel is not normalized.
     norms : ndarray of shape (k,)
         Squared norms of the centroids.
     row_budget : int

@@ -112,7 +112,7 @@ def kernel_rows(
     X : {ndarray, CSR matrix} of shape (n_samples, n_features) or None
         Training rows; None where the kernel is precomputed.
     norms : ndarray of shape (n_samples,) or None
-        Their norms before normalisation; None if the kernel is not normalised.
+        Their norms before normalization; None if the kernel is not normalized.
     """
     against = None if kernel.precomputed else kernel.against(X)
 
