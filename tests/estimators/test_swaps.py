@@ -1,5 +1,7 @@
 """Swap moves at the estimators."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -87,6 +89,18 @@ def test_what_memory_holds_does_not_change_what_is_found():
     )
     np.testing.assert_array_equal(few.labels_, many.labels_)
     assert few.inertia_ == pytest.approx(many.inertia_, rel=1e-12)
+
+
+def test_exchanges_between_features_with_residuals_end():
+    X = data.blobs(600, 4, 4, spread=1.5)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        for rows in (X[:400], X[200:], np.r_[X[:200], X[400:]]):
+            model = KernelPowerKMeans(
+                4, kernel="rbf", gamma=0.5, approximation="landmarks", n_components=20, eta=1.5
+            )
+            model.set_params(random_state=0).fit(rows)
+            assert model.n_iter_ < 1000
 
 
 def test_moves_that_run_out_of_steps_warn_and_have_bounds_that_hold():
