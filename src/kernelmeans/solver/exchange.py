@@ -80,7 +80,6 @@ class Exchanging:
         self.singly = NONE
         self.pending = np.zeros(n_restarts, bool)
         self._at_once = np.full(n_restarts, wanted)
-        self._least = np.full(n_restarts, np.inf)
         self._cluster_weight: Array | None = None
 
     @property
@@ -104,9 +103,7 @@ class Exchanging:
         """Look for exchanges in restarts that have ended, because labels stay or go in circles."""
         # Above the bar a restart whose labels stay would not get below it.
         hindered = ended & self._at_once & (circles | (objective <= bar))
-        # Residuals of features do not move with the centroids: an exchange may cost more.
-        settled = ended & ~circles & ~self._at_once & (objective < self._least)
-        self._least = np.where(settled, objective, self._least)
+        settled = ended & ~circles & ~self._at_once
         self.singly = find_exchanges(space, centroids, cluster_weight, objective, settled)
         # No cluster weights were known before the first step: the second is the first to exchange.
         self.pending = hindered | (self._at_once & (self._cluster_weight is None))
@@ -116,7 +113,7 @@ class Exchanging:
     def keep(self, restarts: BoolArray) -> None:
         """Drop the other restarts."""
         self.singly, self.pending = self.singly.kept(restarts), self.pending[restarts]
-        self._at_once, self._least = self._at_once[restarts], self._least[restarts]
+        self._at_once = self._at_once[restarts]
         if self._cluster_weight is not None:
             self._cluster_weight = self._cluster_weight[:, restarts]
 
