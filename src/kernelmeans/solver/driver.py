@@ -84,7 +84,9 @@ def solve(
         report = _sums(space, centroids, method, state)
         record.step(state.restarts, report.objective, power, centroids.kernel_weights)
         endings = method.done(state, space, centroids, report)
-        centroids = _moved(space, centroids, method, state, report)
+        if not (endings == Ending.GIVEN_UP).all():
+            # Else nobody asks for the next centroids.
+            centroids = _moved(space, centroids, method, state, report)
         method.step(state, space, centroids, report)
 
         going = endings == Ending.RUNNING

@@ -185,15 +185,30 @@ def exchange_costs(
         distances = xp.maximum(distances - residuals, none)
         nearest = xp.maximum(nearest - residuals, none)
     m, v = like(cluster_weight[..., None], distances), sample_weight
-    own_m = xp.take_along_axis(m, xp.asarray(own[None, ...], dtype=xp.int64), axis=0)[0, ...]
-    others = own_m - v
-    alone = others <= 1e-9 * own_m
-    saved = xp.where(alone, 0.0, own_m / xp.where(alone, 1.0, others)) * nearest
     if bool(reduce("min", v) == reduce("max", v)):
         # The factors of one sample are those of all.
         v = v[:1]
+        leaving = _of_own(_leaving(m, v), own)
+    else:
+        leaving = _leaving(_of_own(m, own), v)
     both = m + v
-    return saved, m / xp.where(both > 0, both, 1.0) * distances
+    return leaving * nearest, m / xp.where(both > 0, both, 1.0) * distances
+
+
+def _leaving(m: Array, v: Array) -> Array:
+    """What leaving a cluster of weight m saves, in distances; 0 for a sample that is alone."""
+    xp, others = namespace(m), m - v
+    alone = others <= 1e-9 * m
+    factors: Array = xp.where(alone, 0.0, m / xp.where(alone, 1.0, others))
+    return factors
+
+
+def _of_own(values: Array, own: IntArray) -> Array:
+    """The values (k, R, 1) of each sample's own cluster (R, block)."""
+    xp = namespace(values)
+    table = xp.permute_dims(values[..., 0], (1, 0))
+    of_own: Array = xp.take_along_axis(table, xp.asarray(own, dtype=xp.int64), axis=1)
+    return of_own
 
 
 def exchanged(
