@@ -640,6 +640,14 @@ class TestRowsOnDisk:
             self.model(memory_budget=self.NEEDED).fit(broken)
 
 
+@pytest.fixture
+def few_chosen(monkeypatch):
+    """Subsamples that fit where the features of all rows do not."""
+    monkeypatch.setattr(sampling, "MOST_ROWS", 500)
+    monkeypatch.setattr(sampling, "FEWEST_ROWS", 500)
+
+
+@pytest.mark.usefixtures("few_chosen")
 class TestMemory:
     ROWS = data.blobs(3000, 4, 5, spread=0.6)[0]
     V = np.random.default_rng(2).uniform(0.1, 2, 3000)
@@ -709,9 +717,8 @@ class TestMemory:
         assert fits[1].inertia_ == pytest.approx(fits[0].inertia_, rel=1e-9)
 
     @pytest.mark.parametrize(("budget", "parted"), [(1_900_000, 2), (3_300_000, 1)])
-    def test_several_kernels_some_of_which_fit(self, spied, budget, parted, monkeypatch):
+    def test_several_kernels_some_of_which_fit(self, spied, budget, parted):
         """Coordinates would take 2.16 MB each, more than a small subsample."""
-        monkeypatch.setattr(sampling, "MOST_ROWS", 4096)
         rows = data.blobs(9000, 4, 5, spread=0.6)[0]
         given = {"kernels": ["rbf", ("laplacian", slice(0, 2))], "n_components": 30, "eta": 3.0}
         given |= {"init": [3, 800, 2500, 4000], "s0": -2.0}
@@ -723,13 +730,15 @@ class TestMemory:
         assert model.inertia_ == pytest.approx(held.inertia_, rel=1e-7)
 
     @methods
-    def test_far_too_little_is_refused(self, method):
+    def test_far_too_little_is_refused(self, method, monkeypatch):
+        monkeypatch.setattr(sampling, "MOST_ROWS", 100)
+        monkeypatch.setattr(sampling, "FEWEST_ROWS", 100)
         message = (
             r"n_samples=3000, n_clusters=5: 64 rows and their features.* takes .* more than the "
-            r"memory budget of 20\.0 KB.*Use fewer components or clusters, or raise memory_budget"
+            r"memory budget of 100\.0 KB.*Use fewer components or clusters, or raise memory_budget"
         )
         with pytest.raises(MemoryError, match=message):
-            make(method, k=5, n_components=60, memory_budget=20_000).fit(self.ROWS)
+            make(method, k=5, n_components=60, memory_budget=100_000).fit(self.ROWS)
 
     def test_a_matrix_is_not_taken_apart(self):
         K = oracle.rbf(X, X, 0.2)
@@ -760,6 +769,7 @@ class TestMemory:
 
 
 @methods
+@pytest.mark.usefixtures("few_chosen")
 @pytest.mark.parametrize("budget", [None, 700_000], ids=["held", "parted"])
 def test_the_same_bits_on_any_number_of_threads(method, budget):
     rows = data.cloud(1500, 4)

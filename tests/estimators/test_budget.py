@@ -76,7 +76,7 @@ class TestFreeMemory:
         message = r"10 components.* free memory of 30.*Set memory_budget .*, or use fewer"
         with pytest.raises(MemoryError, match=message):
             model.fit(self.X)
-        model.set_params(memory_budget="200KB").fit(self.X)
+        model.set_params(memory_budget="500KB").fit(self.X)
 
     def test_little_is_never_refused(self, monkeypatch):
         monkeypatch.setattr(Device, "memory", lambda self: (0, 2**36))
@@ -160,6 +160,25 @@ def test_features_that_do_not_fit_give_the_same_clusters_until_refused(
     message = r"n_samples=20000: a subsample of 5000 rows, with its features, takes .* Use fewer"
     with pytest.raises(MemoryError, match=message):
         clone(model).set_params(memory_budget=200_000).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("n", "message"),
+    [
+        (600, r"n_samples=600: holding the features, with the rows, takes 480\.0 KB"),
+        (4500, r"n_samples=4500: a subsample of 4096 rows, with its features, takes 3\.3 MB"),
+    ],
+    ids=["all rows", "subsample"],
+)
+def test_a_subsample_of_few_wide_rows_has_to_fit(n, message, monkeypatch):
+    # Rows count as wide: the subsample is as small as it can be.
+    monkeypatch.setattr(sampling, "MOST_BYTES", 0)
+    X = data.cloud(n, 100).astype(np.float32)
+    model = KernelKMeans(2, kernel="linear", memory_budget=200_000, random_state=0)
+    with pytest.raises(
+        MemoryError, match=message + r".*memory budget of 200.*Use fewer columns, or"
+    ):
+        model.fit(X)
 
 
 @pytest.mark.slow

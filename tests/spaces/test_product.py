@@ -7,9 +7,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import data
 from held import feature_space
+from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
+from kernelmeans.lowrank import Explicit, sampling
 from kernelmeans.solver.blockwise import distances_to
-from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace
+from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, stream
 from oracle import rbf
 from spaces.conformance import N, SpaceConformance
 from spaces.test_gram import tiny_budget
@@ -159,6 +161,27 @@ class TestKernelWeights:
         expected = np.einsum("l,lkn->kn", self.weights[1], D)
         got = distances_to(own, centroids)[:, 0]
         assert_allclose(got, np.maximum(expected, 0), atol=1e-12)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["held", "streamed"])
+def test_a_streamed_member_computes_the_features_of_its_own_subsample_at_most(
+    streamed, monkeypatch
+):
+    """A narrow member may take all samples, a wide one 100. Held ones have their features."""
+    monkeypatch.setattr(sampling, "FEWEST_ROWS", 50)
+    monkeypatch.setattr(sampling, "MOST_BYTES", 100 * 3 * 8)
+    X, weight = data.cloud(N, 4), np.ones(N)
+    narrow = feature_space(LINEAR, X[:, :1], weight)
+    wide = feature_space(LINEAR, X[:, 1:], weight)
+    if streamed:
+        rows, counts = sampling.chosen_rows(X[:, 1:], weight, 100)
+        sample = FeatureSpace.hold(Explicit(LINEAR), rows, counts, Threads(1))
+        parts = [slice(0, 150), slice(150, N)]
+        wide = stream(sample, X[:, 1:], parts, weight)
+    assert (narrow.subsample_size, wide.subsample_size) == (N, 100)
+    product = ProductSpace([narrow, wide], [slice(0, 1), slice(1, 4)], EntropyRule(1.0))
+    assert product.subsample.n_samples == (100 if streamed else N)
+    assert product.subsample.sample_weight.sum() == pytest.approx(N)
 
 
 class TestEntropyRule:

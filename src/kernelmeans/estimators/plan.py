@@ -26,7 +26,6 @@ from kernelmeans.lowrank import (
     subsample_rows,
     subsample_size,
 )
-from kernelmeans.lowrank.sampling import FEWEST_ROWS as FEWEST_CHOSEN
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import FeatureSpace, GramSpace, Space, stream, stream_on_cluster
@@ -467,15 +466,19 @@ class Holder:
         n, itemsize = len(self.weight), self.weight.dtype.itemsize
         # The size does not depend on the budget, so that the clusters do not either.
         size = subsample_size(n, width * itemsize)
-        if size > FEWEST_CHOSEN:
-            fewer = "columns" if isinstance(features, Explicit) else "components"
-            half = "" if itemsize == 4 else ", pass float32 data (half the memory)"
-            # Rows and features at first; then chunks take the place of the rows.
-            self.plan.budget._replace(n_bytes=room).check(
-                size * (max(columns, width) + width) * itemsize,
-                f"n_samples={n}: a subsample of {size} rows, with its features,",
-                f"Use fewer {fewer}{half}",
-            )
+        what = (
+            f"a subsample of {size} rows, with its features,"
+            if size < n
+            else "holding the features, with the rows,"
+        )
+        fewer = "columns" if isinstance(features, Explicit) else "components"
+        half = "" if itemsize == 4 else ", pass float32 data (half the memory)"
+        # Rows and features at first; then chunks take the place of the rows.
+        self.plan.budget._replace(n_bytes=room).check(
+            size * (max(columns, width) + width) * itemsize,
+            f"n_samples={n}: {what}",
+            f"Use fewer {fewer}{half}",
+        )
         rows, weight = chosen_rows(X, self.weight, size)
         return FeatureSpace.hold(features, rows, weight, self.threads, self.plan.device)
 

@@ -253,8 +253,9 @@ class ProductSpace(Space):
     @property
     def subsample_size(self) -> int:
         rows = [member.subsample_size for member in self.members]
-        # All members hold the same samples.
-        return self.n_samples if self.n_samples in rows else min(rows)
+        # A subsample of all samples costs held members nothing, and streamed ones all features.
+        whole = self.chunks is None and self.n_samples in rows
+        return self.n_samples if whole else min(rows)
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> "ProductSpace":
         return self._of([member.restricted(indices, sample_weight) for member in self.members])
