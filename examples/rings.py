@@ -45,7 +45,8 @@ def main() -> None:
         title = f"{name}, a typical one of 20 starts\nmean ARI {np.mean(scores):.2f}"
         draw(ax, X, result.labels[typical], title)
         print(f"{name}: mean ARI over 20 matched starts {np.mean(scores):.3f}")
-    figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "rings.png")
+    path = sys.argv[1] if len(sys.argv) > 1 else "rings.png"
+    figure.savefig(path, bbox_inches="tight", pad_inches=0.1)
 
 
 if __name__ == "__main__":

@@ -193,7 +193,7 @@ class Device:
     def budget(self, memory_budget: int | str | None) -> Budget:
         """The memory that a fit may take on this device: a given budget, or 80 % of all memory.
 
-        It refuses, and never changes what is found. Free memory counts only without a given one.
+        It refuses, and decides nothing else. Free memory counts only without a given one.
         """
         if memory_budget is not None:
             return Budget(budget_bytes(memory_budget))

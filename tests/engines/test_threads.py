@@ -13,7 +13,7 @@ import data
 import kernelmeans.engines.threads as threads_module
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.engines import Threads
-from kernelmeans.engines.threads import available_threads
+from kernelmeans.engines.threads import available_threads, single_threaded_openmp
 
 
 def blas_threads():
@@ -261,3 +261,13 @@ def test_limits_that_count_in_one_thread_only(monkeypatch):
         done.set()
         assert waiting.result() == ([1] * 5, 3)
     threads_module._blas.cache_clear()
+
+
+def test_openmp_is_as_before_after_it_was_held():
+    def openmp_threads():
+        return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "openmp"}
+
+    with threadpool_limits(3, user_api="openmp"):
+        with single_threaded_openmp():
+            assert openmp_threads() == {1}
+        assert openmp_threads() == {3}

@@ -240,7 +240,7 @@ def test_sparse_rows_stay_on_the_host(torch):
 
 def test_dask_collections_stay_with_their_workers(torch):
     dask = pytest.importorskip("dask.array")
-    with pytest.raises(ValueError, match=r"device='cpu': Dask collections.*device=None"):
+    with pytest.raises(ValueError, match=r"device='cpu': the workers of Dask .*device=None"):
         PowerKMeans(3, device="cpu").fit(dask.from_array(X, chunks=(40, 4)))
 
 

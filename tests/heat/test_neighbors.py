@@ -12,6 +12,7 @@ from sklearn.neighbors import kneighbors_graph
 from threadpoolctl import threadpool_limits
 
 from data import cloud
+from kernelmeans import KernelKMeans
 from kernelmeans.heat import auto_neighbors
 from kernelmeans.heat.neighbors import NearestRows, digests, find
 
@@ -32,15 +33,41 @@ def test_every_row_is_its_own_neighbour(n_neighbors):
     assert graph.sum() == 5 * n_neighbors
 
 
-@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array])
-def test_threads_do_not_choose_among_rows_at_equal_distance(make):
-    X = np.unique(np.random.default_rng(0).integers(0, 3, (600, 20)), axis=0).astype(np.float64)
+def with_threads(function):
+    """What a function returns with one, two and three threads of OpenMP."""
     found = []
     for count in (1, 2, 3):
         with threadpool_limits(count, user_api="openmp"):
-            found.append(NearestRows(make(X), "euclidean").others(5))
-    assert_array_equal(found[1], found[0])
-    assert_array_equal(found[2], found[0])
+            found.append(function())
+    return found
+
+
+def rows_with_ties():
+    return np.unique(np.random.default_rng(0).integers(0, 3, (600, 20)), axis=0).astype(np.float64)
+
+
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array])
+def test_threads_do_not_choose_among_rows_at_equal_distance(make):
+    X = make(rows_with_ties())
+    one, two, three = with_threads(lambda: NearestRows(X, "euclidean").others(5))
+    assert_array_equal(two, one)
+    assert_array_equal(three, one)
+
+
+@pytest.mark.parametrize("n_new", [100, 600])
+def test_threads_do_not_choose_for_new_rows_either(n_new):
+    X = rows_with_ties()
+    one, two, three = with_threads(lambda: NearestRows(X, "euclidean").of(X[:n_new], 5)[1])
+    assert_array_equal(two, one)
+    assert_array_equal(three, one)
+
+
+def test_labels_of_new_rows_at_equal_distances_do_not_depend_on_threads():
+    X = (np.random.default_rng(0).random((1800, 20)) < 0.2).astype(np.float64)
+    model = KernelKMeans(4, kernel="heat", random_state=0).fit(X[:1500])
+    one, two, three = with_threads(lambda: model.predict(X[1500:]))
+    assert_array_equal(two, one)
+    assert_array_equal(three, one)
 
 
 def test_pickles_do_not_hold_the_search_tree():

@@ -108,7 +108,7 @@ def test_few_steps_are_left_and_the_cost_is_no_higher(X, model, monkeypatch):
     with threadpool_limits(1):
         assert_array_equal(model.fit(X).labels_, subsampled[2])
     monkeypatch.setattr(sampling, "MOST_ROWS", 10**5)
-    model.set_params(memory_budget=None).fit(X)
+    model.fit(X)
     assert subsampled[0] <= model.inertia_ * 1.001
     assert subsampled[1] < model.n_iter_
 

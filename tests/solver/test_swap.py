@@ -103,3 +103,21 @@ def test_a_search_that_is_stopped_has_not_converged(threads):
     result = solve(space, space.at(np.arange(6)[:, None]), HARD, [0])
     swap_moves(space, result, 20, 100, 0, lambda progress: True)
     assert result.endings == [Ending.STOPPED]
+
+
+@pytest.mark.parametrize("subsampled", [False, True])
+@pytest.mark.parametrize("last", [1, 2, 12, 40])
+def test_a_search_ends_when_it_is_stopped_once(last, subsampled, threads, monkeypatch):
+    monkeypatch.setattr("kernelmeans.solver.swap.SEARCHED", 150 if subsampled else 8192)
+    monkeypatch.setattr("kernelmeans.solver.swap.SEARCHED_PER_CLUSTER", 1)
+    space = make_space(data.cloud(300, 2), "features", threads)
+    result = solve(space, space.at(np.arange(6)[:, None]), HARD, [0])
+    steps = []
+
+    def listen(progress):
+        steps.append(progress)
+        return len(steps) == last
+
+    swap_moves(space, result, 20, 100, 0, listen)
+    assert len(steps) == last
+    assert result.endings == [Ending.STOPPED]

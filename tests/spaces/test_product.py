@@ -204,3 +204,18 @@ class TestEntropyRule:
     def test_uniform_weights_cost_nothing(self):
         assert_allclose(EntropyRule(2.0).penalty(np.full((1, 4), 0.25)), 0, atol=1e-15)
         assert_allclose(EntropyRule(2.0).penalty(np.eye(4)[:1]), 2 * np.log(4))
+
+
+def test_the_subsample_of_a_reweighted_space_has_its_weights():
+    X, weight = data.cloud(60, 4), np.ones(60)
+    held = [feature_space(LINEAR, X[:, own], weight) for own in (slice(0, 2), slice(2, 4))]
+    columns = [slice(0, 2), slice(2, 4)]
+    members = [
+        stream(space, X[:, own], [slice(0, 30), slice(30, 60)], weight)
+        for space, own in zip(held, columns, strict=True)
+    ]
+    space = ProductSpace(members, columns, EntropyRule(1.0))
+    assert_array_equal(space.subsample.kernel_weights, [0.5, 0.5])
+    other = space.reweighted(np.array([0.9, 0.1]))
+    assert_array_equal(other.subsample.kernel_weights, [0.9, 0.1])
+    assert_array_equal(space.subsample.kernel_weights, [0.5, 0.5])

@@ -5,6 +5,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from contextvars import copy_context
 from functools import lru_cache
 from threading import Event, Lock
@@ -72,6 +73,11 @@ def _blas(n_modules: int) -> list[tuple[Any, bool]]:
     ]
 
 
+@lru_cache(maxsize=1)
+def _openmp(n_modules: int) -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="openmp")
+
+
 def _limit_worker() -> None:
     for library, is_of_thread in _blas(len(sys.modules)):
         if is_of_thread:
@@ -91,6 +97,24 @@ def _set_threads(limits: list[Limit]) -> None:
 
 
 _SINGLE_THREADED = _SingleThreadedBlas()
+
+
+def single_threaded_openmp() -> AbstractContextManager[Any]:
+    """OpenMP at one thread; a limit counts only in the thread that sets it.
+
+    Returns
+    -------
+    context manager
+        On exit the calling thread has its limit back.
+
+    Examples
+    --------
+    >>> from kernelmeans.engines.threads import single_threaded_openmp
+    >>> with single_threaded_openmp():
+    ...     pass
+    """
+    limit: AbstractContextManager[Any] = _openmp(len(sys.modules)).limit(limits=1)
+    return limit
 
 
 def available_threads() -> int:

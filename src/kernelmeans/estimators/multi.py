@@ -32,8 +32,8 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
     A squared distance is the sum of the squared distances in the spaces of the kernels, each times
     a kernel weight. The weights sum to 1. They follow the costs in each kernel, in the same
     annealed run that moves the centroids, and a penalty on their entropy keeps them together
-    (Algorithm 2 of the paper). At the end they are the best weights for the labels. Swap moves do
-    not change them.
+    (Algorithm 2 of the paper). At the end they are the best weights for the labels. Swap moves go
+    by fixed kernel weights; if they have changed labels, the weights follow.
 
     Parameters
     ----------

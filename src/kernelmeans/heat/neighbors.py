@@ -1,6 +1,7 @@
 """Equal rows, nearest rows, and graphs of neighbours."""
 
 import math
+from contextlib import nullcontext
 from functools import cached_property
 from hashlib import blake2b
 from threading import Lock
@@ -11,6 +12,7 @@ import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 
 from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.engines.threads import single_threaded_openmp
 from kernelmeans.kernels.formulas import unit_rows
 
 #: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
@@ -233,7 +235,9 @@ class NearestRows:
     def of(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
         """Distances, up to a factor, and indices of the rows nearest to new rows."""
         placed = self._placed(X.copy())
-        with _SEARCHING:
+        # To find the same of those at equal distance for any number of threads: see `_sought`.
+        few = X.shape[0] <= self.rows.shape[0]
+        with _SEARCHING, single_threaded_openmp() if few else nullcontext():
             distances, found = self._search.kneighbors(placed, n_neighbors)
         if not np.isfinite(distances).all():
             raise ValueError(

@@ -90,7 +90,7 @@ def swap_moves(
     else:
         search.run_on_subsample(size, n_swaps, seed, batch)
     search.note()
-    if search.gains and len(space.kernel_weights) > 1:
+    if search.gains and len(space.kernel_weights) > 1 and not search.stopped:
         search.follow()
     if search.stopped:
         result.endings[search.best] = Ending.STOPPED
@@ -142,15 +142,15 @@ class _Search:
         drawn = self.space.subsample
         few = drawn.restricted(*subsample(drawn.sample_weight, size, seed))
         trial = solve(few, self.centroids.copy(), self.hard, [0], self._heard)
+        self.result.n_iter[self.best] += trial.n_iter[0]
         if self.stopped:
             return
         search = _Search(few, trial, self.hard.max_iter, self._heard)
         search.run(n_swaps, seed, batch)
-        self.result.n_iter[self.best] += trial.n_iter[0]
         self.try_all([search.centroids], self.hard)
 
     def _heard(self, progress: Progress) -> bool:
-        self.stopped = self.listen(progress)
+        self.stopped = self.listen(progress) or self.stopped
         return self.stopped
 
     @property
@@ -173,7 +173,7 @@ class _Search:
         result, best = self.result, self.best
         least = self.cost
         found: Result | None = None
-        for centroids in parts:
+        for centroids in () if self.stopped else parts:
             seeds = [0] * centroids.shape[1]
             trial = solve(self.space, centroids, method, seeds, self._heard)
             result.n_iter[best] += trial.n_iter.sum()

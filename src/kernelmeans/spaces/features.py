@@ -290,7 +290,7 @@ class FeatureSpace(Space):
         weight = self.sample_weight[chunk]
         space = FeatureSpace(self.features, self.source.take(chunk), weight, Threads(1))
         space.first = self.first + chunk.start
-        # The magnitude of all samples, so that no distance depends on the chunk.
+        # One magnitude for all chunks, so that no distance depends on them.
         space.magnitude = (self._subsample or self).magnitude
         return space
 

@@ -1,6 +1,5 @@
 """Several spaces side by side, and the rules by which each restart weighs its kernels."""
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -116,9 +115,10 @@ class ProductSpace(Space):
         self.chunks = self._joined_chunks()
 
     def reweighted(self, kernel_weights: Array) -> "ProductSpace":
-        space = copy.copy(self)
-        space.kernel_weights = kernel_weights
-        space.chunks = space._joined_chunks()
+        given = self.members, self.columns, self.rule, self.factors
+        space = ProductSpace(*given, kernel_weights)
+        if self._subsample is not None:
+            space._subsample = self._subsample.reweighted(kernel_weights)
         return space
 
     def multipliers(self, kernel_weights: Array) -> Array:
