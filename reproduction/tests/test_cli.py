@@ -169,7 +169,8 @@ def wait_until(happened, seconds=60.0):
 @data.needs_data
 @pytest.mark.slow
 def test_ctrl_c_ends_at_once_and_keeps_what_is_finished(tmp_path):
-    process = started(tmp_path, "multi")
+    # Two minutes of work: it cannot be over before the signal comes.
+    process = started(tmp_path, "all")
     wait_until(lambda: finished(tmp_path) >= 1)
     before = time.monotonic()
     process.send_signal(signal.SIGINT)
