@@ -191,9 +191,9 @@ class Cluster:
     def _gathered(self, futures: Sequence[Any]) -> list[Any]:
         """The results of futures; refused if no worker works on them.
 
-        Dask waits for ever where a worker that died is not replaced (a LocalCluster gives up those
-        that die twice in `distributed.deploy.lost-worker-timeout`), where its task is lost
-        (https://github.com/dask/distributed/issues/3196), or where all workers are paused.
+        Dask waits for ever in three cases. A dead worker is not replaced: a LocalCluster gives up
+        one that dies twice in `distributed.deploy.lost-worker-timeout`. A task is lost
+        (https://github.com/dask/distributed/issues/3196). Or all workers are paused.
         """
         gather = self.client.gather(list(futures), asynchronous=True)
         gathering = asyncio.run_coroutine_threadsafe(gather, self.client.loop.asyncio_loop)
