@@ -17,9 +17,11 @@ from kernelmeans.spaces import Centroids, PartialSum, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
 NOISE = {"float64": 1e-8, "float32": 1e-5}
-#: Samples whose noise comes from one generator, and how many such chunks of noise are kept: noise
-#: is the same in each step, and to generate it again takes a fifth of a step.
-CHUNK_SAMPLES, KEPT_CHUNKS = 512, 32
+#: Samples whose noise comes from one generator, and such chunks until the noise repeats. It is the
+#: same in each step: to generate it again would take a fifth of a step.
+CHUNK_SAMPLES, NOISE_CHUNKS = 512, 16
+#: Blocks whose hashes are kept.
+KEPT_HASHES = 64
 
 
 class Progress(NamedTuple):
@@ -176,7 +178,7 @@ def _labels_hash(labels: IntArray, power: Array, sample_weight: Array, place: sl
     return np.where(hard, (to_numpy(labels) + 1).astype(np.uint64) @ hashes, np.uint64(0))
 
 
-@lru_cache(maxsize=KEPT_CHUNKS)
+@lru_cache(maxsize=KEPT_HASHES)
 def _hashes(start: int, stop: int) -> IntArray:
     """A number for each place, by the finaliser of SplitMix64."""
     x = np.arange(start, stop, dtype=np.uint64)
@@ -208,15 +210,19 @@ def _moved(
     return space.adapt(centroids, moves_weights) if moves_weights.any() else centroids
 
 
-@lru_cache(maxsize=KEPT_CHUNKS)
+@lru_cache(maxsize=8 * NOISE_CHUNKS)
 def _normal_chunk(seed: int, k: int, chunk: int) -> Array:
     return np.random.default_rng((seed, chunk)).standard_normal((k, CHUNK_SAMPLES), np.float32)
 
 
 def _normal(seed: int, k: int, block: slice) -> Array:
-    """Seeded normal numbers (k, block), the same for a sample in whatever block it is."""
+    """Seeded normal numbers (k, block), the same for a sample in whatever block it is.
+
+    They repeat, so that a long run draws them once.
+    """
     first, last = block.start // CHUNK_SAMPLES, (block.stop - 1) // CHUNK_SAMPLES
-    chunks = [_normal_chunk(seed, k, chunk) for chunk in range(first, last + 1)]
+    places = range(first, last + 1)
+    chunks = [_normal_chunk(seed, k, place % NOISE_CHUNKS) for place in places]
     start = block.start - first * CHUNK_SAMPLES
     return np.concatenate(chunks, axis=1)[:, start : start + block.stop - block.start]
 
