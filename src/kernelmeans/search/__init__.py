@@ -1,0 +1,1 @@
+"""Search for the number of clusters and the kernel."""

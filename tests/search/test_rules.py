@@ -1,0 +1,75 @@
+"""The rules by which a candidate is chosen."""
+
+import numpy as np
+import pytest
+
+from kernelmeans.search.rules import exceeds, preference, validity
+
+
+def columns(**given):
+    n = len(given["n_clusters"])
+    base = {
+        "mean_stability": np.full(n, 0.5),
+        "neighbor_consistency": np.full(n, 0.5),
+        "min_jaccard": np.ones(n),
+        "mean_prediction_strength": np.ones(n),
+    }
+    return base | {name: np.array(values) for name, values in given.items()}
+
+
+def test_the_largest_number_of_clusters_of_which_all_are_found_again():
+    results = columns(
+        n_clusters=[2, 3, 4, 5],
+        min_jaccard=[0.99, 0.75, 0.9, 0.74],
+        mean_stability=[1, 0.9, 0.8, 1],
+    )
+    assert preference(results, "jaccard").tolist() == [2, 1, 0]
+
+
+def test_prediction_strength_has_a_threshold_of_its_own():
+    results = columns(
+        n_clusters=[2, 3, 4],
+        min_jaccard=[0.1, 0.1, 0.9],
+        mean_prediction_strength=[0.9, 0.8, 0.79],
+    )
+    assert preference(results, "prediction_strength").tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("scoring", ["jaccard", "prediction_strength"])
+def test_kernels_of_one_number_are_ordered_by_stability_then_neighbors(scoring):
+    results = columns(
+        n_clusters=[3, 3, 2, 3],
+        mean_stability=[0.7, 0.9, 1, 0.9],
+        neighbor_consistency=[1, 0.6, 1, 0.8],
+    )
+    assert preference(results, scoring).tolist() == [3, 1, 0, 2]
+
+
+def test_a_kernel_is_chosen_at_one_number_though_no_cluster_is_found_again():
+    results = columns(
+        n_clusters=[3, 3, 3], min_jaccard=[0.1, 0.1, 0.1], mean_stability=[0.3, np.nan, 0.4]
+    )
+    assert preference(results, "jaccard").tolist() == [2, 0]
+
+
+def test_other_scorings_take_the_largest_score():
+    results = columns(
+        n_clusters=[2, 3, 4], min_jaccard=[0, 0, 0], mean_stability=[0.2, np.nan, 0.8]
+    )
+    assert preference(results, "stability").tolist() == [2, 0]
+    results["neighbor_consistency"] = np.array([0.3, 0.9, 0.2])
+    assert preference(results, "neighbor_consistency").tolist() == [1, 0, 2]
+
+
+def test_no_candidate_is_valid():
+    results = columns(n_clusters=[2, 3], min_jaccard=[0.7, np.nan])
+    assert preference(results, "jaccard").size == 0
+    assert not validity(results, "jaccard").any()
+
+
+def test_a_stability_exceeds_each_kind_of_reference():
+    reference = np.array([[0.5, 0.7, 0.6], [0.1, 0.2, 0.3]])
+    # Means 0.6 and 0.2, standard errors 0.0577.
+    assert exceeds(0.72, reference)
+    assert not exceeds(0.71, reference)
+    assert not exceeds(0.72, np.stack([reference[1], reference[0] + 0.1]))
