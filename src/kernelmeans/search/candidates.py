@@ -12,6 +12,8 @@ from sklearn.pipeline import Pipeline
 
 from kernelmeans._text import bounded
 from kernelmeans._typing import IntArray
+from kernelmeans.metrics import stability
+from kernelmeans.search.reference import Reference
 from kernelmeans.search.splits import Samples, Split
 
 #: Parameters that are a number of clusters, the first one that there is: those of mixtures are
@@ -41,8 +43,7 @@ def clusters_parameter(estimator: Any) -> str | None:
     --------
         >>> from sklearn.cluster import KMeans
         >>> from sklearn.decomposition import PCA
-        >>> from sklearn.neighbors import NearestNeighbors
-    from sklearn.pipeline import make_pipeline
+        >>> from sklearn.pipeline import make_pipeline
         >>> from kernelmeans.search.candidates import clusters_parameter
         >>> clusters_parameter(make_pipeline(PCA(2), KMeans(3)))
         'kmeans__n_clusters'
@@ -96,6 +97,15 @@ def evaluate(estimator: Any, samples: Samples, seed: int, split: Split | None) -
         )
     except Exception as error:
         return Outcome([], error=bounded(f"{type(error).__name__}: {error}"))
+
+
+def stability_without_clusters(
+    estimator: Any, reference: Reference, kind: str, split: Split
+) -> float:
+    """Stability of a candidate on one draw of data without clusters; NaN if a fit fails."""
+    X = reference.draw(kind, np.random.default_rng((split.seed, 1)))
+    outcome = evaluate(estimator, Samples(X), split.seed, split)
+    return np.nan if outcome.error else stability(*outcome.labels)
 
 
 def _on_halves(estimator: Any, samples: Samples, split: Split) -> Outcome:

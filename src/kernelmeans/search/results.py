@@ -1,6 +1,5 @@
 """Scores of candidates, and the columns of `ClusterSearch.results_`."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,10 +10,22 @@ from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.metrics import jaccard_stability, prediction_strength, stability
 from kernelmeans.search.candidates import Outcome
+from kernelmeans.search.rules import validity
 from kernelmeans.search.splits import UNPLACED, Split
 
 #: Any score of two labellings, as the parameter ``scoring``.
 Scoring = str | Callable[[IntArray, IntArray], float]
+
+
+def name_of(scoring: Scoring) -> str:
+    """The name of a score in columns; that of a callable is ``"score"``."""
+    return scoring if isinstance(scoring, str) else "score"
+
+
+def column_of(scoring: Scoring) -> str:
+    """The column that holds a score."""
+    name = name_of(scoring)
+    return {"jaccard": "min_jaccard", "neighbor_consistency": name}.get(name, f"mean_{name}")
 
 
 def split_scores(split: Split, labels: Sequence[IntArray], scoring: Scoring) -> dict[str, float]:
@@ -147,23 +158,24 @@ class Record:
             ]
         )
         names = ["stability", "prediction_strength", *["score"] * callable(self.scoring)]
+        done = n_splits * n_candidates
         for name in names:
-            every = np.array([one.get(name, np.nan) for one in self._scores], dtype=float)
-            table = every[: n_splits * n_candidates].reshape(n_splits, n_candidates)
+            every = np.array([one.get(name, np.nan) for one in self._scores[:done]], dtype=float)
+            table = every.reshape(n_splits, n_candidates)
             found |= {f"split{b}_{name}": row for b, row in enumerate(table)}
             found |= {f"mean_{name}": table.mean(axis=0), f"std_{name}": table.std(axis=0)}
-            found[f"rank_{name}"] = _ranks(found[f"mean_{name}"])
-        found["jaccard"] = jaccard = np.empty(n_candidates, dtype=object)
-        for row in range(n_candidates):
-            kept = self._jaccard[row : n_splits * n_candidates : n_candidates]
-            values = [one for one in kept if one is not None]
-            jaccard[row] = _mean(values) if len(values) == n_splits else np.array([np.nan])
-        found["min_jaccard"] = np.array([one.min() for one in jaccard])
+        overlaps = [self._jaccard[row:done:n_candidates] for row in range(n_candidates)]
+        found["jaccard"] = np.empty(n_candidates, dtype=object)
+        found["jaccard"][:] = [_mean(one) for one in overlaps]
+        found["min_jaccard"] = np.array([one.min() for one in found["jaccard"]])
         for name in ("neighbor_consistency", "inertia"):
             found[name] = np.array([getattr(one, name) for one in self._whole])
-        found["rank_neighbor_consistency"] = _ranks(found["neighbor_consistency"])
-        seconds = np.array(self._seconds[: n_splits * n_candidates]).reshape(n_splits, -1)
+        seconds = np.array(self._seconds[:done]).reshape(n_splits, n_candidates)
         found["mean_fit_time"] = seconds.mean(axis=0)
+        found["mean_reference"] = np.full(n_candidates, np.nan)
+        found["valid"] = validity(found, name_of(self.scoring))
+        for name in ("min_jaccard", "neighbor_consistency", *(f"mean_{one}" for one in names)):
+            found["rank_" + name.removeprefix("mean_").removeprefix("min_")] = _ranks(found[name])
         return found
 
 
@@ -173,14 +185,20 @@ def _ranks(scores: Array) -> IntArray:
     return np.asarray(rankdata(-lowest, method="min"), dtype=np.int32)
 
 
-def _mean(jaccard: Sequence[Array]) -> Array:
-    """Mean over the splits in which a cluster was seen; NaN if it never was."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return np.asarray(np.nanmean(jaccard, axis=0))
+def _mean(jaccard: Sequence[Array | None]) -> Array:
+    """Mean of each cluster over the splits in which it was seen; NaN if one of them failed."""
+    values = [one for one in jaccard if one is not None]
+    if len(values) < len(jaccard):
+        return np.array([np.nan])
+    seen = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        mean: Array = np.where(seen, values, 0).sum(axis=0) / seen.sum(axis=0)
+    return mean
 
 
-def verdict(results: Mapping[str, Any], best: int | None, record: Record, whose: str) -> str:
+def verdict(
+    results: Mapping[str, Any], best: int | None, scoring: Scoring, record: Record, whose: str
+) -> str:
     """The answer of a search in words.
 
     Parameters
@@ -189,6 +207,8 @@ def verdict(results: Mapping[str, Any], best: int | None, record: Record, whose:
         The columns.
     best : int or None
         The choice.
+    scoring : str or callable
+        The parameter of the search.
     record : Record
         What was done.
     whose : str
@@ -200,23 +220,24 @@ def verdict(results: Mapping[str, Any], best: int | None, record: Record, whose:
         One sentence, without a full stop.
     """
     planned, done = len(record.splits), record.n_splits
-    looked = f"in {done if done == planned else f'{done} of {planned}'} splits of {whose}"
+    splits = f"{done if done == planned else f'{done} of {planned}'} splits of {whose}"
     if best is None:
-        highest = np.nanmax(results["mean_stability"], initial=-1)
-        return (
-            f"no clusters that would be found again {looked}: the highest mean stability is "
-            f"{highest:.2f}"
-        )
-    k = results["n_clusters"][best]
+        shown = results["valid"].any() and not np.isnan(results["mean_reference"]).all()
+        why = "data without clusters is as stable" if shown else "of no candidate are all found"
+        return f"no clusters that would be found again in {splits}: {why}"
     others = ", ".join(
         f"{name}={value!r}"
         for name, value in results["params"][best].items()
         if name.split("__")[-1] != "n_clusters"
     )
-    with_others = f" with {others}" if others else ""
+    chosen = counted(int(results["n_clusters"][best]), "cluster") + f" with {others}" * bool(others)
+    found = "found again" if results["valid"][best] else "the best score, but not all found again,"
+    reference = results["mean_reference"][best]
+    compared = "not compared with data without clusters"
+    if not np.isnan(reference):
+        compared = f"data without clusters has a stability of {reference:.2f}"
     return (
-        f"{counted(int(k), 'cluster')}{with_others}: found again {looked}, with stability "
-        f"{results['mean_stability'][best]:.2f}, prediction strength "
-        f"{results['mean_prediction_strength'][best]:.2f} and a Jaccard coefficient of "
-        f"{results['min_jaccard'][best]:.2f} for the least stable cluster"
+        f"{chosen}: {found} in {splits}, with stability {results['mean_stability'][best]:.2f}, "
+        f"prediction strength {results['mean_prediction_strength'][best]:.2f} and Jaccard overlap "
+        f"{results['min_jaccard'][best]:.2f} of the least stable cluster; {compared}"
     )

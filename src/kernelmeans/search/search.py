@@ -1,9 +1,8 @@
 """A search for the number of clusters, the kernel and other parameters, without labels."""
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from math import ceil
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -11,7 +10,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelmeans._sklearn import (
@@ -21,23 +19,29 @@ from kernelmeans._sklearn import (
     _fit_context,
     with_callbacks,
 )
-from kernelmeans._typing import IntArray
+from kernelmeans._typing import Array, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.search.candidates import (
-    Outcome,
     clusters_parameter,
     configured,
     evaluate,
     labels_of,
     n_clusters_of,
     seeded,
+    stability_without_clusters,
 )
-from kernelmeans.search.results import Record, Scoring, verdict
-from kernelmeans.search.rules import choose
+from kernelmeans.search.reference import KINDS, Reference
+from kernelmeans.search.results import Record, Scoring, column_of, name_of, verdict
+from kernelmeans.search.rules import exceeds, preference
+from kernelmeans.search.runner import Runner
 from kernelmeans.search.splits import Samples, Split, count_rows
 
 #: Most rows that a search uses; of more it draws so many at random.
 MOST_ROWS = 4000
+#: Scorings whose choice is compared with data without clusters.
+REFERRED = ("jaccard", "stability")
+#: Fewest data sets of each kind without clusters; of fewer the mean is too uncertain.
+FEWEST_DRAWS = 5
 #: Seeds are below this.
 SEEDS = np.iinfo(np.int32).max
 
@@ -63,10 +67,14 @@ class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Base
         uses the estimator's own.
     n_splits : int, default=20
         Number of splits, at least 2.
-    scoring : {"stability", "prediction_strength", "neighbor_consistency"} or callable, \
-default="stability"
-        The score that decides. A callable has the arguments ``(labels_a, labels_b)``, the labels of
-        the same rows by two models, and returns a number of which more is better.
+    scoring : {"jaccard", "stability", "prediction_strength", "neighbor_consistency"} or callable, \
+default="jaccard"
+        How to choose. ``"jaccard"`` takes the largest number of clusters of which each is found
+        again: its mean Jaccard overlap is at least 0.75. ``"prediction_strength"`` takes the
+        largest number with a prediction strength of at least 0.8. The others take the highest
+        score. A callable has the arguments ``(labels_a, labels_b)``, the labels of the same rows by
+        two models, and returns a number of which more is better. Of candidates with the same number
+        of clusters the most stable is taken, then the one with the most consistent neighbours.
     random_state : int, RandomState instance or None, default=None
         Seed of the splits and of the fits. The seed of a fit depends on the split alone, whatever
         ``random_state`` the estimator has; a fit to all rows keeps that of the estimator.
@@ -154,7 +162,7 @@ default="stability"
         "param_grid": [dict, list],
         "n_splits": [Interval(Integral, 2, None, closed="left")],
         "scoring": [
-            StrOptions({"stability", "prediction_strength", "neighbor_consistency"}),
+            StrOptions({"jaccard", "stability", "prediction_strength", "neighbor_consistency"}),
             callable,
         ],
         "random_state": ["random_state"],
@@ -175,7 +183,7 @@ default="stability"
         param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
         *,
         n_splits: int = 20,
-        scoring: Scoring = "stability",
+        scoring: Scoring = "jaccard",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -226,22 +234,27 @@ default="stability"
             samples = samples.subset(used)
         _check_halves(len(used), asked)
         splits = [Split.of(len(used), one) for one in seeds]
-        record = Record(params, asked, splits, self.scoring)
+        record, runner = Record(params, asked, splits, self.scoring), Runner(self, X)
+        tasks = [(one, samples, seed, split) for split in (None, *splits) for one in estimators]
         try:
-            for outcome in self._outcomes(X, estimators, samples, seed, splits):
+            for outcome in runner.run("splits", evaluate, tasks):
                 record.add(outcome)
                 if record.all_failed:
                     raise ValueError(f"All candidates failed: {record.failures()}.")
+            if not record.n_splits:
+                raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
+            self._store(X, record, used)
+            self._choose(estimators, samples, record, runner, n_rows)
         except KeyboardInterrupt:
             if record.n_splits:
-                self._store(X, record, used, n_rows)
+                self._store(X, record, used)
+                self._choose(estimators, samples, record, None, n_rows)
             raise KeyboardInterrupt(record.progress()) from None
-        if not record.n_splits:
-            raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
         if record.errors:
             warn_user(f"Candidates that failed have no score: {record.failures()}.")
-        self._store(X, record, used, n_rows)
-        return self._refit(X, seed, n_rows)
+        self._refit(X, seed, n_rows)
+        runner.end()
+        return self
 
     def predict(self, X: Any) -> IntArray:
         """Labels of rows by ``best_estimator_``; zeros if it is None.
@@ -267,37 +280,7 @@ default="stability"
         labels: IntArray = self.best_estimator_.predict(X)
         return labels
 
-    def _outcomes(
-        self,
-        X: Any,
-        estimators: Sequence[Any],
-        samples: Samples,
-        seed: int,
-        splits: Sequence[Split],
-    ) -> Iterator[Outcome]:
-        """Outcomes of all rows, and then split by split, until a callback stops them."""
-        tasks = [(one, split) for split in (None, *splits) for one in estimators]
-        context = None
-        if hasattr(self, "_init_callback_context"):  # scikit-learn >= 1.9
-            context = self._init_callback_context(max_subtasks=len(tasks))
-            context.call_on_fit_task_begin(estimator=self, X=X)
-        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
-        with warnings.catch_warnings():
-            # There would be hundreds; those of the chosen candidate come when it is fitted to X.
-            warnings.simplefilter("ignore")
-            jobs = (delayed(evaluate)(one, samples, seed, split) for one, split in tasks)
-            with closing(parallel(jobs)) as outcomes:
-                for _ in tasks:
-                    task = context and context.subcontext(task_name="candidate-split")
-                    if task:
-                        task.call_on_fit_task_begin(estimator=self, X=X)
-                    yield next(outcomes)
-                    if task and task.call_on_fit_task_end(estimator=self, X=X):
-                        break
-        if context:
-            context.call_on_fit_task_end(estimator=self, X=X)
-
-    def _store(self, X: Any, record: Record, used: IntArray, n_rows: int) -> None:
+    def _store(self, X: Any, record: Record, used: IntArray) -> None:
         """Set what is known from the splits that are complete; forget an earlier fit."""
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
@@ -306,27 +289,57 @@ default="stability"
         self.labels_by_candidate_ = record.labels()
         self.rows_used_, self.n_rows_used_ = used, len(used)
         self.n_splits_ = record.n_splits
-        scoring = "score" if callable(self.scoring) else self.scoring
-        self.best_index_ = best = choose(self.results_, scoring)
-        if best is None:
-            self.best_params_ = {clusters_parameter(self.estimator) or "n_clusters": 1}
-            self.best_score_ = np.nan
-        else:
-            self.best_params_ = self.results_["params"][best]
-            name = scoring if scoring == "neighbor_consistency" else f"mean_{scoring}"
-            self.best_score_ = float(self.results_[name][best])
-        whose = f"{len(used)} of {n_rows} rows" if len(used) < n_rows else f"{n_rows} rows"
-        self.verdict_ = verdict(self.results_, best, record, whose)
 
-    def _refit(self, X: Any, seed: int, n_rows: int) -> Self:
+    def _choose(
+        self,
+        estimators: Sequence[Any],
+        samples: Samples,
+        record: Record,
+        runner: Runner | None,
+        n_rows: int,
+    ) -> None:
+        """Take the first candidate that is more stable than on data without clusters."""
+        results = self.results_
+        order = [
+            int(row)
+            for row in preference(results, name_of(self.scoring))
+            if results["n_clusters"][row] > 1
+        ]
+        reference = None
+        if runner and self.scoring in REFERRED and np.ptp(results["n_clusters"]):
+            reference = samples.reference()
+        n_draws = max(FEWEST_DRAWS, ceil(self.n_splits / len(KINDS)))
+        seeds = np.random.default_rng(record.splits[0].seed).integers(SEEDS, size=n_draws)
+        draws = [Split.of(samples.n_rows, int(one)) for one in seeds]
+        best = None
+        for row in order:
+            best = row
+            if reference is None or runner is None or runner.stopped:
+                break
+            found = _stabilities(estimators[row], reference, draws, runner)
+            if not len(found):
+                break
+            results["mean_reference"][row] = found.mean(axis=1).max()
+            if exceeds(results["mean_stability"][row], found):
+                break
+            best = None
+        self.best_index_, self.best_score_ = best, np.nan
+        self.best_params_ = {clusters_parameter(self.estimator) or "n_clusters": 1}
+        if best is not None:
+            self.best_params_ = results["params"][best]
+            self.best_score_ = float(results[column_of(self.scoring)][best])
+        few = self.n_rows_used_ < n_rows
+        whose = f"{self.n_rows_used_} of {n_rows} rows" if few else f"{n_rows} rows"
+        self.verdict_ = verdict(results, best, self.scoring, record, whose)
+
+    def _refit(self, X: Any, seed: int, n_rows: int) -> None:
         """Fit the choice to all rows."""
         if self.best_index_ is None:
             self.best_estimator_, self.labels_ = None, np.zeros(n_rows, dtype=np.int32)
-            return self
+            return
         chosen = configured(self.estimator, self.best_params_)
         self.best_estimator_ = seeded(chosen, seed, only_unset=True).fit(X)
         self.labels_ = labels_of(self.best_estimator_, X)
-        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return "labels_" in vars(self)
@@ -350,6 +363,22 @@ def _checked(estimator: Any) -> Any:
             "clusters that can be predicted for rows that the fit has not seen."
         )
     return estimator
+
+
+def _stabilities(
+    estimator: Any, reference: Reference, splits: Sequence[Split], runner: Runner
+) -> Array:
+    """Stabilities on data without clusters, shape (n_kinds, n_draws).
+
+    Kinds on which a fit fails, as with kernels that allow no negative values, are left out.
+    """
+    tasks = [(estimator, reference, kind, split) for kind in KINDS for split in splits]
+    found = np.full(len(tasks), np.nan)
+    for place, value in enumerate(runner.run("reference", stability_without_clusters, tasks)):
+        found[place] = value
+    table = found.reshape(len(KINDS), len(splits))
+    kept: Array = table[~np.isnan(table).any(axis=1)]
+    return kept
 
 
 def _check_halves(n_rows: int, asked: Sequence[int | None]) -> None:

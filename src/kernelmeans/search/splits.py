@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples
 from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._typing import BoolArray, IntArray
 from kernelmeans.rows import as_rows
+from kernelmeans.search.reference import Reference
 
 #: Label of a row that nothing places: it has no edge to the rows of the fit.
 UNPLACED = -1
@@ -104,6 +105,15 @@ class Samples:
     def n_rows(self) -> int:
         """Number of rows."""
         return int(self.X.shape[1] if self.stacked else _num_samples(self.X))
+
+    def reference(self) -> Reference | None:
+        """Data without clusters, if X is a table of numbers."""
+        if self.pairwise or scipy.sparse.issparse(self.X):
+            return None
+        try:
+            return Reference(check_array(self.X, dtype=[np.float64, np.float32]))
+        except (TypeError, ValueError):
+            return None
 
     def among(self, rows: IntArray) -> Any:
         """X for a fit to some rows."""
