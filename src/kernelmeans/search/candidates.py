@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
+from kernelmeans._arrays import to_numpy
 from kernelmeans._text import bounded
 from kernelmeans._typing import IntArray
 from kernelmeans.metrics import stability
@@ -122,17 +123,19 @@ def _on_all(estimator: Any, samples: Samples, seed: int) -> Outcome:
     start = time.perf_counter()
     model = seeded(estimator, seed, only_unset=True).fit(samples.X)
     seconds = time.perf_counter() - start
-    labels = labels_of(model, samples.X)
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    inertia = float(getattr(last, "inertia_", np.nan))
+    labels = np.asarray(to_numpy(labels_of(model, samples.X)))
+    inertia = float(getattr(_last(model), "inertia_", np.nan))
     return Outcome([labels], seconds, inertia, _consistency(model, samples, labels))
 
 
-def labels_of(model: Any, X: Any) -> IntArray:
-    """Labels of the rows of a fit."""
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    found = getattr(last, "labels_", None)
-    return np.asarray(model.predict(X) if found is None else found)
+def labels_of(model: Any, X: Any) -> Any:
+    """Labels of the rows of a fit, as the model has them."""
+    found = getattr(_last(model), "labels_", None)
+    return model.predict(X) if found is None else found
+
+
+def _last(model: Any) -> Any:
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
 def _consistency(model: Any, samples: Samples, labels: IntArray) -> float:
@@ -140,8 +143,11 @@ def _consistency(model: Any, samples: Samples, labels: IntArray) -> float:
     X = samples.X
     if samples.pairwise:
         return np.nan
-    if isinstance(model, Pipeline):
+    if isinstance(model, Pipeline) and len(model) > 1:
         X = model[:-1].transform(X)
-    count = min(25, samples.n_rows - 1)
-    near = NearestNeighbors(n_neighbors=count).fit(X).kneighbors(return_distance=False)
+    try:
+        count = min(25, samples.n_rows - 1)
+        near = NearestNeighbors(n_neighbors=count).fit(X).kneighbors(return_distance=False)
+    except (TypeError, ValueError):
+        return np.nan
     return float((labels[near] == labels[:, None]).mean())

@@ -13,6 +13,8 @@ from kernelmeans.search.candidates import Outcome
 from kernelmeans.search.rules import validity
 from kernelmeans.search.splits import UNPLACED, Split
 
+#: Most candidates that a message lists.
+NAMED = 5
 #: Any score of two labellings, as the parameter ``scoring``.
 Scoring = str | Callable[[IntArray, IntArray], float]
 
@@ -100,11 +102,11 @@ class Record:
     @property
     def n_splits(self) -> int:
         """Splits that are complete."""
-        return len(self._scores) // len(self.n_clusters)
+        return len(self._scores) // len(self.params)
 
     def add(self, outcome: Outcome) -> None:
         """Take the next outcome."""
-        n_candidates = len(self.n_clusters)
+        n_candidates = len(self.params)
         candidate = (len(self._whole) + len(self._scores)) % n_candidates
         if outcome.error is not None:
             self.errors.setdefault(candidate, outcome.error)
@@ -123,11 +125,13 @@ class Record:
     @property
     def all_failed(self) -> bool:
         """Whether all rows have been tried, and there is no candidate left."""
-        return len(self.errors) == len(self.n_clusters)
+        return len(self.errors) == len(self.params)
 
     def failures(self) -> str:
         """The candidates that failed, and why."""
-        return "; ".join(f"{self.params[row]}: {error}" for row, error in self.errors.items())
+        named = [f"{self.params[row]}: {error}" for row, error in self.errors.items()]
+        more = f"; and {len(named) - NAMED} more" * (len(named) > NAMED)
+        return "; ".join(named[:NAMED]) + more
 
     def progress(self) -> str:
         """How far it got."""
@@ -196,9 +200,7 @@ def _mean(jaccard: Sequence[Array | None]) -> Array:
     return mean
 
 
-def verdict(
-    results: Mapping[str, Any], best: int | None, scoring: Scoring, record: Record, whose: str
-) -> str:
+def verdict(results: Mapping[str, Any], best: int | None, halved: str) -> str:
     """The answer of a search in words.
 
     Parameters
@@ -207,24 +209,18 @@ def verdict(
         The columns.
     best : int or None
         The choice.
-    scoring : str or callable
-        The parameter of the search.
-    record : Record
-        What was done.
-    whose : str
-        The rows that were used, in words.
+    halved : str
+        Splits and rows, in words.
 
     Returns
     -------
     str
         One sentence, without a full stop.
     """
-    planned, done = len(record.splits), record.n_splits
-    splits = f"{done if done == planned else f'{done} of {planned}'} splits of {whose}"
     if best is None:
-        shown = results["valid"].any() and not np.isnan(results["mean_reference"]).all()
-        why = "data without clusters is as stable" if shown else "of no candidate are all found"
-        return f"no clusters that would be found again in {splits}: {why}"
+        alike = not np.isnan(results["mean_reference"]).all()
+        why = "data without clusters is as stable" if alike else "no candidate finds all its own"
+        return f"no clusters that would be found again in {halved}: {why}"
     others = ", ".join(
         f"{name}={value!r}"
         for name, value in results["params"][best].items()
@@ -237,7 +233,7 @@ def verdict(
     if not np.isnan(reference):
         compared = f"data without clusters has a stability of {reference:.2f}"
     return (
-        f"{chosen}: {found} in {splits}, with stability {results['mean_stability'][best]:.2f}, "
+        f"{chosen}: {found} in {halved}, with stability {results['mean_stability'][best]:.2f}, "
         f"prediction strength {results['mean_prediction_strength'][best]:.2f} and Jaccard overlap "
         f"{results['min_jaccard'][best]:.2f} of the least stable cluster; {compared}"
     )

@@ -34,7 +34,7 @@ from kernelmeans.search.reference import KINDS, Reference
 from kernelmeans.search.results import Record, Scoring, column_of, name_of, verdict
 from kernelmeans.search.rules import exceeds, preference
 from kernelmeans.search.runner import Runner
-from kernelmeans.search.splits import Samples, Split, count_rows
+from kernelmeans.search.splits import Samples, Split, count_rows, is_stacked
 
 #: Most rows that a search uses; of more it draws so many at random.
 MOST_ROWS = 4000
@@ -108,8 +108,8 @@ default="jaccard"
         integers. -1 for candidates that failed. No other labels are kept.
     rows_used_ : ndarray of int of shape (n_rows_used,)
         Indices of these rows: all, or 4000 drawn at random if there are more.
-    n_rows_used_ : int
-        Their number.
+    n_rows_, n_rows_used_ : int
+        Number of all rows, and of these.
     n_splits_ : int
         Splits that are complete: ``n_splits`` unless the search was stopped.
     verdict_ : str
@@ -171,11 +171,8 @@ default="jaccard"
 
     best_estimator_: Any
     best_index_: int | None
-    best_params_: dict[str, Any]
-    best_score_: float
     labels_: Any
     results_: dict[str, Any]
-    verdict_: str
 
     def __init__(
         self,
@@ -224,15 +221,12 @@ default="jaccard"
         params = list(ParameterGrid(self.param_grid))
         estimators = [configured(_checked(self.estimator), one) for one in params]
         asked = [n_clusters_of(one) for one in estimators]
-        samples = Samples.of(X, estimators)
-        n_rows = samples.n_rows
+        whole = Samples.of(X, estimators)
         rng = check_random_state(self.random_state)
         seed, *seeds = rng.randint(SEEDS, size=self.n_splits + 1).tolist()
-        used = np.arange(n_rows)
-        if n_rows > MOST_ROWS:
-            used = np.sort(np.random.default_rng(seed).permutation(n_rows)[:MOST_ROWS])
-            samples = samples.subset(used)
+        used = whole.sample(MOST_ROWS, seed)
         _check_halves(len(used), asked)
+        samples = whole.subset(used)
         splits = [Split.of(len(used), one) for one in seeds]
         record, runner = Record(params, asked, splits, self.scoring), Runner(self, X)
         tasks = [(one, samples, seed, split) for split in (None, *splits) for one in estimators]
@@ -243,16 +237,15 @@ default="jaccard"
                     raise ValueError(f"All candidates failed: {record.failures()}.")
             if not record.n_splits:
                 raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
-            self._store(X, record, used)
-            self._choose(estimators, samples, record, runner, n_rows)
+            self._store(X, record, used, whole.n_rows)
+            self._compare(estimators, samples, seed, runner)
         except KeyboardInterrupt:
-            if record.n_splits:
-                self._store(X, record, used)
-                self._choose(estimators, samples, record, None, n_rows)
+            if 0 < record.n_splits < self.n_splits:
+                self._store(X, record, used, whole.n_rows)
             raise KeyboardInterrupt(record.progress()) from None
         if record.errors:
             warn_user(f"Candidates that failed have no score: {record.failures()}.")
-        self._refit(X, seed, n_rows)
+        self._refit(X, seed)
         runner.end()
         return self
 
@@ -276,66 +269,77 @@ default="jaccard"
         """
         check_is_fitted(self)
         if self.best_estimator_ is None:
+            if not is_stacked(self.estimator):
+                validate_data(self, X, reset=False, skip_check_array=True)
             return np.zeros(count_rows(X, self.estimator), dtype=np.int32)
         labels: IntArray = self.best_estimator_.predict(X)
         return labels
 
-    def _store(self, X: Any, record: Record, used: IntArray) -> None:
+    @property
+    def best_params_(self) -> dict[str, Any]:
+        """Parameters of the choice."""
+        if self.best_index_ is None:
+            return {clusters_parameter(self.estimator) or "n_clusters": 1}
+        params: dict[str, Any] = self.results_["params"][self.best_index_]
+        return params
+
+    @property
+    def best_score_(self) -> float:
+        """Score of the choice; NaN if there is none."""
+        column = self.results_[column_of(self.scoring)]
+        return np.nan if self.best_index_ is None else float(column[self.best_index_])
+
+    @property
+    def verdict_(self) -> str:
+        """The answer in words."""
+        some = f"{self.n_splits_} of " * (self.n_splits_ < self.n_splits)
+        few = f"{self.n_rows_used_} of " * (self.n_rows_used_ < self.n_rows_)
+        halved = f"{some}{self.n_splits} splits of {few}{self.n_rows_} rows"
+        return verdict(self.results_, self.best_index_, halved)
+
+    def _store(self, X: Any, record: Record, used: IntArray, n_rows: int) -> None:
         """Set what is known from the splits that are complete; forget an earlier fit."""
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         validate_data(self, X, skip_check_array=True)
         self.results_ = record.columns()
         self.labels_by_candidate_ = record.labels()
-        self.rows_used_, self.n_rows_used_ = used, len(used)
+        self.rows_used_, self.n_rows_used_, self.n_rows_ = used, len(used), n_rows
         self.n_splits_ = record.n_splits
+        order = self._order()
+        self.best_index_ = order[0] if order else None
 
-    def _choose(
-        self,
-        estimators: Sequence[Any],
-        samples: Samples,
-        record: Record,
-        runner: Runner | None,
-        n_rows: int,
+    def _order(self) -> list[int]:
+        """Candidates that may be chosen, the best one first; one cluster is no choice."""
+        order = preference(self.results_, name_of(self.scoring)).tolist()
+        return [row for row in order if self.results_["n_clusters"][row] > 1]
+
+    def _compare(
+        self, estimators: Sequence[Any], samples: Samples, seed: int, runner: Runner
     ) -> None:
-        """Take the first candidate that is more stable than on data without clusters."""
+        """Drop the choice while it is not more stable than on data without clusters."""
         results = self.results_
-        order = [
-            int(row)
-            for row in preference(results, name_of(self.scoring))
-            if results["n_clusters"][row] > 1
-        ]
-        reference = None
-        if runner and self.scoring in REFERRED and np.ptp(results["n_clusters"]):
-            reference = samples.reference()
+        chosen_by_user = not np.ptp(results["n_clusters"])
+        reference = None if chosen_by_user else samples.reference()
+        if reference is None or self.scoring not in REFERRED:
+            return
         n_draws = max(FEWEST_DRAWS, ceil(self.n_splits / len(KINDS)))
-        seeds = np.random.default_rng(record.splits[0].seed).integers(SEEDS, size=n_draws)
-        draws = [Split.of(samples.n_rows, int(one)) for one in seeds]
-        best = None
-        for row in order:
-            best = row
-            if reference is None or runner is None or runner.stopped:
-                break
+        seeds = np.random.default_rng(seed).integers(SEEDS, size=n_draws).tolist()
+        draws = [Split.of(samples.n_rows, one) for one in seeds]
+        for row in self._order():
+            self.best_index_ = row
             found = _stabilities(estimators[row], reference, draws, runner)
             if not len(found):
-                break
+                return
             results["mean_reference"][row] = found.mean(axis=1).max()
             if exceeds(results["mean_stability"][row], found):
-                break
-            best = None
-        self.best_index_, self.best_score_ = best, np.nan
-        self.best_params_ = {clusters_parameter(self.estimator) or "n_clusters": 1}
-        if best is not None:
-            self.best_params_ = results["params"][best]
-            self.best_score_ = float(results[column_of(self.scoring)][best])
-        few = self.n_rows_used_ < n_rows
-        whose = f"{self.n_rows_used_} of {n_rows} rows" if few else f"{n_rows} rows"
-        self.verdict_ = verdict(results, best, self.scoring, record, whose)
+                return
+        self.best_index_ = None
 
-    def _refit(self, X: Any, seed: int, n_rows: int) -> None:
+    def _refit(self, X: Any, seed: int) -> None:
         """Fit the choice to all rows."""
         if self.best_index_ is None:
-            self.best_estimator_, self.labels_ = None, np.zeros(n_rows, dtype=np.int32)
+            self.best_estimator_, self.labels_ = None, np.zeros(self.n_rows_, dtype=np.int32)
             return
         chosen = configured(self.estimator, self.best_params_)
         self.best_estimator_ = seeded(chosen, seed, only_unset=True).fit(X)
