@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._text import bounded
 from kernelmeans._typing import IntArray
-from kernelmeans.metrics import stability
+from kernelmeans.metrics import neighbor_consistency, stability
 from kernelmeans.search.reference import Reference
 from kernelmeans.search.splits import Samples, Split
 
@@ -146,8 +145,6 @@ def _consistency(model: Any, samples: Samples, labels: IntArray) -> float:
     if isinstance(model, Pipeline) and len(model) > 1:
         X = model[:-1].transform(X)
     try:
-        count = min(25, samples.n_rows - 1)
-        near = NearestNeighbors(n_neighbors=count).fit(X).kneighbors(return_distance=False)
+        return neighbor_consistency(X, labels)
     except (TypeError, ValueError):
         return np.nan
-    return float((labels[near] == labels[:, None]).mean())

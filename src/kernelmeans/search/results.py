@@ -106,21 +106,27 @@ class Record:
 
     def add(self, outcome: Outcome) -> None:
         """Take the next outcome."""
-        n_candidates = len(self.params)
-        candidate = (len(self._whole) + len(self._scores)) % n_candidates
-        if outcome.error is not None:
-            self.errors.setdefault(candidate, outcome.error)
-        if len(self._whole) < n_candidates:
+        candidate = (len(self._whole) + len(self._scores)) % len(self.params)
+        error, wanted = outcome.error, name_of(self.scoring)
+        if len(self._whole) < len(self.params):
             self.n_fits += 1
             self._whole.append(outcome)
-            return
-        self.n_fits += 2
-        split = self.splits[self.n_splits]
-        whole = self._whole[candidate].labels
-        failed = not outcome.labels or not whole
-        self._scores.append({} if failed else split_scores(split, outcome.labels, self.scoring))
-        self._jaccard.append(None if failed else jaccard_stability(whole[0], outcome.labels))
-        self._seconds.append(outcome.fit_time / 2)
+            if wanted == "neighbor_consistency" and np.isnan(outcome.neighbor_consistency):
+                error = error or "the neighbours of a row are not known: X is no table of numbers"
+        else:
+            self.n_fits += 2
+            scores, jaccard = {}, None
+            whole = self._whole[candidate].labels
+            if whole and outcome.labels:
+                scores = split_scores(self.splits[self.n_splits], outcome.labels, self.scoring)
+                jaccard = jaccard_stability(whole[0], outcome.labels)
+                if np.isnan(scores.get(wanted, 0)):
+                    error = "the score is NaN"
+            self._scores.append(scores)
+            self._jaccard.append(jaccard)
+            self._seconds.append(outcome.fit_time / 2)
+        if error is not None:
+            self.errors.setdefault(candidate, error)
 
     @property
     def all_failed(self) -> bool:
