@@ -91,8 +91,8 @@ default="jaccard"
         ``std_SCORE`` and ``rank_SCORE`` for the scores ``stability``, ``prediction_strength`` and,
         of a callable, ``score``; ``jaccard``, for each cluster of a fit to all rows its mean
         Jaccard stability, and ``min_jaccard``; ``neighbor_consistency``, corrected for the sizes of
-        the clusters, and ``rank_neighbor_consistency``; ``inertia``, which must not be compared; ``mean_fit_time``
-        in seconds for a half. Scores of a candidate that fails are NaN.
+        the clusters, and ``rank_neighbor_consistency``; ``inertia``, which must not be compared;
+        ``mean_fit_time`` in seconds for a half. Scores of a candidate that fails are NaN.
     best_index_ : int or None
         The chosen candidate. None if no clusters would be found again.
     best_params_ : dict
