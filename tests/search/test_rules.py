@@ -22,7 +22,7 @@ def test_the_most_clusters_of_which_all_are_found_again():
     results = columns(
         n_clusters=[2, 3, 4, 5],
         min_jaccard=[0.99, 0.75, 0.9, 0.74],
-        mean_stability=[1, 0.9, 0.8, 1],
+        mean_stability=[0.9, 0.9, 0.8, 1],
     )
     assert queues(results, "jaccard") == [[2, 1, 0]]
 
@@ -34,6 +34,15 @@ def test_prediction_strength_has_a_threshold_of_its_own():
         mean_prediction_strength=[0.9, 0.8, 0.79],
     )
     assert queues(results, "prediction_strength") == [[1, 0]]
+
+
+def test_more_clusters_that_are_far_less_stable_than_fewer_do_not_count():
+    results = columns(
+        n_clusters=[2, 3, 4, 5],
+        min_jaccard=[0.99, 0.8, 0.8, 0.1],
+        mean_stability=[0.9, 0.77, 0.76, 1],
+    )
+    assert queues(results, "jaccard") == [[1, 0]]
 
 
 @pytest.mark.parametrize("prefix", ["", "last__"])
