@@ -79,7 +79,7 @@ class TestChoice:
         assert search.verdict_.endswith("data without clusters is as stable")
 
     def test_a_kernel_is_chosen_at_a_given_number_of_clusters(self):
-        rings, y = make_circles(200, factor=0.4, noise=0.05, random_state=0)
+        rings, y = make_circles(400, factor=0.3, noise=0.05, random_state=0)
         search = searched(KernelPowerKMeans(2), {"kernel": ["linear", "heat"]}, rings)
         assert search.best_params_ == {"kernel": "heat"}
         assert adjusted_rand_score(y, search.labels_) == 1

@@ -21,11 +21,6 @@ from kernelmeans.search.splits import Samples, Split
 CLUSTERS = ("n_clusters", "n_components")
 
 
-def configured(estimator: Any, params: Mapping[str, Any]) -> Any:
-    """A clone with other parameters, which may be estimators."""
-    return clone(estimator).set_params(**clone(dict(params), safe=False))
-
-
 def seeded(estimator: Any, seed: int, only_unset: bool = False) -> Any:
     """A clone whose every ``random_state`` is a seed, or every one that is None."""
     states = {
@@ -58,10 +53,34 @@ def clusters_parameter(estimator: Any) -> str | None:
     return found or (nested[-1] if nested else None)
 
 
-def n_clusters_of(estimator: Any) -> int | None:
-    """The number of clusters that an estimator is asked for, if it is a parameter."""
-    name = clusters_parameter(estimator)
-    return None if name is None else estimator.get_params()[name]
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An estimator with parameters of a grid.
+
+    Attributes
+    ----------
+    params : dict
+        The parameters.
+    estimator : estimator
+        A clone that has them.
+    n_clusters : int or None
+        The number of clusters that it is asked for, if that is a parameter.
+    others : dict
+        The parameters but the number of clusters.
+    """
+
+    params: Mapping[str, Any]
+    estimator: Any
+    n_clusters: int | None
+    others: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, estimator: Any, params: Mapping[str, Any]) -> "Candidate":
+        """Set parameters, which may be estimators."""
+        made = clone(estimator).set_params(**clone(dict(params), safe=False))
+        name = clusters_parameter(made)
+        n_clusters = None if name is None else made.get_params()[name]
+        return cls(params, made, n_clusters, {k: v for k, v in params.items() if k != name})
 
 
 @dataclass(eq=False)
@@ -138,13 +157,18 @@ def _last(model: Any) -> Any:
 
 
 def _consistency(model: Any, samples: Samples, labels: IntArray) -> float:
-    """Near-neighbour consistency among the rows that reach the clustering, if they are numbers."""
+    """Consistency of near neighbours, corrected for the sizes of clusters.
+
+    The neighbours are those of the rows that reach the clustering; NaN if these are no numbers.
+    """
     X = samples.X
     if samples.pairwise:
         return np.nan
     if isinstance(model, Pipeline) and len(model) > 1:
         X = model[:-1].transform(X)
     try:
-        return neighbor_consistency(X, labels)
+        consistent = neighbor_consistency(X, labels)
     except (TypeError, ValueError):
         return np.nan
+    by_chance = np.square(np.unique(labels, return_counts=True)[1] / len(labels)).sum()
+    return float((consistent - by_chance) / (1 - by_chance)) if by_chance < 1 else np.nan

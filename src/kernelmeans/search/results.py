@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.metrics import jaccard_stability, prediction_strength, stability
-from kernelmeans.search.candidates import Outcome
+from kernelmeans.search.candidates import Candidate, Outcome
 from kernelmeans.search.rules import validity
 from kernelmeans.search.splits import UNPLACED, Split
 
@@ -64,10 +64,8 @@ class Record:
 
     Parameters
     ----------
-    params : sequence of mapping
+    candidates : sequence of Candidate
         The candidates.
-    n_clusters : sequence of int or None
-        The number of clusters that each of them is asked for.
     splits : sequence of Split
         The splits.
     scoring : str or callable
@@ -83,13 +81,11 @@ class Record:
 
     def __init__(
         self,
-        params: Sequence[Mapping[str, Any]],
-        n_clusters: Sequence[int | None],
+        candidates: Sequence[Candidate],
         splits: Sequence[Split],
         scoring: Scoring,
     ) -> None:
-        self.params = params
-        self.n_clusters = n_clusters
+        self.candidates = candidates
         self.splits = splits
         self.scoring = scoring
         self.n_fits = 0
@@ -102,13 +98,13 @@ class Record:
     @property
     def n_splits(self) -> int:
         """Splits that are complete."""
-        return len(self._scores) // len(self.params)
+        return len(self._scores) // len(self.candidates)
 
     def add(self, outcome: Outcome) -> None:
         """Take the next outcome."""
-        candidate = (len(self._whole) + len(self._scores)) % len(self.params)
+        candidate = (len(self._whole) + len(self._scores)) % len(self.candidates)
         error, wanted = outcome.error, name_of(self.scoring)
-        if len(self._whole) < len(self.params):
+        if len(self._whole) < len(self.candidates):
             self.n_fits += 1
             self._whole.append(outcome)
             if wanted == "neighbor_consistency" and np.isnan(outcome.neighbor_consistency):
@@ -131,17 +127,17 @@ class Record:
     @property
     def all_failed(self) -> bool:
         """Whether all rows have been tried, and there is no candidate left."""
-        return len(self.errors) == len(self.params)
+        return len(self.errors) == len(self.candidates)
 
     def failures(self) -> str:
         """The candidates that failed, and why."""
-        named = [f"{self.params[row]}: {error}" for row, error in self.errors.items()]
+        named = [f"{self.candidates[row].params}: {why}" for row, why in self.errors.items()]
         more = f"; and {len(named) - NAMED} more" * (len(named) > NAMED)
         return "; ".join(named[:NAMED]) + more
 
     def progress(self) -> str:
         """How far it got."""
-        n_fits = len(self.params) * (1 + 2 * len(self.splits))
+        n_fits = len(self.candidates) * (1 + 2 * len(self.splits))
         return f"{self.n_fits} of {n_fits} fits are done, {self.n_splits} splits are complete"
 
     def labels(self) -> Array:
@@ -153,8 +149,9 @@ class Record:
 
     def columns(self) -> dict[str, Any]:
         """The columns, each with an entry for each candidate, from the splits that are complete."""
-        params, n_candidates, n_splits = self.params, len(self.params), self.n_splits
-        found: dict[str, Any] = {"params": [dict(one) for one in params]}
+        n_candidates, n_splits = len(self.candidates), self.n_splits
+        params = [dict(one.params) for one in self.candidates]
+        found: dict[str, Any] = {"params": params}
         for name in sorted({name for one in params for name in one}):
             values = np.ma.MaskedArray(np.empty(n_candidates, dtype=object), mask=True)
             for row, one in enumerate(params):
@@ -163,10 +160,12 @@ class Record:
             found[f"param_{name}"] = values
         found["n_clusters"] = np.array(
             [
-                len(np.unique(one.labels[0])) if asked is None and one.labels else asked or 0
-                for asked, one in zip(self.n_clusters, self._whole, strict=True)
+                one.n_clusters or len(np.unique(whole.labels))
+                for one, whole in zip(self.candidates, self._whole, strict=True)
             ]
         )
+        kinds = [repr(sorted(one.others.items())) for one in self.candidates]
+        found["group"] = np.array([kinds.index(kind) for kind in kinds])
         names = ["stability", "prediction_strength", *["score"] * callable(self.scoring)]
         done = n_splits * n_candidates
         for name in names:
@@ -206,7 +205,9 @@ def _mean(jaccard: Sequence[Array | None]) -> Array:
     return mean
 
 
-def verdict(results: Mapping[str, Any], best: int | None, halved: str) -> str:
+def verdict(
+    results: Mapping[str, Any], best: int | None, others: Mapping[str, Any], halved: str
+) -> str:
     """The answer of a search in words.
 
     Parameters
@@ -215,6 +216,8 @@ def verdict(results: Mapping[str, Any], best: int | None, halved: str) -> str:
         The columns.
     best : int or None
         The choice.
+    others : mapping
+        Its parameters but the number of clusters.
     halved : str
         Splits and rows, in words.
 
@@ -227,12 +230,9 @@ def verdict(results: Mapping[str, Any], best: int | None, halved: str) -> str:
         alike = not np.isnan(results["mean_reference"]).all()
         why = "data without clusters is as stable" if alike else "no candidate finds all its own"
         return f"no clusters that would be found again in {halved}: {why}"
-    others = ", ".join(
-        f"{name}={value!r}"
-        for name, value in results["params"][best].items()
-        if name.split("__")[-1] != "n_clusters"
-    )
-    chosen = counted(int(results["n_clusters"][best]), "cluster") + f" with {others}" * bool(others)
+    settings = ", ".join(f"{name}={value!r}" for name, value in others.items())
+    chosen = counted(int(results["n_clusters"][best]), "cluster")
+    chosen += f" with {settings}" * bool(settings)
     found = "found again" if results["valid"][best] else "the best score, but not all found again,"
     reference = results["mean_reference"][best]
     compared = "not compared with data without clusters"

@@ -1,6 +1,6 @@
 """A search for the number of clusters, the kernel and other parameters, without labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from math import ceil
 from numbers import Integral
@@ -22,17 +22,16 @@ from kernelmeans._sklearn import (
 from kernelmeans._typing import Array, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.search.candidates import (
+    Candidate,
     clusters_parameter,
-    configured,
     evaluate,
     labels_of,
-    n_clusters_of,
     seeded,
     stability_without_clusters,
 )
 from kernelmeans.search.reference import KINDS, Reference
 from kernelmeans.search.results import Record, Scoring, column_of, name_of, verdict
-from kernelmeans.search.rules import exceeds, preference
+from kernelmeans.search.rules import best_of, exceeds, queues
 from kernelmeans.search.runner import Runner
 from kernelmeans.search.splits import Samples, Split, count_rows, is_stacked
 
@@ -73,8 +72,8 @@ default="jaccard"
         again: its mean Jaccard overlap is at least 0.75. ``"prediction_strength"`` takes the
         largest number with a prediction strength of at least 0.8. The others take the highest
         score. A callable has the arguments ``(labels_a, labels_b)``, the labels of the same rows by
-        two models, and returns a number of which more is better. Of candidates with the same number
-        of clusters the most stable is taken, then the one with the most consistent neighbours.
+        two models, and returns a number of which more is better. Each kernel has its own number of
+        clusters by these rules, and among kernels that with the most consistent neighbours wins.
     random_state : int, RandomState instance or None, default=None
         Seed of the splits and of the fits. The seed of a fit depends on the split alone, whatever
         ``random_state`` the estimator has; a fit to all rows keeps that of the estimator.
@@ -87,12 +86,15 @@ default="jaccard"
     ----------
     results_ : dict
         Columns with an entry for each candidate, in the order of ParameterGrid:
-        ``params``, ``param_NAME``, ``n_clusters``; ``split0_SCORE`` and so on, ``mean_SCORE``,
-        ``std_SCORE`` and ``rank_SCORE`` for the scores ``stability``, ``prediction_strength`` and,
-        of a callable, ``score``; ``jaccard``, for each cluster of a fit to all rows its mean
-        Jaccard stability, and ``min_jaccard``; ``neighbor_consistency`` and
-        ``rank_neighbor_consistency``; ``inertia``, which must not be compared; ``mean_fit_time``
-        in seconds for a half. Scores of a candidate that fails are NaN.
+        ``params``, ``param_NAME``, ``n_clusters``; ``group``, equal for candidates that differ in
+        the number of clusters alone; ``split0_SCORE`` and so on, ``mean_SCORE``, ``std_SCORE`` and
+        ``rank_SCORE`` for the scores ``stability``, ``prediction_strength`` and, of a callable,
+        ``score``; ``jaccard``, for each cluster of a fit to all rows its mean Jaccard stability,
+        ``min_jaccard`` and ``rank_jaccard``; ``valid``, whether all clusters are found again;
+        ``neighbor_consistency``, corrected for the sizes of the clusters, and its rank;
+        ``mean_reference``, the stability on data without clusters, where it was needed;
+        ``inertia``, which must not be compared; ``mean_fit_time`` in seconds for a half. Scores of
+        a candidate that fails are NaN.
     best_index_ : int or None
         The chosen candidate. None if no clusters would be found again.
     best_params_ : dict
@@ -218,18 +220,19 @@ default="jaccard"
         KeyboardInterrupt
             If it is interrupted, after storing what it has.
         """
-        params = list(ParameterGrid(self.param_grid))
-        estimators = [configured(_checked(self.estimator), one) for one in params]
-        asked = [n_clusters_of(one) for one in estimators]
-        whole = Samples.of(X, estimators)
+        estimator = _checked(self.estimator)
+        candidates = [Candidate.of(estimator, one) for one in ParameterGrid(self.param_grid)]
+        whole = Samples.of(X, [one.estimator for one in candidates])
         rng = check_random_state(self.random_state)
         seed, *seeds = rng.randint(SEEDS, size=self.n_splits + 1).tolist()
         used = whole.sample(MOST_ROWS, seed)
-        _check_halves(len(used), asked)
+        _check_halves(len(used), candidates)
         samples = whole.subset(used)
         splits = [Split.of(len(used), one) for one in seeds]
-        record, runner = Record(params, asked, splits, self.scoring), Runner(self, X)
-        tasks = [(one, samples, seed, split) for split in (None, *splits) for one in estimators]
+        record, runner = Record(candidates, splits, self.scoring), Runner(self, X)
+        tasks = [
+            (one.estimator, samples, seed, split) for split in (None, *splits) for one in candidates
+        ]
         try:
             for outcome in runner.run("splits", evaluate, tasks):
                 record.add(outcome)
@@ -238,7 +241,7 @@ default="jaccard"
             if not record.n_splits:
                 raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
             self._store(X, record, used, whole.n_rows)
-            self._compare(estimators, samples, seed, runner)
+            self._compare(candidates, samples, seed, runner)
         except KeyboardInterrupt:
             if 0 < record.n_splits < self.n_splits:
                 self._store(X, record, used, whole.n_rows)
@@ -295,7 +298,10 @@ default="jaccard"
         some = f"{self.n_splits_} of " * (self.n_splits_ < self.n_splits)
         few = f"{self.n_rows_used_} of " * (self.n_rows_used_ < self.n_rows_)
         halved = f"{some}{self.n_splits} splits of {few}{self.n_rows_} rows"
-        return verdict(self.results_, self.best_index_, halved)
+        others: Mapping[str, Any] = {}
+        if self.best_index_ is not None:
+            others = Candidate.of(self.estimator, self.best_params_).others
+        return verdict(self.results_, self.best_index_, others, halved)
 
     def _store(self, X: Any, record: Record, used: IntArray, n_rows: int) -> None:
         """Set what is known from the splits that are complete; forget an earlier fit."""
@@ -306,18 +312,21 @@ default="jaccard"
         self.labels_by_candidate_ = record.labels()
         self.rows_used_, self.n_rows_used_, self.n_rows_ = used, len(used), n_rows
         self.n_splits_ = record.n_splits
-        order = self._order()
-        self.best_index_ = order[0] if order else None
+        self.best_index_ = self._choice()
 
-    def _order(self) -> list[int]:
-        """Candidates that may be chosen, the best one first; one cluster is no choice."""
-        order = preference(self.results_, name_of(self.scoring)).tolist()
-        return [row for row in order if self.results_["n_clusters"][row] > 1]
+    def _choice(self, is_more: Callable[[int], bool] = lambda row: True) -> int | None:
+        """The best of all kernels, each with its best number of clusters."""
+        results = self.results_
+        firsts = [
+            next((row for row in rows if results["n_clusters"][row] > 1 and is_more(row)), None)
+            for rows in queues(results, name_of(self.scoring))
+        ]
+        return best_of(results, [row for row in firsts if row is not None])
 
     def _compare(
-        self, estimators: Sequence[Any], samples: Samples, seed: int, runner: Runner
+        self, candidates: Sequence[Candidate], samples: Samples, seed: int, runner: Runner
     ) -> None:
-        """Drop the choice while it is not more stable than on data without clusters."""
+        """Choose again among candidates that are more stable than on data without clusters."""
         results = self.results_
         chosen_by_user = not np.ptp(results["n_clusters"])
         reference = None if chosen_by_user else samples.reference()
@@ -326,23 +335,23 @@ default="jaccard"
         n_draws = max(FEWEST_DRAWS, ceil(self.n_splits / len(KINDS)))
         seeds = np.random.default_rng(seed).integers(SEEDS, size=n_draws).tolist()
         draws = [Split.of(samples.n_rows, one) for one in seeds]
-        for row in self._order():
-            self.best_index_ = row
-            found = _stabilities(estimators[row], reference, draws, runner)
+
+        def is_more(row: int) -> bool:
+            found = _stabilities(candidates[row].estimator, reference, draws, runner)
             if not len(found):
-                return
+                return True
             results["mean_reference"][row] = found.mean(axis=1).max()
-            if exceeds(results["mean_stability"][row], found):
-                return
-        self.best_index_ = None
+            return exceeds(results["mean_stability"][row], found)
+
+        self.best_index_ = self._choice(is_more)
 
     def _refit(self, X: Any, seed: int) -> None:
         """Fit the choice to all rows."""
         if self.best_index_ is None:
             self.best_estimator_, self.labels_ = None, np.zeros(self.n_rows_, dtype=np.int32)
             return
-        chosen = configured(self.estimator, self.best_params_)
-        self.best_estimator_ = seeded(chosen, seed, only_unset=True).fit(X)
+        chosen = Candidate.of(self.estimator, self.best_params_)
+        self.best_estimator_ = seeded(chosen.estimator, seed, only_unset=True).fit(X)
         self.labels_ = labels_of(self.best_estimator_, X)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -385,9 +394,9 @@ def _stabilities(
     return kept
 
 
-def _check_halves(n_rows: int, asked: Sequence[int | None]) -> None:
+def _check_halves(n_rows: int, candidates: Sequence[Candidate]) -> None:
     """Refuse fewer rows in a half than clusters."""
-    most = max((k for k in asked if k is not None), default=1)
+    most = max(one.n_clusters or 1 for one in candidates)
     if n_rows // 2 < most:
         raise ValueError(
             f"n_samples={n_rows} is too few: half of the rows have to hold the largest number of "
