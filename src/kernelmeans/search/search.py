@@ -237,7 +237,9 @@ default="jaccard"
             for outcome in runner.run("splits", evaluate, tasks):
                 record.add(outcome)
                 if record.all_failed:
-                    raise ValueError(f"All candidates failed: {record.failures()}.")
+                    wrong = all(why.startswith("TypeError") for why in record.errors.values())
+                    kind = TypeError if wrong else ValueError
+                    raise kind(f"All candidates failed: {record.failures()}.")
             if not record.n_splits:
                 raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
             self._store(X, record, used, whole.n_rows)
@@ -272,8 +274,11 @@ default="jaccard"
         """
         check_is_fitted(self)
         if self.best_estimator_ is None:
-            if not is_stacked(self.estimator):
-                validate_data(self, X, reset=False, skip_check_array=True)
+            tags = self.__sklearn_tags__().input_tags
+            if tags.two_d_array and hasattr(self, "n_features_in_"):
+                finite: Any = "allow-nan" if tags.allow_nan else True
+                given = {"accept_sparse": "csr", "dtype": None, "ensure_all_finite": finite}
+                validate_data(self, X, reset=False, skip_check_array=hasattr(X, "columns"), **given)
             return np.zeros(count_rows(X, self.estimator), dtype=np.int32)
         labels: IntArray = self.best_estimator_.predict(X)
         return labels
