@@ -33,7 +33,7 @@ from kernelmeans.search.reference import KINDS, Reference
 from kernelmeans.search.results import Record, Scoring, column_of, name_of, verdict
 from kernelmeans.search.rules import best_of, exceeds, queues
 from kernelmeans.search.runner import Runner
-from kernelmeans.search.splits import Samples, Split, count_rows, is_stacked
+from kernelmeans.search.splits import Samples, Split, count_rows
 
 #: Most rows that a search uses; of more it draws so many at random.
 MOST_ROWS = 4000
@@ -342,7 +342,7 @@ default="jaccard"
         draws = [Split.of(samples.n_rows, one) for one in seeds]
 
         def is_more(row: int) -> bool:
-            found = _stabilities(candidates[row].estimator, reference, draws, runner)
+            found = _stabilities((candidates[row].estimator, samples, reference), draws, runner)
             if not len(found):
                 return True
             results["mean_reference"][row] = found.mean(axis=1).max()
@@ -384,13 +384,13 @@ def _checked(estimator: Any) -> Any:
 
 
 def _stabilities(
-    estimator: Any, reference: Reference, splits: Sequence[Split], runner: Runner
+    what: tuple[Any, Samples, Reference], splits: Sequence[Split], runner: Runner
 ) -> Array:
     """Stabilities on data without clusters, shape (n_kinds, n_draws).
 
     Kinds on which a fit fails, as with kernels that allow no negative values, are left out.
     """
-    tasks = [(estimator, reference, kind, split) for kind in KINDS for split in splits]
+    tasks = [(*what, kind, split) for kind in KINDS for split in splits]
     found = np.full(len(tasks), np.nan)
     for place, value in enumerate(runner.run("reference", stability_without_clusters, tasks)):
         found[place] = value
