@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib.externals.loky import get_reusable_executor
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
@@ -37,8 +38,8 @@ N_CLUSTERS = range(2, 16)
 #: Threshold of Tibshirani and Walther (2005).
 STRONG = 0.8
 INDICES = {"silhouette": silhouette_score, "Calinski-Harabasz": calinski_harabasz_score}
-#: Most columns for mixtures with full covariances. Mixtures of more columns are diagonal, in so
-#: many principal components at most.
+#: Most columns for mixtures with full covariances. More columns are reduced to so many principal
+#: components, if they are more, and covariances are spherical, diagonal or the same for all.
 FULL, COMPONENTS = 10, 20
 #: Powers at which centroids are counted, the steps at each, and the distance of two centroids that
 #: count as one, relative to that of rows from centroids.
@@ -91,15 +92,16 @@ def others(X: np.ndarray, y: np.ndarray, splits: int) -> Record:
 
 
 def by_bic(X: np.ndarray) -> int:
-    """The number of Gaussians, 1 included, with the lowest BIC."""
-    if X.shape[1] <= FULL:
-        covariance = "full"
-    else:
-        covariance = "diag"
+    """The number of Gaussians, 1 included, with the lowest BIC of all forms of covariance."""
+    forms = ["spherical", "diag", "tied", "full"]
+    if X.shape[1] > FULL:
         X = PCA(min(COMPONENTS, *X.shape), random_state=0).fit_transform(X)
-    tried = [1, *N_CLUSTERS]
-    fits = [GaussianMixture(k, covariance_type=covariance, random_state=0).fit(X) for k in tried]
-    return tried[int(np.argmin([fit.bic(X) for fit in fits]))]
+        forms.remove("full")
+    found = {}
+    for k in (1, *N_CLUSTERS):
+        fits = [GaussianMixture(k, covariance_type=form, random_state=0).fit(X) for form in forms]
+        found[k] = min(fit.bic(X) for fit in fits)
+    return min(found, key=found.__getitem__)
 
 
 def plateau(X: np.ndarray, kernel: str) -> int:
@@ -219,12 +221,15 @@ def times(splits: int) -> None:
         )
         begin, before = time.perf_counter(), processor_seconds()
         search.fit(X)
-        wall, seconds = time.perf_counter() - begin, processor_seconds() - before
+        wall = time.perf_counter() - begin
+        # Only workers that have ended are counted.
+        get_reusable_executor().shutdown(wait=True)
+        seconds = processor_seconds() - before
         print(f"{name:<24}{wall:>8.1f} s, processors {seconds:>8.1f} s; {search.verdict_}")
 
 
 def processor_seconds() -> float:
-    """Of this process and of its workers that have ended."""
+    """Those of this process, and of its workers that have ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 
