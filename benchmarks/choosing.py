@@ -33,6 +33,7 @@ from choosing_sets import HALVES, load, present
 from frontier import blobs
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.metrics import eigengap
+from kernelmeans.search.rules import queues
 
 N_CLUSTERS = range(2, 16)
 #: Threshold of Tibshirani and Walther (2005).
@@ -44,6 +45,9 @@ FULL, COMPONENTS = 10, 20
 #: Powers at which centroids are counted, the steps at each, and the distance of two centroids that
 #: count as one, relative to that of rows from centroids.
 POWERS, STEPS, TOGETHER = -np.geomspace(0.1, 100, 40), 200, 0.01
+#: Columns of a search that are kept.
+SCORES = ("mean_stability", "mean_prediction_strength", "min_jaccard", "mean_reference",
+          "neighbor_consistency")  # fmt: skip
 #: Widths of rbf, relative to the default.
 WIDTHS = (0.5, 1.0, 2.0)
 Record = dict[str, Any]
@@ -57,17 +61,19 @@ def searched(X: np.ndarray, y: np.ndarray, splits: int) -> Record:
     ).fit(X)
     results, labels = search.results_, search.labels_by_candidate_
     k = np.asarray(results["n_clusters"])
+    (found_again,) = queues(results, "jaccard")
     strong = k[results["mean_prediction_strength"] >= STRONG]
     chosen = {
         "search": search.best_params_["n_clusters"],
-        "search, no reference": k[results["valid"]].max(initial=1),
+        "search, no reference": k[found_again[0]] if found_again else 1,
         "highest stability": k[np.nanargmax(results["mean_stability"])],
         "prediction strength": strong.max(initial=1),
         "near neighbours": k[np.nanargmax(results["neighbor_consistency"])],
         **{name: k[best_index(X, labels, index)] for name, index in INDICES.items()},
     }
     ari = {1: 0.0} | {int(n): adjusted_rand_score(y, one) for n, one in zip(k, labels, strict=True)}
-    return {"chosen": {rule: int(n) for rule, n in chosen.items()}, "ari": ari}
+    scores = {name: results[name].tolist() for name in SCORES}
+    return {"chosen": {rule: int(n) for rule, n in chosen.items()}, "ari": ari, "scores": scores}
 
 
 def best_index(X: np.ndarray, labels: Any, index: Callable[..., float]) -> int:
@@ -139,11 +145,9 @@ def of_kernels(X: np.ndarray, y: np.ndarray, splits: int) -> Record:
     search = ClusterSearch(model, grid, n_splits=splits, random_state=0).fit(X)
     names = ["heat", *(f"rbf, {width:g}" for width in WIDTHS)]
     ari = [adjusted_rand_score(y, one) for one in search.labels_by_candidate_]
-    scores = {
-        name: search.results_[name].tolist() for name in ("mean_stability", "neighbor_consistency")
-    }
-    best = search.best_index_
-    return {"ari": dict(zip(names, ari, strict=True)), "chosen": names[best], **scores}
+    scores = {name: search.results_[name].tolist() for name in SCORES}
+    chosen = names[search.best_index_]
+    return {"chosen": chosen, "ari": dict(zip(names, ari, strict=True)), "scores": scores}
 
 
 TASKS: Mapping[str, Callable[[np.ndarray, np.ndarray, int], Record]] = {
