@@ -7,7 +7,17 @@ from enum import Enum
 
 import pytest
 
-PACKAGES = ["", ".baselines", ".heat", ".kernels", ".lowrank", ".rows", ".solver", ".spaces"]
+PACKAGES = [
+    "",
+    ".baselines",
+    ".heat",
+    ".kernels",
+    ".lowrank",
+    ".rows",
+    ".search",
+    ".solver",
+    ".spaces",
+]
 
 
 def public_classes():

@@ -10,9 +10,11 @@ if TYPE_CHECKING:
         MultiKernelPowerKMeans,
         PowerKMeans,
     )
+    from kernelmeans.search import ClusterSearch
 
 __version__ = "0.1.0"
 __all__ = [
+    "ClusterSearch",
     "KernelKMeans",
     "KernelPowerKMeans",
     "MultiKernelPowerKMeans",
@@ -24,7 +26,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # Importing scikit-learn takes a second, which `kernelmeans --help` should not.
     if name in __all__:
-        globals()[name] = found = getattr(import_module("kernelmeans.estimators"), name)
+        home = "search" if name == "ClusterSearch" else "estimators"
+        globals()[name] = found = getattr(import_module(f"kernelmeans.{home}"), name)
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -1,5 +1,17 @@
 """Measures of clusterings for which no true labels are known."""
 
 from kernelmeans.metrics.agreement import jaccard_stability, prediction_strength, stability
+from kernelmeans.metrics.feature_space import kernel_inertia, kernel_silhouette_samples
+from kernelmeans.metrics.neighbors import neighbor_consistency
+from kernelmeans.metrics.spectrum import effective_clusters, eigengap
 
-__all__ = ["jaccard_stability", "prediction_strength", "stability"]
+__all__ = [
+    "effective_clusters",
+    "eigengap",
+    "jaccard_stability",
+    "kernel_inertia",
+    "kernel_silhouette_samples",
+    "neighbor_consistency",
+    "prediction_strength",
+    "stability",
+]

@@ -21,7 +21,7 @@ def stability(labels_a: ArrayLike, labels_b: ArrayLike, *, corrected: bool = Tru
     Haslbeck and Wulff (2020) therefore divide it by the fraction that is expected of random
     clusterings with clusters of these sizes, e = a (1 - b) + (1 - a) b, where a and b are the
     fractions of pairs in one cluster. The corrected stability is 1 - d / e. That is Cohen's kappa
-    of the pairs, which equals the adjusted Rand index (Warrens 2008, theorem 1), and is computed by
+    of the pairs, which equals the adjusted Rand index (Warrens 2008), and is computed by
     scikit-learn's function.
 
     Parameters
@@ -79,7 +79,7 @@ def prediction_strength(labels: ArrayLike, predicted: ArrayLike) -> float:
 
     For each cluster of ``labels`` this is the fraction of the pairs of its rows that are in one
     cluster of ``predicted``. The prediction strength is the lowest of these (Tibshirani and Walther
-    2005, equation 2.1). They choose the largest number of clusters whose mean over splits of the
+    2005, section 2). They choose the largest number of clusters whose mean over splits of the
     data is at least 0.8 or 0.9, which can be 1.
 
     Parameters
@@ -129,7 +129,7 @@ def jaccard_stability(labels: ArrayLike, others: Iterable[ArrayLike]) -> Array:
 
     The Jaccard coefficient of two clusters is the number of rows in both, divided by the number of
     rows in at least one. A cluster's coefficient in another clustering is that of the cluster there
-    that it is most alike, among the rows that this clustering has seen (Hennig 2007, section 3). By
+    that it is most alike, among the rows that this clustering has seen (Hennig 2007). By
     his rule of thumb, a mean below 0.6 is no cluster, one of 0.75 or more a valid one, and one of
     0.85 or more a highly stable one.
 

@@ -1,1 +1,5 @@
-"""Search for the number of clusters and the kernel."""
+"""The number of clusters and the kernel, chosen without labels."""
+
+from kernelmeans.search.search import ClusterSearch
+
+__all__ = ["ClusterSearch"]

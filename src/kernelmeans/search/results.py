@@ -1,0 +1,243 @@
+"""Scores of candidates, and the columns of `ClusterSearch.results_`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from kernelmeans._text import counted
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.metrics import jaccard_stability, prediction_strength, stability
+from kernelmeans.search.candidates import Outcome
+from kernelmeans.search.rules import validity
+from kernelmeans.search.splits import UNPLACED, Split
+
+#: Any score of two labellings, as the parameter ``scoring``.
+Scoring = str | Callable[[IntArray, IntArray], float]
+
+
+def name_of(scoring: Scoring) -> str:
+    """The name of a score in columns; that of a callable is ``"score"``."""
+    return scoring if isinstance(scoring, str) else "score"
+
+
+def column_of(scoring: Scoring) -> str:
+    """The column that holds a score."""
+    name = name_of(scoring)
+    return {"jaccard": "min_jaccard", "neighbor_consistency": name}.get(name, f"mean_{name}")
+
+
+def split_scores(split: Split, labels: Sequence[IntArray], scoring: Scoring) -> dict[str, float]:
+    """Scores of a candidate from the labels of all rows by the models of two halves.
+
+    Parameters
+    ----------
+    split : Split
+        The halves.
+    labels : sequence of two ndarray of int of shape (n_rows,)
+        The labels.
+    scoring : str or callable
+        A callable is one more score, called ``"score"``.
+
+    Returns
+    -------
+    dict of float
+        The scores by name.
+    """
+    placed = (labels[0] != UNPLACED) & (labels[1] != UNPLACED)
+    both = [one[placed] for one in labels]
+    scores = {"stability": stability(*both)}
+    if callable(scoring):
+        scores["score"] = float(scoring(*both))
+    strengths = []
+    for own, other, rows in zip(labels, reversed(labels), split.halves, strict=True):
+        known = rows[placed[rows]]
+        strengths.append(prediction_strength(own[known], other[known]))
+    return {**scores, "prediction_strength": float(np.mean(strengths))}
+
+
+class Record:
+    """Outcomes of a search as they come in: of all rows first, and then split by split.
+
+    Parameters
+    ----------
+    params : sequence of mapping
+        The candidates.
+    n_clusters : sequence of int or None
+        The number of clusters that each of them is asked for.
+    splits : sequence of Split
+        The splits.
+    scoring : str or callable
+        The parameter of the search.
+
+    Attributes
+    ----------
+    n_fits : int
+        Fits that are done.
+    errors : dict
+        The first error of each candidate that failed.
+    """
+
+    def __init__(
+        self,
+        params: Sequence[Mapping[str, Any]],
+        n_clusters: Sequence[int | None],
+        splits: Sequence[Split],
+        scoring: Scoring,
+    ) -> None:
+        self.params = params
+        self.n_clusters = n_clusters
+        self.splits = splits
+        self.scoring = scoring
+        self.n_fits = 0
+        self.errors: dict[int, str] = {}
+        self._whole: list[Outcome] = []
+        self._seconds: list[float] = []
+        self._jaccard: list[Array | None] = []
+        self._scores: list[dict[str, float]] = []
+
+    @property
+    def n_splits(self) -> int:
+        """Splits that are complete."""
+        return len(self._scores) // len(self.n_clusters)
+
+    def add(self, outcome: Outcome) -> None:
+        """Take the next outcome."""
+        n_candidates = len(self.n_clusters)
+        candidate = (len(self._whole) + len(self._scores)) % n_candidates
+        if outcome.error is not None:
+            self.errors.setdefault(candidate, outcome.error)
+        if len(self._whole) < n_candidates:
+            self.n_fits += 1
+            self._whole.append(outcome)
+            return
+        self.n_fits += 2
+        split = self.splits[self.n_splits]
+        whole = self._whole[candidate].labels
+        failed = not outcome.labels or not whole
+        self._scores.append({} if failed else split_scores(split, outcome.labels, self.scoring))
+        self._jaccard.append(None if failed else jaccard_stability(whole[0], outcome.labels))
+        self._seconds.append(outcome.fit_time / 2)
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether all rows have been tried, and there is no candidate left."""
+        return len(self.errors) == len(self.n_clusters)
+
+    def failures(self) -> str:
+        """The candidates that failed, and why."""
+        return "; ".join(f"{self.params[row]}: {error}" for row, error in self.errors.items())
+
+    def progress(self) -> str:
+        """How far it got."""
+        n_fits = len(self.params) * (1 + 2 * len(self.splits))
+        return f"{self.n_fits} of {n_fits} fits are done, {self.n_splits} splits are complete"
+
+    def labels(self) -> Array:
+        """Labels of all rows by each candidate, shape (n_candidates, n_rows)."""
+        n_rows = sum(map(len, self.splits[0].halves))
+        nothing = np.full(n_rows, UNPLACED)
+        every = np.array([one.labels[0] if one.labels else nothing for one in self._whole])
+        return every.astype(np.result_type(*map(np.min_scalar_type, (every.min(), every.max()))))
+
+    def columns(self) -> dict[str, Any]:
+        """The columns, each with an entry for each candidate, from the splits that are complete."""
+        params, n_candidates, n_splits = self.params, len(self.params), self.n_splits
+        found: dict[str, Any] = {"params": [dict(one) for one in params]}
+        for name in sorted({name for one in params for name in one}):
+            values = np.ma.MaskedArray(np.empty(n_candidates, dtype=object), mask=True)
+            for row, one in enumerate(params):
+                if name in one:
+                    values[row] = one[name]
+            found[f"param_{name}"] = values
+        found["n_clusters"] = np.array(
+            [
+                len(np.unique(one.labels[0])) if asked is None and one.labels else asked or 0
+                for asked, one in zip(self.n_clusters, self._whole, strict=True)
+            ]
+        )
+        names = ["stability", "prediction_strength", *["score"] * callable(self.scoring)]
+        done = n_splits * n_candidates
+        for name in names:
+            every = np.array([one.get(name, np.nan) for one in self._scores[:done]], dtype=float)
+            table = every.reshape(n_splits, n_candidates)
+            found |= {f"split{b}_{name}": row for b, row in enumerate(table)}
+            found |= {f"mean_{name}": table.mean(axis=0), f"std_{name}": table.std(axis=0)}
+        overlaps = [self._jaccard[row:done:n_candidates] for row in range(n_candidates)]
+        found["jaccard"] = np.empty(n_candidates, dtype=object)
+        found["jaccard"][:] = [_mean(one) for one in overlaps]
+        found["min_jaccard"] = np.array([one.min() for one in found["jaccard"]])
+        for name in ("neighbor_consistency", "inertia"):
+            found[name] = np.array([getattr(one, name) for one in self._whole])
+        seconds = np.array(self._seconds[:done]).reshape(n_splits, n_candidates)
+        found["mean_fit_time"] = seconds.mean(axis=0)
+        found["mean_reference"] = np.full(n_candidates, np.nan)
+        found["valid"] = validity(found, name_of(self.scoring))
+        for name in ("min_jaccard", "neighbor_consistency", *(f"mean_{one}" for one in names)):
+            found["rank_" + name.removeprefix("mean_").removeprefix("min_")] = _ranks(found[name])
+        return found
+
+
+def _ranks(scores: Array) -> IntArray:
+    """Ranks from 1 on, as in ``cv_results_``: equal scores have the smallest, NaN the largest."""
+    lowest = np.where(np.isnan(scores), -np.inf, scores)
+    return np.asarray(rankdata(-lowest, method="min"), dtype=np.int32)
+
+
+def _mean(jaccard: Sequence[Array | None]) -> Array:
+    """Mean of each cluster over the splits in which it was seen; NaN if one of them failed."""
+    values = [one for one in jaccard if one is not None]
+    if len(values) < len(jaccard):
+        return np.array([np.nan])
+    seen = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        mean: Array = np.where(seen, values, 0).sum(axis=0) / seen.sum(axis=0)
+    return mean
+
+
+def verdict(
+    results: Mapping[str, Any], best: int | None, scoring: Scoring, record: Record, whose: str
+) -> str:
+    """The answer of a search in words.
+
+    Parameters
+    ----------
+    results : mapping
+        The columns.
+    best : int or None
+        The choice.
+    scoring : str or callable
+        The parameter of the search.
+    record : Record
+        What was done.
+    whose : str
+        The rows that were used, in words.
+
+    Returns
+    -------
+    str
+        One sentence, without a full stop.
+    """
+    planned, done = len(record.splits), record.n_splits
+    splits = f"{done if done == planned else f'{done} of {planned}'} splits of {whose}"
+    if best is None:
+        shown = results["valid"].any() and not np.isnan(results["mean_reference"]).all()
+        why = "data without clusters is as stable" if shown else "of no candidate are all found"
+        return f"no clusters that would be found again in {splits}: {why}"
+    others = ", ".join(
+        f"{name}={value!r}"
+        for name, value in results["params"][best].items()
+        if name.split("__")[-1] != "n_clusters"
+    )
+    chosen = counted(int(results["n_clusters"][best]), "cluster") + f" with {others}" * bool(others)
+    found = "found again" if results["valid"][best] else "the best score, but not all found again,"
+    reference = results["mean_reference"][best]
+    compared = "not compared with data without clusters"
+    if not np.isnan(reference):
+        compared = f"data without clusters has a stability of {reference:.2f}"
+    return (
+        f"{chosen}: {found} in {splits}, with stability {results['mean_stability'][best]:.2f}, "
+        f"prediction strength {results['mean_prediction_strength'][best]:.2f} and Jaccard overlap "
+        f"{results['min_jaccard'][best]:.2f} of the least stable cluster; {compared}"
+    )

@@ -1,0 +1,391 @@
+"""A search for the number of clusters, the kernel and other parameters, without labels."""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from math import ceil
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernelmeans._sklearn import (
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    _fit_context,
+    with_callbacks,
+)
+from kernelmeans._typing import Array, IntArray
+from kernelmeans._warnings import warn_user
+from kernelmeans.search.candidates import (
+    clusters_parameter,
+    configured,
+    evaluate,
+    labels_of,
+    n_clusters_of,
+    seeded,
+    stability_without_clusters,
+)
+from kernelmeans.search.reference import KINDS, Reference
+from kernelmeans.search.results import Record, Scoring, column_of, name_of, verdict
+from kernelmeans.search.rules import exceeds, preference
+from kernelmeans.search.runner import Runner
+from kernelmeans.search.splits import Samples, Split, count_rows
+
+#: Most rows that a search uses; of more it draws so many at random.
+MOST_ROWS = 4000
+#: Scorings whose choice is compared with data without clusters.
+REFERRED = ("jaccard", "stability")
+#: Fewest data sets of each kind without clusters; of fewer the mean is too uncertain.
+FEWEST_DRAWS = 5
+#: Seeds are below this.
+SEEDS = np.iinfo(np.int32).max
+
+
+class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+    """Choose the number of clusters, the kernel and other parameters without labels.
+
+    A good choice is found again. Each split cuts the rows at random in two halves. Each candidate
+    is fitted to both halves, and both models predict all rows. Candidates are compared by the
+    agreement of the two labellings, never by costs: these fall with the number of clusters, and
+    have another unit for each kernel. "No clusters that would be found again" is a possible answer.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any that has ``fit`` and ``predict``, for example those of this package and of scikit-learn
+        and pipelines of them. A pipeline is fitted as a whole to each half. A matrix between rows
+        (``kernel="precomputed"``, ``kernel="graph"``, ``metric="precomputed"``) is cut by rows and
+        columns.
+    param_grid : dict or list of dict
+        Values to try for each parameter, as in `sklearn.model_selection.ParameterGrid`. The number
+        of clusters is ``n_clusters`` or, of mixtures, ``n_components``. A candidate without one
+        uses the estimator's own.
+    n_splits : int, default=20
+        Number of splits, at least 2.
+    scoring : {"jaccard", "stability", "prediction_strength", "neighbor_consistency"} or callable, \
+default="jaccard"
+        How to choose. ``"jaccard"`` takes the largest number of clusters of which each is found
+        again: its mean Jaccard overlap is at least 0.75. ``"prediction_strength"`` takes the
+        largest number with a prediction strength of at least 0.8. The others take the highest
+        score. A callable has the arguments ``(labels_a, labels_b)``, the labels of the same rows by
+        two models, and returns a number of which more is better. Of candidates with the same number
+        of clusters the most stable is taken, then the one with the most consistent neighbours.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the splits and of the fits. The seed of a fit depends on the split alone, whatever
+        ``random_state`` the estimator has; a fit to all rows keeps that of the estimator.
+    n_jobs : int, default=None
+        Fits that run at the same time, in processes of joblib with a thread each if there are as
+        many as cores; -1 for as many as cores. One after the other, on all cores, when None. The
+        results are the same.
+
+    Attributes
+    ----------
+    results_ : dict
+        Columns with an entry for each candidate, in the order of ParameterGrid:
+        ``params``, ``param_NAME``, ``n_clusters``; ``split0_SCORE`` and so on, ``mean_SCORE``,
+        ``std_SCORE`` and ``rank_SCORE`` for the scores ``stability``, ``prediction_strength`` and,
+        of a callable, ``score``; ``jaccard``, for each cluster of a fit to all rows its mean
+        Jaccard stability, and ``min_jaccard``; ``neighbor_consistency`` and
+        ``rank_neighbor_consistency``; ``inertia``, which must not be compared; ``mean_fit_time``
+        in seconds for a half. Scores of a candidate that fails are NaN.
+    best_index_ : int or None
+        The chosen candidate. None if no clusters would be found again.
+    best_params_ : dict
+        Its parameters. If ``best_index_`` is None, one cluster.
+    best_score_ : float
+        Its mean score; NaN if ``best_index_`` is None.
+    best_estimator_ : estimator or None
+        It, fitted to all rows. If ``best_index_`` is None, None.
+    labels_ : ndarray of shape (n_samples,)
+        Labels of all rows by ``best_estimator_``; zeros if it is None.
+    labels_by_candidate_ : ndarray of int of shape (n_candidates, n_rows_used)
+        Labels by a fit of each candidate to all rows that were used, in the smallest type of
+        integers. -1 for candidates that failed. No other labels are kept.
+    rows_used_ : ndarray of int of shape (n_rows_used,)
+        Indices of these rows: all, or 4000 drawn at random if there are more.
+    n_rows_used_ : int
+        Their number.
+    n_splits_ : int
+        Splits that are complete: ``n_splits`` unless the search was stopped.
+    verdict_ : str
+        The answer in words.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features seen in fit, if X has names.
+
+    See Also
+    --------
+    kernelmeans.metrics : The scores.
+
+    Notes
+    -----
+    A callback that answers True ends the search: it chooses by the splits that are complete. So
+    does Ctrl-C, but the fit then raises KeyboardInterrupt, which says how many fits are done.
+    ``results_``, ``best_index_``, ``best_params_``, ``best_score_``, ``labels_by_candidate_``,
+    ``n_splits_`` and ``verdict_`` are there then, but not ``best_estimator_`` and ``labels_``.
+    If no split is complete, the search is as it was before.
+
+    A row of a given graph may have no edge to a half of the rows, and does not count for the model
+    of this half. A graph of at least ten neighbours has few such rows.
+
+    References
+    ----------
+    Ben-Hur, Elisseeff and Guyon (2002), A stability based method for discovering structure in
+    clustered data.
+
+    Tibshirani and Walther (2005), Cluster validation by prediction strength.
+
+    Hennig (2007), Cluster-wise assessment of cluster stability.
+
+    Haslbeck and Wulff (2020), Estimating the number of clusters via a corrected clustering
+    instability.
+
+    Examples
+    --------
+    >>> from kernelmeans import ClusterSearch, KernelPowerKMeans
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs(150, centers=[[0, 0], [5, 0], [0, 5]], random_state=0)
+    >>> grid = {"n_clusters": [2, 3, 4], "kernel": ["heat", "rbf"]}
+    >>> search = ClusterSearch(KernelPowerKMeans(), grid, n_splits=5, random_state=0).fit(X)
+    >>> search.best_params_["n_clusters"]
+    3
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
+        "param_grid": [dict, list],
+        "n_splits": [Interval(Integral, 2, None, closed="left")],
+        "scoring": [
+            StrOptions({"jaccard", "stability", "prediction_strength", "neighbor_consistency"}),
+            callable,
+        ],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    best_estimator_: Any
+    best_index_: int | None
+    best_params_: dict[str, Any]
+    best_score_: float
+    labels_: Any
+    results_: dict[str, Any]
+    verdict_: str
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        n_splits: int = 20,
+        scoring: Scoring = "jaccard",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.n_splits = n_splits
+        self.scoring = scoring
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # The estimator may have callbacks, and its parameters are checked when it is fitted.
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit all candidates to halves of the rows, choose one, and fit it to all rows.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, dataframe, Rows} of shape (n_samples, n_features)
+            Rows, or whatever the estimator takes: a matrix between all rows, or a stack of such
+            matrices, shape (L, n_samples, n_samples).
+        y : Ignored
+            Not used, present for API consistency by convention.
+
+        Returns
+        -------
+        self : object
+            The fitted search.
+
+        Raises
+        ------
+        ValueError
+            If the estimator or the grid cannot be used, if a half has fewer rows than clusters, or
+            if all candidates fail.
+        KeyboardInterrupt
+            If it is interrupted, after storing what it has.
+        """
+        params = list(ParameterGrid(self.param_grid))
+        estimators = [configured(_checked(self.estimator), one) for one in params]
+        asked = [n_clusters_of(one) for one in estimators]
+        samples = Samples.of(X, estimators)
+        n_rows = samples.n_rows
+        rng = check_random_state(self.random_state)
+        seed, *seeds = rng.randint(SEEDS, size=self.n_splits + 1).tolist()
+        used = np.arange(n_rows)
+        if n_rows > MOST_ROWS:
+            used = np.sort(np.random.default_rng(seed).permutation(n_rows)[:MOST_ROWS])
+            samples = samples.subset(used)
+        _check_halves(len(used), asked)
+        splits = [Split.of(len(used), one) for one in seeds]
+        record, runner = Record(params, asked, splits, self.scoring), Runner(self, X)
+        tasks = [(one, samples, seed, split) for split in (None, *splits) for one in estimators]
+        try:
+            for outcome in runner.run("splits", evaluate, tasks):
+                record.add(outcome)
+                if record.all_failed:
+                    raise ValueError(f"All candidates failed: {record.failures()}.")
+            if not record.n_splits:
+                raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
+            self._store(X, record, used)
+            self._choose(estimators, samples, record, runner, n_rows)
+        except KeyboardInterrupt:
+            if record.n_splits:
+                self._store(X, record, used)
+                self._choose(estimators, samples, record, None, n_rows)
+            raise KeyboardInterrupt(record.progress()) from None
+        if record.errors:
+            warn_user(f"Candidates that failed have no score: {record.failures()}.")
+        self._refit(X, seed, n_rows)
+        runner.end()
+        return self
+
+    def predict(self, X: Any) -> IntArray:
+        """Labels of rows by ``best_estimator_``; zeros if it is None.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, dataframe, Rows} of shape (n_rows, n_features)
+            New rows, as the estimator takes them.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+            Index of the cluster of each row.
+
+        Raises
+        ------
+        NotFittedError
+            If the search has not been fitted to its end.
+        """
+        check_is_fitted(self)
+        if self.best_estimator_ is None:
+            return np.zeros(count_rows(X, self.estimator), dtype=np.int32)
+        labels: IntArray = self.best_estimator_.predict(X)
+        return labels
+
+    def _store(self, X: Any, record: Record, used: IntArray) -> None:
+        """Set what is known from the splits that are complete; forget an earlier fit."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        validate_data(self, X, skip_check_array=True)
+        self.results_ = record.columns()
+        self.labels_by_candidate_ = record.labels()
+        self.rows_used_, self.n_rows_used_ = used, len(used)
+        self.n_splits_ = record.n_splits
+
+    def _choose(
+        self,
+        estimators: Sequence[Any],
+        samples: Samples,
+        record: Record,
+        runner: Runner | None,
+        n_rows: int,
+    ) -> None:
+        """Take the first candidate that is more stable than on data without clusters."""
+        results = self.results_
+        order = [
+            int(row)
+            for row in preference(results, name_of(self.scoring))
+            if results["n_clusters"][row] > 1
+        ]
+        reference = None
+        if runner and self.scoring in REFERRED and np.ptp(results["n_clusters"]):
+            reference = samples.reference()
+        n_draws = max(FEWEST_DRAWS, ceil(self.n_splits / len(KINDS)))
+        seeds = np.random.default_rng(record.splits[0].seed).integers(SEEDS, size=n_draws)
+        draws = [Split.of(samples.n_rows, int(one)) for one in seeds]
+        best = None
+        for row in order:
+            best = row
+            if reference is None or runner is None or runner.stopped:
+                break
+            found = _stabilities(estimators[row], reference, draws, runner)
+            if not len(found):
+                break
+            results["mean_reference"][row] = found.mean(axis=1).max()
+            if exceeds(results["mean_stability"][row], found):
+                break
+            best = None
+        self.best_index_, self.best_score_ = best, np.nan
+        self.best_params_ = {clusters_parameter(self.estimator) or "n_clusters": 1}
+        if best is not None:
+            self.best_params_ = results["params"][best]
+            self.best_score_ = float(results[column_of(self.scoring)][best])
+        few = self.n_rows_used_ < n_rows
+        whose = f"{self.n_rows_used_} of {n_rows} rows" if few else f"{n_rows} rows"
+        self.verdict_ = verdict(results, best, self.scoring, record, whose)
+
+    def _refit(self, X: Any, seed: int, n_rows: int) -> None:
+        """Fit the choice to all rows."""
+        if self.best_index_ is None:
+            self.best_estimator_, self.labels_ = None, np.zeros(n_rows, dtype=np.int32)
+            return
+        chosen = configured(self.estimator, self.best_params_)
+        self.best_estimator_ = seeded(chosen, seed, only_unset=True).fit(X)
+        self.labels_ = labels_of(self.best_estimator_, X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "labels_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = deepcopy(get_tags(self.estimator).input_tags)
+        return tags
+
+
+def _checked(estimator: Any) -> Any:
+    """An estimator that can be searched over."""
+    if isinstance(estimator, type):
+        raise TypeError(
+            f"estimator={estimator.__name__} is a class; give an estimator, {estimator.__name__}()."
+        )
+    missing = [name for name in ("fit", "predict") if not hasattr(estimator, name)]
+    if missing:
+        raise TypeError(
+            f"estimator={estimator!r} has no method {' and no '.join(missing)}; a search needs "
+            "clusters that can be predicted for rows that the fit has not seen."
+        )
+    return estimator
+
+
+def _stabilities(
+    estimator: Any, reference: Reference, splits: Sequence[Split], runner: Runner
+) -> Array:
+    """Stabilities on data without clusters, shape (n_kinds, n_draws).
+
+    Kinds on which a fit fails, as with kernels that allow no negative values, are left out.
+    """
+    tasks = [(estimator, reference, kind, split) for kind in KINDS for split in splits]
+    found = np.full(len(tasks), np.nan)
+    for place, value in enumerate(runner.run("reference", stability_without_clusters, tasks)):
+        found[place] = value
+    table = found.reshape(len(KINDS), len(splits))
+    kept: Array = table[~np.isnan(table).any(axis=1)]
+    return kept
+
+
+def _check_halves(n_rows: int, asked: Sequence[int | None]) -> None:
+    """Refuse fewer rows in a half than clusters."""
+    most = max((k for k in asked if k is not None), default=1)
+    if n_rows // 2 < most:
+        raise ValueError(
+            f"n_samples={n_rows} is too few: half of the rows have to hold the largest number of "
+            f"clusters, {most}. Give at least {2 * most} rows, or fewer clusters in param_grid."
+        )

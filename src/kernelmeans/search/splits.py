@@ -1,0 +1,164 @@
+"""Halves of rows, and of kernel matrices and graphs by rows and columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import check_array, get_tags
+from sklearn.utils.validation import _num_samples
+
+from kernelmeans._sklearn import _safe_indexing
+from kernelmeans._typing import BoolArray, IntArray
+from kernelmeans.rows import as_rows
+from kernelmeans.search.reference import Reference
+
+#: Label of a row that nothing places: it has no edge to the rows of the fit.
+UNPLACED = -1
+
+
+def is_pairwise(estimator: Any) -> bool:
+    """Whether columns of X stand for training rows, as those of a kernel matrix do."""
+    return bool(get_tags(estimator).input_tags.pairwise)
+
+
+def is_stacked(estimator: Any) -> bool:
+    """Whether X is a stack of kernel matrices."""
+    tags = get_tags(estimator).input_tags
+    return bool(tags.three_d_array and not tags.two_d_array)
+
+
+def count_rows(X: Any, estimator: Any) -> int:
+    """Rows of X, as an estimator sees them."""
+    return int(X.shape[1] if is_stacked(estimator) else _num_samples(X))
+
+
+class Split(NamedTuple):
+    """Two halves of the rows, and the seed of the fits on them.
+
+    Attributes
+    ----------
+    seed : int
+        The same for all candidates.
+    halves : tuple of two ndarray of int
+        Indices in ascending order; the sizes differ by at most 1.
+    """
+
+    seed: int
+    halves: tuple[IntArray, IntArray]
+
+    @classmethod
+    def of(cls, n_rows: int, seed: int) -> "Split":
+        """Draw a split."""
+        order = np.random.default_rng(seed).permutation(n_rows)
+        return cls(seed, (np.sort(order[: n_rows // 2]), np.sort(order[n_rows // 2 :])))
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What a search is fitted to, and how it is cut.
+
+    Parameters
+    ----------
+    X : object
+        Rows of features of any kind, a matrix between all rows, or a stack of such matrices.
+    pairwise : bool
+        Whether columns stand for rows too, as those of a kernel matrix or a graph do.
+    stacked : bool
+        Whether X is a stack (L, n_rows, n_rows).
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    """
+
+    X: Any
+    pairwise: bool = False
+    stacked: bool = False
+
+    @classmethod
+    def of(cls, X: Any, estimators: Sequence[Any]) -> "Samples":
+        """Look at X as estimators do, which have to agree."""
+        kinds = {(is_pairwise(one), is_stacked(one)) for one in estimators}
+        if len(kinds) > 1:
+            raise ValueError(
+                "param_grid: some candidates take rows of features, and others a matrix between "
+                "rows or a stack of such matrices; search over each kind by itself."
+            )
+        ((pairwise, stacked),) = kinds
+        if pairwise or stacked:
+            X = check_array(X, accept_sparse="csr", ensure_2d=not stacked, allow_nd=stacked)
+            if X.ndim != 2 + stacked or X.shape[-1] != X.shape[-2]:
+                raise ValueError(
+                    f"X should be a square matrix between all rows, or a stack of them; got shape "
+                    f"{X.shape}."
+                )
+        elif scipy.sparse.issparse(X):
+            X = X.tocsr()
+        elif (rows := as_rows(X)) is not None:
+            X = rows
+        return cls(X, pairwise or stacked, stacked)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[1] if self.stacked else _num_samples(self.X))
+
+    def reference(self) -> Reference | None:
+        """Data without clusters, if X is a table of numbers."""
+        if self.pairwise or scipy.sparse.issparse(self.X):
+            return None
+        try:
+            return Reference(check_array(self.X, dtype=[np.float64, np.float32]))
+        except (TypeError, ValueError):
+            return None
+
+    def among(self, rows: IntArray) -> Any:
+        """X for a fit to some rows."""
+        if self.stacked:
+            return self.X[:, rows[:, None], rows]
+        chosen = _safe_indexing(self.X, rows)
+        return chosen[:, rows] if self.pairwise else chosen
+
+    def towards(self, rows: IntArray) -> Any:
+        """X to predict all rows with a model of some."""
+        return self.X[..., rows] if self.pairwise else self.X
+
+    def subset(self, rows: IntArray) -> "Samples":
+        """Some rows alone."""
+        return Samples(self.among(rows), self.pairwise, self.stacked)
+
+    def placed(self, X: Any) -> BoolArray:
+        """Which rows have an entry towards the rows of a fit."""
+        if scipy.sparse.issparse(X):
+            return np.asarray(X.getnnz(axis=1) > 0)
+        return np.asarray(X.any(axis=1))
+
+    def labels(self, model: Any, rows: IntArray) -> IntArray:
+        """Labels of all rows by a model that has been fitted to some.
+
+        Returns
+        -------
+        ndarray of int of shape (n_rows,)
+            `UNPLACED` for rows that have no edge to those of the fit.
+
+        Raises
+        ------
+        ValueError
+            If the model does not give a label to each row.
+        """
+        X, labels = self.towards(rows), np.full(self.n_rows, UNPLACED)
+        placed = np.full(self.n_rows, True)
+        if self.pairwise and not self.stacked:
+            placed = self.placed(X)
+            X = X if placed.all() else X[placed]
+        found = np.asarray(model.predict(X))
+        if found.shape != (int(placed.sum()),):
+            raise ValueError(
+                f"{model}: predict gave an array of shape {found.shape} for {placed.sum()} rows; "
+                "a search needs an estimator whose predict gives each new row a label."
+            )
+        labels[placed] = found
+        return labels
