@@ -1,6 +1,7 @@
 """The flow of rows from each number of clusters to the next."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def draw_flow(ax: Axes, search: Any, candidate: int | None = None) -> None:
             "A flow needs candidates of at least two numbers of clusters that differ in nothing "
             f"else; there are {len(drawn)}. Search over several n_clusters."
         )
-    tables = [contingency_matrix(labels[a], labels[b]) for a, b in zip(drawn, drawn[1:])]
+    tables = [contingency_matrix(labels[a], labels[b]) for a, b in pairwise(drawn)]
     orders = ordered(tables)
     n_rows = int(tables[0].sum())
     sizes = [tables[0].sum(axis=1), *(table.sum(axis=0) for table in tables)]
@@ -76,9 +77,8 @@ def draw_flow(ax: Axes, search: Any, candidate: int | None = None) -> None:
     ax.margins(y=0.04)
     ax.set_xlabel("number of clusters")
     ax.set_ylabel(f"{n_rows} rows")
-    ax.set_title(
-        f"Rows from k to k + 1{', ' * bool(line.name)}{line.name} (dark: the cluster stays the same)"
-    )
+    where = f", {line.name}" if line.name else ""
+    ax.set_title(f"Rows from k to k + 1{where} (dark: the cluster stays the same)")
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
 
@@ -100,7 +100,7 @@ def ordered(tables: Sequence[Array]) -> list[IntArray]:
         For each column its clusters in their order.
     """
     start = np.argsort(-tables[0].sum(axis=1), kind="stable")
-    orders = [start, *(np.arange(table.shape[1]) for table in tables)]
+    orders: list[IntArray] = [start, *(np.arange(table.shape[1]) for table in tables)]
     best, least = list(orders), np.inf
     last = len(tables)
     for _ in range(_ROUNDS):

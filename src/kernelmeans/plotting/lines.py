@@ -1,12 +1,12 @@
 """Candidates of a search that differ by their number of clusters alone: a line in a picture."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kernelmeans._text import shortened
 from kernelmeans._typing import IntArray
+from kernelmeans.search.candidates import clusters_parameter
 
 # Most letters of a name.
 _MOST_LETTERS = 40
@@ -19,22 +19,13 @@ class Line(NamedTuple):
     candidates: IntArray
 
 
-def lines_of(results: Mapping[str, Any]) -> list[Line]:
-    """All lines of a search; a name has the parameters by which lines differ.
-
-    Examples
-    --------
-    >>> from kernelmeans.plotting.lines import lines_of
-    >>> params = [{"n_clusters": k, "gamma": g} for g in (0.1, 1) for k in (2, 3)]
-    >>> for line in lines_of({"params": params, "n_clusters": [2, 3, 2, 3]}):
-    ...     print(line.name, line.candidates)
-    gamma 0.1 [0 1]
-    gamma 1 [2 3]
-    """
-    n_clusters, groups = np.asarray(results["n_clusters"]), dict[str, list[int]]()
+def lines_of(search: Any) -> list[Line]:
+    """All lines of a search; a name has the parameters by which lines differ."""
+    n_clusters = np.asarray(search.results_["n_clusters"])
+    number, groups = clusters_parameter(search.estimator), dict[str, list[int]]()
     others = [
-        {name: str(value) for name, value in params.items() if not _is_number(name, value, k)}
-        for params, k in zip(results["params"], n_clusters, strict=True)
+        {name: str(value) for name, value in params.items() if name != number}
+        for params in search.results_["params"]
     ]
     for candidate, params in enumerate(others):
         differing = {
@@ -42,17 +33,12 @@ def lines_of(results: Mapping[str, Any]) -> list[Line]:
             for name, value in params.items()
             if any(one.get(name) != value for one in others)
         }
-        name = ", ".join(f"{name} {value}" for name, value in differing.items())
-        groups.setdefault(name, []).append(candidate)
+        text = ", ".join(f"{name} {value}" for name, value in differing.items())
+        groups.setdefault(text, []).append(candidate)
     return [
-        Line(shortened(name, _MOST_LETTERS), np.array(sorted(group, key=lambda i: n_clusters[i])))
-        for name, group in groups.items()
+        Line(shortened(text, _MOST_LETTERS), np.array(sorted(group, key=n_clusters.__getitem__)))
+        for text, group in groups.items()
     ]
-
-
-def _is_number(name: str, value: Any, n_clusters: int) -> bool:
-    """Whether a parameter is the number of clusters, which mixtures call components."""
-    return name.split("__")[-1] in ("n_clusters", "n_components") and value == n_clusters
 
 
 def with_choice(search: Any, candidate: int | None) -> tuple[Line, int]:
@@ -72,5 +58,5 @@ def with_choice(search: Any, candidate: int | None) -> tuple[Line, int]:
         )
     if not 0 <= found < n_candidates:
         raise ValueError(f"candidate={found} should be an index from 0 to {n_candidates - 1}.")
-    lines = lines_of(search.results_)
+    lines = lines_of(search)
     return next(line for line in lines if found in line.candidates), int(found)

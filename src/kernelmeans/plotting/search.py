@@ -10,14 +10,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmeans._typing import Array
+from kernelmeans._text import counted
+from kernelmeans._typing import Array, IntArray
 from kernelmeans.plotting.flow import draw_flow
 from kernelmeans.plotting.lines import lines_of, with_choice
+from kernelmeans.search.results import column_of, name_of
 from kernelmeans.search.rules import FOUND_AGAIN, PREDICTIVE
 
-# For a page: 16 cm wide, letters of 8 points.
-_WIDTH = 6.3
-_PAGE: dict[str, Any] = {
+#: For a page: 16 cm wide, letters of 8 points.
+WIDTH = 6.3
+PAGE: Any = {
     "font.size": 8,
     "axes.titlesize": "medium",
     "legend.fontsize": "medium",
@@ -43,21 +45,16 @@ _JACCARD_WORDS = ("no cluster", "doubtful", "valid", "highly stable")
 
 
 class Score(NamedTuple):
-    """A column of scores, its spread over the splits and the threshold that is marked."""
+    """A column of scores, and the threshold that is marked."""
 
     name: str
     column: str
-    spread: str | None = None
     threshold: float | None = None
 
 
-_STABILITY = Score("Stability", "mean_stability", "std_stability")
-_STRENGTH = "mean_prediction_strength", "std_prediction_strength"
-_SCORES = {
-    "jaccard": [_STABILITY, Score("Jaccard, least stable cluster", "min_jaccard", None, FOUND_AGAIN)],
-    "stability": [_STABILITY],
-    "prediction_strength": [Score("Prediction strength", *_STRENGTH, PREDICTIVE)],
-}
+_STABILITY = Score("Stability", "mean_stability")
+_NAMES = {"jaccard": "Jaccard, least stable cluster"}
+_THRESHOLDS = {"jaccard": FOUND_AGAIN, "prediction_strength": PREDICTIVE}
 
 
 def plot_search(search: Any) -> Figure:
@@ -85,9 +82,9 @@ def plot_search(search: Any) -> Figure:
     """
     check_is_fitted(search, "results_")
     chosen, flows = search.best_index_ is not None, _n_numbers(search) > 1
-    heights = [2.4] + [2.8] * (chosen and flows) + [2.0] * chosen
-    with rc_context(_PAGE):
-        figure = Figure(figsize=(_WIDTH, sum(heights)), dpi=150, layout="constrained")
+    heights = [2.4] + [2.8] * (chosen and flows) + [2.2] * chosen
+    with rc_context(PAGE):
+        figure = Figure(figsize=(WIDTH, sum(heights)), dpi=150, layout="constrained")
         panels = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
         scores, *others = panels.tolist()
         axes = scores.subplots(1, len(_scores(search)), squeeze=False, sharey=not flows)[0]
@@ -167,9 +164,8 @@ def draw_stability(axes: Sequence[Axes], search: Any, candidate: int | None = No
     above.set_ylabel("Jaccard")
     k = len(clusters)
     above.set_title(f"How well each of the {k} clusters is found again{_after_comma(line.name)}")
-    below.bar(clusters, sizes, 0.6, color="0.75")
-    below.bar_label(below.containers[0], padding=1)
-    below.set_ylim(0, 1.4 * sizes.max())
+    below.bar_label(below.bar(clusters, sizes, 0.6, color="0.75"), padding=1)
+    below.set_ylim(0, 1.8 * sizes.max())
     below.set_ylabel("rows")
     below.set_xlabel("cluster")
     below.set_xlim(-0.6, clusters[-1] + 0.6)
@@ -178,9 +174,10 @@ def draw_stability(axes: Sequence[Axes], search: Any, candidate: int | None = No
 
 def _scores(search: Any) -> list[Score]:
     """The scores that decide."""
-    if callable(search.scoring):
-        return [Score("score", "mean_score", "std_score")]
-    return _SCORES[search.scoring]
+    name = name_of(search.scoring)
+    title = _NAMES.get(name, name.replace("_", " ").capitalize())
+    score = Score(title, column_of(search.scoring), _THRESHOLDS.get(name))
+    return [_STABILITY, score] if name == "jaccard" else [score]
 
 
 def _n_numbers(search: Any) -> int:
@@ -190,20 +187,19 @@ def _n_numbers(search: Any) -> int:
 
 def _draw_lines(ax: Axes, search: Any, score: Score) -> None:
     results, best = search.results_, search.best_index_
-    lines = lines_of(results)
+    lines = lines_of(search)
     # Side by side, so that their bars do not hide each other.
     places = np.linspace(-0.12, 0.12, len(lines)) if len(lines) > 1 else np.zeros(1)
     for number, (line, place) in enumerate(zip(lines, places, strict=True)):
-        at = line.candidates
+        at, look = line.candidates, _LOOKS[number % len(_LOOKS)]
         k, values = results["n_clusters"][at] + place, results[score.column][at]
-        look = _LOOKS[number % len(_LOOKS)]
         ax.errorbar(k, values, _spread(results, score, at), label=line.name, **look, **_BARS)
-        if score is _STABILITY and not np.isnan(reference := _reference(results, at)).all():
-            _dashes(ax, k, reference, "_")
+        if score.column == _STABILITY.column:
+            _dashes(ax, k, _reference(results, at), "_")
         if best in at:
-            _ring(ax, k[at == best], values[at == best], f"chosen: {results['n_clusters'][best]}")
-    if best is not None:
-        ax.axvline(results["n_clusters"][best], color=_RED, linestyle="--", linewidth=0.9, zorder=1)
+            n_chosen = int(results["n_clusters"][best])
+            _ring(ax, k[at == best], values[at == best], counted(n_chosen, "chosen cluster"))
+            ax.axvline(n_chosen, color=_RED, linestyle="--", linewidth=0.9, zorder=1)
     _mark(ax.axhline, ax, score)
     ax.set_xlabel("number of clusters")
     _number(ax, np.unique(results["n_clusters"]))
@@ -215,11 +211,11 @@ def _draw_rows(ax: Axes, search: Any, score: Score) -> None:
     """Candidates of one number of clusters below each other, the most stable ones on top."""
     results, best = search.results_, search.best_index_
     first = np.argsort(-results["mean_stability"], kind="stable")[:_MOST_ROWS]
-    names = {one: line.name for line in lines_of(results) for one in line.candidates}
+    names = {one: line.name for line in lines_of(search) for one in line.candidates}
     values, places = results[score.column][first], np.arange(len(first))
     look = {**_LOOKS[0], "linestyle": "none"}
     ax.errorbar(values, places, xerr=_spread(results, score, first), **look, **_BARS)
-    if score is _STABILITY:
+    if score.column == "mean_stability":
         _dashes(ax, _reference(results, first), places, "|")
     if best in first:
         _ring(ax, values[first == best], places[first == best], "chosen")
@@ -229,11 +225,13 @@ def _draw_rows(ax: Axes, search: Any, score: Score) -> None:
     ax.set_xlim(min(0, 1.1 * np.nanmin(values)), None if np.nanmax(values) > 1.05 else 1.05)
 
 
-def _spread(results: Any, score: Score, candidates: Array) -> Array | None:
-    return None if score.spread is None else np.asarray(results[score.spread][candidates])
+def _spread(results: Any, score: Score, candidates: IntArray) -> Array | None:
+    """Standard deviations over the splits, of scores that have them."""
+    found = results.get(f"std_{score.column.removeprefix('mean_')}")
+    return None if found is None else np.asarray(found[candidates])
 
 
-def _reference(results: Any, candidates: Array) -> Array:
+def _reference(results: Any, candidates: IntArray) -> Array:
     """The stability of data without clusters, NaN where the search did not look."""
     unknown = np.full(len(results["params"]), np.nan)
     return np.asarray(results.get("mean_reference", unknown)[candidates], dtype=float)
@@ -243,11 +241,13 @@ def _ring(ax: Axes, x: Array, y: Array, text: str) -> None:
     ax.scatter(x, y, 90, "none", edgecolors=_RED, linewidths=1.4, zorder=4, label=text)
 
 
-def _dashes(ax: Axes, x: Array, y: Array, mark: str) -> None:
-    """The stability of data without clusters, named once."""
-    text = "data without clusters"
-    known = text in ax.get_legend_handles_labels()[1]
-    ax.scatter(x, y, 50, _RED, mark, linewidths=1.8, zorder=3, label=None if known else text)
+def _dashes(ax: Axes, x: Any, y: Any, mark: str) -> None:
+    """The stability of data without clusters, where it is known; named once."""
+    known = np.isfinite(y)
+    if known.any():
+        text: str | None = "data without clusters"
+        text = None if text in ax.get_legend_handles_labels()[1] else text
+        ax.scatter(x[known], y[known], 50, _RED, marker=mark, linewidths=1.8, zorder=3, label=text)
 
 
 def _mark(line: Any, ax: Axes, score: Score) -> None:
@@ -268,7 +268,7 @@ def _number(ax: Axes, values: Array) -> None:
 
 def _beside(ax: Axes, height: float, text: str) -> None:
     """A remark at the right of the axes."""
-    place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    place: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
     ax.annotate(text, (1.0, height), xytext=(4, 0), va="center", color=_DARK, **place)
 
 

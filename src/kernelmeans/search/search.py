@@ -280,6 +280,25 @@ default="jaccard"
         labels: IntArray = self.best_estimator_.predict(X)
         return labels
 
+    def plot(self) -> Any:
+        """Draw the search with `kernelmeans.plotting.plot_search`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Call its ``savefig``, or display it in a notebook.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing: the extra ``plot`` has it.
+        NotFittedError
+            If the search has not been fitted.
+        """
+        from kernelmeans.plotting import plot_search
+
+        return plot_search(self)
+
     def _store(self, X: Any, record: Record, used: IntArray) -> None:
         """Set what is known from the splits that are complete; forget an earlier fit."""
         for name in [name for name in vars(self) if name.endswith("_")]:
