@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelmeans.search.rules import exceeds, preference, validity
+from kernelmeans.search.rules import best_of, exceeds, queues, validity
 
 
 def columns(**given):
@@ -14,16 +14,17 @@ def columns(**given):
         "min_jaccard": np.ones(n),
         "mean_prediction_strength": np.ones(n),
     }
+    base["params"] = [{"n_clusters": k} for k in given["n_clusters"]]
     return base | {name: np.array(values) for name, values in given.items()}
 
 
-def test_the_largest_number_of_clusters_of_which_all_are_found_again():
+def test_the_most_clusters_of_which_all_are_found_again():
     results = columns(
         n_clusters=[2, 3, 4, 5],
         min_jaccard=[0.99, 0.75, 0.9, 0.74],
-        mean_stability=[1, 0.9, 0.8, 1],
+        mean_stability=[0.9, 0.9, 0.8, 1],
     )
-    assert preference(results, "jaccard").tolist() == [2, 1, 0]
+    assert queues(results, "jaccard") == [[2, 1, 0]]
 
 
 def test_prediction_strength_has_a_threshold_of_its_own():
@@ -32,38 +33,61 @@ def test_prediction_strength_has_a_threshold_of_its_own():
         min_jaccard=[0.1, 0.1, 0.9],
         mean_prediction_strength=[0.9, 0.8, 0.79],
     )
-    assert preference(results, "prediction_strength").tolist() == [1, 0]
+    assert queues(results, "prediction_strength") == [[1, 0]]
 
 
-@pytest.mark.parametrize("scoring", ["jaccard", "prediction_strength"])
-def test_kernels_of_one_number_are_ordered_by_stability_then_neighbors(scoring):
+def test_more_clusters_that_are_far_less_stable_than_fewer_do_not_count():
     results = columns(
-        n_clusters=[3, 3, 2, 3],
-        mean_stability=[0.7, 0.9, 1, 0.9],
-        neighbor_consistency=[1, 0.6, 1, 0.8],
+        n_clusters=[2, 3, 4, 5],
+        min_jaccard=[0.99, 0.8, 0.8, 0.1],
+        mean_stability=[0.9, 0.77, 0.76, 1],
     )
-    assert preference(results, scoring).tolist() == [3, 1, 0, 2]
+    assert queues(results, "jaccard") == [[1, 0]]
+
+
+@pytest.mark.parametrize("prefix", ["", "last__"])
+def test_each_kernel_has_a_queue_of_its_own(prefix):
+    params = [
+        {f"{prefix}n_clusters": k, f"{prefix}kernel": kernel}
+        for kernel in ("heat", "rbf")
+        for k in (2, 3)
+    ]
+    n_clusters = [2, 3, 2, 3]
+    results = columns(n_clusters=n_clusters, params=params, min_jaccard=[1, 1, 1, 0])
+    assert queues(results, "jaccard") == [[1, 0], [2]]
 
 
 def test_a_kernel_is_chosen_at_one_number_though_no_cluster_is_found_again():
     results = columns(
         n_clusters=[3, 3, 3], min_jaccard=[0.1, 0.1, 0.1], mean_stability=[0.3, np.nan, 0.4]
     )
-    assert preference(results, "jaccard").tolist() == [2, 0]
+    assert queues(results, "jaccard") == [[0], [2]]
+
+
+def test_the_best_kernel_keeps_neighbors_together_then_is_stable():
+    results = columns(
+        n_clusters=[2, 3, 4, 5],
+        neighbor_consistency=[0.8, 0.9, 0.9, np.nan],
+        mean_stability=[1, 0.6, 0.7, 1],
+    )
+    assert best_of(results, [0, 1, 2, 3]) == 2
+    assert best_of(results, [0, 1]) == 1
+    assert best_of(results, [3, 0]) == 0
+    assert best_of(results, []) is None
 
 
 def test_other_scorings_take_the_largest_score():
     results = columns(
         n_clusters=[2, 3, 4], min_jaccard=[0, 0, 0], mean_stability=[0.2, np.nan, 0.8]
     )
-    assert preference(results, "stability").tolist() == [2, 0]
+    assert queues(results, "stability") == [[2, 0]]
     results["neighbor_consistency"] = np.array([0.3, 0.9, 0.2])
-    assert preference(results, "neighbor_consistency").tolist() == [1, 0, 2]
+    assert queues(results, "neighbor_consistency") == [[1, 0, 2]]
 
 
 def test_no_candidate_is_valid():
     results = columns(n_clusters=[2, 3], min_jaccard=[0.7, np.nan])
-    assert preference(results, "jaccard").size == 0
+    assert queues(results, "jaccard") == [[]]
     assert not validity(results, "jaccard").any()
 
 

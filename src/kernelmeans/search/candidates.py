@@ -144,4 +144,6 @@ def _consistency(model: Any, samples: Samples, labels: IntArray) -> float:
         X = model[:-1].transform(X)
     count = min(25, samples.n_rows - 1)
     near = NearestNeighbors(n_neighbors=count).fit(X).kneighbors(return_distance=False)
-    return float((labels[near] == labels[:, None]).mean())
+    consistent = (labels[near] == labels[:, None]).mean()
+    by_chance = np.square(np.unique(labels, return_counts=True)[1] / len(labels)).sum()
+    return float((consistent - by_chance) / (1 - by_chance)) if by_chance < 1 else np.nan

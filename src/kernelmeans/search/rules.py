@@ -1,16 +1,18 @@
 """From the scores of the candidates to a choice."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from kernelmeans._typing import Array, BoolArray, IntArray
+from kernelmeans._typing import Array, BoolArray
 
 #: Mean Jaccard overlap from which on a cluster counts as found again (Hennig 2007).
 FOUND_AGAIN = 0.75
 #: Prediction strength from which on clusters predict new rows (Tibshirani and Walther 2005).
 PREDICTIVE = 0.8
+#: Fraction of the stability of fewer clusters that more clusters keep.
+KEPT_STABILITY = 0.85
 #: Standard errors by which a stability exceeds that of data without clusters.
 STANDARD_ERRORS = 2.0
 
@@ -38,41 +40,75 @@ def validity(results: Mapping[str, Any], scoring: str) -> BoolArray:
     return found
 
 
-def preference(results: Mapping[str, Any], scoring: str) -> IntArray:
-    """Candidates that may be chosen, the best one first.
+def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
+    """Candidates that may be chosen of each kernel, the best one first.
 
-    Stability falls with the number of clusters, for chance as for truth. A threshold does not: so
-    the largest number of clusters of which all are found again is chosen, and the most stable
-    kernel at that number.
+    Stability falls with the number of clusters, for chance as for truth. A threshold does not. So
+    the best candidate of a kernel is the one with the most clusters of which all are found again,
+    unless fewer clusters are far more stable: halves of a long cluster are often found again, but
+    never as often as the whole.
 
     Parameters
     ----------
-    results : dict of ndarray of shape (n_candidates,)
-        The columns ``n_clusters``, ``mean_stability``, ``neighbor_consistency``, and what
-        ``scoring`` needs.
+    results : dict
+        The columns ``params``, ``n_clusters``, and what ``scoring`` needs.
     scoring : str
         As in `ClusterSearch`: thresholds for ``"jaccard"`` and ``"prediction_strength"``, else a
         column ``mean_<scoring>`` or ``<scoring>`` of which the largest value is best.
 
     Returns
     -------
-    ndarray of int
-        Indices of candidates. It is empty if none is valid: there is one cluster then.
+    list of list of int
+        Indices of candidates. A list is for candidates that differ in the number of clusters
+        alone, or for all candidates where a score is the rule.
     """
     n_clusters = np.asarray(results["n_clusters"])
-    stability, consistency = results["mean_stability"], results["neighbor_consistency"]
-    keys: list[Array]
     if scoring not in ("jaccard", "prediction_strength"):
-        score = results.get(f"mean_{scoring}", results.get(scoring))
-        keys, allowed = [score, consistency], ~np.isnan(score)
-    elif (n_clusters == n_clusters[0]).all():
+        score = np.asarray(results.get(f"mean_{scoring}", results.get(scoring)))
+        best_first = np.argsort(-score, kind="stable")
+        return [best_first[~np.isnan(score[best_first])].tolist()]
+    if np.ptp(n_clusters) == 0:
         # A kernel is chosen, not a number of clusters.
-        keys, allowed = [stability, consistency], ~np.isnan(stability)
-    else:
-        keys, allowed = [n_clusters, stability, consistency], validity(results, scoring)
-    best_first = np.lexsort([-key for key in reversed(keys)])
-    chosen: IntArray = best_first[allowed[best_first]]
-    return chosen
+        return [[row] for row in np.flatnonzero(~np.isnan(results["mean_stability"])).tolist()]
+    kernels: dict[str, list[int]] = {}
+    for row in np.argsort(-n_clusters, kind="stable").tolist():
+        others = {k: v for k, v in results["params"][row].items() if not is_number_of_clusters(k)}
+        kernels.setdefault(repr(sorted(others.items())), []).append(row)
+    valid = validity(results, scoring)
+    return [_not_worse(results, [row for row in rows if valid[row]]) for rows in kernels.values()]
+
+
+def _not_worse(results: Mapping[str, Any], rows: list[int]) -> list[int]:
+    """Candidates, most clusters first, without those that fewer clusters are far better than."""
+    stability = results["mean_stability"]
+    least = KEPT_STABILITY * max((stability[row] for row in rows), default=0.0)
+    return [row for row in rows if stability[row] >= least]
+
+
+def is_number_of_clusters(parameter: str) -> bool:
+    """Whether a parameter, nested or not, is the number of clusters."""
+    return parameter.split("__")[-1] in ("n_clusters", "n_components")
+
+
+def best_of(results: Mapping[str, Any], rows: Sequence[int]) -> int | None:
+    """The best of several kernels, each at a number of clusters of its own.
+
+    Parameters
+    ----------
+    results : dict of ndarray of shape (n_candidates,)
+        The columns ``neighbor_consistency`` and ``mean_stability``.
+    rows : sequence of int
+        One candidate of each kernel.
+
+    Returns
+    -------
+    int or None
+        The candidate whose clusters keep near neighbours together best; stability breaks ties.
+        Wide kernels are stable, whether they fit or not. None if there is no candidate.
+    """
+    names = "neighbor_consistency", "mean_stability"
+    keys = {row: tuple(np.nan_to_num(results[name][row]) for name in names) for row in rows}
+    return max(rows, key=keys.__getitem__, default=None)
 
 
 def exceeds(stability: float, reference: Array) -> bool:

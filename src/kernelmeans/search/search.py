@@ -32,7 +32,7 @@ from kernelmeans.search.candidates import (
 )
 from kernelmeans.search.reference import KINDS, Reference
 from kernelmeans.search.results import Record, Scoring, column_of, name_of, verdict
-from kernelmeans.search.rules import exceeds, preference
+from kernelmeans.search.rules import best_of, exceeds, queues
 from kernelmeans.search.runner import Runner
 from kernelmeans.search.splits import Samples, Split, count_rows
 
@@ -90,9 +90,9 @@ default="jaccard"
         ``params``, ``param_NAME``, ``n_clusters``; ``split0_SCORE`` and so on, ``mean_SCORE``,
         ``std_SCORE`` and ``rank_SCORE`` for the scores ``stability``, ``prediction_strength`` and,
         of a callable, ``score``; ``jaccard``, for each cluster of a fit to all rows its mean
-        Jaccard stability, and ``min_jaccard``; ``neighbor_consistency`` and
-        ``rank_neighbor_consistency``; ``inertia``, which must not be compared; ``mean_fit_time``
-        in seconds for a half. Scores of a candidate that fails are NaN.
+        Jaccard stability, and ``min_jaccard``; ``neighbor_consistency``, corrected for the sizes of
+        the clusters, and ``rank_neighbor_consistency``; ``inertia``, which must not be compared;
+        ``mean_fit_time`` in seconds for a half. Scores of a candidate that fails are NaN.
     best_index_ : int or None
         The chosen candidate. None if no clusters would be found again.
     best_params_ : dict
@@ -317,31 +317,29 @@ default="jaccard"
         runner: Runner | None,
         n_rows: int,
     ) -> None:
-        """Take the first candidate that is more stable than on data without clusters."""
+        """Take the best kernel at the first number that data without clusters is less stable at."""
         results = self.results_
-        order = [
-            int(row)
-            for row in preference(results, name_of(self.scoring))
-            if results["n_clusters"][row] > 1
-        ]
         reference = None
         if runner and self.scoring in REFERRED and np.ptp(results["n_clusters"]):
             reference = samples.reference()
         n_draws = max(FEWEST_DRAWS, ceil(self.n_splits / len(KINDS)))
         seeds = np.random.default_rng(record.splits[0].seed).integers(SEEDS, size=n_draws)
         draws = [Split.of(samples.n_rows, int(one)) for one in seeds]
-        best = None
-        for row in order:
-            best = row
+
+        def is_more(row: int) -> bool:
             if reference is None or runner is None or runner.stopped:
-                break
+                return True
             found = _stabilities(estimators[row], reference, draws, runner)
             if not len(found):
-                break
+                return True
             results["mean_reference"][row] = found.mean(axis=1).max()
-            if exceeds(results["mean_stability"][row], found):
-                break
-            best = None
+            return exceeds(results["mean_stability"][row], found)
+
+        firsts = [
+            next((row for row in rows if results["n_clusters"][row] > 1 and is_more(row)), None)
+            for rows in queues(results, name_of(self.scoring))
+        ]
+        best = best_of(results, [row for row in firsts if row is not None])
         self.best_index_, self.best_score_ = best, np.nan
         self.best_params_ = {clusters_parameter(self.estimator) or "n_clusters": 1}
         if best is not None:
