@@ -16,6 +16,8 @@ from kernelmeans.plotting.lines import with_choice
 
 # Width of a column of clusters in steps of k, and the room between clusters as a part of all rows.
 _COLUMN, _GAP = 0.14, 0.02
+# Smallest distance between two numbers, as a fraction of the axes.
+_ROOM = 0.06
 # Greys of a band whose clusters have nothing else, and all else, in common.
 _LIGHT, _DARK = 0.9, 0.45
 # Points on the edge of a band, and rounds of reordering.
@@ -65,16 +67,15 @@ def draw_flow(ax: Axes, search: Any, candidate: int | None = None) -> None:
         ax.add_collection(_bands(column, table, orders, bottoms))
     for column, (bottom, size) in enumerate(zip(bottoms, sizes, strict=True)):
         ax.bar(column, size, _COLUMN, bottom, color="0.15", linewidth=0, zorder=3)
-    if marked in drawn:
-        at = drawn.index(marked)
-        _write_numbers(ax, at, np.unique(labels[marked]), bottoms[at] + sizes[at] / 2)
     names = [str(search.results_["n_clusters"][one]) for one in drawn]
     ax.set_xticks(range(len(drawn)), names)
-    if marked in drawn:
-        ax.get_xticklabels()[drawn.index(marked)].set_fontweight("bold")
     ax.set_yticks([])
     ax.set_xlim(-0.5, len(drawn) - 0.5)
     ax.margins(y=0.04)
+    if marked in drawn:
+        at = drawn.index(marked)
+        ax.get_xticklabels()[at].set_fontweight("bold")
+        _write_numbers(ax, at, np.unique(labels[marked]), bottoms[at] + sizes[at] / 2)
     ax.set_xlabel("number of clusters")
     ax.set_ylabel(f"{n_rows} rows")
     where = f", {line.name}" if line.name else ""
@@ -164,11 +165,14 @@ def _bands(
 
 
 def _write_numbers(ax: Axes, column: int, clusters: IntArray, middles: Array) -> None:
+    """Write each cluster's number beside its bar, apart where clusters are small."""
     halo = [withStroke(linewidth=2, foreground="white")]
-    for cluster, middle in zip(clusters, middles, strict=True):
+    order = np.argsort(middles)
+    places = _spread(middles[order], _ROOM * float(np.ptp(ax.get_ylim())))
+    for cluster, place in zip(clusters[order], places, strict=True):
         ax.annotate(
             str(cluster),
-            (column - _COLUMN / 2, middle),
+            (column - _COLUMN / 2, place),
             xytext=(-2, 0),
             textcoords="offset points",
             ha="right",
@@ -177,3 +181,19 @@ def _write_numbers(ax: Axes, column: int, clusters: IntArray, middles: Array) ->
             path_effects=halo,
             zorder=4,
         )
+
+
+def _spread(places: Array, room: float) -> Array:
+    """Places in ascending order, with room between any two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.plotting.flow import _spread
+    >>> _spread(np.array([0.0, 5.0, 5.0, 20.0]), 2.0)
+    array([ 0.,  4.,  6., 20.])
+    """
+    steps = room * np.arange(len(places))
+    pushed_up = np.maximum.accumulate(places - steps) + steps
+    pushed_down = np.minimum.accumulate((places - steps)[::-1])[::-1] + steps
+    return np.asarray((pushed_up + pushed_down) / 2)

@@ -9,7 +9,7 @@ from kernelmeans._typing import IntArray
 from kernelmeans.search.candidates import clusters_parameter
 
 # Most letters of a name.
-_MOST_LETTERS = 40
+_MOST_LETTERS = 28
 
 
 class Line(NamedTuple):

@@ -53,7 +53,11 @@ class Score(NamedTuple):
 
 
 _STABILITY = Score("Stability", "mean_stability")
-_NAMES = {"jaccard": "Jaccard, least stable cluster"}
+_CONSISTENCY = Score("Near neighbours together", "neighbor_consistency")
+_NAMES = {
+    "jaccard": "Jaccard of the\nleast stable cluster",
+    "neighbor_consistency": _CONSISTENCY.name,
+}
 _THRESHOLDS = {"jaccard": FOUND_AGAIN, "prediction_strength": PREDICTIVE}
 
 
@@ -82,7 +86,8 @@ def plot_search(search: Any) -> Figure:
     """
     check_is_fitted(search, "results_")
     chosen, flows = search.best_index_ is not None, _n_numbers(search) > 1
-    heights = [2.4] + [2.8] * (chosen and flows) + [2.2] * chosen
+    # Room for the scores is the same with any number of lines in the legend.
+    heights = [2.4 + 0.06 * len(lines_of(search))] + [2.8] * (chosen and flows) + [2.2] * chosen
     with rc_context(PAGE):
         figure = Figure(figsize=(WIDTH, sum(heights)), dpi=150, layout="constrained")
         panels = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
@@ -93,7 +98,7 @@ def plot_search(search: Any) -> Figure:
             scores.suptitle("No clusters that would be found again", fontsize="large")
         handles, names = axes[0].get_legend_handles_labels()
         if handles:
-            scores.legend(handles, names, loc="outside upper center", ncols=4, frameon=False)
+            scores.legend(handles, names, loc="outside upper center", ncols=3, frameon=False)
         if chosen and flows:
             draw_flow(others[0].subplots(), search)
         if chosen:
@@ -112,7 +117,9 @@ def draw_scores(axes: Sequence[Axes], search: Any) -> None:
     Parameters
     ----------
     axes : sequence of matplotlib.axes.Axes
-        Where to draw: two with ``scoring="jaccard"``, the stability first, else one.
+        Where to draw: one for each score. With ``scoring="jaccard"`` there are the stability and
+        the Jaccard overlap of the least stable cluster, and before them near-neighbour consistency
+        if all candidates have one number of clusters.
     search : ClusterSearch
         A fitted search.
     """
@@ -177,7 +184,10 @@ def _scores(search: Any) -> list[Score]:
     name = name_of(search.scoring)
     title = _NAMES.get(name, name.replace("_", " ").capitalize())
     score = Score(title, column_of(search.scoring), _THRESHOLDS.get(name))
-    return [_STABILITY, score] if name == "jaccard" else [score]
+    if name != "jaccard":
+        return [score]
+    # Kernels compete by their neighbours, which have a scale of their own for each k.
+    return [_STABILITY, score] if _n_numbers(search) > 1 else [_CONSISTENCY, _STABILITY, score]
 
 
 def _n_numbers(search: Any) -> int:
@@ -198,7 +208,7 @@ def _draw_lines(ax: Axes, search: Any, score: Score) -> None:
             _dashes(ax, k, _reference(results, at), "_")
         if best in at:
             n_chosen = int(results["n_clusters"][best])
-            _ring(ax, k[at == best], values[at == best], counted(n_chosen, "chosen cluster"))
+            _ring(ax, k[at == best], values[at == best], f"chosen: {counted(n_chosen, 'cluster')}")
             ax.axvline(n_chosen, color=_RED, linestyle="--", linewidth=0.9, zorder=1)
     _mark(ax.axhline, ax, score)
     ax.set_xlabel("number of clusters")
@@ -208,9 +218,9 @@ def _draw_lines(ax: Axes, search: Any, score: Score) -> None:
 
 
 def _draw_rows(ax: Axes, search: Any, score: Score) -> None:
-    """Candidates of one number of clusters below each other, the most stable ones on top."""
+    """Candidates of one number of clusters below each other, the best on top."""
     results, best = search.results_, search.best_index_
-    first = np.argsort(-results["mean_stability"], kind="stable")[:_MOST_ROWS]
+    first = np.argsort(-results[_scores(search)[0].column], kind="stable")[:_MOST_ROWS]
     names = {one: line.name for line in lines_of(search) for one in line.candidates}
     values, places = results[score.column][first], np.arange(len(first))
     look = {**_LOOKS[0], "linestyle": "none"}
@@ -243,7 +253,7 @@ def _ring(ax: Axes, x: Array, y: Array, text: str) -> None:
 
 def _dashes(ax: Axes, x: Any, y: Any, mark: str) -> None:
     """The stability of data without clusters, where it is known; named once."""
-    known = np.isfinite(y)
+    known = np.isfinite(x) & np.isfinite(y)
     if known.any():
         text: str | None = "data without clusters"
         text = None if text in ax.get_legend_handles_labels()[1] else text

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from math import ceil
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin
@@ -35,6 +35,9 @@ from kernelmeans.search.results import Record, Scoring, column_of, name_of, verd
 from kernelmeans.search.rules import best_of, exceeds, queues
 from kernelmeans.search.runner import Runner
 from kernelmeans.search.splits import Samples, Split, count_rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Most rows that a search uses; of more it draws so many at random.
 MOST_ROWS = 4000
@@ -280,7 +283,7 @@ default="jaccard"
         labels: IntArray = self.best_estimator_.predict(X)
         return labels
 
-    def plot(self) -> Any:
+    def plot(self) -> "Figure":
         """Draw the search with `kernelmeans.plotting.plot_search`.
 
         Returns
