@@ -79,6 +79,33 @@ def test_jaccard_stability_is_that_of_fpc():
     assert_allclose(jaccard_stability(A, [B, halves, SEEN]), mean, rtol=1e-14)
 
 
+def test_the_mean_over_halves_is_that_of_a_call_of_fpc():
+    # R: x <- iris[seq(1, 150, 7), 1:4]; set.seed(3)
+    # fpc::prediction.strength(x, Gmin = 3, Gmax = 3, M = 2)$predcorr[[3]]
+    # The clusters of each half and those predicted for it, as a trace of its xtable shows them.
+    halves = [
+        [("12111232222", "32333111111"), ("22123113323", "22221221121")],
+        [("31313233311", "32323233322"), ("23332223133", "13331113333")],
+    ]
+    found = [[prediction_strength(list(a), list(b)) for a, b in split] for split in halves]
+    assert_allclose(np.mean(found, axis=1), [0.833333333333333, 1], rtol=1e-14)
+
+
+def test_jaccard_stability_is_that_of_a_call_of_fpc():
+    # R: clusterboot(x, B = 3, bootmethod = "subset", subtuning = 14, clustermethod = kmeansCBI,
+    # k = 3, seed = 1)$subsetresult, with the same x. The clusters of each subset; - is not in it.
+    subsets = ["22--222-1111-1--31-13-", "1121-1--33-3-313--333-", "22---222-333331-3--3-3"]
+    others = [[-1 if label == "-" else int(label) for label in subset] for subset in subsets]
+    labels = list("3333333311112121111111")
+    expected = [[0.777777777777778, 1, 0.875], [np.nan, 0.2, 0.5], [1, 0.666666666666667, 1]]
+    for column, other in enumerate(others):
+        found = jaccard_stability(labels, [other])
+        assert_allclose(found, np.array(expected)[:, column], rtol=1e-14)
+    # fpc counts 0 for the subset that has no row of the second cluster: 0.233 instead of 0.35.
+    mean = [0.884259259259259, 0.35, 0.888888888888889]
+    assert_allclose(jaccard_stability(labels, others), mean, rtol=1e-14)
+
+
 @given(pairs_of_clusterings())
 def test_they_equal_loops_over_pairs_and_sets(labels):
     a, b = labels

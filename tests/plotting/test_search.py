@@ -19,6 +19,7 @@ from kernelmeans.plotting.lines import lines_of
 
 X = make_blobs(120, n_features=3, centers=3, cluster_std=0.8, random_state=2)[0]
 KERNELS = ["rbf", "linear"]
+COLUMNS = "mean_stability", "min_jaccard", "neighbor_consistency"
 GRID = {"n_clusters": [5, 2, 3, 4], "kernel": KERNELS}
 
 
@@ -66,14 +67,14 @@ def test_a_search_that_is_not_fitted_is_refused():
     with pytest.raises(NotFittedError):
         draw_flow(Figure().subplots(), search)
     with pytest.raises(NotFittedError):
-        scores(search, 2)
+        scores(search, 3)
     with pytest.raises(NotFittedError):
         stability(search)
 
 
 def test_a_line_has_the_scores_of_its_kernel_in_the_order_of_k(search):
     results = search.results_
-    for ax, column in zip(scores(search, 2), ("mean_stability", "min_jaccard"), strict=True):
+    for ax, column in zip(scores(search, 3), COLUMNS, strict=True):
         assert [bars.get_label() for bars in ax.containers] == [f"kernel {one}" for one in KERNELS]
         for bars in ax.containers:
             k, values = bars.lines[0].get_data()
@@ -84,9 +85,9 @@ def test_a_line_has_the_scores_of_its_kernel_in_the_order_of_k(search):
 
 
 def test_bars_reach_one_standard_deviation(search):
-    above, below = scores(search, 2)
-    assert not any(bars.has_yerr for bars in below.containers)
-    drawn = [np.diff(bar[:, 1]) for bars in above.containers for bar in bars[2][0].get_segments()]
+    stable, *others = scores(search, 3)
+    assert not any(bars.has_yerr for ax in others for bars in ax.containers)
+    drawn = [np.diff(bar[:, 1]) for bars in stable.containers for bar in bars[2][0].get_segments()]
     spread = search.results_["std_stability"]
     np.testing.assert_allclose(np.sort(np.ravel(drawn)), np.sort(2 * spread), atol=1e-12)
 
@@ -95,7 +96,7 @@ def test_the_chosen_candidate_has_a_ring(search):
     best = search.best_index_
     chosen = search.results_["n_clusters"][best]
     assert chosen == 3
-    for ax, column in zip(scores(search, 2), ("mean_stability", "min_jaccard"), strict=True):
+    for ax, column in zip(scores(search, 3), COLUMNS, strict=True):
         ((k, value),) = marks(ax, "chosen")
         assert round(k) == chosen
         assert value == search.results_[column][best]
@@ -104,7 +105,7 @@ def test_the_chosen_candidate_has_a_ring(search):
 
 
 def test_thresholds_and_data_without_clusters_are_marked(search):
-    above, below = scores(search, 2)
+    above, below, _ = scores(search, 3)
     assert [line.get_ydata()[0] for line in below.lines].count(0.75) == 1
     known = search.results_["mean_reference"]
     known = known[~np.isnan(known)]
@@ -141,14 +142,14 @@ def test_other_scores(scoring, column, threshold):
 def test_lines_differ_without_colours(search):
     looks = {
         (line.get_marker(), line.get_linestyle())
-        for line in (bars.lines[0] for bars in scores(search, 2)[0].containers)
+        for line in (bars.lines[0] for bars in scores(search, 3)[0].containers)
     }
     assert len(looks) == len(KERNELS)
 
 
 def test_panels_and_their_width(search):
     figure = plot_search(search)
-    assert [ax.get_title() != "" for ax in figure.axes] == [True, True, True, True, False]
+    assert [ax.get_title() != "" for ax in figure.axes] == [True, True, True, True, True, False]
     assert figure.get_figwidth() * 2.54 == pytest.approx(16, abs=0.05)
     assert isinstance(search.plot(), Figure)
 
@@ -170,13 +171,13 @@ def test_of_no_clusters_there_are_only_scores(nothing):
 def test_candidates_of_one_number_of_clusters_stand_in_rows():
     search = searched(grid={"n_clusters": [3], "kernel": ["rbf", "linear", "heat"]})
     figure = plot_search(search)
-    consistency, stable, jaccard, *_ = figure.axes
+    stable, jaccard, consistency, *_ = figure.axes
     assert len(figure.axes) == 5
     values, places = consistency.containers[0].lines[0].get_data()
     order = np.argsort(-search.results_["neighbor_consistency"], kind="stable")
     np.testing.assert_array_equal(values, search.results_["neighbor_consistency"][order])
     np.testing.assert_array_equal(places, [0, 1, 2])
-    names = [label.get_text() for label in consistency.get_yticklabels()]
+    names = [label.get_text() for label in stable.get_yticklabels()]
     assert names == [f"kernel {search.results_['params'][one]['kernel']}" for one in order]
     for ax, column in ((stable, "mean_stability"), (jaccard, "min_jaccard")):
         ((value, place),) = marks(ax, "chosen")
@@ -217,7 +218,7 @@ def test_valid_clusters_are_filled_and_marks_have_words(search):
 def test_words_do_not_overlap(search):
     figure = plot_search(search)
     figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in figure.axes[3].texts]
+    boxes = [text.get_window_extent() for text in figure.axes[-2].texts]
     assert all(lower.y1 <= upper.y0 for lower, upper in pairwise(boxes))
     assert max(box.x1 for box in boxes) <= figure.bbox.x1
 
@@ -243,9 +244,22 @@ def test_one_line_has_no_name():
     )
 
 
+class Fragile(KMeans):
+    """Fails with four clusters."""
+
+    def fit(self, X, y=None):
+        if self.n_clusters == 4:
+            raise ValueError("four")
+        return super().fit(X)
+
+
 def test_candidates_that_fail_are_left_out():
-    grid = {"n_clusters": [2, 3, 4], "gamma": [0.1]}
-    with pytest.warns(UserWarning, match="failed"):
-        search = searched(grid=[grid, {"n_clusters": [5], "gamma": [0.1], "eta": [-1]}])
-    figure = plot_search(search)
-    assert [label.get_text() for label in figure.axes[2].get_xticklabels()] == ["2", "3", "4"]
+    search = ClusterSearch(Fragile(), {"n_clusters": [2, 3, 4, 5]}, n_splits=2, random_state=0)
+    with pytest.warns(UserWarning, match="four"):
+        search.fit(X)
+    stable, _, flow, *_ = plot_search(search).axes
+    drawn = stable.containers[0].lines[0].get_ydata()
+    assert np.isnan(drawn).tolist() == [False, False, True, False]
+    assert [label.get_text() for label in flow.get_xticklabels()] == ["2", "3", "5"]
+    with pytest.raises(ValueError, match="candidate=2 has failed"):
+        stability(search, 2)

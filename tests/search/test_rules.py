@@ -1,7 +1,6 @@
 """The rules by which a candidate is chosen."""
 
 import numpy as np
-import pytest
 
 from kernelmeans.search.rules import best_of, exceeds, queues, validity
 
@@ -14,7 +13,7 @@ def columns(**given):
         "min_jaccard": np.ones(n),
         "mean_prediction_strength": np.ones(n),
     }
-    base["params"] = [{"n_clusters": k} for k in given["n_clusters"]]
+    base["group"] = np.zeros(n, dtype=int)
     return base | {name: np.array(values) for name, values in given.items()}
 
 
@@ -45,15 +44,8 @@ def test_more_clusters_that_are_far_less_stable_than_fewer_do_not_count():
     assert queues(results, "jaccard") == [[1, 0]]
 
 
-@pytest.mark.parametrize("prefix", ["", "last__"])
-def test_each_kernel_has_a_queue_of_its_own(prefix):
-    params = [
-        {f"{prefix}n_clusters": k, f"{prefix}kernel": kernel}
-        for kernel in ("heat", "rbf")
-        for k in (2, 3)
-    ]
-    n_clusters = [2, 3, 2, 3]
-    results = columns(n_clusters=n_clusters, params=params, min_jaccard=[1, 1, 1, 0])
+def test_each_kernel_has_a_queue_of_its_own():
+    results = columns(n_clusters=[2, 3, 2, 3], group=[0, 0, 1, 1], min_jaccard=[1, 1, 1, 0])
     assert queues(results, "jaccard") == [[1, 0], [2]]
 
 

@@ -1,39 +1,394 @@
 """The search for the number of clusters and the kernel."""
 
+import pickle
+
 import numpy as np
 import pytest
+import sklearn
+from sklearn.base import clone
 from sklearn.cluster import KMeans
-from sklearn.datasets import make_blobs
-from sklearn.metrics import adjusted_rand_score
+from sklearn.datasets import make_blobs, make_circles
+from sklearn.metrics import adjusted_rand_score, rand_score
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import get_tags
+from sklearn.utils.fixes import parse_version
 
+import data
 from kernelmeans import ClusterSearch, KernelPowerKMeans
+from kernelmeans.metrics import jaccard_stability, prediction_strength
 
 X, Y = make_blobs(120, centers=[[0, 0], [6, 0], [0, 6]], random_state=0)
 GRID = {"n_clusters": [2, 3, 4, 5]}
+#: The columns that differ from run to run.
+TIMES = {"mean_fit_time"}
+has_callbacks = pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.9"), reason="callbacks from 1.9 on"
+)
 
 
-def searched(estimator=None, grid=GRID, X=X, n_splits=4, random_state=0, **parameters):
-    estimator = KernelPowerKMeans() if estimator is None else estimator
-    parameters |= {"n_splits": n_splits, "random_state": random_state}
+def searched(estimator=None, grid=GRID, X=X, **parameters):
+    estimator = KMeans(n_init=1) if estimator is None else estimator
+    parameters = {"n_splits": 3, "random_state": 0} | parameters
     return ClusterSearch(estimator, grid, **parameters).fit(X)
 
 
-@pytest.mark.parametrize("scoring", ["jaccard", "stability", "prediction_strength"])
-@pytest.mark.parametrize("estimator", [KernelPowerKMeans(), KMeans(n_init=3)], ids=str)
-def test_three_blobs_are_found(estimator, scoring):
-    search = searched(estimator, scoring=scoring)
-    assert search.best_params_ == {"n_clusters": 3}
-    assert adjusted_rand_score(Y, search.labels_) == 1
-    assert search.verdict_.startswith("3 clusters: found again in 4 splits of 120 rows")
-    np.testing.assert_array_equal(search.predict(X), search.labels_)
+def assert_same(one, other, order=None):
+    """Whether two searches have the same results, the second with candidates in an order."""
+    order = list(range(len(one.results_["params"]))) if order is None else order
+    assert one.results_.keys() == other.results_.keys()
+    for name in one.results_.keys() - TIMES - {"params", "jaccard"}:
+        theirs = np.ma.asarray(other.results_[name])[order]
+        np.testing.assert_array_equal(one.results_[name], theirs, err_msg=name)
+    for ours, place in zip(one.results_["jaccard"], order, strict=True):
+        np.testing.assert_array_equal(ours, other.results_["jaccard"][place])
+    np.testing.assert_array_equal(one.labels_, other.labels_)
 
 
-def test_there_are_no_clusters_in_noise():
-    noise = np.random.default_rng(0).standard_normal((200, 3))
-    search = searched(KMeans(n_init=1), X=noise)
-    assert search.best_index_ is None
-    assert search.best_estimator_ is None
-    assert search.best_params_ == {"n_clusters": 1}
-    assert search.verdict_.startswith("no clusters that would be found again")
-    np.testing.assert_array_equal(search.predict(noise[:7]), np.zeros(7))
-    np.testing.assert_array_equal(search.labels_, np.zeros(200))
+class TestChoice:
+    @pytest.mark.parametrize("scoring", ["jaccard", "stability", "prediction_strength"])
+    @pytest.mark.parametrize("estimator", [KernelPowerKMeans(), KMeans(n_init=3)], ids=str)
+    def test_three_blobs_are_found(self, estimator, scoring):
+        search = searched(estimator, scoring=scoring)
+        assert search.best_params_ == {"n_clusters": 3}
+        assert adjusted_rand_score(Y, search.labels_) == 1
+        assert search.verdict_.startswith("3 clusters: found again in 3 splits of 120 rows")
+        np.testing.assert_array_equal(search.predict(X), search.labels_)
+
+    @pytest.mark.parametrize("scoring", ["jaccard", "stability", "prediction_strength"])
+    def test_there_are_no_clusters_in_noise(self, scoring):
+        noise = data.cloud(200, 3)
+        search = searched(grid={"n_clusters": [1, 3, 4, 5]}, X=noise, scoring=scoring)
+        assert search.best_index_ is None
+        assert search.best_estimator_ is None
+        assert search.best_params_ == {"n_clusters": 1}
+        assert np.isnan(search.best_score_)
+        assert search.verdict_.startswith("no clusters that would be found again")
+        np.testing.assert_array_equal(search.predict(noise[:7]), np.zeros(7))
+        np.testing.assert_array_equal(search.labels_, np.zeros(200))
+        with pytest.raises(ValueError, match="features"):
+            search.predict(X)
+
+    def test_elongated_noise_is_as_stable_as_data_without_clusters(self):
+        noise = data.cloud(200, 2) * [10, 1]
+        search = searched(grid={"n_clusters": [2]}, X=noise)
+        # One number of clusters: the user has chosen.
+        assert search.best_index_ == 0
+        search = searched(grid={"n_clusters": [2, 3]}, X=noise)
+        assert search.results_["valid"].any()
+        assert search.best_index_ is None
+        assert search.verdict_.endswith("data without clusters is as stable")
+
+    def test_a_kernel_is_chosen_at_a_given_number_of_clusters(self):
+        rings, y = make_circles(400, factor=0.3, noise=0.05, random_state=0)
+        search = searched(KernelPowerKMeans(2), {"kernel": ["linear", "heat"]}, rings)
+        assert search.best_params_ == {"kernel": "heat"}
+        assert adjusted_rand_score(y, search.labels_) == 1
+        assert search.verdict_.startswith("2 clusters with kernel='heat': found again")
+
+    def test_by_near_neighbors(self):
+        # Random starts that are not moved are poor.
+        grid = [{"n_clusters": [3]}, {"n_clusters": [3], "init": ["random"], "max_iter": [1]}]
+        search = searched(grid=grid, scoring="neighbor_consistency")
+        assert search.best_index_ == 0
+        consistency = search.results_["neighbor_consistency"]
+        assert search.best_score_ == consistency[0] > consistency[1]
+
+    def test_by_any_function_of_two_labelings(self):
+        search = searched(scoring=rand_score)
+        scores = [search.results_[f"split{b}_score"] for b in range(3)]
+        np.testing.assert_array_equal(search.results_["mean_score"], np.mean(scores, axis=0))
+        assert search.best_score_ == search.results_["mean_score"].max()
+        assert search.results_["rank_score"][search.best_index_] == 1
+
+
+class TestScores:
+    def test_are_those_of_models_of_halves(self):
+        search = searched(n_splits=2, n_jobs=None)
+        # The same from scratch: any split of the seed, fitted and predicted here.
+        rng = np.random.RandomState(0)
+        seeds = rng.randint(np.iinfo(np.int32).max, size=3)[1:]
+        stable, strong, overlaps = [], [], []
+        whole = search.labels_by_candidate_[1]
+        for seed in seeds:
+            order = np.random.default_rng(seed).permutation(120)
+            halves = [np.sort(order[:60]), np.sort(order[60:])]
+            models = [KMeans(3, n_init=1, random_state=seed).fit(X[rows]) for rows in halves]
+            labels = [model.predict(X) for model in models]
+            stable.append(adjusted_rand_score(*labels))
+            for own, other in ((0, 1), (1, 0)):
+                rows = halves[own]
+                strong.append(prediction_strength(models[own].labels_, labels[other][rows]))
+            overlaps += labels
+        assert search.results_["mean_stability"][1] == np.mean(stable)
+        assert search.results_["std_stability"][1] == np.std(stable)
+        assert search.results_["mean_prediction_strength"][1] == pytest.approx(np.mean(strong))
+        expected = jaccard_stability(whole, overlaps)
+        np.testing.assert_allclose(search.results_["jaccard"][1], expected)
+        assert search.results_["min_jaccard"][1] == pytest.approx(expected.min())
+
+    def test_have_a_column_for_each_parameter_and_score(self):
+        grid = [{"n_clusters": [2, 3]}, {"n_clusters": [2], "init": ["random"]}]
+        results = searched(grid=grid, n_splits=2).results_
+        assert results["params"] == list(ParameterGrid(grid))
+        assert results["param_init"].tolist() == [None, None, "random"]
+        assert results["n_clusters"].tolist() == [2, 3, 2]
+        assert sum(name.startswith("split") for name in results) == 4
+        assert all(len(column) == 3 for column in results.values())
+        assert [len(one) for one in results["jaccard"]] == [2, 3, 2]
+        assert (results["mean_fit_time"] > 0).all()
+        assert (np.diff(results["inertia"][:2]) < 0).all()
+
+    def test_labels_are_kept_in_few_bytes(self):
+        search = searched()
+        assert search.labels_by_candidate_.dtype.itemsize == 1
+        assert search.labels_by_candidate_.shape == (4, 120)
+        chosen = search.labels_by_candidate_[search.best_index_]
+        np.testing.assert_array_equal(chosen, search.labels_)
+
+
+class TestSeeds:
+    @pytest.mark.parametrize("scoring", ["jaccard", rand_score])
+    def test_parallel_fits_change_nothing(self, scoring):
+        model = KernelPowerKMeans()
+        one, other = (searched(model, n_jobs=n_jobs, scoring=scoring) for n_jobs in (None, 2))
+        assert_same(one, other)
+
+    def test_the_order_of_candidates_changes_nothing(self):
+        one = searched()
+        other = searched(grid={"n_clusters": GRID["n_clusters"][::-1]})
+        assert_same(one, other, [3, 2, 1, 0])
+        assert one.best_params_ == other.best_params_
+
+    def test_other_candidates_change_nothing(self):
+        few = searched(grid={"n_clusters": [3, 4]})
+        np.testing.assert_array_equal(
+            few.results_["mean_stability"], searched().results_["mean_stability"][1:3]
+        )
+
+    def test_the_seed_of_the_estimator_is_for_all_rows_alone(self):
+        blurred = X + data.cloud(120, 2)
+        seeded = searched(KMeans(n_init=1, init="random", random_state=3), X=blurred)
+        plain = searched(KMeans(n_init=1, init="random"), X=blurred)
+        np.testing.assert_array_equal(
+            seeded.results_["mean_stability"], plain.results_["mean_stability"]
+        )
+        assert seeded.best_estimator_.random_state == 3
+        again = clone(seeded.best_estimator_).fit(blurred)
+        np.testing.assert_array_equal(seeded.labels_, again.labels_)
+
+    def test_another_seed_is_another_search(self):
+        one, other = (searched(random_state=seed, X=X + data.cloud(120, 2)) for seed in (0, 1))
+        assert (one.results_["mean_stability"] != other.results_["mean_stability"]).any()
+
+
+class FailsAt(KMeans):
+    """Fails for some numbers of clusters, on halves or everywhere."""
+
+    def __init__(self, n_clusters=2, wrong=(), on=0, n_init=1, random_state=None):
+        super().__init__(n_clusters, n_init=n_init, random_state=random_state)
+        self.wrong = wrong
+        self.on = on
+
+    def fit(self, X, y=None):
+        if self.n_clusters in self.wrong and len(X) >= self.on:
+            raise ArithmeticError(f"not {self.n_clusters}")
+        return super().fit(X)
+
+
+class TestFailures:
+    @pytest.mark.parametrize("on", [0, 61])
+    def test_a_candidate_that_fails_has_no_score(self, on):
+        message = r"Candidates that failed have no score: {'n_clusters': 5}: ArithmeticError: not 5"
+        with pytest.warns(UserWarning, match=message) as caught:
+            search = searched(FailsAt(wrong=(5,), on=on))
+        assert len(caught) == 1
+        assert np.isnan(search.results_["mean_stability"]).tolist() == [False] * 3 + [True]
+        assert search.results_["rank_stability"][3] == 4
+        assert search.best_params_ == {"n_clusters": 3}
+
+    def test_all_fail(self):
+        wrong = FailsAt(wrong=(2, 3, 4, 5))
+        with pytest.raises(ValueError, match=r"All candidates failed: .*: ArithmeticError: not 2"):
+            searched(wrong)
+
+    def test_a_predict_that_does_not_label_all_rows(self):
+        class Stubborn(KMeans):
+            def predict(self, X):
+                return self.labels_
+
+        with pytest.raises(
+            ValueError, match=r"Stubborn.* predict gave an array of shape .60,. for 120"
+        ):
+            searched(Stubborn(n_init=1))
+
+    def test_neighbors_that_are_not_known(self):
+        K = data.rms_kernel(X)
+        with pytest.raises(ValueError, match=r"All candidates failed: .*neighbours"):
+            searched(KernelPowerKMeans(kernel="precomputed"), X=K, scoring="neighbor_consistency")
+
+    def test_a_score_that_is_not_a_number(self):
+        with pytest.raises(ValueError, match="the score is NaN"):
+            searched(scoring=lambda a, b: np.nan)
+
+    def test_a_failed_search_leaves_the_last_one(self):
+        search = searched()
+        before = dict(vars(search))
+        with pytest.raises(ValueError, match="All candidates failed"):
+            search.fit(np.full((50, 2), np.nan))
+        assert vars(search) == before
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"n_splits": 1}, "'n_splits' parameter of ClusterSearch must be an int"),
+            ({"scoring": "silhouette"}, "'scoring' parameter of ClusterSearch must be"),
+        ],
+    )
+    def test_parameters_are_checked(self, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            searched(**parameters)
+
+
+class Interrupts(KMeans):
+    """Ctrl-C in one of the fits."""
+
+    fits = 0
+
+    def fit(self, X, y=None):
+        type(self).fits += 1
+        if self.fits == self.at:
+            raise KeyboardInterrupt
+        return super().fit(X)
+
+
+class TestInterruption:
+    def interrupted(self, at):
+        kind = type("Interrupted", (Interrupts,), {"at": at, "fits": 0})
+        return ClusterSearch(kind(n_init=1), GRID, n_splits=3, random_state=0)
+
+    def test_keeps_the_splits_that_are_complete(self):
+        # 4 fits to all rows, 8 for each split.
+        search = self.interrupted(at=4 + 8 + 3)
+        with pytest.raises(
+            KeyboardInterrupt, match="14 of 28 fits are done, 1 splits are complete"
+        ):
+            search.fit(X)
+        assert search.n_splits_ == 1
+        assert search.best_params_ == {"n_clusters": 3}
+        assert " in 1 of 3 splits of 120 rows" in search.verdict_
+        whole = searched().results_
+        for name in ("split0_stability", "neighbor_consistency"):
+            np.testing.assert_array_equal(search.results_[name], whole[name])
+        assert "split1_stability" not in search.results_
+        with pytest.raises(sklearn.exceptions.NotFittedError):
+            search.predict(X)
+
+    def test_before_the_first_split_changes_nothing(self):
+        search = self.interrupted(at=9)
+        before = dict(vars(search))
+        with pytest.raises(KeyboardInterrupt, match="0 splits are complete"):
+            search.fit(X)
+        assert vars(search) == before
+
+    def test_while_it_looks_at_data_without_clusters(self):
+        search = self.interrupted(at=29)
+        with pytest.raises(KeyboardInterrupt, match="28 of 28 fits are done"):
+            search.fit(X)
+        assert search.best_params_ == {"n_clusters": 3}
+        assert search.verdict_.endswith("not compared with data without clusters")
+
+
+class Recorder:
+    """Notes the tasks that end; answers True to one of them."""
+
+    def __init__(self, stop_at=None):
+        self.stop_at = stop_at
+        self.ended = []
+        self.open = 0
+
+    def setup(self, estimator, context):
+        self.ended.append("setup")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.open += 1
+
+    def on_fit_task_end(self, estimator, context):
+        self.open -= 1
+        self.ended.append(context.task_name)
+        return self.ended.count("candidate") == self.stop_at
+
+    def teardown(self, estimator, context):
+        self.ended.append("teardown")
+
+
+@has_callbacks
+class TestCallbacks:
+    def watched(self, recorder):
+        search = ClusterSearch(KMeans(n_init=1), GRID, n_splits=3, random_state=0)
+        return search.set_callbacks(recorder)
+
+    def test_each_candidate_of_each_split_is_a_task(self):
+        recorder = Recorder()
+        watched = self.watched(recorder).fit(X)
+        splits, reference = ["candidate"] * 4 * (1 + 3), ["candidate"] * 10
+        expected = ["setup", *splits, "splits", *reference, "reference", "fit", "teardown"]
+        assert recorder.ended == expected
+        assert recorder.open == 0
+        assert_same(watched, searched())
+
+    def test_a_true_answer_ends_the_search(self):
+        recorder = Recorder(stop_at=4 + 4 + 2)
+        search = self.watched(recorder).fit(X)
+        assert search.n_splits_ == 1
+        assert search.best_params_ == {"n_clusters": 3}
+        assert " in 1 of 3 splits of 120 rows" in search.verdict_
+        np.testing.assert_array_equal(search.predict(X), search.labels_)
+        assert recorder.ended[-1] == "teardown"
+
+    def test_a_true_answer_before_the_first_split(self):
+        recorder = Recorder(stop_at=5)
+        with pytest.raises(RuntimeError, match=r"A callback has stopped .* 6 of 28 fits are done"):
+            self.watched(recorder).fit(X)
+        assert recorder.ended[-1] == "teardown"
+
+    def test_a_true_answer_while_it_looks_at_data_without_clusters(self):
+        search = self.watched(Recorder(stop_at=4 * 4 + 3)).fit(X)
+        assert search.n_splits_ == 3
+        assert search.verdict_.endswith("not compared with data without clusters")
+
+    def test_the_progress_bar_of_scikit_learn_works(self, capsys):
+        pytest.importorskip("rich")
+        from sklearn.callback import ProgressBar
+
+        self.watched(ProgressBar()).fit(X)
+        assert "ClusterSearch" in capsys.readouterr().out
+
+
+class TestManners:
+    def test_nested_parameters_clone_and_pickle(self):
+        search = searched(KernelPowerKMeans(t=0.5))
+        assert search.get_params()["estimator__t"] == 0.5
+        assert clone(search).set_params(estimator__t="auto").estimator.t == "auto"
+        restored = pickle.loads(pickle.dumps(search))
+        np.testing.assert_array_equal(restored.predict(X), search.labels_)
+        assert restored.verdict_ == search.verdict_
+
+    @pytest.mark.parametrize("kernel", ["heat", "precomputed", "graph"])
+    def test_tags_of_the_input_are_those_of_the_estimator(self, kernel):
+        estimator = KernelPowerKMeans(kernel=kernel)
+        search = ClusterSearch(estimator, GRID)
+        assert get_tags(search).input_tags == get_tags(estimator).input_tags
+        assert get_tags(search).estimator_type == "clusterer"
+
+    def test_of_many_rows_a_sample_is_drawn(self, monkeypatch):
+        monkeypatch.setattr("kernelmeans.search.search.MOST_ROWS", 60)
+        search = searched()
+        assert search.n_rows_used_ == len(np.unique(search.rows_used_)) == 60
+        assert search.labels_by_candidate_.shape == (4, 60)
+        assert search.labels_.shape == (120,)
+        assert search.best_params_ == {"n_clusters": 3}
+        assert "splits of 60 of 120 rows" in search.verdict_
+        part = searched(X=X[search.rows_used_])
+        np.testing.assert_array_equal(
+            part.results_["mean_stability"], search.results_["mean_stability"]
+        )

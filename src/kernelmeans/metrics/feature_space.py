@@ -25,7 +25,7 @@ from kernelmeans.spaces import FeatureSpace, GramSpace, PartialSum, Space
 from kernelmeans.spaces.kernel_rows import ROW_BUDGET, slices
 
 #: Rows whose distances to all others are computed together.
-DISTANCE_ROWS = 128
+DISTANCE_ROWS = 64
 #: Arrays of n by n distances that silhouettes take at a time.
 DISTANCE_COPIES = 3
 

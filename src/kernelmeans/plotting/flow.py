@@ -72,10 +72,9 @@ def draw_flow(ax: Axes, search: Any, candidate: int | None = None) -> None:
     ax.set_yticks([])
     ax.set_xlim(-0.5, len(drawn) - 0.5)
     ax.margins(y=0.04)
-    if marked in drawn:
-        at = drawn.index(marked)
-        ax.get_xticklabels()[at].set_fontweight("bold")
-        _write_numbers(ax, at, np.unique(labels[marked]), bottoms[at] + sizes[at] / 2)
+    at = drawn.index(marked)
+    ax.get_xticklabels()[at].set_fontweight("bold")
+    _write_numbers(ax, at, np.unique(labels[marked]), bottoms[at] + sizes[at] / 2)
     ax.set_xlabel("number of clusters")
     ax.set_ylabel(f"{n_rows} rows")
     where = f", {line.name}" if line.name else ""

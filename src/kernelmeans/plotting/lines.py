@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelmeans._text import shortened
 from kernelmeans._typing import IntArray
-from kernelmeans.search.candidates import clusters_parameter
+from kernelmeans.search.candidates import Candidate
 
 # Most letters of a name.
 _MOST_LETTERS = 28
@@ -21,24 +21,19 @@ class Line(NamedTuple):
 
 def lines_of(search: Any) -> list[Line]:
     """All lines of a search; a name has the parameters by which lines differ."""
-    n_clusters = np.asarray(search.results_["n_clusters"])
-    number, groups = clusters_parameter(search.estimator), dict[str, list[int]]()
-    others = [
-        {name: str(value) for name, value in params.items() if name != number}
-        for params in search.results_["params"]
-    ]
-    for candidate, params in enumerate(others):
-        differing = {
-            name.split("__")[-1]: value
-            for name, value in params.items()
-            if any(one.get(name) != value for one in others)
-        }
-        text = ", ".join(f"{name} {value}" for name, value in differing.items())
-        groups.setdefault(text, []).append(candidate)
-    return [
-        Line(shortened(text, _MOST_LETTERS), np.array(sorted(group, key=n_clusters.__getitem__)))
-        for text, group in groups.items()
-    ]
+    n_clusters, group = search.results_["n_clusters"], search.results_["group"]
+    params = [Candidate.of(search.estimator, one).others for one in search.results_["params"]]
+    lines = []
+    for first in np.unique(group):
+        name = ", ".join(
+            f"{name.split('__')[-1]} {value}"
+            for name, value in sorted(params[first].items())
+            if any(str(one.get(name)) != str(value) for one in params)
+        )
+        members = np.flatnonzero(group == first)
+        members = members[np.argsort(n_clusters[members], kind="stable")]
+        lines.append(Line(shortened(name, _MOST_LETTERS), members))
+    return lines
 
 
 def with_choice(search: Any, candidate: int | None) -> tuple[Line, int]:
@@ -47,7 +42,7 @@ def with_choice(search: Any, candidate: int | None) -> tuple[Line, int]:
     Raises
     ------
     ValueError
-        If one cluster was chosen, or there is no such candidate.
+        If one cluster was chosen, or there is no such candidate, or it failed.
     """
     n_candidates = len(search.results_["params"])
     found = search.best_index_ if candidate is None else candidate
@@ -58,5 +53,7 @@ def with_choice(search: Any, candidate: int | None) -> tuple[Line, int]:
         )
     if not 0 <= found < n_candidates:
         raise ValueError(f"candidate={found} should be an index from 0 to {n_candidates - 1}.")
+    if (search.labels_by_candidate_[found] < 0).any():
+        raise ValueError(f"candidate={found} has failed, and has no clusters; give another.")
     lines = lines_of(search)
     return next(line for line in lines if found in line.candidates), int(found)

@@ -37,6 +37,8 @@ _LOOKS: list[dict[str, Any]] = [
 ]
 _BARS: dict[str, Any] = {"markersize": 3.5, "linewidth": 1, "elinewidth": 0.7, "capsize": 0}
 _MARK: dict[str, Any] = {"color": _DARK, "linewidth": 0.8, "zorder": 1}
+# Letters of names of which four fit beside each other.
+_SHORT = 22
 # Most candidates of one number of clusters that are drawn, and most numbers on an axis.
 _MOST_ROWS, _MOST_TICKS = 24, 16
 # Below, between and above these a cluster is as the words say (Hennig 2007).
@@ -53,7 +55,7 @@ class Score(NamedTuple):
 
 
 _STABILITY = Score("Stability", "mean_stability")
-_CONSISTENCY = Score("Near neighbours together", "neighbor_consistency")
+_CONSISTENCY = Score("Near neighbours\nin one cluster", "neighbor_consistency")
 _NAMES = {
     "jaccard": "Jaccard of the\nleast stable cluster",
     "neighbor_consistency": _CONSISTENCY.name,
@@ -98,7 +100,9 @@ def plot_search(search: Any) -> Figure:
             scores.suptitle("No clusters that would be found again", fontsize="large")
         handles, names = axes[0].get_legend_handles_labels()
         if handles:
-            scores.legend(handles, names, loc="outside upper center", ncols=3, frameon=False)
+            columns = 3 if max(map(len, names)) > _SHORT else 4
+            place: Any = {"loc": "outside upper center", "frameon": False}
+            scores.legend(handles, names, ncols=columns, **place)
         if chosen and flows:
             draw_flow(others[0].subplots(), search)
         if chosen:
@@ -117,9 +121,9 @@ def draw_scores(axes: Sequence[Axes], search: Any) -> None:
     Parameters
     ----------
     axes : sequence of matplotlib.axes.Axes
-        Where to draw: one for each score. With ``scoring="jaccard"`` there are the stability and
-        the Jaccard overlap of the least stable cluster, and before them near-neighbour consistency
-        if all candidates have one number of clusters.
+        Where to draw: one for each score. With ``scoring="jaccard"`` there are two: stability, and
+        the Jaccard overlap of the least stable cluster. If kernels or other parameters compete,
+        the third is near-neighbour consistency, where that is known.
     search : ClusterSearch
         A fitted search.
     """
@@ -162,7 +166,9 @@ def draw_stability(axes: Sequence[Axes], search: Any, candidate: int | None = No
         above.scatter(clusters[which], jaccard[which], 22, fill, edgecolors=_DARK, zorder=3)
     edges = [lowest, *_JACCARD_MARKS, 1.0]
     for low, high, word in zip(edges[:-1], edges[1:], _JACCARD_WORDS, strict=True):
-        _beside(above, (low + high) / 2, word)
+        place: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+        middle = (1.0, (low + high) / 2)
+        above.annotate(word, middle, xytext=(4, 0), va="center", color=_DARK, **place)
     for mark in _JACCARD_MARKS:
         above.axhline(mark, **_MARK)
     above.set_ylim(lowest, 1.04)
@@ -170,7 +176,8 @@ def draw_stability(axes: Sequence[Axes], search: Any, candidate: int | None = No
     above.yaxis.set_major_formatter("{x:g}")
     above.set_ylabel("Jaccard")
     k = len(clusters)
-    above.set_title(f"How well each of the {k} clusters is found again{_after_comma(line.name)}")
+    where = f", {line.name}" if line.name else ""
+    above.set_title(f"How well each of the {k} clusters is found again{where}")
     below.bar_label(below.bar(clusters, sizes, 0.6, color="0.75"), padding=1)
     below.set_ylim(0, 1.8 * sizes.max())
     below.set_ylabel("rows")
@@ -186,8 +193,9 @@ def _scores(search: Any) -> list[Score]:
     score = Score(title, column_of(search.scoring), _THRESHOLDS.get(name))
     if name != "jaccard":
         return [score]
-    # Kernels compete by their neighbours, which have a scale of their own for each k.
-    return [_STABILITY, score] if _n_numbers(search) > 1 else [_CONSISTENCY, _STABILITY, score]
+    competing = len(np.unique(search.results_["group"])) > 1
+    known = not np.isnan(search.results_[_CONSISTENCY.column]).all()
+    return [_STABILITY, score] + [_CONSISTENCY] * (competing and known)
 
 
 def _n_numbers(search: Any) -> int:
@@ -220,7 +228,7 @@ def _draw_lines(ax: Axes, search: Any, score: Score) -> None:
 def _draw_rows(ax: Axes, search: Any, score: Score) -> None:
     """Candidates of one number of clusters below each other, the best on top."""
     results, best = search.results_, search.best_index_
-    first = np.argsort(-results[_scores(search)[0].column], kind="stable")[:_MOST_ROWS]
+    first = np.argsort(-results[_scores(search)[-1].column], kind="stable")[:_MOST_ROWS]
     names = {one: line.name for line in lines_of(search) for one in line.candidates}
     values, places = results[score.column][first], np.arange(len(first))
     look = {**_LOOKS[0], "linestyle": "none"}
@@ -269,18 +277,10 @@ def _mark(line: Any, ax: Axes, score: Score) -> None:
 
 
 def _number(ax: Axes, values: Array) -> None:
-    """Name each of a few whole numbers on the horizontal axis."""
-    if len(values) <= _MOST_TICKS:
+    """Name whole numbers on the horizontal axis, all if there is room."""
+    grid = ax.get_gridspec()
+    columns = grid.ncols if grid else 1
+    if len(values) <= _MOST_TICKS // max(1, columns - 1):
         ax.set_xticks(values)
     else:
-        ax.xaxis.set_major_locator(MaxNLocator(_MOST_TICKS, integer=True))
-
-
-def _beside(ax: Axes, height: float, text: str) -> None:
-    """A remark at the right of the axes."""
-    place: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-    ax.annotate(text, (1.0, height), xytext=(4, 0), va="center", color=_DARK, **place)
-
-
-def _after_comma(name: str) -> str:
-    return f", {name}" if name else ""
+        ax.xaxis.set_major_locator(MaxNLocator(2 * _MOST_TICKS // columns, integer=True))

@@ -7,23 +7,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
+from kernelmeans._arrays import to_numpy
 from kernelmeans._text import bounded
 from kernelmeans._typing import IntArray
-from kernelmeans.metrics import stability
+from kernelmeans.metrics import neighbor_consistency, stability
 from kernelmeans.search.reference import Reference
 from kernelmeans.search.splits import Samples, Split
 
 #: Parameters that are a number of clusters, the first one that there is: those of mixtures are
 #: called components.
 CLUSTERS = ("n_clusters", "n_components")
-
-
-def configured(estimator: Any, params: Mapping[str, Any]) -> Any:
-    """A clone with other parameters, which may be estimators."""
-    return clone(estimator).set_params(**clone(dict(params), safe=False))
 
 
 def seeded(estimator: Any, seed: int, only_unset: bool = False) -> Any:
@@ -58,10 +53,34 @@ def clusters_parameter(estimator: Any) -> str | None:
     return found or (nested[-1] if nested else None)
 
 
-def n_clusters_of(estimator: Any) -> int | None:
-    """The number of clusters that an estimator is asked for, if it is a parameter."""
-    name = clusters_parameter(estimator)
-    return None if name is None else estimator.get_params()[name]
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An estimator with parameters of a grid.
+
+    Attributes
+    ----------
+    params : dict
+        The parameters.
+    estimator : estimator
+        A clone that has them.
+    n_clusters : int or None
+        The number of clusters that it is asked for, if that is a parameter.
+    others : dict
+        The parameters but the number of clusters.
+    """
+
+    params: Mapping[str, Any]
+    estimator: Any
+    n_clusters: int | None
+    others: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, estimator: Any, params: Mapping[str, Any]) -> "Candidate":
+        """Set parameters, which may be estimators."""
+        made = clone(estimator).set_params(**clone(dict(params), safe=False))
+        name = clusters_parameter(made)
+        n_clusters = None if name is None else made.get_params()[name]
+        return cls(params, made, n_clusters, {k: v for k, v in params.items() if k != name})
 
 
 @dataclass(eq=False)
@@ -122,28 +141,34 @@ def _on_all(estimator: Any, samples: Samples, seed: int) -> Outcome:
     start = time.perf_counter()
     model = seeded(estimator, seed, only_unset=True).fit(samples.X)
     seconds = time.perf_counter() - start
-    labels = labels_of(model, samples.X)
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    inertia = float(getattr(last, "inertia_", np.nan))
+    labels = np.asarray(to_numpy(labels_of(model, samples.X)))
+    inertia = float(getattr(_last(model), "inertia_", np.nan))
     return Outcome([labels], seconds, inertia, _consistency(model, samples, labels))
 
 
-def labels_of(model: Any, X: Any) -> IntArray:
-    """Labels of the rows of a fit."""
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    found = getattr(last, "labels_", None)
-    return np.asarray(model.predict(X) if found is None else found)
+def labels_of(model: Any, X: Any) -> Any:
+    """Labels of the rows of a fit, as the model has them."""
+    found = getattr(_last(model), "labels_", None)
+    return model.predict(X) if found is None else found
+
+
+def _last(model: Any) -> Any:
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
 def _consistency(model: Any, samples: Samples, labels: IntArray) -> float:
-    """Near-neighbour consistency among the rows that reach the clustering, if they are numbers."""
+    """Consistency of near neighbours, corrected for the sizes of clusters.
+
+    The neighbours are those of the rows that reach the clustering; NaN if these are no numbers.
+    """
     X = samples.X
     if samples.pairwise:
         return np.nan
-    if isinstance(model, Pipeline):
+    if isinstance(model, Pipeline) and len(model) > 1:
         X = model[:-1].transform(X)
-    count = min(25, samples.n_rows - 1)
-    near = NearestNeighbors(n_neighbors=count).fit(X).kneighbors(return_distance=False)
-    consistent = (labels[near] == labels[:, None]).mean()
+    try:
+        consistent = neighbor_consistency(X, labels)
+    except (TypeError, ValueError):
+        return np.nan
     by_chance = np.square(np.unique(labels, return_counts=True)[1] / len(labels)).sum()
     return float((consistent - by_chance) / (1 - by_chance)) if by_chance < 1 else np.nan

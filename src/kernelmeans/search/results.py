@@ -9,10 +9,12 @@ from scipy.stats import rankdata
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.metrics import jaccard_stability, prediction_strength, stability
-from kernelmeans.search.candidates import Outcome
+from kernelmeans.search.candidates import Candidate, Outcome
 from kernelmeans.search.rules import validity
 from kernelmeans.search.splits import UNPLACED, Split
 
+#: Most candidates that a message lists.
+NAMED = 5
 #: Any score of two labellings, as the parameter ``scoring``.
 Scoring = str | Callable[[IntArray, IntArray], float]
 
@@ -62,10 +64,8 @@ class Record:
 
     Parameters
     ----------
-    params : sequence of mapping
+    candidates : sequence of Candidate
         The candidates.
-    n_clusters : sequence of int or None
-        The number of clusters that each of them is asked for.
     splits : sequence of Split
         The splits.
     scoring : str or callable
@@ -81,13 +81,11 @@ class Record:
 
     def __init__(
         self,
-        params: Sequence[Mapping[str, Any]],
-        n_clusters: Sequence[int | None],
+        candidates: Sequence[Candidate],
         splits: Sequence[Split],
         scoring: Scoring,
     ) -> None:
-        self.params = params
-        self.n_clusters = n_clusters
+        self.candidates = candidates
         self.splits = splits
         self.scoring = scoring
         self.n_fits = 0
@@ -100,38 +98,46 @@ class Record:
     @property
     def n_splits(self) -> int:
         """Splits that are complete."""
-        return len(self._scores) // len(self.n_clusters)
+        return len(self._scores) // len(self.candidates)
 
     def add(self, outcome: Outcome) -> None:
         """Take the next outcome."""
-        n_candidates = len(self.n_clusters)
-        candidate = (len(self._whole) + len(self._scores)) % n_candidates
-        if outcome.error is not None:
-            self.errors.setdefault(candidate, outcome.error)
-        if len(self._whole) < n_candidates:
+        candidate = (len(self._whole) + len(self._scores)) % len(self.candidates)
+        error, wanted = outcome.error, name_of(self.scoring)
+        if len(self._whole) < len(self.candidates):
             self.n_fits += 1
             self._whole.append(outcome)
-            return
-        self.n_fits += 2
-        split = self.splits[self.n_splits]
-        whole = self._whole[candidate].labels
-        failed = not outcome.labels or not whole
-        self._scores.append({} if failed else split_scores(split, outcome.labels, self.scoring))
-        self._jaccard.append(None if failed else jaccard_stability(whole[0], outcome.labels))
-        self._seconds.append(outcome.fit_time / 2)
+            if wanted == "neighbor_consistency" and np.isnan(outcome.neighbor_consistency):
+                error = error or "the neighbours of a row are not known: X is no table of numbers"
+        else:
+            self.n_fits += 2
+            scores, jaccard = {}, None
+            whole = self._whole[candidate].labels
+            if whole and outcome.labels:
+                scores = split_scores(self.splits[self.n_splits], outcome.labels, self.scoring)
+                jaccard = jaccard_stability(whole[0], outcome.labels)
+                if np.isnan(scores.get(wanted, 0)):
+                    error = "the score is NaN"
+            self._scores.append(scores)
+            self._jaccard.append(jaccard)
+            self._seconds.append(outcome.fit_time / 2)
+        if error is not None:
+            self.errors.setdefault(candidate, error)
 
     @property
     def all_failed(self) -> bool:
         """Whether all rows have been tried, and there is no candidate left."""
-        return len(self.errors) == len(self.n_clusters)
+        return len(self.errors) == len(self.candidates)
 
     def failures(self) -> str:
         """The candidates that failed, and why."""
-        return "; ".join(f"{self.params[row]}: {error}" for row, error in self.errors.items())
+        named = [f"{self.candidates[row].params}: {why}" for row, why in self.errors.items()]
+        more = f"; and {len(named) - NAMED} more" * (len(named) > NAMED)
+        return "; ".join(named[:NAMED]) + more
 
     def progress(self) -> str:
         """How far it got."""
-        n_fits = len(self.params) * (1 + 2 * len(self.splits))
+        n_fits = len(self.candidates) * (1 + 2 * len(self.splits))
         return f"{self.n_fits} of {n_fits} fits are done, {self.n_splits} splits are complete"
 
     def labels(self) -> Array:
@@ -143,8 +149,9 @@ class Record:
 
     def columns(self) -> dict[str, Any]:
         """The columns, each with an entry for each candidate, from the splits that are complete."""
-        params, n_candidates, n_splits = self.params, len(self.params), self.n_splits
-        found: dict[str, Any] = {"params": [dict(one) for one in params]}
+        n_candidates, n_splits = len(self.candidates), self.n_splits
+        params = [dict(one.params) for one in self.candidates]
+        found: dict[str, Any] = {"params": params}
         for name in sorted({name for one in params for name in one}):
             values = np.ma.MaskedArray(np.empty(n_candidates, dtype=object), mask=True)
             for row, one in enumerate(params):
@@ -153,10 +160,12 @@ class Record:
             found[f"param_{name}"] = values
         found["n_clusters"] = np.array(
             [
-                len(np.unique(one.labels[0])) if asked is None and one.labels else asked or 0
-                for asked, one in zip(self.n_clusters, self._whole, strict=True)
+                one.n_clusters or len(np.unique(whole.labels))
+                for one, whole in zip(self.candidates, self._whole, strict=True)
             ]
         )
+        kinds = [repr(sorted(one.others.items())) for one in self.candidates]
+        found["group"] = np.array([kinds.index(kind) for kind in kinds])
         names = ["stability", "prediction_strength", *["score"] * callable(self.scoring)]
         done = n_splits * n_candidates
         for name in names:
@@ -197,7 +206,7 @@ def _mean(jaccard: Sequence[Array | None]) -> Array:
 
 
 def verdict(
-    results: Mapping[str, Any], best: int | None, scoring: Scoring, record: Record, whose: str
+    results: Mapping[str, Any], best: int | None, others: Mapping[str, Any], halved: str
 ) -> str:
     """The answer of a search in words.
 
@@ -207,37 +216,30 @@ def verdict(
         The columns.
     best : int or None
         The choice.
-    scoring : str or callable
-        The parameter of the search.
-    record : Record
-        What was done.
-    whose : str
-        The rows that were used, in words.
+    others : mapping
+        Its parameters but the number of clusters.
+    halved : str
+        Splits and rows, in words.
 
     Returns
     -------
     str
         One sentence, without a full stop.
     """
-    planned, done = len(record.splits), record.n_splits
-    splits = f"{done if done == planned else f'{done} of {planned}'} splits of {whose}"
     if best is None:
-        shown = results["valid"].any() and not np.isnan(results["mean_reference"]).all()
-        why = "data without clusters is as stable" if shown else "of no candidate are all found"
-        return f"no clusters that would be found again in {splits}: {why}"
-    others = ", ".join(
-        f"{name}={value!r}"
-        for name, value in results["params"][best].items()
-        if name.split("__")[-1] != "n_clusters"
-    )
-    chosen = counted(int(results["n_clusters"][best]), "cluster") + f" with {others}" * bool(others)
+        alike = not np.isnan(results["mean_reference"]).all()
+        why = "data without clusters is as stable" if alike else "no candidate finds all its own"
+        return f"no clusters that would be found again in {halved}: {why}"
+    settings = ", ".join(f"{name}={value!r}" for name, value in others.items())
+    chosen = counted(int(results["n_clusters"][best]), "cluster")
+    chosen += f" with {settings}" * bool(settings)
     found = "found again" if results["valid"][best] else "the best score, but not all found again,"
     reference = results["mean_reference"][best]
     compared = "not compared with data without clusters"
     if not np.isnan(reference):
         compared = f"data without clusters has a stability of {reference:.2f}"
     return (
-        f"{chosen}: {found} in {splits}, with stability {results['mean_stability'][best]:.2f}, "
+        f"{chosen}: {found} in {halved}, with stability {results['mean_stability'][best]:.2f}, "
         f"prediction strength {results['mean_prediction_strength'][best]:.2f} and Jaccard overlap "
         f"{results['min_jaccard'][best]:.2f} of the least stable cluster; {compared}"
     )

@@ -51,7 +51,7 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
     Parameters
     ----------
     results : dict
-        The columns ``params``, ``n_clusters``, and what ``scoring`` needs.
+        The columns ``n_clusters``, ``group`` and what ``scoring`` needs.
     scoring : str
         As in `ClusterSearch`: thresholds for ``"jaccard"`` and ``"prediction_strength"``, else a
         column ``mean_<scoring>`` or ``<scoring>`` of which the largest value is best.
@@ -70,10 +70,9 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
     if np.ptp(n_clusters) == 0:
         # A kernel is chosen, not a number of clusters.
         return [[row] for row in np.flatnonzero(~np.isnan(results["mean_stability"])).tolist()]
-    kernels: dict[str, list[int]] = {}
+    kernels: dict[int, list[int]] = {}
     for row in np.argsort(-n_clusters, kind="stable").tolist():
-        others = {k: v for k, v in results["params"][row].items() if not is_number_of_clusters(k)}
-        kernels.setdefault(repr(sorted(others.items())), []).append(row)
+        kernels.setdefault(results["group"][row], []).append(row)
     valid = validity(results, scoring)
     return [_not_worse(results, [row for row in rows if valid[row]]) for rows in kernels.values()]
 
@@ -83,11 +82,6 @@ def _not_worse(results: Mapping[str, Any], rows: list[int]) -> list[int]:
     stability = results["mean_stability"]
     least = KEPT_STABILITY * max((stability[row] for row in rows), default=0.0)
     return [row for row in rows if stability[row] >= least]
-
-
-def is_number_of_clusters(parameter: str) -> bool:
-    """Whether a parameter, nested or not, is the number of clusters."""
-    return parameter.split("__")[-1] in ("n_clusters", "n_components")
 
 
 def best_of(results: Mapping[str, Any], rows: Sequence[int]) -> int | None:

@@ -37,6 +37,8 @@ class Runner:
         self, name: str, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
     ) -> Iterator[Any]:
         """Results in the order of the arguments, until a callback stops them."""
+        if self.stopped:
+            return
         several = self._subtask(self._context, name, len(arguments))
         parallel = Parallel(n_jobs=self._search.n_jobs, return_as="generator")
         jobs = (delayed(function)(*given) for given in arguments)

@@ -1,6 +1,6 @@
 """A search for the number of clusters, the kernel and other parameters, without labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from math import ceil
 from numbers import Integral
@@ -22,11 +22,10 @@ from kernelmeans._sklearn import (
 from kernelmeans._typing import Array, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.search.candidates import (
+    Candidate,
     clusters_parameter,
-    configured,
     evaluate,
     labels_of,
-    n_clusters_of,
     seeded,
     stability_without_clusters,
 )
@@ -34,7 +33,7 @@ from kernelmeans.search.reference import KINDS, Reference
 from kernelmeans.search.results import Record, Scoring, column_of, name_of, verdict
 from kernelmeans.search.rules import best_of, exceeds, queues
 from kernelmeans.search.runner import Runner
-from kernelmeans.search.splits import Samples, Split, count_rows
+from kernelmeans.search.splits import Samples, Split, count_rows, is_stacked
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,8 +75,8 @@ default="jaccard"
         again: its mean Jaccard overlap is at least 0.75. ``"prediction_strength"`` takes the
         largest number with a prediction strength of at least 0.8. The others take the highest
         score. A callable has the arguments ``(labels_a, labels_b)``, the labels of the same rows by
-        two models, and returns a number of which more is better. Of candidates with the same number
-        of clusters the most stable is taken, then the one with the most consistent neighbours.
+        two models, and returns a number of which more is better. Each kernel has its own number of
+        clusters by these rules, and among kernels that with the most consistent neighbours wins.
     random_state : int, RandomState instance or None, default=None
         Seed of the splits and of the fits. The seed of a fit depends on the split alone, whatever
         ``random_state`` the estimator has; a fit to all rows keeps that of the estimator.
@@ -90,12 +89,15 @@ default="jaccard"
     ----------
     results_ : dict
         Columns with an entry for each candidate, in the order of ParameterGrid:
-        ``params``, ``param_NAME``, ``n_clusters``; ``split0_SCORE`` and so on, ``mean_SCORE``,
-        ``std_SCORE`` and ``rank_SCORE`` for the scores ``stability``, ``prediction_strength`` and,
-        of a callable, ``score``; ``jaccard``, for each cluster of a fit to all rows its mean
-        Jaccard stability, and ``min_jaccard``; ``neighbor_consistency``, corrected for the sizes of
-        the clusters, and ``rank_neighbor_consistency``; ``inertia``, which must not be compared;
-        ``mean_fit_time`` in seconds for a half. Scores of a candidate that fails are NaN.
+        ``params``, ``param_NAME``, ``n_clusters``; ``group``, equal for candidates that differ in
+        the number of clusters alone; ``split0_SCORE`` and so on, ``mean_SCORE``, ``std_SCORE`` and
+        ``rank_SCORE`` for the scores ``stability``, ``prediction_strength`` and, of a callable,
+        ``score``; ``jaccard``, for each cluster of a fit to all rows its mean Jaccard stability,
+        ``min_jaccard`` and ``rank_jaccard``; ``valid``, whether all clusters are found again;
+        ``neighbor_consistency``, corrected for the sizes of the clusters, and its rank;
+        ``mean_reference``, the stability on data without clusters, where it was needed;
+        ``inertia``, which must not be compared; ``mean_fit_time`` in seconds for a half. Scores of
+        a candidate that fails are NaN.
     best_index_ : int or None
         The chosen candidate. None if no clusters would be found again.
     best_params_ : dict
@@ -111,8 +113,8 @@ default="jaccard"
         integers. -1 for candidates that failed. No other labels are kept.
     rows_used_ : ndarray of int of shape (n_rows_used,)
         Indices of these rows: all, or 4000 drawn at random if there are more.
-    n_rows_used_ : int
-        Their number.
+    n_rows_, n_rows_used_ : int
+        Number of all rows, and of these.
     n_splits_ : int
         Splits that are complete: ``n_splits`` unless the search was stopped.
     verdict_ : str
@@ -174,11 +176,8 @@ default="jaccard"
 
     best_estimator_: Any
     best_index_: int | None
-    best_params_: dict[str, Any]
-    best_score_: float
     labels_: Any
     results_: dict[str, Any]
-    verdict_: str
 
     def __init__(
         self,
@@ -224,21 +223,19 @@ default="jaccard"
         KeyboardInterrupt
             If it is interrupted, after storing what it has.
         """
-        params = list(ParameterGrid(self.param_grid))
-        estimators = [configured(_checked(self.estimator), one) for one in params]
-        asked = [n_clusters_of(one) for one in estimators]
-        samples = Samples.of(X, estimators)
-        n_rows = samples.n_rows
+        estimator = _checked(self.estimator)
+        candidates = [Candidate.of(estimator, one) for one in ParameterGrid(self.param_grid)]
+        whole = Samples.of(X, [one.estimator for one in candidates])
         rng = check_random_state(self.random_state)
         seed, *seeds = rng.randint(SEEDS, size=self.n_splits + 1).tolist()
-        used = np.arange(n_rows)
-        if n_rows > MOST_ROWS:
-            used = np.sort(np.random.default_rng(seed).permutation(n_rows)[:MOST_ROWS])
-            samples = samples.subset(used)
-        _check_halves(len(used), asked)
+        used = whole.sample(MOST_ROWS, seed)
+        _check_halves(len(used), candidates)
+        samples = whole.subset(used)
         splits = [Split.of(len(used), one) for one in seeds]
-        record, runner = Record(params, asked, splits, self.scoring), Runner(self, X)
-        tasks = [(one, samples, seed, split) for split in (None, *splits) for one in estimators]
+        record, runner = Record(candidates, splits, self.scoring), Runner(self, X)
+        tasks = [
+            (one.estimator, samples, seed, split) for split in (None, *splits) for one in candidates
+        ]
         try:
             for outcome in runner.run("splits", evaluate, tasks):
                 record.add(outcome)
@@ -246,16 +243,15 @@ default="jaccard"
                     raise ValueError(f"All candidates failed: {record.failures()}.")
             if not record.n_splits:
                 raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
-            self._store(X, record, used)
-            self._choose(estimators, samples, record, runner, n_rows)
+            self._store(X, record, used, whole.n_rows)
+            self._compare(candidates, samples, seed, runner)
         except KeyboardInterrupt:
-            if record.n_splits:
-                self._store(X, record, used)
-                self._choose(estimators, samples, record, None, n_rows)
+            if 0 < record.n_splits < self.n_splits:
+                self._store(X, record, used, whole.n_rows)
             raise KeyboardInterrupt(record.progress()) from None
         if record.errors:
             warn_user(f"Candidates that failed have no score: {record.failures()}.")
-        self._refit(X, seed, n_rows)
+        self._refit(X, seed)
         runner.end()
         return self
 
@@ -279,6 +275,8 @@ default="jaccard"
         """
         check_is_fitted(self)
         if self.best_estimator_ is None:
+            if not is_stacked(self.estimator):
+                validate_data(self, X, reset=False, skip_check_array=True)
             return np.zeros(count_rows(X, self.estimator), dtype=np.int32)
         labels: IntArray = self.best_estimator_.predict(X)
         return labels
@@ -302,63 +300,80 @@ default="jaccard"
 
         return plot_search(self)
 
-    def _store(self, X: Any, record: Record, used: IntArray) -> None:
+    @property
+    def best_params_(self) -> dict[str, Any]:
+        """Parameters of the choice."""
+        if self.best_index_ is None:
+            return {clusters_parameter(self.estimator) or "n_clusters": 1}
+        params: dict[str, Any] = self.results_["params"][self.best_index_]
+        return params
+
+    @property
+    def best_score_(self) -> float:
+        """Score of the choice; NaN if there is none."""
+        column = self.results_[column_of(self.scoring)]
+        return np.nan if self.best_index_ is None else float(column[self.best_index_])
+
+    @property
+    def verdict_(self) -> str:
+        """The answer in words."""
+        some = f"{self.n_splits_} of " * (self.n_splits_ < self.n_splits)
+        few = f"{self.n_rows_used_} of " * (self.n_rows_used_ < self.n_rows_)
+        halved = f"{some}{self.n_splits} splits of {few}{self.n_rows_} rows"
+        others: Mapping[str, Any] = {}
+        if self.best_index_ is not None:
+            others = Candidate.of(self.estimator, self.best_params_).others
+        return verdict(self.results_, self.best_index_, others, halved)
+
+    def _store(self, X: Any, record: Record, used: IntArray, n_rows: int) -> None:
         """Set what is known from the splits that are complete; forget an earlier fit."""
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         validate_data(self, X, skip_check_array=True)
         self.results_ = record.columns()
         self.labels_by_candidate_ = record.labels()
-        self.rows_used_, self.n_rows_used_ = used, len(used)
+        self.rows_used_, self.n_rows_used_, self.n_rows_ = used, len(used), n_rows
         self.n_splits_ = record.n_splits
+        self.best_index_ = self._choice()
 
-    def _choose(
-        self,
-        estimators: Sequence[Any],
-        samples: Samples,
-        record: Record,
-        runner: Runner | None,
-        n_rows: int,
-    ) -> None:
-        """Take the best kernel at the first number that data without clusters is less stable at."""
+    def _choice(self, is_more: Callable[[int], bool] = lambda row: True) -> int | None:
+        """The best of all kernels, each with its best number of clusters."""
         results = self.results_
-        reference = None
-        if runner and self.scoring in REFERRED and np.ptp(results["n_clusters"]):
-            reference = samples.reference()
+        firsts = [
+            next((row for row in rows if results["n_clusters"][row] > 1 and is_more(row)), None)
+            for rows in queues(results, name_of(self.scoring))
+        ]
+        return best_of(results, [row for row in firsts if row is not None])
+
+    def _compare(
+        self, candidates: Sequence[Candidate], samples: Samples, seed: int, runner: Runner
+    ) -> None:
+        """Choose again among candidates that are more stable than on data without clusters."""
+        results = self.results_
+        chosen_by_user = not np.ptp(results["n_clusters"])
+        reference = None if chosen_by_user else samples.reference()
+        if reference is None or self.scoring not in REFERRED:
+            return
         n_draws = max(FEWEST_DRAWS, ceil(self.n_splits / len(KINDS)))
-        seeds = np.random.default_rng(record.splits[0].seed).integers(SEEDS, size=n_draws)
-        draws = [Split.of(samples.n_rows, int(one)) for one in seeds]
+        seeds = np.random.default_rng(seed).integers(SEEDS, size=n_draws).tolist()
+        draws = [Split.of(samples.n_rows, one) for one in seeds]
 
         def is_more(row: int) -> bool:
-            if reference is None or runner is None or runner.stopped:
-                return True
-            found = _stabilities(estimators[row], reference, draws, runner)
+            found = _stabilities(candidates[row].estimator, reference, draws, runner)
             if not len(found):
                 return True
             results["mean_reference"][row] = found.mean(axis=1).max()
             return exceeds(results["mean_stability"][row], found)
 
-        firsts = [
-            next((row for row in rows if results["n_clusters"][row] > 1 and is_more(row)), None)
-            for rows in queues(results, name_of(self.scoring))
-        ]
-        best = best_of(results, [row for row in firsts if row is not None])
-        self.best_index_, self.best_score_ = best, np.nan
-        self.best_params_ = {clusters_parameter(self.estimator) or "n_clusters": 1}
-        if best is not None:
-            self.best_params_ = results["params"][best]
-            self.best_score_ = float(results[column_of(self.scoring)][best])
-        few = self.n_rows_used_ < n_rows
-        whose = f"{self.n_rows_used_} of {n_rows} rows" if few else f"{n_rows} rows"
-        self.verdict_ = verdict(results, best, self.scoring, record, whose)
+        self.best_index_ = self._choice(is_more)
 
-    def _refit(self, X: Any, seed: int, n_rows: int) -> None:
+    def _refit(self, X: Any, seed: int) -> None:
         """Fit the choice to all rows."""
         if self.best_index_ is None:
-            self.best_estimator_, self.labels_ = None, np.zeros(n_rows, dtype=np.int32)
+            self.best_estimator_, self.labels_ = None, np.zeros(self.n_rows_, dtype=np.int32)
             return
-        chosen = configured(self.estimator, self.best_params_)
-        self.best_estimator_ = seeded(chosen, seed, only_unset=True).fit(X)
+        chosen = Candidate.of(self.estimator, self.best_params_)
+        self.best_estimator_ = seeded(chosen.estimator, seed, only_unset=True).fit(X)
         self.labels_ = labels_of(self.best_estimator_, X)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -401,9 +416,9 @@ def _stabilities(
     return kept
 
 
-def _check_halves(n_rows: int, asked: Sequence[int | None]) -> None:
+def _check_halves(n_rows: int, candidates: Sequence[Candidate]) -> None:
     """Refuse fewer rows in a half than clusters."""
-    most = max((k for k in asked if k is not None), default=1)
+    most = max(one.n_clusters or 1 for one in candidates)
     if n_rows // 2 < most:
         raise ValueError(
             f"n_samples={n_rows} is too few: half of the rows have to hold the largest number of "

@@ -9,9 +9,10 @@ import scipy.sparse
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import _num_samples
 
+from kernelmeans._arrays import to_numpy
 from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._typing import BoolArray, IntArray
-from kernelmeans.rows import as_rows
+from kernelmeans.rows import Rows, as_rows
 from kernelmeans.search.reference import Reference
 
 #: Label of a row that nothing places: it has no edge to the rows of the fit.
@@ -126,8 +127,16 @@ class Samples:
         """X to predict all rows with a model of some."""
         return self.X[..., rows] if self.pairwise else self.X
 
+    def sample(self, most: int, seed: int) -> IntArray:
+        """All rows, or so many of them at random; in ascending order."""
+        if self.n_rows <= most:
+            return np.arange(self.n_rows)
+        return np.sort(np.random.default_rng(seed).permutation(self.n_rows)[:most])
+
     def subset(self, rows: IntArray) -> "Samples":
-        """Some rows alone."""
+        """Some rows alone, in memory."""
+        if len(rows) == self.n_rows and not isinstance(self.X, Rows):
+            return self
         return Samples(self.among(rows), self.pairwise, self.stacked)
 
     def placed(self, X: Any) -> BoolArray:
@@ -154,7 +163,7 @@ class Samples:
         if self.pairwise and not self.stacked:
             placed = self.placed(X)
             X = X if placed.all() else X[placed]
-        found = np.asarray(model.predict(X))
+        found = np.asarray(to_numpy(model.predict(X)))
         if found.shape != (int(placed.sum()),):
             raise ValueError(
                 f"{model}: predict gave an array of shape {found.shape} for {placed.sum()} rows; "

@@ -1,0 +1,224 @@
+"""What can be searched over: rows of every kind, and matrices between rows, with any estimator."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import AgglomerativeClustering, KMeans, MiniBatchKMeans
+from sklearn.datasets import make_blobs
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import adjusted_rand_score, pairwise_kernels
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
+from kernelmeans.rows import open_rows
+
+X, Y = make_blobs(120, centers=[[0, 0], [7, 0], [0, 7]], random_state=0)
+GRID = {"n_clusters": [2, 3, 4]}
+
+
+def searched(estimator, X, grid=GRID, **parameters):
+    # This scoring needs no data without clusters, which takes time.
+    parameters = {"n_splits": 2, "random_state": 0, "scoring": "prediction_strength"} | parameters
+    return ClusterSearch(estimator, grid, **parameters).fit(X)
+
+
+def found(search, X=None):
+    """Whether the search has found the blobs, and predicts what it has found."""
+    assert not np.isnan(search.results_["mean_stability"]).any()
+    if X is not None:
+        np.testing.assert_array_equal(search.predict(X), search.labels_)
+    return adjusted_rand_score(Y, search.labels_) == 1
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (KMeans(n_init=3), "n_clusters"),
+        (MiniBatchKMeans(n_init=3), "n_clusters"),
+        (PowerKMeans(), "n_clusters"),
+        (GaussianMixture(), "n_components"),
+        (make_pipeline(StandardScaler(), PCA(2), KMeans(n_init=3)), "kmeans__n_clusters"),
+        (make_pipeline(PCA(2), GaussianMixture()), "gaussianmixture__n_components"),
+    ],
+    ids=str,
+)
+def test_estimators_of_scikit_learn_and_pipelines(estimator, name):
+    search = searched(estimator, X, {name: [2, 3, 4]})
+    assert search.best_params_ == {name: 3}
+    assert search.results_["n_clusters"].tolist() == [2, 3, 4]
+    assert found(search, X)
+
+
+def test_one_cluster_is_a_parameter_of_the_last_step():
+    noise = np.random.default_rng(0).standard_normal((100, 2))
+    search = searched(
+        make_pipeline(PCA(2), KMeans(n_init=1)), noise, {"kmeans__n_clusters": [3, 4]}
+    )
+    assert search.best_params_ == {"kmeans__n_clusters": 1}
+
+
+def test_a_number_of_clusters_that_is_no_parameter_is_counted():
+    class Halves(ClusterMixin, BaseEstimator):
+        def __init__(self, shift=0):
+            self.shift = shift
+
+        def fit(self, X, y=None):
+            return self
+
+        def predict(self, X):
+            return (X[:, 0] > self.shift).astype(int)
+
+    search = searched(Halves(), X, {"shift": [3.5, 100]})
+    assert search.results_["n_clusters"].tolist() == [2, 1]
+
+
+def test_a_grid_over_steps_of_a_pipeline():
+    grid = [
+        {"kmeans__n_clusters": [2, 3]},
+        {"kmeans": [GaussianMixture()], "kmeans__n_components": [4]},
+    ]
+    search = searched(make_pipeline(StandardScaler(), KMeans(n_init=3)), X, grid)
+    assert search.results_["n_clusters"].tolist() == [2, 3, 4]
+    assert search.best_index_ == 1
+    assert search.results_["param_kmeans__n_components"].mask.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("kind", ["csr", "coo", "csr_array"])
+def test_sparse_rows(kind):
+    make = {"csr": scipy.sparse.csr_matrix, "coo": scipy.sparse.coo_matrix}
+    rows = make.get(kind, scipy.sparse.csr_array)(X)
+    assert found(searched(KernelPowerKMeans(kernel="rbf"), rows), rows)
+
+
+def test_sparse_rows_give_what_dense_ones_do_but_are_not_compared_with_data_without_clusters():
+    model = KernelPowerKMeans(kernel="rbf")
+    both = X, scipy.sparse.csr_array(X)
+    dense, sparse = (searched(model, rows, scoring="jaccard") for rows in both)
+    np.testing.assert_allclose(dense.results_["mean_stability"], sparse.results_["mean_stability"])
+    assert not np.isnan(dense.results_["mean_reference"]).all()
+    assert np.isnan(sparse.results_["mean_reference"]).all()
+    assert sparse.verdict_.endswith("not compared with data without clusters")
+
+
+def test_a_kernel_matrix_is_cut_by_rows_and_columns():
+    # The width that the estimator would choose differs from half to half.
+    K = pairwise_kernels(X, metric="rbf", gamma=0.1)
+    search = searched(KernelPowerKMeans(kernel="precomputed"), K)
+    rows = searched(KernelPowerKMeans(kernel="rbf", gamma=0.1), X)
+    for name in ("mean_stability", "mean_prediction_strength", "min_jaccard"):
+        np.testing.assert_allclose(search.results_[name], rows.results_[name], err_msg=name)
+    assert found(search, K)
+    assert search.n_features_in_ == 120
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_a_graph(dense):
+    A = kneighbors_graph(X, 12)
+    A = A.maximum(A.T)
+    A = A.toarray() if dense else A
+    assert found(searched(KernelPowerKMeans(kernel="graph"), A), A)
+
+
+@pytest.mark.filterwarnings("ignore:kernel='graph'. the graph is in 8 pieces")
+def test_rows_of_a_graph_without_an_edge_to_a_half_do_not_count():
+    A = kneighbors_graph(X, 2)
+    A = A.maximum(A.T)
+    grid = {"n_clusters": [2, 3]}
+    search = searched(KernelPowerKMeans(kernel="graph"), A, grid, n_splits=10)
+    assert not np.isnan(search.results_["mean_stability"]).any()
+    # Models of halves refuse such rows.
+    half = np.arange(0, 120, 2)
+    model = KernelPowerKMeans(2, kernel="graph").fit(
+        kneighbors_graph(X[half], 9).maximum(kneighbors_graph(X[half], 9).T)
+    )
+    with pytest.raises(ValueError, match="needs an edge"):
+        model.predict(A[:, half])
+
+
+def test_distances_to_neighbors():
+    D = KNeighborsTransformer(n_neighbors=30).fit_transform(X)
+    assert found(searched(KernelPowerKMeans(metric="precomputed"), D))
+
+
+@pytest.mark.filterwarnings("ignore:kernel='precomputed'. k.x, x. of new rows is unknown")
+@pytest.mark.parametrize("scaling", ["unit-variance", "cosine"])
+def test_a_stack_of_kernel_matrices(scaling):
+    K = np.stack([pairwise_kernels(X, metric="rbf", gamma=gamma) for gamma in (0.05, 0.2)])
+    model = MultiKernelPowerKMeans(kernels="precomputed", kernel_scaling=scaling)
+    search = searched(model, K)
+    assert found(search, K)
+    assert search.n_rows_used_ == 120
+
+
+def test_views_are_columns():
+    views = [("rbf", slice(0, 2)), ("heat", slice(2, 4))]
+    table = np.hstack([X, -X[:, ::-1]])
+    assert found(searched(MultiKernelPowerKMeans(kernels=views), table), table)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames_keep_their_columns(library):
+    frames = pytest.importorskip(library)
+    columns = {"a": X[:, 0], "name": ["x"] * len(X), "b": X[:, 1]}
+    table = frames.DataFrame(columns)
+    search = searched(MultiKernelPowerKMeans(kernels=[("rbf", ["a", "b"])]), table)
+    assert found(search, table)
+    assert search.feature_names_in_.tolist() == ["a", "name", "b"]
+    numbers = table[["a", "b"]]
+    assert found(searched(KernelPowerKMeans(), numbers), numbers)
+
+
+def test_rows_on_disk(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    for rows in (mapped, open_rows(tmp_path / "X.npy")):
+        search = searched(KernelPowerKMeans(), rows)
+        assert found(search, rows)
+    np.testing.assert_array_equal(search.labels_, searched(KernelPowerKMeans(), X).labels_)
+
+
+def test_a_dask_array():
+    dask = pytest.importorskip("dask.array")
+    search = searched(KernelPowerKMeans(), dask.from_array(X, chunks=(50, 2)))
+    assert found(search)
+    np.testing.assert_array_equal(search.labels_, searched(KernelPowerKMeans(), X).labels_)
+
+
+def test_tensors():
+    torch = pytest.importorskip("torch")
+    search = searched(KernelPowerKMeans(), torch.tensor(X))
+    assert found(search)
+    assert search.labels_.tolist() == searched(KernelPowerKMeans(), X).labels_.tolist()
+
+
+def test_lists_and_texts():
+    assert found(searched(KMeans(n_init=3), X.tolist()))
+    words = np.array(["red green blue", "one two three", "cat dog cow"])[Y].tolist()
+    texts = [f"{text} {number}" for number, text in enumerate(words)]
+    search = searched(
+        make_pipeline(TfidfVectorizer(), KMeans(n_init=3)), texts, {"kmeans__n_clusters": [2, 3]}
+    )
+    assert found(search)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid", "message"),
+    [
+        (AgglomerativeClustering(), GRID, "AgglomerativeClustering.* has no method predict"),
+        (KMeans, GRID, r"KMeans is a class; give an estimator, KMeans\(\)"),
+        (KMeans(), {"n_cluster": [2]}, "Invalid parameter 'n_cluster' for estimator KMeans"),
+        (KMeans(), {"n_clusters": [2, 61]}, "n_samples=120 is too few.* at least 122 rows"),
+        (KMeans(), {"n_clusters": 3}, "n_clusters"),
+        (KernelPowerKMeans(), {"kernel": ["rbf", "precomputed"]}, "some candidates take rows"),
+        (KernelPowerKMeans(kernel="precomputed"), GRID, "square matrix .* got shape .120, 2."),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_before_any_fit(estimator, grid, message, monkeypatch):
+    monkeypatch.setattr("kernelmeans.search.search.evaluate", None)
+    with pytest.raises((TypeError, ValueError), match=message):
+        searched(estimator, X, grid)
