@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_parameter_constraints,
 )
-from sklearn.utils.validation import _check_n_features, _check_sample_weight
+from sklearn.utils.validation import _check_n_features, _check_sample_weight, _num_samples
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -34,6 +34,7 @@ __all__ = [
     "_check_sample_weight",
     "_fit_context",
     "_get_column_indices",
+    "_num_samples",
     "_safe_indexing",
     "validate_parameter_constraints",
     "with_callbacks",

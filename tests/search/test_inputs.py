@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import AgglomerativeClustering, KMeans, MiniBatchKMeans
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -171,6 +172,33 @@ def test_data_frames_keep_their_columns(library):
     assert search.feature_names_in_.tolist() == ["a", "name", "b"]
     numbers = table[["a", "b"]]
     assert found(searched(KernelPowerKMeans(), numbers), numbers)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_names_of_columns_reach_each_fit(library):
+    frames = pytest.importorskip(library)
+    table = frames.DataFrame(dict(zip("ab", X.T, strict=True)))
+    steps = make_column_transformer((StandardScaler(), ["a", "b"]))
+    search = searched(
+        make_pipeline(steps, KMeans(n_init=1)),
+        table,
+        {"kmeans__n_clusters": [2, 3]},
+        scoring="jaccard",
+    )
+    assert found(search, table)
+    # Data without clusters have the names too.
+    assert not np.isnan(search.results_["mean_reference"]).all()
+
+
+def test_rows_on_disk_with_names(tmp_path):
+    polars = pytest.importorskip("polars")
+    polars.DataFrame(dict(zip("ab", X.T, strict=True))).write_parquet(tmp_path / "X.parquet")
+    rows = open_rows(tmp_path / "X.parquet")
+    model = MultiKernelPowerKMeans(kernels=[("rbf", ["a", "b"])])
+    search = searched(model, rows, scoring="jaccard")
+    assert found(search, rows)
+    assert not np.isnan(search.results_["mean_reference"]).all()
+    assert not np.isnan(search.results_["neighbor_consistency"]).any()
 
 
 def test_rows_on_disk(tmp_path):

@@ -242,19 +242,21 @@ def test_only_soft_steps_of_collapsing_or_coincident_centroids_are_noisy(threads
     np.testing.assert_array_equal(noise > 0, [False, True, True, False])
 
 
-def test_the_hash_of_labels_sees_each_sample_with_weight_and_no_other():
+@pytest.mark.parametrize("first", [0, 40])
+def test_the_hash_of_labels_sees_each_sample_with_weight_and_no_other(first):
+    place = slice(first, first + 200)
     rng = np.random.default_rng(0)
     labels, weight, power = rng.integers(5, size=(1, 200)), np.tile([1.0, 0.0], 100), [-np.inf]
     known = set()
     for sample in range(0, 200, 2):
         other = labels.copy()
         other[0, sample] = (other[0, sample] + 1) % 5
-        known.add(int(driver._labels_hash(other, power, weight, slice(40, 240))[0]))
-    base = driver._labels_hash(labels, power, weight, slice(40, 240))
+        known.add(int(driver._labels_hash(other, power, weight, place)[0]))
+    base = driver._labels_hash(labels, power, weight, place)
     assert len(known | {int(base[0])}) == 101
     labels[0, 1::2] = 0
-    assert driver._labels_hash(labels, power, weight, slice(40, 240)) == base
-    assert driver._labels_hash(labels, [-1.0], weight, slice(40, 240)) == 0
+    assert driver._labels_hash(labels, power, weight, place) == base
+    assert driver._labels_hash(labels, [-1.0], weight, place) == 0
 
 
 def test_noise_and_hashes_belong_to_the_place_of_a_sample():

@@ -8,8 +8,8 @@ from kernelmeans._text import shortened
 from kernelmeans._typing import IntArray
 from kernelmeans.search.candidates import Candidate
 
-# Most letters of a name.
-_MOST_LETTERS = 28
+# Most letters of a name: three fit beside each other.
+_MOST_LETTERS = 24
 
 
 class Line(NamedTuple):

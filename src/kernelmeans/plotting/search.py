@@ -37,8 +37,6 @@ _LOOKS: list[dict[str, Any]] = [
 ]
 _BARS: dict[str, Any] = {"markersize": 3.5, "linewidth": 1, "elinewidth": 0.7, "capsize": 0}
 _MARK: dict[str, Any] = {"color": _DARK, "linewidth": 0.8, "zorder": 1}
-# Letters of names of which four fit beside each other.
-_SHORT = 22
 # Most candidates of one number of clusters that are drawn, and most numbers on an axis.
 _MOST_ROWS, _MOST_TICKS = 24, 16
 # Below, between and above these a cluster is as the words say (Hennig 2007).
@@ -100,9 +98,7 @@ def plot_search(search: Any) -> Figure:
             scores.suptitle("No clusters that would be found again", fontsize="large")
         handles, names = axes[0].get_legend_handles_labels()
         if handles:
-            columns = 3 if max(map(len, names)) > _SHORT else 4
-            place: Any = {"loc": "outside upper center", "frameon": False}
-            scores.legend(handles, names, ncols=columns, **place)
+            scores.legend(handles, names, loc="outside upper center", ncols=3, frameon=False)
         if chosen and flows:
             draw_flow(others[0].subplots(), search)
         if chosen:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,12 @@ def clusters_parameter(estimator: Any) -> str | None:
 
     Examples
     --------
-        >>> from sklearn.cluster import KMeans
-        >>> from sklearn.decomposition import PCA
-        >>> from sklearn.pipeline import make_pipeline
-        >>> from kernelmeans.search.candidates import clusters_parameter
-        >>> clusters_parameter(make_pipeline(PCA(2), KMeans(3)))
-        'kmeans__n_clusters'
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.decomposition import PCA
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from kernelmeans.search.candidates import clusters_parameter
+    >>> clusters_parameter(make_pipeline(PCA(2), KMeans(3)))
+    'kmeans__n_clusters'
     """
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
@@ -79,7 +80,8 @@ class Candidate:
         """Set parameters, which may be estimators."""
         made = clone(estimator).set_params(**clone(dict(params), safe=False))
         name = clusters_parameter(made)
-        n_clusters = None if name is None else made.get_params()[name]
+        asked = None if name is None else made.get_params()[name]
+        n_clusters = int(asked) if isinstance(asked, Integral) else None
         return cls(params, made, n_clusters, {k: v for k, v in params.items() if k != name})
 
 
@@ -109,21 +111,19 @@ class Outcome:
 def evaluate(estimator: Any, samples: Samples, seed: int, split: Split | None) -> Outcome:
     """Fit a candidate to all rows, or to both halves of a split; nothing is raised."""
     try:
-        return (
-            _on_all(estimator, samples, seed)
-            if split is None
-            else _on_halves(estimator, samples, split)
-        )
+        if split is None:
+            return _on_all(estimator, samples, seed)
+        return _on_halves(estimator, samples, split)
     except Exception as error:
         return Outcome([], error=bounded(f"{type(error).__name__}: {error}"))
 
 
 def stability_without_clusters(
-    estimator: Any, reference: Reference, kind: str, split: Split
+    estimator: Any, samples: Samples, reference: Reference, kind: str, split: Split
 ) -> float:
     """Stability of a candidate on one draw of data without clusters; NaN if a fit fails."""
-    X = reference.draw(kind, np.random.default_rng((split.seed, 1)))
-    outcome = evaluate(estimator, Samples(X), split.seed, split)
+    drawn = samples.like(reference.draw(kind, np.random.default_rng((split.seed, 1))))
+    outcome = evaluate(estimator, Samples(drawn), split.seed, split)
     return np.nan if outcome.error else stability(*outcome.labels)
 
 
@@ -161,9 +161,9 @@ def _consistency(model: Any, samples: Samples, labels: IntArray) -> float:
 
     The neighbours are those of the rows that reach the clustering; NaN if these are no numbers.
     """
-    X = samples.X
     if samples.pairwise:
         return np.nan
+    X = samples.loaded
     if isinstance(model, Pipeline) and len(model) > 1:
         X = model[:-1].transform(X)
     try:

@@ -33,7 +33,7 @@ from kernelmeans.search.reference import KINDS, Reference
 from kernelmeans.search.results import Record, Scoring, column_of, name_of, verdict
 from kernelmeans.search.rules import best_of, exceeds, queues
 from kernelmeans.search.runner import Runner
-from kernelmeans.search.splits import Samples, Split, count_rows, is_stacked
+from kernelmeans.search.splits import Samples, Split, count_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -240,7 +240,9 @@ default="jaccard"
             for outcome in runner.run("splits", evaluate, tasks):
                 record.add(outcome)
                 if record.all_failed:
-                    raise ValueError(f"All candidates failed: {record.failures()}.")
+                    wrong = all(why.startswith("TypeError") for why in record.errors.values())
+                    kind = TypeError if wrong else ValueError
+                    raise kind(f"All candidates failed: {record.failures()}.")
             if not record.n_splits:
                 raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
             self._store(X, record, used, whole.n_rows)
@@ -275,8 +277,11 @@ default="jaccard"
         """
         check_is_fitted(self)
         if self.best_estimator_ is None:
-            if not is_stacked(self.estimator):
-                validate_data(self, X, reset=False, skip_check_array=True)
+            tags = self.__sklearn_tags__().input_tags
+            if tags.two_d_array and hasattr(self, "n_features_in_"):
+                finite: Any = "allow-nan" if tags.allow_nan else True
+                given = {"accept_sparse": "csr", "dtype": None, "ensure_all_finite": finite}
+                validate_data(self, X, reset=False, skip_check_array=hasattr(X, "columns"), **given)
             return np.zeros(count_rows(X, self.estimator), dtype=np.int32)
         labels: IntArray = self.best_estimator_.predict(X)
         return labels
@@ -359,7 +364,7 @@ default="jaccard"
         draws = [Split.of(samples.n_rows, one) for one in seeds]
 
         def is_more(row: int) -> bool:
-            found = _stabilities(candidates[row].estimator, reference, draws, runner)
+            found = _stabilities((candidates[row].estimator, samples, reference), draws, runner)
             if not len(found):
                 return True
             results["mean_reference"][row] = found.mean(axis=1).max()
@@ -401,13 +406,13 @@ def _checked(estimator: Any) -> Any:
 
 
 def _stabilities(
-    estimator: Any, reference: Reference, splits: Sequence[Split], runner: Runner
+    what: tuple[Any, Samples, Reference], splits: Sequence[Split], runner: Runner
 ) -> Array:
     """Stabilities on data without clusters, shape (n_kinds, n_draws).
 
     Kinds on which a fit fails, as with kernels that allow no negative values, are left out.
     """
-    tasks = [(estimator, reference, kind, split) for kind in KINDS for split in splits]
+    tasks = [(*what, kind, split) for kind in KINDS for split in splits]
     found = np.full(len(tasks), np.nan)
     for place, value in enumerate(runner.run("reference", stability_without_clusters, tasks)):
         found[place] = value

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array, get_tags
-from sklearn.utils.validation import _num_samples
 
 from kernelmeans._arrays import to_numpy
-from kernelmeans._sklearn import _safe_indexing
-from kernelmeans._typing import BoolArray, IntArray
+from kernelmeans._sklearn import _num_samples, _safe_indexing
+from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.search.reference import Reference
 
+#: What libraries of tables call the names of columns.
+FRAMES = {"pandas": "columns", "polars": "schema"}
 #: Label of a row that nothing places: it has no edge to the rows of the fit.
 UNPLACED = -1
 
@@ -107,12 +108,26 @@ class Samples:
         """Number of rows."""
         return int(self.X.shape[1] if self.stacked else _num_samples(self.X))
 
+    @property
+    def loaded(self) -> Any:
+        """X, in memory."""
+        return self.X[:] if isinstance(self.X, Rows) else self.X
+
+    def like(self, rows: Array) -> Any:
+        """Rows as a table with the columns of X, if these have names."""
+        X, library = self.X, type(self.X).__module__.split(".")[0]
+        if isinstance(X, Rows):
+            return Rows(rows, X.source, X.names) if X.names else rows
+        if library in FRAMES:
+            return type(X)(rows, **{FRAMES[library]: X.columns})
+        return rows
+
     def reference(self) -> Reference | None:
         """Data without clusters, if X is a table of numbers."""
         if self.pairwise or scipy.sparse.issparse(self.X):
             return None
         try:
-            return Reference(check_array(self.X, dtype=[np.float64, np.float32]))
+            return Reference(check_array(self.loaded, dtype=[np.float64, np.float32]))
         except (TypeError, ValueError):
             return None
 
@@ -121,6 +136,8 @@ class Samples:
         if self.stacked:
             return self.X[:, rows[:, None], rows]
         chosen = _safe_indexing(self.X, rows)
+        if isinstance(self.X, Rows):
+            return self.like(chosen)
         return chosen[:, rows] if self.pairwise else chosen
 
     def towards(self, rows: IntArray) -> Any:

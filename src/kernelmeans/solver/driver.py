@@ -181,7 +181,8 @@ def _labels_hash(labels: IntArray, power: Array, sample_weight: Array, place: sl
 @lru_cache(maxsize=KEPT_HASHES)
 def _hashes(start: int, stop: int) -> IntArray:
     """A number for each place, by the finaliser of SplitMix64."""
-    x = np.arange(start, stop, dtype=np.uint64)
+    # From 1 on: the hash of 0 is 0, and changes of that sample would not be seen.
+    x = np.arange(start + 1, stop + 1, dtype=np.uint64)
     x *= np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x ^= x >> np.uint64(shift)
