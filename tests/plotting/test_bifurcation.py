@@ -68,9 +68,7 @@ def test_the_picture_shows_the_numbers(model, paths):
     np.testing.assert_array_equal(steps.get_xdata(), -paths.powers)
     np.testing.assert_array_equal(steps.get_ydata(), paths.n_distinct)
     assert critical.get_xdata()[0] == -model.critical_power_
-    assert [text.get_text() for text in above.texts] == [
-        f"critical power {model.critical_power_:.3g}"
-    ]
+    assert f"critical power {model.critical_power_:.3g}" in above.get_title()
     assert len(below.lines) == 10 + 1
 
 

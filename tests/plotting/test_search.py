@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.plotting import draw_flow, draw_scores, draw_stability, plot_search
 from kernelmeans.plotting.lines import lines_of
+from kernelmeans.plotting.search import _look
 
 X = make_blobs(120, n_features=3, centers=3, cluster_std=0.8, random_state=2)[0]
 KERNELS = ["rbf", "linear"]
@@ -139,12 +140,10 @@ def test_other_scores(scoring, column, threshold):
     assert (search.results_[column] < high).all()
 
 
-def test_lines_differ_without_colours(search):
-    looks = {
-        (line.get_marker(), line.get_linestyle())
-        for line in (bars.lines[0] for bars in scores(search, 3)[0].containers)
-    }
-    assert len(looks) == len(KERNELS)
+def test_lines_differ_without_colours():
+    looks = [_look(number) for number in range(12)]
+    seen = {(look["marker"], look["linestyle"], look.get("markerfacecolor")) for look in looks}
+    assert len(seen) == len(looks)
 
 
 def test_panels_and_their_width(search):
@@ -168,22 +167,19 @@ def test_of_no_clusters_there_are_only_scores(nothing):
     assert len(stability(nothing, 2)[1].patches) == 8
 
 
-def test_candidates_of_one_number_of_clusters_stand_in_rows():
+def test_candidates_of_one_number_of_clusters_stand_side_by_side():
     search = searched(grid={"n_clusters": [3], "kernel": ["rbf", "linear", "heat"]})
     figure = plot_search(search)
-    stable, jaccard, consistency, *_ = figure.axes
     assert len(figure.axes) == 5
-    values, places = consistency.containers[0].lines[0].get_data()
-    order = np.argsort(-search.results_["neighbor_consistency"], kind="stable")
-    np.testing.assert_array_equal(values, search.results_["neighbor_consistency"][order])
-    np.testing.assert_array_equal(places, [0, 1, 2])
-    names = [label.get_text() for label in stable.get_yticklabels()]
-    assert names == [f"kernel {search.results_['params'][one]['kernel']}" for one in order]
-    for ax, column in ((stable, "mean_stability"), (jaccard, "min_jaccard")):
-        ((value, place),) = marks(ax, "chosen")
-        assert order[int(place)] == search.best_index_
-        assert value == search.results_[column][search.best_index_]
-    with pytest.raises(ValueError, match="two numbers of clusters"):
+    for ax, column in zip(figure.axes, COLUMNS, strict=False):
+        drawn = {bars.get_label(): bars.lines[0].get_xydata()[0] for bars in ax.containers}
+        assert list(drawn) == ["kernel rbf", "kernel linear", "kernel heat"]
+        places, values = np.transpose(list(drawn.values()))
+        np.testing.assert_array_equal(values, search.results_[column])
+        assert np.diff(places).min() > 0.2 * np.ptp(ax.get_xlim())
+        (ring,) = marks(ax, "chosen")
+        assert ring.tolist() == [places[search.best_index_], values[search.best_index_]]
+    with pytest.raises(ValueError, match="differ in n_clusters alone"):
         draw_flow(Figure().subplots(), search)
 
 

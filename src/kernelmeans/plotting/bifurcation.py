@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib import rc_context
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from scipy.sparse.csgraph import connected_components
@@ -15,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.plotting.search import PAGE, WIDTH
 
-_RED = "#D55E00"
 # The warmest power relative to the critical one, the coldest at least, and the number of powers.
 _WARMEST, _COLDEST, _POWERS = 0.1, 4, 40
 # The least critical power, in size, as above 0 there is none.
@@ -86,36 +84,27 @@ def plot_bifurcation(estimator: Any, X: Any) -> Figure:
     >>> len(plot_bifurcation(model, X).get_axes())
     2
     """
-    paths = centroid_paths(estimator, X)
+    paths, critical = centroid_paths(estimator, X), estimator.critical_power_
+    size = -paths.powers
     with rc_context(PAGE):
         figure = Figure(figsize=(WIDTH, 3.8), dpi=150, layout="constrained")
-        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 3])
-        _draw(above, below, paths, estimator.critical_power_)
-    return figure
-
-
-def _draw(above: Axes, below: Axes, paths: Paths, critical: float) -> None:
-    size = -paths.powers
+        above, below = axes = figure.subplots(2, 1, sharex=True, height_ratios=[2, 3])
     above.step(size, paths.n_distinct, where="mid", color="#0072B2", linewidth=1.4)
-    above.set_ylim(0, paths.places.shape[1] + 1)
+    above.set(ylim=(0, estimator.n_clusters + 1), ylabel="distinct centroids")
     above.yaxis.set_major_locator(MaxNLocator(8, integer=True))
-    above.set_ylabel("distinct centroids")
-    above.set_title("How centroids part as the power falls")
     below.plot(size, paths.places, color="0.25", linewidth=0.9)
-    below.set_xscale("log")
+    below.set(xscale="log", xlabel="|power|", ylabel="centroids,\nfirst principal axis", yticks=[])
     below.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     below.xaxis.set_major_formatter("{x:g}")
     below.xaxis.set_minor_formatter(NullFormatter())
-    below.set_xlabel("|power|")
-    below.set_ylabel("centroids,\nfirst principal axis")
-    below.set_yticks([])
-    for ax in (above, below):
+    title = "How centroids part as the power falls"
+    for ax in axes:
         ax.grid(alpha=0.25, linewidth=0.6)
         if -critical > size.min():
-            ax.axvline(-critical, color=_RED, linestyle="--", linewidth=1.1)
-    if -critical > size.min():
-        place: Any = {"xytext": (4, 4), "textcoords": "offset points"}
-        above.annotate(f"critical power {critical:.3g}", (-critical, 0), color=_RED, **place)
+            title = f"How centroids part as the power falls (dashed: critical power {critical:.3g})"
+            ax.axvline(-critical, color="#D55E00", linestyle="--", linewidth=1.1)
+    above.set_title(title)
+    return figure
 
 
 def centroid_paths(estimator: Any, X: Any) -> Paths:
@@ -126,14 +115,10 @@ def centroid_paths(estimator: Any, X: Any) -> Paths:
     """
     check_is_fitted(estimator)
     if not hasattr(estimator, "critical_power_") or hasattr(estimator, "kernel_weights_"):
-        raise ValueError(
-            f"estimator={type(estimator).__name__} should anneal with one kernel; give a "
-            "KernelPowerKMeans or a PowerKMeans."
-        )
+        name = type(estimator).__name__
+        raise ValueError(f"estimator={name} should anneal with one kernel: KernelPowerKMeans.")
     if estimator.memberships_ is None:
-        raise ValueError(
-            "estimator keeps no memberships, because X has too many rows; fit it to a sample."
-        )
+        raise ValueError("estimator has no memberships for so many rows; fit it to a sample.")
     seed = estimator.random_state if isinstance(estimator.random_state, int) else 0
     model = clone(estimator).set_params(eta=1, n_swaps=0, max_iter=_STEPS, n_init="auto")
     start, powers = estimator.memberships_, _powers(estimator)

@@ -54,10 +54,7 @@ def draw_flow(ax: Axes, search: Any, candidate: int | None = None) -> None:
     labels = search.labels_by_candidate_
     drawn = [one for one in line.candidates if (labels[one] >= 0).all()]
     if len(drawn) < 2:
-        raise ValueError(
-            "A flow needs candidates of at least two numbers of clusters that differ in nothing "
-            f"else; there are {len(drawn)}. Search over several n_clusters."
-        )
+        raise ValueError("A flow needs candidates that differ in n_clusters alone; got one.")
     tables = [contingency_matrix(labels[a], labels[b]) for a, b in pairwise(drawn)]
     orders = ordered(tables)
     n_rows = int(tables[0].sum())
@@ -79,8 +76,7 @@ def draw_flow(ax: Axes, search: Any, candidate: int | None = None) -> None:
     ax.set_ylabel(f"{n_rows} rows")
     where = f", {line.name}" if line.name else ""
     ax.set_title(f"Rows from k to k + 1{where} (dark: the cluster stays the same)")
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right", "left"]].set_visible(False)
 
 
 def ordered(tables: Sequence[Array]) -> list[IntArray]:
@@ -165,21 +161,13 @@ def _bands(
 
 def _write_numbers(ax: Axes, column: int, clusters: IntArray, middles: Array) -> None:
     """Write each cluster's number beside its bar, apart where clusters are small."""
-    halo = [withStroke(linewidth=2, foreground="white")]
+    look: Any = {"ha": "right", "va": "center", "fontweight": "bold", "zorder": 4}
+    look["path_effects"] = [withStroke(linewidth=2, foreground="white")]
     order = np.argsort(middles)
     places = _spread(middles[order], _ROOM * float(np.ptp(ax.get_ylim())))
     for cluster, place in zip(clusters[order], places, strict=True):
-        ax.annotate(
-            str(cluster),
-            (column - _COLUMN / 2, place),
-            xytext=(-2, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontweight="bold",
-            path_effects=halo,
-            zorder=4,
-        )
+        at, offset = (column - _COLUMN / 2, place), (-2, 0)
+        ax.annotate(str(cluster), at, xytext=offset, textcoords="offset points", **look)
 
 
 def _spread(places: Array, room: float) -> Array:

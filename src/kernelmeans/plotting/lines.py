@@ -47,10 +47,8 @@ def with_choice(search: Any, candidate: int | None) -> tuple[Line, int]:
     n_candidates = len(search.results_["params"])
     found = search.best_index_ if candidate is None else candidate
     if found is None:
-        raise ValueError(
-            "candidate: no clusters would be found again, so none are chosen; give the index of a "
-            f"candidate, 0 to {n_candidates - 1}."
-        )
+        first = "candidate: no clusters would be found again, so none are chosen; give an index"
+        raise ValueError(f"{first}, 0 to {n_candidates - 1}.")
     if not 0 <= found < n_candidates:
         raise ValueError(f"candidate={found} should be an index from 0 to {n_candidates - 1}.")
     if (search.labels_by_candidate_[found] < 0).any():

@@ -1,7 +1,7 @@
 """The picture of a search for the number of clusters, and its panels."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib import rc_context
@@ -11,54 +11,34 @@ from matplotlib.ticker import MaxNLocator
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._text import counted
-from kernelmeans._typing import Array, IntArray
+from kernelmeans._typing import Array
 from kernelmeans.plotting.flow import draw_flow
 from kernelmeans.plotting.lines import lines_of, with_choice
-from kernelmeans.search.results import column_of, name_of
+from kernelmeans.search.results import column_of
 from kernelmeans.search.rules import FOUND_AGAIN, PREDICTIVE
 
 #: For a page: 16 cm wide, letters of 8 points.
 WIDTH = 6.3
-PAGE: Any = {
-    "font.size": 8,
-    "axes.titlesize": "medium",
-    "legend.fontsize": "medium",
-    "axes.linewidth": 0.6,
-}
+PAGE: Any = {"font.size": 8, "axes.titlesize": "medium", "legend.fontsize": "medium"}
 _RED, _DARK = "#D55E00", "0.3"
 # Lines differ in mark and stroke too, and can be told apart without colours.
-_LOOKS: list[dict[str, Any]] = [
-    {"color": "#0072B2", "marker": "o", "linestyle": "-"},
-    {"color": "0.15", "marker": "s", "linestyle": "--"},
-    {"color": "#009E73", "marker": "^", "linestyle": "-."},
-    {"color": "0.55", "marker": "D", "linestyle": "-"},
-    {"color": "#A8507F", "marker": "v", "linestyle": "--"},
-    {"color": "#8A7300", "marker": "P", "linestyle": ":"},
-]
-_BARS: dict[str, Any] = {"markersize": 3.5, "linewidth": 1, "elinewidth": 0.7, "capsize": 0}
-_MARK: dict[str, Any] = {"color": _DARK, "linewidth": 0.8, "zorder": 1}
-# Most candidates of one number of clusters that are drawn, and most numbers on an axis.
-_MOST_ROWS, _MOST_TICKS = 24, 16
+_COLORS = "#0072B2", "0.15", "#009E73", "0.55", "#A8507F", "#8A7300"
+_MARKS, _STROKES = "os^DvP", ("-", "--", "-.", ":", (0, (6, 1)), (0, (1, 1)))
+_BARS: dict[str, Any] = {"markersize": 3.5, "linewidth": 1, "elinewidth": 0.7}
+_LINE: dict[str, Any] = {"color": _DARK, "linewidth": 0.8, "zorder": 1}
+# Most numbers on an axis.
+_MOST_TICKS = 16
+_TITLES = {
+    "mean_stability": "Stability",
+    "min_jaccard": "Jaccard of the\nleast stable cluster",
+    "neighbor_consistency": "Near neighbours\nin one cluster",
+    "mean_prediction_strength": "Prediction strength",
+    "mean_score": "Score",
+}
+_THRESHOLDS = {"min_jaccard": FOUND_AGAIN, "mean_prediction_strength": PREDICTIVE}
 # Below, between and above these a cluster is as the words say (Hennig 2007).
 _JACCARD_MARKS = (0.6, FOUND_AGAIN, 0.85)
 _JACCARD_WORDS = ("no cluster", "doubtful", "valid", "highly stable")
-
-
-class Score(NamedTuple):
-    """A column of scores, and the threshold that is marked."""
-
-    name: str
-    column: str
-    threshold: float | None = None
-
-
-_STABILITY = Score("Stability", "mean_stability")
-_CONSISTENCY = Score("Near neighbours\nin one cluster", "neighbor_consistency")
-_NAMES = {
-    "jaccard": "Jaccard of the\nleast stable cluster",
-    "neighbor_consistency": _CONSISTENCY.name,
-}
-_THRESHOLDS = {"jaccard": FOUND_AGAIN, "prediction_strength": PREDICTIVE}
 
 
 def plot_search(search: Any) -> Figure:
@@ -85,25 +65,23 @@ def plot_search(search: Any) -> Figure:
         If the search has not been fitted.
     """
     check_is_fitted(search, "results_")
-    chosen, flows = search.best_index_ is not None, _n_numbers(search) > 1
+    chosen, flows = search.best_index_ is not None, len(set(search.results_["n_clusters"])) > 1
     # Room for the scores is the same with any number of lines in the legend.
     heights = [2.4 + 0.06 * len(lines_of(search))] + [2.8] * (chosen and flows) + [2.2] * chosen
     with rc_context(PAGE):
         figure = Figure(figsize=(WIDTH, sum(heights)), dpi=150, layout="constrained")
         panels = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
-        scores, *others = panels.tolist()
-        axes = scores.subplots(1, len(_scores(search)), squeeze=False, sharey=not flows)[0]
+        axes = panels[0].subplots(1, len(_columns(search)), squeeze=False)[0]
         draw_scores(axes, search)
-        if not chosen:
-            scores.suptitle("No clusters that would be found again", fontsize="large")
         handles, names = axes[0].get_legend_handles_labels()
         if handles:
-            scores.legend(handles, names, loc="outside upper center", ncols=3, frameon=False)
-        if chosen and flows:
-            draw_flow(others[0].subplots(), search)
-        if chosen:
-            clusters = others[-1].subplots(2, 1, sharex=True, height_ratios=[2, 1])
-            draw_stability(clusters, search)
+            panels[0].legend(handles, names, loc="outside upper center", ncols=3, frameon=False)
+        if not chosen:
+            panels[0].suptitle("No clusters that would be found again", fontsize="large")
+            return figure
+        if flows:
+            draw_flow(panels[1].subplots(), search)
+        draw_stability(panels[-1].subplots(2, 1, sharex=True, height_ratios=[2, 1]), search)
     return figure
 
 
@@ -111,8 +89,7 @@ def draw_scores(axes: Sequence[Axes], search: Any) -> None:
     """Draw scores against the number of clusters, a line for each kernel or other parameter.
 
     Bars reach one standard deviation over the splits up and down. Dashes are the stability of data
-    without clusters, where the search looked at them. The chosen candidate has a ring. Candidates
-    of one number of clusters stand in rows, the best on top.
+    without clusters, where the search looked at them. The chosen candidate has a ring.
 
     Parameters
     ----------
@@ -124,10 +101,24 @@ def draw_scores(axes: Sequence[Axes], search: Any) -> None:
         A fitted search.
     """
     check_is_fitted(search, "results_")
-    draw = _draw_lines if _n_numbers(search) > 1 else _draw_rows
-    for ax, score in zip(axes, _scores(search), strict=True):
-        draw(ax, search, score)
-        ax.grid(alpha=0.25, linewidth=0.6)
+    results, best, lines = search.results_, search.best_index_, lines_of(search)
+    # Side by side, so that their bars do not hide each other.
+    places = 0.24 * ((np.arange(len(lines)) + 0.5) / len(lines) - 0.5)
+    for ax, column in zip(axes, _columns(search), strict=True):
+        spread = results.get(f"std_{column.removeprefix('mean_')}")
+        for number, (line, place) in enumerate(zip(lines, places, strict=True)):
+            at, look = line.candidates, _look(number)
+            k, values = results["n_clusters"][at] + place, results[column][at]
+            bars = None if spread is None else spread[at]
+            ax.errorbar(k, values, bars, label=line.name, **look, **_BARS)
+            if column == "mean_stability":
+                _mark_reference(ax, k, results["mean_reference"][at])
+            if best in at:
+                n_chosen = int(results["n_clusters"][best])
+                look = {"label": f"chosen: {counted(n_chosen, 'cluster')}", "edgecolors": _RED}
+                ax.scatter(k[at == best], values[at == best], 90, "none", zorder=4, **look)
+                ax.axvline(n_chosen, color=_RED, linestyle="--", linewidth=0.9, zorder=1)
+        _finish(ax, column, results, _MOST_TICKS // max(1, len(axes) - 1))
 
 
 def draw_stability(axes: Sequence[Axes], search: Any, candidate: int | None = None) -> None:
@@ -163,10 +154,10 @@ def draw_stability(axes: Sequence[Axes], search: Any, candidate: int | None = No
     edges = [lowest, *_JACCARD_MARKS, 1.0]
     for low, high, word in zip(edges[:-1], edges[1:], _JACCARD_WORDS, strict=True):
         place: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        middle = (1.0, (low + high) / 2)
-        above.annotate(word, middle, xytext=(4, 0), va="center", color=_DARK, **place)
+        place |= {"xy": (1, (low + high) / 2), "xytext": (4, 0), "va": "center"}
+        above.annotate(word, color=_DARK, **place)
     for mark in _JACCARD_MARKS:
-        above.axhline(mark, **_MARK)
+        above.axhline(mark, **_LINE)
     above.set_ylim(lowest, 1.04)
     above.set_yticks([lowest, *_JACCARD_MARKS, 1])
     above.yaxis.set_major_formatter("{x:g}")
@@ -179,104 +170,44 @@ def draw_stability(axes: Sequence[Axes], search: Any, candidate: int | None = No
     below.set_ylabel("rows")
     below.set_xlabel("cluster")
     below.set_xlim(-0.6, clusters[-1] + 0.6)
-    _number(below, clusters)
+    below.xaxis.set_major_locator(MaxNLocator(_MOST_TICKS, integer=True))
 
 
-def _scores(search: Any) -> list[Score]:
+def _columns(search: Any) -> list[str]:
     """The scores that decide."""
-    name = name_of(search.scoring)
-    title = _NAMES.get(name, name.replace("_", " ").capitalize())
-    score = Score(title, column_of(search.scoring), _THRESHOLDS.get(name))
-    if name != "jaccard":
-        return [score]
-    competing = len(np.unique(search.results_["group"])) > 1
-    known = not np.isnan(search.results_[_CONSISTENCY.column]).all()
-    return [_STABILITY, score] + [_CONSISTENCY] * (competing and known)
+    column = column_of(search.scoring)
+    if column != "min_jaccard":
+        return [column]
+    consistency = search.results_["neighbor_consistency"]
+    competing = search.results_["group"].any() and not np.isnan(consistency).all()
+    return ["mean_stability", column] + ["neighbor_consistency"] * bool(competing)
 
 
-def _n_numbers(search: Any) -> int:
-    """How many numbers of clusters the candidates have."""
-    return len(np.unique(search.results_["n_clusters"]))
+def _look(number: int) -> dict[str, Any]:
+    """How a line looks; later ones have hollow marks."""
+    rounds, place = divmod(number, len(_COLORS))
+    look = {"color": _COLORS[place], "marker": _MARKS[place], "linestyle": _STROKES[place]}
+    return {**look, "markerfacecolor": "white"} if rounds % 2 else look
 
 
-def _draw_lines(ax: Axes, search: Any, score: Score) -> None:
-    results, best = search.results_, search.best_index_
-    lines = lines_of(search)
-    # Side by side, so that their bars do not hide each other.
-    places = np.linspace(-0.12, 0.12, len(lines)) if len(lines) > 1 else np.zeros(1)
-    for number, (line, place) in enumerate(zip(lines, places, strict=True)):
-        at, look = line.candidates, _LOOKS[number % len(_LOOKS)]
-        k, values = results["n_clusters"][at] + place, results[score.column][at]
-        ax.errorbar(k, values, _spread(results, score, at), label=line.name, **look, **_BARS)
-        if score.column == _STABILITY.column:
-            _dashes(ax, k, _reference(results, at), "_")
-        if best in at:
-            n_chosen = int(results["n_clusters"][best])
-            _ring(ax, k[at == best], values[at == best], f"chosen: {counted(n_chosen, 'cluster')}")
-            ax.axvline(n_chosen, color=_RED, linestyle="--", linewidth=0.9, zorder=1)
-    _mark(ax.axhline, ax, score)
-    ax.set_xlabel("number of clusters")
-    _number(ax, np.unique(results["n_clusters"]))
-    lowest = np.nanmin(results[score.column])
-    ax.set_ylim(min(0, 1.1 * lowest), None if np.nanmax(results[score.column]) > 1.05 else 1.05)
-
-
-def _draw_rows(ax: Axes, search: Any, score: Score) -> None:
-    """Candidates of one number of clusters below each other, the best on top."""
-    results, best = search.results_, search.best_index_
-    first = np.argsort(-results[_scores(search)[-1].column], kind="stable")[:_MOST_ROWS]
-    names = {one: line.name for line in lines_of(search) for one in line.candidates}
-    values, places = results[score.column][first], np.arange(len(first))
-    look = {**_LOOKS[0], "linestyle": "none"}
-    ax.errorbar(values, places, xerr=_spread(results, score, first), **look, **_BARS)
-    if score.column == "mean_stability":
-        _dashes(ax, _reference(results, first), places, "|")
-    if best in first:
-        _ring(ax, values[first == best], places[first == best], "chosen")
-    _mark(ax.axvline, ax, score)
-    ax.set_yticks(places, [names[one] for one in first], parse_math=False)
-    ax.set_ylim(len(first) - 0.4, -0.6)
-    ax.set_xlim(min(0, 1.1 * np.nanmin(values)), None if np.nanmax(values) > 1.05 else 1.05)
-
-
-def _spread(results: Any, score: Score, candidates: IntArray) -> Array | None:
-    """Standard deviations over the splits, of scores that have them."""
-    found = results.get(f"std_{score.column.removeprefix('mean_')}")
-    return None if found is None else np.asarray(found[candidates])
-
-
-def _reference(results: Any, candidates: IntArray) -> Array:
-    """The stability of data without clusters, NaN where the search did not look."""
-    unknown = np.full(len(results["params"]), np.nan)
-    return np.asarray(results.get("mean_reference", unknown)[candidates], dtype=float)
-
-
-def _ring(ax: Axes, x: Array, y: Array, text: str) -> None:
-    ax.scatter(x, y, 90, "none", edgecolors=_RED, linewidths=1.4, zorder=4, label=text)
-
-
-def _dashes(ax: Axes, x: Any, y: Any, mark: str) -> None:
+def _mark_reference(ax: Axes, k: Array, stability: Array) -> None:
     """The stability of data without clusters, where it is known; named once."""
-    known = np.isfinite(x) & np.isfinite(y)
+    known, text = ~np.isnan(stability), "data without clusters"
     if known.any():
-        text: str | None = "data without clusters"
-        text = None if text in ax.get_legend_handles_labels()[1] else text
-        ax.scatter(x[known], y[known], 50, _RED, marker=mark, linewidths=1.8, zorder=3, label=text)
+        named = text in ax.get_legend_handles_labels()[1]
+        look: Any = {"color": _RED, "marker": "_", "linewidths": 1.8, "zorder": 3}
+        ax.scatter(k[known], stability[known], 50, label=None if named else text, **look)
 
 
-def _mark(line: Any, ax: Axes, score: Score) -> None:
-    """The title, and a line at the threshold."""
-    ax.set_title(score.name)
-    if score.threshold is not None:
-        line(score.threshold, **_MARK)
-        ax.set_title(f"{score.name} (line: {score.threshold:g})")
-
-
-def _number(ax: Axes, values: Array) -> None:
-    """Name whole numbers on the horizontal axis, all if there is room."""
-    grid = ax.get_gridspec()
-    columns = grid.ncols if grid else 1
-    if len(values) <= _MOST_TICKS // max(1, columns - 1):
-        ax.set_xticks(values)
-    else:
-        ax.xaxis.set_major_locator(MaxNLocator(2 * _MOST_TICKS // columns, integer=True))
+def _finish(ax: Axes, column: str, results: Any, n_ticks: int) -> None:
+    """Title, threshold and limits."""
+    title, threshold = _TITLES[column], _THRESHOLDS.get(column)
+    if threshold is not None:
+        ax.axhline(threshold, **_LINE)
+        title += f" (line: {threshold:g})"
+    ax.set_title(title)
+    ax.set_xlabel("number of clusters")
+    ax.xaxis.set_major_locator(MaxNLocator(n_ticks, integer=True))
+    low, high = np.nanmin(results[column]), np.nanmax(results[column])
+    ax.set_ylim(min(0, 1.1 * low), max(1.05, 1.05 * high))
+    ax.grid(alpha=0.25, linewidth=0.6)
