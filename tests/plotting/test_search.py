@@ -177,6 +177,7 @@ def test_candidates_of_one_number_of_clusters_stand_side_by_side():
         places, values = np.transpose(list(drawn.values()))
         np.testing.assert_array_equal(values, search.results_[column])
         assert np.diff(places).min() > 0.2 * np.ptp(ax.get_xlim())
+        assert [tick for tick in ax.get_xticks() if places.min() < tick < places.max()] == [3]
         (ring,) = marks(ax, "chosen")
         assert ring.tolist() == [places[search.best_index_], values[search.best_index_]]
     with pytest.raises(ValueError, match="differ in n_clusters alone"):

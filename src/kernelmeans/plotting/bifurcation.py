@@ -103,7 +103,7 @@ def plot_bifurcation(estimator: Any, X: Any) -> Figure:
         if -critical > size.min():
             title = f"How centroids part as the power falls (dashed: critical power {critical:.3g})"
             ax.axvline(-critical, color="#D55E00", linestyle="--", linewidth=1.1)
-    above.set_title(title)
+    above.set_title(title, fontsize=8)
     return figure
 
 

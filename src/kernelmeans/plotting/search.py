@@ -117,7 +117,8 @@ def draw_scores(axes: Sequence[Axes], search: Any) -> None:
                 n_chosen = int(results["n_clusters"][best])
                 look = {"label": f"chosen: {counted(n_chosen, 'cluster')}", "edgecolors": _RED}
                 ax.scatter(k[at == best], values[at == best], 90, "none", zorder=4, **look)
-                ax.axvline(n_chosen, color=_RED, linestyle="--", linewidth=0.9, zorder=1)
+                if np.ptp(results["n_clusters"]):
+                    ax.axvline(n_chosen, color=_RED, linestyle="--", linewidth=0.9, zorder=1)
         _finish(ax, column, results, _MOST_TICKS // max(1, len(axes) - 1))
 
 
@@ -207,7 +208,7 @@ def _finish(ax: Axes, column: str, results: Any, n_ticks: int) -> None:
         title += f" (line: {threshold:g})"
     ax.set_title(title)
     ax.set_xlabel("number of clusters")
-    ax.xaxis.set_major_locator(MaxNLocator(n_ticks, integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(n_ticks, integer=True, min_n_ticks=1))
     low, high = np.nanmin(results[column]), np.nanmax(results[column])
     ax.set_ylim(min(0, 1.1 * low), max(1.05, 1.05 * high))
     ax.grid(alpha=0.25, linewidth=0.6)
