@@ -26,10 +26,10 @@ def test_defaults_are_the_estimators(defaults):
 
 
 def test_every_estimator_parameter_has_its_option(defaults):
-    """But kernel_params, which only callable kernels need."""
-    assert defaults.keys() == inspect.signature(KernelPowerKMeans).parameters.keys() - {
-        "kernel_params"
-    }
+    """But kernel_params, which only callable kernels need; n_clusters may be a range."""
+    missing = inspect.signature(KernelPowerKMeans).parameters.keys() - defaults.keys()
+    assert missing == {"kernel_params", "n_clusters"}
+    assert "n_clusters" in for_fit()
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_components_of_another_kind(refused, data):
     assert "'many'" in message
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "demo"])
+@pytest.mark.parametrize("command", ["fit", "choose", "predict", "demo"])
 def test_help_is_grouped_and_complete(run, command):
     result = run(command, "--help")
     assert result.exit_code == 0

@@ -23,7 +23,9 @@ COMMAND = [sys.executable, "-m", "kernelmeans.cli"]
 ENDLESS = ["--s0", "-0.5", "--eta", "1.0000001", "--max-iter", "1000000000"]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["fit", "--help"], ["choose", "--help"], ["--version"]]
+)
 def test_start_up_imports_nothing_heavy(arguments):
     code = (
         f"import sys, atexit; sys.argv[1:] = {arguments!r}\n"
@@ -117,6 +119,21 @@ def test_interrupted_fit_leaves_no_file():
     assert list(Path().iterdir()) == [noise]
 
 
+@needs_callbacks
+def test_an_interrupted_search_says_what_it_knows(data):
+    arguments = ["choose", str(data), "--drop", "kind", "-k", "2-3", "--splits", "100000"]
+    with Watched(*arguments) as watched:
+        watched.read_until("splits, 20 of 200002 done")
+        watched.process.send_signal(signal.SIGINT)
+        assert watched.finish() == 130
+        printed = watched.process.stdout.read().decode()
+    assert "Interrupted" in watched.shown
+    assert "Traceback" not in watched.shown
+    assert "of 100000 splits of 60 rows" in " ".join(printed.split())
+    assert "\nNext: kernelmeans fit data.csv -k 3 " in printed
+    assert list(Path().iterdir()) == [data]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 @pytest.mark.parametrize("number", ["SIGHUP", "SIGTERM"])
 @pytest.mark.usefixtures("folder")
@@ -148,7 +165,7 @@ def test_ignored_signals_stay_ignored(data):
         "from kernelmeans.cli import job, main\n"
         "real = job.fit\n"
         "def fit(*args): signal.raise_signal(signal.SIGHUP); return real(*args)\n"
-        "job.fit = fit; sys.argv[1:] = ['fit', 'data.csv', '--drop', 'kind']; main()"
+        "job.fit = fit; sys.argv[1:] = ['fit', 'data.csv', '-k', '3', '--drop', 'kind']; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -124,7 +124,7 @@ def raising(error: BaseException):
 
 def test_interruption_has_its_own_exit_code(run, data, monkeypatch):
     monkeypatch.setattr(job, "fit", raising(KeyboardInterrupt()))
-    result = run("fit", data, "--drop", "kind")
+    result = run("fit", data, "-k", 3, "--drop", "kind")
     assert result.exit_code == 130
     assert result.stderr.startswith("Interrupted")
     assert list(Path().iterdir()) == [data]
@@ -132,13 +132,13 @@ def test_interruption_has_its_own_exit_code(run, data, monkeypatch):
 
 def test_memory_errors_name_the_remedies(refused, data, monkeypatch):
     monkeypatch.setattr(job, "fit", raising(MemoryError("9 TB")))
-    message = refused("fit", data, "--drop", "kind", code=1)
+    message = refused("fit", data, "-k", 3, "--drop", "kind", code=1)
     assert "9 TB" in message
     assert "--no-cache-kernel" in message
 
 
 def test_a_kernel_beyond_the_budget_is_refused(refused, data):
-    message = refused("fit", data, "--drop", "kind", "--memory-budget", "1KB", code=1)
+    message = refused("fit", data, "-k", 3, "--drop", "kind", "--memory-budget", "1KB", code=1)
     assert "bytes" in message
     assert "--no-cache-kernel" in message
 

@@ -215,7 +215,7 @@ def test_whatever_fails_is_a_short_message(refused, data, monkeypatch, error, wo
         raise error
 
     monkeypatch.setattr("kernelmeans.cli.job.fit", fail)
-    message = refused("fit", data, "--drop", "kind", code=1)
+    message = refused("fit", data, "-k", 3, "--drop", "kind", code=1)
     assert words in message
     assert len(message) < 1000
 
@@ -228,7 +228,7 @@ def test_developers_see_where_it_failed(run, data, monkeypatch):
     development = SimpleNamespace(flags=SimpleNamespace(dev_mode=True))
     monkeypatch.setattr("kernelmeans.cli.errors.sys", development)
     with pytest.raises(RuntimeError, match="odd"):
-        run("fit", data, "--drop", "kind")
+        run("fit", data, "-k", 3, "--drop", "kind")
 
 
 def test_notes_and_warnings_are_short(capsys):

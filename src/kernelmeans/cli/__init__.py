@@ -1,4 +1,4 @@
-"""The command line: ``kernelmeans fit``, ``predict`` and ``demo``."""
+"""The command line: ``kernelmeans fit``, ``choose``, ``predict`` and ``demo``."""
 
 import sys
 from importlib.util import find_spec

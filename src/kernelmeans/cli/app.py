@@ -15,8 +15,8 @@ from kernelmeans.cli.errors import FriendlyGroup, installed, require, warnings_a
 def app() -> None:
     """Cluster the rows of a table with annealed kernel k-means.
 
-    Exit codes: 0 done, 1 failed, 2 bad input or usage, 130 interrupted, 129 and 143 ended by a
-    signal.
+    Exit codes: 0 done, 1 failed, 2 bad input or usage, 3 no clusters that would be found again (fit
+    without a number of clusters), 130 interrupted, 129 and 143 ended by a signal.
     """
 
 
@@ -27,17 +27,37 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
     """Cluster the rows of DATA (.csv, .tsv, .parquet, .npy, .npz or .zarr).
 
     Writes STEM.labels.csv (one line per row, counted from 0), STEM.model.skops (for
-    "kernelmeans predict") and STEM.summary.json beside DATA, with --plot also STEM.png.
+    "kernelmeans predict") and STEM.summary.json beside DATA, with --plot also STEM.png. Without a
+    number after -k it first does what "kernelmeans choose" does, which takes longer.
     """
     parameters = options.estimator_parameters(ctx)
-    _require_for(chosen["data"])
-    if chosen["plot"] or chosen["plot_file"]:
-        require("matplotlib")
+    _require_for(chosen["data"], picture=chosen["plot"] or chosen["plot_file"])
 
     from kernelmeans.cli.job import FitJob, run_fit
 
     with warnings_as_lines(quiet=chosen["quiet"]):
         run_fit(FitJob.of(chosen, parameters=parameters))
+
+
+@app.command(cls=options.GroupedCommand, takes=options.for_choose)
+@click.argument("data", type=options.TABLE)
+@click.pass_context
+def choose(ctx: click.Context, /, **chosen: Any) -> None:
+    """Choose the number of clusters of DATA, and a kernel.
+
+    Halves of the rows are clustered again and again. The answer is the largest number of clusters
+    that are all found again, or that there are none. Prints a table and the "kernelmeans fit" to
+    run next. Writes STEM.choose.json beside DATA, with --plot also STEM.choose.png.
+    """
+    parameters = options.estimator_parameters(ctx)
+    search = {name: chosen[name] for name in options.SEARCH}
+    for_fit = options.given_for_fit(ctx)
+    _require_for(chosen["data"], picture=chosen["plot"] or chosen["plot_file"])
+
+    from kernelmeans.cli.job import ChooseJob, run_choose
+
+    with warnings_as_lines(quiet=chosen["quiet"]):
+        run_choose(ChooseJob.of(chosen, parameters=parameters, search=search, options=for_fit))
 
 
 @app.command(cls=options.GroupedCommand, takes=options.for_predict)
@@ -80,6 +100,6 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
         fit.invoke(fit_context)
 
 
-def _require_for(data: Path) -> None:
-    """Require the packages that a fit or a prediction needs."""
-    require("polars", "rich", "skops", *["zarr"] * data.is_dir())
+def _require_for(data: Path, *, picture: object = None) -> None:
+    """Require the packages that a command needs."""
+    require("polars", "rich", "skops", *["zarr"] * data.is_dir(), *["matplotlib"] * bool(picture))

@@ -6,6 +6,7 @@ code  meaning
 0     done
 1     failed while fitting or writing, or an extra is not installed
 2     bad input or usage
+3     ``fit`` was to choose the number of clusters, and none would be found again
 129   ended by SIGHUP
 130   interrupted (Ctrl-C)
 143   ended by SIGTERM
@@ -49,6 +50,12 @@ class FailedError(_OneLineError):
     """The work itself failed."""
 
     exit_code = 1
+
+
+class NoClustersError(_OneLineError):
+    """No clusters would be found again, so that there is no model to write."""
+
+    exit_code = 3
 
 
 class FriendlyGroup(click.Group):

@@ -1,11 +1,12 @@
-"""The work of the commands: read, fit or predict, and only then write."""
+"""The work of the commands: read, fit, search or predict, and only then write."""
 
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import click
 import numpy as np
@@ -21,10 +22,11 @@ from kernelmeans._text import bounded, listed
 from kernelmeans.cli import outputs
 from kernelmeans.cli.archives import check_size
 from kernelmeans.cli.data import ColumnChoice, Data, finite_matrix
-from kernelmeans.cli.errors import BadInputError, estimator_errors
+from kernelmeans.cli.errors import BadInputError, NoClustersError, estimator_errors
 from kernelmeans.cli.model import Model, damaged_model_errors, load_model
 from kernelmeans.cli.outputs import Writer, as_json
 from kernelmeans.cli.progress import timed_fit
+from kernelmeans.cli.search import numbers_to_try, run_search, search_text
 from kernelmeans.cli.summary import as_text, fit_summary, percent_above, summarized
 from kernelmeans.cli.tables import PreparedRows, Table, blocks, loaded, read_table
 from kernelmeans.cli.views import FoundViews, Views, read_views
@@ -82,12 +84,14 @@ class Job:
         with estimator_errors():
             return HOST.budget(self.memory_budget).n_bytes
 
-    def report(self, content: dict[str, Any]) -> None:
+    def report(
+        self, content: dict[str, Any], text: Callable[[dict[str, Any]], str] = as_text
+    ) -> None:
         """Print a summary on stdout."""
         if self.as_json:
             click.echo(as_json(content))
         elif not self.quiet:
-            click.echo(as_text(content))
+            click.echo(text(content))
 
     def note(self, text: str) -> None:
         """Print a remark on stderr."""
@@ -96,43 +100,46 @@ class Job:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitJob(Job, ColumnChoice):
-    """A fit.
+class TableJob(Job, ColumnChoice):
+    """A fit or a search: what is done with the rows of a table.
 
     Parameters
     ----------
     parameters : dict
         Parameters of the estimator.
+    n_clusters : numbers of clusters, default="auto"
+        Number of clusters k, or a range to choose it from; auto is 2-12.
     scale : bool, default=True
         Center every feature and scale it to unit variance; stored in the model.
     dtype : {"float64", "float32"}, default="float64"
         Precision; float32 needs half the memory.
     views : input file or None, default=None
         Several kernels, each of some columns, from a TOML file; their weights are learned.
-    compare : bool, default=False
-        Fit plain kernel k-means from the same start too; the labels that cost less are written.
-    model : output file or None, default=None
-        Write the model into this file instead of STEM.model.skops.
-    summary : output file or None, default=None
-        Write the summary into this file instead of STEM.summary.json.
     plot : bool, default=False
-        Draw the clusters and the annealing into STEM.png.
+        Draw what is found into STEM.png, the scores of a choice into STEM.choose.png.
     plot_file : picture file or None, default=None
-        Draw the clusters and the annealing into this file, .png, .svg or .pdf.
-    soft : bool, default=False
-        Add the memberships to the labels file.
+        Draw what is found into this file, .png, .svg or .pdf.
     """
 
     parameters: dict[str, Any]
+    n_clusters: Any = "auto"
     scale: bool = True
     dtype: str = "float64"
     views: Path | None = None
-    compare: bool = False
-    model: Path | None = None
-    summary: Path | None = None
     plot: bool = False
     plot_file: Path | None = None
-    soft: bool = False
+
+    #: How the names of the files end, after that of the input.
+    endings: ClassVar[dict[str, str]]
+
+    def files(self) -> dict[str, Path]:
+        """Return the paths of all files to write."""
+        paths: dict[str, Path | None] = {**vars(self), "plot": self.plot_file}
+        return {
+            name: self.place(paths[name], ending)
+            for name, ending in self.endings.items()
+            if name != "plot" or self.plot or self.plot_file
+        }
 
     @property
     def pairwise(self) -> bool:
@@ -141,16 +148,86 @@ class FitJob(Job, ColumnChoice):
         matrix = given.get("kernel") in ("graph", "precomputed")
         return matrix or given.get("metric") == "precomputed"
 
-    def files(self) -> dict[str, Path]:
-        """Return the paths of all files to write."""
-        files = {
-            "labels": self.place(self.labels, ".labels.csv"),
-            "model": self.place(self.model, ".model.skops"),
-            "summary": self.place(self.summary, ".summary.json"),
-        }
-        if self.plot or self.plot_file:
-            files["plot"] = self.place(self.plot_file, ".png")
-        return files
+
+@dataclass(frozen=True, kw_only=True)
+class FitJob(TableJob):
+    """A fit.
+
+    Parameters
+    ----------
+    compare : bool, default=False
+        Fit plain kernel k-means from the same start too; the labels that cost less are written.
+    model : output file or None, default=None
+        Write the model into this file instead of STEM.model.skops.
+    summary : output file or None, default=None
+        Write the summary into this file instead of STEM.summary.json.
+    soft : bool, default=False
+        Add the memberships to the labels file.
+    """
+
+    compare: bool = False
+    model: Path | None = None
+    summary: Path | None = None
+    soft: bool = False
+
+    endings: ClassVar = {
+        "labels": ".labels.csv",
+        "model": ".model.skops",
+        "summary": ".summary.json",
+        "plot": ".png",
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChooseJob(TableJob):
+    """A search for the number of clusters and the kernel.
+
+    Parameters
+    ----------
+    kernels : names of kernels, default=("heat",)
+        Kernels to choose from, separated by commas.
+    results : output file or None, default=None
+        Write the results into this file instead of STEM.choose.json.
+    search : dict
+        Parameters of `kernelmeans.ClusterSearch`.
+    options : sequence of str
+        Options that the next fit takes too.
+    """
+
+    kernels: Sequence[str] = ("heat",)
+    results: Path | None = None
+    search: dict[str, Any]
+    options: Sequence[str]
+
+    endings: ClassVar = {"results": ".choose.json", "plot": ".choose.png"}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to cluster, and how.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted yet.
+    data : Data
+        The table.
+    Z : ndarray, CSR matrix or Rows of shape (n_rows, n_features)
+        Its features as the estimator sees them.
+    scaler : StandardScaler or None
+        What has made Z of the features.
+    views : FoundViews or None
+        The views.
+    refusals : callable
+        A context in which messages of the estimator name the views.
+    """
+
+    estimator: Any
+    data: Data
+    Z: Any
+    scaler: StandardScaler | None
+    views: FoundViews | None
+    refusals: Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True)
@@ -158,7 +235,6 @@ class Fitted:
     """The fitted model, and with ``--compare`` plain kernel k-means from the same start."""
 
     annealed: KernelPowerKMeans | MultiKernelPowerKMeans
-    Z: Any
     scaler: StandardScaler | None
     seconds: float
     plain: KernelKMeans | None = None
@@ -180,61 +256,84 @@ class Fitted:
 
 
 def run_fit(job: FitJob) -> None:
-    """Fit the job's data and write its files."""
+    """Fit the job's data and write its files; choose the number of clusters first if need be."""
     files = job.files()
     outputs.check_writable(files.values(), source=job.data, force=job.force)
-    views = None if job.views is None else read_views(job.views)
-    refusals = nullcontext if views is None else views.errors
-    estimator: Any = (
-        KernelPowerKMeans(**job.parameters)
-        if views is None
-        else MultiKernelPowerKMeans(**views.parameters, **job.parameters)
-    )
-    with estimator_errors(), refusals():
-        estimator._validate_params()
-    data, found = _load(job, views)
-    if found is not None:
-        estimator.set_params(kernels=found.kernels)
-    with estimator_errors(), refusals():
-        fitted = fit(job, data, estimator)
+    task = _task(job)
+    chosen: dict[str, Any] = {}
+    if job.n_clusters is None or len(job.n_clusters) > 1:
+        chosen = {"search": _choose_clusters(job, task)}
+    with estimator_errors(), task.refusals():
+        fitted = fit(job, task)
     model = fitted.model
-    summary = fit_summary(job, data, fitted, found, files)
+    summary = fit_summary(job, task.data, fitted, task.views, files) | chosen
     memberships = model.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
     model.set_params(device=None)  # the machine that predicts may have no such device
     writers: dict[Path, Writer] = {
         files["labels"]: outputs.labels_writer(model.labels_, memberships),
-        files["model"]: Model(fitted.pipeline, data.columns, job.dtype).write,
-        files["summary"]: lambda file: file.write(as_json(summary).encode() + b"\n"),
+        files["model"]: Model(fitted.pipeline, task.data.columns, job.dtype).write,
+        files["summary"]: outputs.json_writer(summary),
     }
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        names = None if found is None else found.names
-        figure = plot_fit(model, fitted.Z, kernel_names=names)
-        picture = files["plot"].suffix[1:].lower()
-        writers[files["plot"]] = partial(figure.savefig, format=picture)
+        names = None if task.views is None else task.views.names
+        figure = plot_fit(model, task.Z, kernel_names=names)
+        writers[files["plot"]] = outputs.picture_writer(figure, files["plot"])
     outputs.write_all(writers)
     job.report(summary)
 
 
-def fit(job: FitJob, data: Data, estimator: Any) -> Fitted:
-    """Scale the data and fit them, and plain kernel k-means too if the job compares."""
-    scaler = _scaler(job, data)
-    Z = data.X if scaler is None else _scaled(scaler, data.X)
-    seconds = timed_fit(estimator, "clustering", Z, data.weights, quiet=job.quiet)
-    fitted = Fitted(estimator, Z, scaler, seconds)
+def fit(job: FitJob, task: Task) -> Fitted:
+    """Fit the estimator, and plain kernel k-means too if the job compares."""
+    estimator, weights = task.estimator, task.data.weights
+    timed = partial(timed_fit, X=task.Z, quiet=job.quiet, sample_weight=weights)
+    fitted = Fitted(estimator, task.scaler, timed(estimator, "clustering"))
     if not job.compare:
         return fitted
     shared = KernelKMeans().get_params().keys() - {"n_swaps"}
-    plain = KernelKMeans(**{name: job.parameters[name] for name in shared & job.parameters.keys()})
-    title = "comparing with plain k-means"
-    seconds = timed_fit(plain, title, Z, data.weights, quiet=job.quiet)
+    plain = KernelKMeans(**{name: getattr(estimator, name) for name in shared})
+    seconds = timed(plain, "comparing with plain k-means")
     costs, scale = (estimator.inertia_, plain.inertia_), estimator.objective_history_[0]
     return replace(
         fitted, plain=plain, plain_seconds=seconds, percent_above_plain=percent_above(*costs, scale)
     )
+
+
+def _choose_clusters(job: FitJob, task: Task) -> dict[str, Any]:
+    """Set the number of clusters to the one that a search chooses."""
+    counts = numbers_to_try(job, task.Z.shape[0])
+    job.note(
+        f"choosing among {counts[0]} to {counts[-1]} clusters, which takes hundreds of fits; a "
+        f"number, as in -k {counts[-1]}, is fitted at once"
+    )
+    _, found = run_search(job, task, counts, [job.parameters.get("kernel", "")])
+    if found["chosen"] is None or not job.as_json:
+        job.report(found, search_text)
+    if found["chosen"] is None:
+        raise NoClustersError(
+            f"{found['verdict']}. No model is written; -k with a number writes one all the same"
+        )
+    task.estimator.set_params(n_clusters=found["clusters"])
+    return found
+
+
+def run_choose(job: ChooseJob) -> None:
+    """Search for the number of clusters and the kernel, and write the results."""
+    files = job.files()
+    outputs.check_writable(files.values(), source=job.data, force=job.force)
+    task = _task(job)
+    counts = numbers_to_try(job, task.Z.shape[0])
+    search, found = run_search(job, task, counts, job.kernels, job.options, **job.search)
+    found["files"] = {name: str(path) for name, path in files.items()}
+    writers = {files["results"]: outputs.json_writer(found)}
+    if "plot" in files:
+        figure = import_module("kernelmeans.plotting").plot_search(search)
+        writers[files["plot"]] = outputs.picture_writer(figure, files["plot"])
+    outputs.write_all(writers)
+    job.report(found, search_text)
 
 
 def run_predict(job: Job, model_file: Path) -> None:
@@ -269,7 +368,28 @@ def write_digits(path: Path, label: str, *, force: bool) -> None:
     outputs.write_all({path: frame.write_csv})
 
 
-def _load(job: FitJob, views: Views | None) -> tuple[Data, FoundViews | None]:
+def _task(job: TableJob) -> Task:
+    """Make the estimator, read the table and scale it."""
+    views = None if job.views is None else read_views(job.views)
+    refusals = nullcontext if views is None else views.errors
+    n_clusters = 2 if job.n_clusters is None else job.n_clusters[0]
+    estimator: Any = (
+        KernelPowerKMeans(n_clusters, **job.parameters)
+        if views is None
+        else MultiKernelPowerKMeans(n_clusters, **views.parameters, **job.parameters)
+    )
+    with estimator_errors(), refusals():
+        estimator._validate_params()
+    data, found = _load(job, views)
+    if found is not None:
+        estimator.set_params(kernels=found.kernels)
+    with estimator_errors(), refusals():
+        scaler = _scaler(job, data)
+        Z = data.X if scaler is None else _scaled(scaler, data.X)
+    return Task(estimator, data, Z, scaler, found, refusals)
+
+
+def _load(job: TableJob, views: Views | None) -> tuple[Data, FoundViews | None]:
     """Read the table; columns of no view are left out, with a note."""
     budget = job.budget()
     table = read_table(job.data, header=job.header, budget=budget)
@@ -294,7 +414,7 @@ def _load(job: FitJob, views: Views | None) -> tuple[Data, FoundViews | None]:
     return data, found
 
 
-def _scaler(job: FitJob, data: Data) -> StandardScaler | None:
+def _scaler(job: TableJob, data: Data) -> StandardScaler | None:
     if not job.scale:
         return None
     if job.pairwise:

@@ -25,9 +25,12 @@ _HEADING = {
     for heading, names in (
         ("Data", "n_clusters columns drop label_column weight_column scale dtype header"),
         ("Data", "memory_budget"),
-        ("Kernel", f"{' '.join(_KERNEL)} views cache_kernel approximation n_components device"),
+        ("Search", "n_splits scoring n_jobs"),
+        ("Kernel", f"kernels {' '.join(_KERNEL)} views cache_kernel approximation"),
+        ("Kernel", "n_components device"),
         ("Fit", "s0 eta anneal_every init n_init n_swaps max_iter tol random_state compare"),
-        ("Files", "output_dir labels model summary plot plot_file soft force as_json quiet"),
+        ("Files", "output_dir labels model summary results plot plot_file soft force"),
+        ("Files", "as_json quiet"),
     )
     for name in names.split()
 }
@@ -35,11 +38,15 @@ _HEADING = {
 _FLAGS = {
     "n_clusters": ("--n-clusters", "-k"),
     "n_components": ("--components",),
+    "n_splits": ("--splits",),
+    "n_jobs": ("--jobs",),
     "random_state": ("--seed",),
     "output_dir": ("--output-dir", "-o"),
     "as_json": ("--json",),
     "quiet": ("--quiet", "-q"),
 }
+#: Options of ``choose`` that are parameters of the search.
+SEARCH = ("n_splits", "scoring", "n_jobs")
 #: Placeholders of texts that are not just any text.
 _METAVARS = {"label_column": "NAME", "weight_column": "NAME", "memory_budget": "SIZE"}
 _HERE = Path(__file__).parent
@@ -82,7 +89,8 @@ def documented(file: Path, name: str) -> dict[str, Documented]:
             defaults[ast.unparse(node.target)] = node.value
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":
             names = [argument.arg for argument in node.args.args[1:] + node.args.kwonlyargs]
-            defaults = dict(zip(names, node.args.defaults + node.args.kw_defaults, strict=True))
+            values = node.args.defaults + node.args.kw_defaults
+            defaults = dict(zip(names[-len(values) :], values, strict=True))
     pattern = r"^(\w+) : (.*?)(?:, default=.*)?\n((?: {4}.*\n?)+)"
     items = re.findall(pattern, ast.get_docstring(owner) or "", re.MULTILINE)
     return {
@@ -124,6 +132,42 @@ class Value(click.ParamType[str | float | None]):
         allowed = [*self.names, *[digits] * bool(self.numbers)]
         one_of = "one of: " if len(allowed) > 1 else ""
         self.fail(f"{value!r} is not {one_of}{', '.join(allowed)}", param, ctx)
+
+
+class Names(Value):
+    """Some of a few names, separated by commas."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the names, each once."""
+        names = value.split(",") if isinstance(value, str) else value
+        return tuple(dict.fromkeys(Value.convert(self, name.strip(), param, ctx) for name in names))
+
+
+class Counts(click.ParamType[range | None]):
+    """A number of clusters, or a range of them; "auto" is None."""
+
+    name = "counts"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> range | None:
+        """Return the numbers."""
+        if value == "auto":
+            return None
+        if re.fullmatch(r"-?\d{1,9}", value):
+            return range(int(value), int(value) + 1)
+        ends = re.fullmatch(r"(\d{1,9})-(\d{1,9})", value)
+        if ends is None:
+            self.fail(f"{value!r} is not a whole number, a range such as 2-12, or auto", param, ctx)
+        first, last = map(int, ends.groups())
+        if not 2 <= first <= last:
+            self.fail(
+                f"{value!r} is not a range from 2 or more upwards, such as 2-12 (one cluster is "
+                "always a possible answer)",
+                param,
+                ctx,
+            )
+        return range(first, last + 1)
 
 
 class _Path(click.Path):
@@ -208,6 +252,11 @@ def _option(name: str, parameter: Documented) -> click.Option:
         settings["type"] = _PATHS[kind]
     elif kind == "tuple of str":
         settings |= {"multiple": True, "metavar": "A,B"}
+    elif kind == "numbers of clusters":
+        settings |= {"type": Counts(), "metavar": "auto|NUMBER|A-B"}
+    elif kind.startswith("names of"):
+        settings |= {"type": (names := Names(_estimator()["kernel"].kind)), "metavar": "A,B"}
+        text = f"{text} Of {', '.join(names.names)}."
     elif not re.search(r"\bstr\b", kind):
         settings["type"] = value = Value(kind)
         settings["metavar"] = "|".join([*value.names, *["NUMBER"] * bool(value.numbers)])
@@ -228,8 +277,20 @@ def _estimator() -> dict[str, Documented]:
 
 def for_fit() -> dict[str, Documented]:
     """Return the parameters of the estimator, and those of the job."""
+    return _for_table() | documented(_HERE / "job.py", "FitJob")
+
+
+def for_choose() -> dict[str, Documented]:
+    """Return the parameters of the estimator, those of the search, and those of the job."""
+    search = documented(_HERE.parent / "search" / "search.py", "ClusterSearch")
+    found = _for_table() | {name: search[name] for name in SEARCH}
+    del found["kernel"], found["labels"]
+    return found | documented(_HERE / "job.py", "ChooseJob")
+
+
+def _for_table() -> dict[str, Documented]:
     columns = documented(_HERE / "data.py", "ColumnChoice")
-    return _estimator() | for_predict() | columns | documented(_HERE / "job.py", "FitJob")
+    return _estimator() | for_predict() | columns | documented(_HERE / "job.py", "TableJob")
 
 
 def for_predict() -> dict[str, Documented]:
@@ -247,14 +308,14 @@ def for_demo() -> dict[str, Documented]:
 
 def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
     """Pick the estimator's parameters from the options of a command, without those of views."""
-    chosen = {name: value for name, value in ctx.params.items() if name in _estimator()}
+    names = _estimator().keys() - {"n_clusters"}
+    chosen = {name: value for name, value in ctx.params.items() if name in names}
+    if "kernels" in ctx.params:
+        chosen["kernel"] = ctx.params["kernels"][0]
     if ctx.params["views"] is None:
         return chosen
-    given = [
-        f"--{name.replace('_', '-')}"
-        for name in (*_KERNEL, "compare")
-        if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
-    ]
+    ours = (*_KERNEL, "kernels", "compare")
+    given = [f"--{name.replace('_', '-')}" for name in ours if _given(ctx, name)]
     if given:
         raise click.UsageError(
             f"{', '.join(given)} cannot be combined with --views, because the file of views names "
@@ -262,3 +323,24 @@ def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
             ctx,
         )
     return {name: value for name, value in chosen.items() if name not in _KERNEL}
+
+
+def given_for_fit(ctx: click.Context) -> list[str]:
+    """Return the options that were given to ``choose`` and that ``fit`` takes too."""
+    changed = {"n_clusters", "plot_file", "force", "as_json", "quiet"}
+    taken = for_fit().keys() - changed
+    arguments = []
+    for option in ctx.command.params:
+        if option.name not in taken or not _given(ctx, option.name):
+            continue
+        value = ctx.params[option.name]
+        if isinstance(value, bool):
+            arguments.append((option.opts if value else option.secondary_opts)[0])
+            continue
+        for one in value if isinstance(value, tuple) else [value]:
+            arguments += [option.opts[0], "none" if one is None else str(one)]
+    return arguments
+
+
+def _given(ctx: click.Context, name: str) -> bool:
+    return name in ctx.params and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT

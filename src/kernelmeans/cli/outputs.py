@@ -6,6 +6,7 @@ import math
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from tempfile import NamedTemporaryFile
@@ -123,6 +124,16 @@ def labels_writer(labels: Any, memberships: Any = None) -> Writer:
     if memberships is not None:
         columns |= {f"membership_{j}": column for j, column in enumerate(memberships.T)}
     return pl.DataFrame(columns).write_csv
+
+
+def json_writer(content: dict[str, Any]) -> Writer:
+    """Write `content` as JSON."""
+    return lambda file: file.write(as_json(content).encode() + b"\n")
+
+
+def picture_writer(figure: Any, path: Path) -> Writer:
+    """Write a figure in the format that the suffix of its path names."""
+    return partial(figure.savefig, format=path.suffix[1:].lower())
 
 
 def as_json(content: dict[str, Any]) -> str:

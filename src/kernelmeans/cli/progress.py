@@ -40,10 +40,15 @@ class StepBar:
     def on_fit_task_end(
         self, estimator: Any, context: Any, *, metadata: dict[str, Any] | None = None
     ) -> None:
-        """Show the step that has ended."""
+        """Show the step that has ended, or how many fits of a search have."""
         if metadata and "step" in metadata:
-            status = f"{self._title}: {step_status(metadata)}"
-            self._progress.update(self._task, description=status)
+            status = step_status(metadata)
+        elif context.parent is not None and context.parent.max_subtasks:
+            tasks = context.parent
+            status = f"{tasks.task_name}, {context.task_id + 1} of {tasks.max_subtasks} done"
+        else:
+            return
+        self._progress.update(self._task, description=f"{self._title}: {status}")
 
 
 def step_status(metadata: dict[str, Any]) -> str:
@@ -54,7 +59,7 @@ def step_status(metadata: dict[str, Any]) -> str:
     return f"step {metadata['step']}, {phase}, restarts finished {finished}/{restarts}"
 
 
-def timed_fit(estimator: Any, title: str, X: Any, sample_weight: Any, *, quiet: bool) -> float:
+def timed_fit(estimator: Any, title: str, X: Any, *, quiet: bool, **more: Any) -> float:
     """Fit, and return the seconds that it took.
 
     The bar is shown if stderr is a terminal and this scikit-learn has callbacks.
@@ -63,7 +68,7 @@ def timed_fit(estimator: Any, title: str, X: Any, sample_weight: Any, *, quiet: 
     shows = not quiet and sys.stderr.isatty() and hasattr(estimator, "set_callbacks")
     if shows:
         estimator.set_callbacks(StepBar(title))
-    estimator.fit(X, sample_weight=sample_weight)
+    estimator.fit(X, **more)
     if shows:
         estimator.set_callbacks()  # the bar is not part of the fitted model
     return time.perf_counter() - begin

@@ -1,0 +1,178 @@
+"""The search for a number of clusters and a kernel: its run, its summary, and its table."""
+
+import shlex
+import time
+from collections.abc import Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+import kernelmeans
+from kernelmeans import ClusterSearch
+from kernelmeans.cli.errors import BadInputError, estimator_errors
+from kernelmeans.cli.progress import timed_fit
+
+if TYPE_CHECKING:
+    from kernelmeans.cli.job import TableJob, Task
+
+_WIDTH = 78
+#: Most clusters that ``-k auto`` tries.
+_MOST = 12
+#: What the file says of a candidate, and the column of `ClusterSearch.results_`.
+_COLUMNS = {
+    "clusters": "n_clusters",
+    "kernel": "param_kernel",
+    "stability": "mean_stability",
+    "stability_deviation": "std_stability",
+    "stability_without_clusters": "mean_reference",
+    "jaccard": "jaccard",
+    "smallest_jaccard": "min_jaccard",
+    "prediction_strength": "mean_prediction_strength",
+    "neighbor_consistency": "neighbor_consistency",
+    "found_again": "valid",
+    "seconds_of_a_fit": "mean_fit_time",
+}
+#: The head of the table, and what stands below.
+_TABLE = {
+    "k": "clusters",
+    "kernel": "kernel",
+    "stability": "stability",
+    "in noise": "stability_without_clusters",
+    "smallest Jaccard": "smallest_jaccard",
+    "prediction strength": "prediction_strength",
+    "found again": "found_again",
+    "ARI": "ari",
+}
+
+
+def numbers_to_try(job: "TableJob", n_rows: int) -> range:
+    """Return the numbers of clusters, which halves of the rows must be able to hold."""
+    most = n_rows // 2
+    counts: range = job.n_clusters or range(2, max(2, min(_MOST, most)) + 1)
+    if counts[0] < 2:
+        raise BadInputError("-k 1 is no choice: one cluster is always a possible answer")
+    if counts[-1] > most:
+        raise BadInputError(
+            f"{job.data}: half of the rows have to hold {counts[-1]} clusters, so at least "
+            f"{2 * counts[-1]} rows are needed; there are {n_rows}"
+        )
+    return counts
+
+
+def run_search(
+    job: "TableJob",
+    task: "Task",
+    counts: range,
+    kernels: Sequence[str],
+    options: Sequence[str] | None = None,
+    **settings: Any,
+) -> tuple[ClusterSearch, dict[str, Any]]:
+    """Search, and return the search and its summary; Ctrl-C prints what is known so far.
+
+    Parameters
+    ----------
+    job : TableJob
+        Where the rows come from.
+    task : Task
+        The rows and the estimator.
+    counts : range
+        Numbers of clusters to choose from.
+    kernels : sequence of str
+        Kernels to choose from, unless there are views.
+    options : sequence of str or None, default=None
+        Options of the next fit, if the summary is to name it.
+    **settings
+        More parameters of the search.
+    """
+    if len(kernels) > 1 and (job.pairwise or {"graph", "precomputed"} & set(kernels)):
+        raise BadInputError(
+            "--kernels takes a single kernel where the table is a kernel matrix or a graph"
+        )
+    if task.data.weights is not None:
+        job.note("the search counts every row once; sample weights count in the fit")
+    grid: dict[str, Any] = {"n_clusters": list(counts)}
+    if task.views is None:
+        grid["kernel"] = list(kernels)
+    seed = job.parameters["random_state"]
+    search = ClusterSearch(task.estimator, grid, random_state=seed, **settings)
+    begin = time.perf_counter()
+
+    def summary() -> dict[str, Any]:
+        found = _summary(job, task, search) | {"seconds": time.perf_counter() - begin}
+        return found if options is None else found | {"command": _command(job, found, options)}
+
+    try:
+        with estimator_errors(), task.refusals():
+            timed_fit(search, "choosing", task.Z, quiet=job.quiet)
+    except KeyboardInterrupt as error:
+        if str(error):
+            job.note(str(error))
+        if hasattr(search, "verdict_"):
+            job.report(summary(), search_text)
+        raise
+    return search, summary()
+
+
+def _summary(job: "TableJob", task: "Task", search: ClusterSearch) -> dict[str, Any]:
+    """Return what a search has found, ready for JSON."""
+    results, best = search.results_, search.best_index_
+    columns = {name: results[key].tolist() for name, key in _COLUMNS.items() if key in results}
+    columns["jaccard"] = [overlaps.tolist() for overlaps in columns["jaccard"]]
+    if task.data.labels is not None:
+        known = task.data.labels[search.rows_used_]
+        columns["ari"] = [adjusted_rand_score(known, each) for each in search.labels_by_candidate_]
+    return {
+        "kernelmeans": kernelmeans.__version__,
+        "input": str(job.data),
+        "rows": task.Z.shape[0],
+        "rows_used": search.n_rows_used_,
+        "splits": search.n_splits_,
+        "scoring": search.scoring,
+        "verdict": search.verdict_,
+        "clusters": 1 if best is None else int(results["n_clusters"][best]),
+        "chosen": best,
+        "candidates": [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ],
+    }
+
+
+def _command(job: "TableJob", found: dict[str, Any], options: Sequence[str]) -> str:
+    """Return the fit to run next; of no clusters the most stable ones, and a remark."""
+    rows, remark = found["candidates"], ""
+    if (best := found["chosen"]) is None:
+        stability = [row["stability"] for row in rows]
+        best, remark = int(np.nanargmax(stability)), "  # clusters all the same: the most stable"
+    arguments = ["kernelmeans", "fit", str(job.data), "-k", str(rows[best]["clusters"])]
+    if "kernel" in rows[best]:
+        arguments += ["--kernel", rows[best]["kernel"]]
+    return shlex.join([*arguments, *options]) + remark
+
+
+def search_text(found: dict[str, Any]) -> str:
+    """Return what a search has found as a table, the answer in words, and what comes next."""
+    columns = {head: name for head, name in _TABLE.items() if name in found["candidates"][0]}
+    table = [list(columns)]
+    table += [[_shown(row, name) for name in columns.values()] for row in found["candidates"]]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = [
+        "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+        for row in table
+    ]
+    chosen = -1 if found["chosen"] is None else 1 + found["chosen"]
+    lines = [f"{'*' if row == chosen else ' '} {line}" for row, line in enumerate(lines)]
+    verdict = fill(f"{found['verdict'][0].upper()}{found['verdict'][1:]}.", _WIDTH)
+    rest = [f"Written: {', '.join(found['files'].values())}"] if "files" in found else []
+    rest += [f"Next: {found['command']}"] if "command" in found else [""]
+    return "\n".join([*lines, "", verdict, *rest])
+
+
+def _shown(candidate: dict[str, Any], name: str) -> str:
+    value = candidate[name]
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return "-" if np.isnan(value) else f"{value:.2f}"
+    return str(value)

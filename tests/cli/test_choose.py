@@ -1,0 +1,351 @@
+"""The search on the command line: ``kernelmeans choose``, and ``fit`` without a number."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse
+from sklearn.datasets import load_iris
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.neighbors import kneighbors_graph
+from sklearn.preprocessing import StandardScaler
+
+import kernelmeans.plotting
+import kernelmeans.search.search
+from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
+
+QUICK = ["--splits", 4, "-k", "2-4"]
+
+
+@pytest.fixture
+def iris(folder) -> str:
+    iris = load_iris()
+    frame = pl.DataFrame(iris.data, schema=["sepal, long", "sepal's", "petal long", "petal wide"])
+    frame.with_columns(kind=pl.Series(iris.target_names[iris.target])).write_csv("my iris.csv")
+    return "my iris.csv"
+
+
+@pytest.fixture
+def noise(folder) -> str:
+    X = np.random.default_rng(0).uniform(size=(150, 2))
+    pl.DataFrame(X, schema=["x", "y"]).write_csv("noise.csv")
+    return "noise.csv"
+
+
+@pytest.fixture
+def no_search(monkeypatch) -> None:
+    monkeypatch.setattr(ClusterSearch, "fit", None)
+
+
+def results(file: str = "data.choose.json") -> dict:
+    return json.loads(Path(file).read_text())
+
+
+def test_the_command_that_it_names_fits_what_it_has_chosen(run, iris):
+    Path("out put").mkdir()
+    options = ["--label-column", "kind", "--no-scale", "--drop", "sepal's", "-o", "out put"]
+    options += ["--n-swaps", 0, "--approximation", "none", "--seed", 3]
+    result = run("choose", iris, "--kernels", "heat, rbf", *QUICK, *options)
+    assert result.exit_code == 0, result.output
+    command = re.search(r"^Next: (.*)$", result.stdout, re.M)[1]
+    chosen = results("out put/my iris.choose.json")
+    assert chosen["command"] == command
+    X = load_iris().data[:, [0, 2, 3]]
+    grid = {"kernel": ["heat", "rbf"], "n_clusters": [2, 3, 4]}
+    estimator = KernelPowerKMeans(n_swaps=0, approximation=None, random_state=3)
+    search = ClusterSearch(estimator, grid, n_splits=4, random_state=3).fit(X)
+    assert chosen["chosen"] == search.best_index_
+    assert chosen["clusters"] == search.best_params_["n_clusters"] in (2, 3)
+    program, *arguments = shlex.split(command)
+    assert program == "kernelmeans"
+    assert arguments[:5] == ["fit", iris, "-k", str(chosen["clusters"]), "--kernel"]
+    assert run(*arguments).exit_code == 0
+    labels = pl.read_csv("out put/my iris.labels.csv")["label"]
+    np.testing.assert_array_equal(labels, search.labels_)
+
+
+def test_table_and_results_say_what_the_search_says(run, iris):
+    result = run("choose", iris, "--label-column", "kind", "--kernels", "heat,rbf", *QUICK)
+    Z = StandardScaler().fit_transform(load_iris().data)
+    grid = {"kernel": ["heat", "rbf"], "n_clusters": [2, 3, 4]}
+    search = ClusterSearch(KernelPowerKMeans(random_state=0), grid, n_splits=4, random_state=0)
+    expected = search.fit(Z).results_
+    head, *lines = result.stdout.partition("\n\n")[0].splitlines()
+    names = (
+        "k  kernel  stability  in noise  smallest Jaccard  prediction strength  found again  ARI"
+    )
+    assert head.split() == names.split()
+    found = results("my iris.choose.json")
+    assert len(lines) == len(found["candidates"]) == 6
+    for row, (line, candidate) in enumerate(zip(lines, found["candidates"], strict=True)):
+        numbers = {
+            "stability": expected["mean_stability"][row],
+            "stability_without_clusters": expected["mean_reference"][row],
+            "smallest_jaccard": expected["min_jaccard"][row],
+            "prediction_strength": expected["mean_prediction_strength"][row],
+        }
+        written = {name: np.nan if candidate[name] is None else candidate[name] for name in numbers}
+        assert written == pytest.approx(numbers, nan_ok=True)
+        assert candidate["jaccard"] == pytest.approx(expected["jaccard"][row].tolist())
+        k, kernel, *shown = line[1:].split()
+        assert line[0] == ("*" if row == search.best_index_ else " ")
+        assert (int(k), kernel) == (candidate["clusters"], candidate["kernel"])
+        assert shown[:4] == [
+            "-" if np.isnan(value) else f"{value:.2f}" for value in numbers.values()
+        ]
+        assert candidate["found_again"] == expected["valid"][row]
+        assert shown[4] == ("yes" if expected["valid"][row] else "no")
+    assert " ".join(result.stdout.split()).count(search.verdict_) == 1
+    assert found["verdict"] == search.verdict_
+    assert (found["rows"], found["rows_used"], found["splits"]) == (150, 150, 4)
+    assert max(map(len, result.stdout.splitlines())) <= 90
+
+
+def test_fit_without_a_number_fits_what_choose_chooses(run, iris, monkeypatch):
+    monkeypatch.setattr("kernelmeans.cli.search._MOST", 3)  # the default takes long
+    run("choose", iris, "--drop", "kind")
+    result = run("fit", iris, "--drop", "kind", "--plot")
+    assert result.exit_code == 0, result.output
+    assert "Note: choosing among 2 to 3 clusters" in result.stderr
+    chosen, summary = results("my iris.choose.json"), results("my iris.summary.json")
+    left_out = {"seconds", "command", "files"}
+    for found in (chosen, summary["search"]):
+        for candidate in found["candidates"]:
+            del candidate["seconds_of_a_fit"]
+    search = {name: value for name, value in chosen.items() if name not in left_out}
+    assert {name: summary["search"][name] for name in search} == search
+    assert summary["clusters"] == chosen["clusters"] in (2, 3)
+    assert result.stdout.index("found again in 20 splits") < result.stdout.index("rows   ")
+    Z = StandardScaler().fit_transform(load_iris().data)
+    model = KernelPowerKMeans(chosen["clusters"], random_state=0).fit(Z)
+    np.testing.assert_array_equal(pl.read_csv("my iris.labels.csv")["label"], model.labels_)
+    assert Path("my iris.png").stat().st_size > 10_000
+
+
+def test_fit_prints_one_json(run, iris):
+    result = run("fit", iris, "--drop", "kind", "-k", "2-3", "--json")
+    assert json.loads(result.stdout) == results("my iris.summary.json")
+
+
+def test_noise_has_no_clusters(run, noise):
+    result = run("choose", noise, *QUICK)
+    assert result.exit_code == 0, result.output
+    assert "\nNo clusters that would be found again" in result.stdout
+    found = results("noise.choose.json")
+    assert (found["chosen"], found["clusters"]) == (None, 1)
+    stability = [candidate["stability"] for candidate in found["candidates"]]
+    most = found["candidates"][int(np.argmax(stability))]
+    command, remark = found["command"].split("  # ")
+    assert command == f"kernelmeans fit noise.csv -k {most['clusters']} --kernel heat"
+    assert remark == "clusters all the same: the most stable"
+    assert f"\nNext: {command}  # {remark}\n" in result.stdout
+
+
+@pytest.mark.parametrize("switch", [[], ["--json"]])
+def test_a_fit_of_noise_writes_nothing_and_says_why(run, noise, switch):
+    result = run("fit", noise, "-k", "2-4", *switch)
+    assert result.exit_code == 3
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("Error: no clusters that would be found again in 20 splits")
+    assert "-k with a number" in last
+    assert [path.name for path in Path().iterdir()] == [noise]
+    if switch:
+        assert json.loads(result.stdout)["chosen"] is None
+    else:
+        assert result.stdout.startswith("  k  kernel")
+    assert run("fit", noise, "-k", "2").exit_code == 0
+
+
+def test_a_kernel_is_chosen_at_a_given_number(run, iris):
+    result = run("choose", iris, "--drop", "kind", "-k", 3, "--kernels", "linear,rbf,linear")
+    assert result.exit_code == 0, result.output
+    found = results("my iris.choose.json")
+    assert [candidate["kernel"] for candidate in found["candidates"]] == ["linear", "rbf"]
+    grid = {"kernel": ["linear", "rbf"]}
+    search = ClusterSearch(KernelPowerKMeans(3, random_state=0), grid, random_state=0)
+    search.fit(StandardScaler().fit_transform(load_iris().data))
+    assert found["chosen"] == search.best_index_
+    assert f"-k 3 --kernel {search.best_params_['kernel']} " in found["command"]
+
+
+@pytest.mark.usefixtures("no_search")
+@pytest.mark.parametrize("command", ["fit", "choose"])
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ("5-2", "'5-2' is not a range from 2 or more upwards, such as 2-12"),
+        ("1-3", "'1-3' is not a range from 2 or more upwards"),
+        ("x", "'x' is not a whole number, a range such as 2-12, or auto"),
+        ("2-", "'2-' is not a whole number"),
+        ("2-4-6", "'2-4-6' is not a whole number"),
+        ("2-9999999999", "is not a whole number"),
+        ("2-31", "62 rows are needed; there are 60"),
+    ],
+)
+def test_numbers_that_cannot_be_tried(refused, data, command, numbers, words):
+    message = " ".join(refused(command, data, "--drop", "kind", "-k", numbers).split())
+    assert words in message
+
+
+@pytest.mark.usefixtures("no_search")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-k", 1], ["-k 1", "one cluster is always a possible answer"]),
+        (["-k", -2], ["n_clusters", "-2"]),
+        (["-k", 31], ["62 rows"]),
+        (["--kernels", "heat,magic"], ["--kernels", "'magic'", "rbf"]),
+        (["--kernels", ""], ["--kernels", "'' is not one of"]),
+        (["--kernels", "precomputed,rbf"], ["--kernels takes a single kernel"]),
+        (["--kernels", "heat,rbf", "--metric", "precomputed"], ["--kernels takes a single kernel"]),
+        (["--kernels", "rbf", "--views", "data.csv"], ["--kernels cannot be combined"]),
+        (["--gamma", -1], ["gamma", "-1"]),
+        (["--splits", "many"], ["--splits", "a whole number"]),
+        (["--scoring", "cost"], ["--scoring", "'cost'", "jaccard"]),
+        (["--results", "data.csv", "--force"], ["the input would be overwritten"]),
+    ],
+)
+def test_bad_usage(refused, data, arguments, words):
+    message = " ".join(refused("choose", data, "--drop", "kind", *arguments).split())
+    assert all(word in message for word in words), message
+
+
+def test_what_the_search_refuses_is_printed_as_it_says_it(refused, data):
+    assert "n_splits" in refused("choose", data, "--drop", "kind", "--splits", 1)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b\n1,2\n3,\n4,5\n", ["column 'b'", "row 1"]),
+        ("a,b\n1,2\n3,x\n", ["non-numeric column 'b'"]),
+        ("a,b\n1,2\n3,1\n4,5\n", ["4 rows are needed; there are 3"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["fit", "choose"])
+def test_bad_tables(refused, command, text, words):
+    Path("data.csv").write_text(text)
+    message = refused(command, "data.csv")
+    assert all(word in message for word in words), message
+
+
+@pytest.mark.usefixtures("folder")
+def test_few_rows_are_tried_in_fewer_clusters(run):
+    np.save("data.npy", np.random.default_rng(0).normal(size=(11, 2)))
+    assert run("choose", "data.npy", "--kernels", "rbf", "--splits", 3).exit_code == 0
+    assert [row["clusters"] for row in results()["candidates"]] == [2, 3, 4, 5]
+
+
+@pytest.mark.usefixtures("no_search")
+@pytest.mark.parametrize("file", ["data.choose.json", "data.choose.png"])
+def test_existing_files_are_refused_before_the_search(refused, data, file):
+    Path(file).write_text("mine")
+    message = refused("choose", data, "--drop", "kind", "--plot")
+    assert file in message
+    assert "--force" in message
+
+
+def test_quiet_and_json(run, data):
+    options = ["--drop", "kind", *QUICK]
+    assert run("choose", data, *options, "--quiet").output == ""
+    assert json.loads(run("choose", data, *options, "--json", "--force").stdout) == results()
+
+
+@pytest.mark.skipif(not hasattr(kernelmeans.plotting, "plot_search"), reason="not drawn yet")
+@pytest.mark.parametrize("ending", ["png", "pdf"])
+def test_picture(run, data, ending):
+    start = {"png": b"\x89PNG", "pdf": b"%PDF"}[ending]
+    result = run("choose", data, "--drop", "kind", *QUICK, "--plot-file", f"picture.{ending}")
+    assert result.exit_code == 0, result.output
+    assert Path(f"picture.{ending}").read_bytes().startswith(start)
+    assert results()["files"]["plot"] == f"picture.{ending}"
+
+
+def test_weights_count_in_the_fit_only(run, data, blobs):
+    blobs.with_columns(w=pl.Series(np.tile([1.0, 2.0], 30))).write_csv("data.csv")
+    result = run("choose", data, "--drop", "kind", "--weight-column", "w", *QUICK)
+    assert "Note: the search counts every row once" in result.stderr
+    assert results()["clusters"] == 3
+    assert results()["command"].endswith(" --drop kind --weight-column w")
+
+
+def test_matrices_between_rows(run, folder, blobs):
+    Z = StandardScaler().fit_transform(blobs.select("length", "mass", "area").to_numpy())
+    graph = kneighbors_graph(Z, 12)
+    np.save("K.npy", rbf_kernel(Z, gamma=0.3))
+    scipy.sparse.save_npz("graph.npz", graph + graph.T)
+    for kernel, file in (("precomputed", "K.npy"), ("graph", "graph.npz")):
+        result = run("choose", file, *QUICK, "--kernels", kernel)
+        assert result.exit_code == 0, result.output
+        found = results(f"{Path(file).stem}.choose.json")
+        assert found["clusters"] == 3
+        assert found["command"] == f"kernelmeans fit {file} -k 3 --kernel {kernel}"
+        assert "not compared with data without clusters" in found["verdict"]
+
+
+def test_views(run, data, blobs):
+    Path("views.toml").write_text('[[view]]\ncolumns = ["length"]\n[[view]]\nkernel = "rbf"\n')
+    result = run("choose", data, "--drop", "kind", "--views", "views.toml", *QUICK)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.split()[:2] == ["k", "stability"]  # no column of kernels
+    kernels = [({"kernel": "heat"}, [0]), ({"kernel": "rbf"}, [0, 1, 2])]
+    estimator = MultiKernelPowerKMeans(kernels=kernels, random_state=0)
+    search = ClusterSearch(estimator, {"n_clusters": [2, 3, 4]}, n_splits=4, random_state=0)
+    search.fit(StandardScaler().fit_transform(blobs.drop("kind").to_numpy()))
+    k = search.best_params_["n_clusters"]
+    assert k > 1
+    assert results()["command"] == f"kernelmeans fit data.csv -k {k} --drop kind --views views.toml"
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Interrupt a search after some of its tasks."""
+
+    def after(tasks: int) -> None:
+        evaluate, done = kernelmeans.search.search.evaluate, []
+
+        def evaluate_some(*args):
+            done.append(args)
+            if len(done) > tasks:
+                raise KeyboardInterrupt
+            return evaluate(*args)
+
+        monkeypatch.setattr(kernelmeans.search.search, "evaluate", evaluate_some)
+
+    return after
+
+
+@pytest.mark.parametrize("command", ["fit", "choose"])
+def test_interruption_prints_what_is_known(run, data, interrupted, command):
+    interrupted(3 + 2 * 3 + 1)  # three candidates on all rows, on two splits and a bit
+    result = run(command, data, "--drop", "kind", "-k", "2-4")
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1].startswith("Interrupted")
+    assert "\n* 3    heat " in result.stdout
+    assert "found again in 2 of 20 splits of 60 rows" in result.stdout
+    assert ("\nNext: " in result.stdout) == (command == "choose")
+    assert list(Path().iterdir()) == [data]
+
+
+def test_interruption_before_anything_is_known(run, data, interrupted):
+    interrupted(3)
+    result = run("choose", data, "--drop", "kind", "-k", "2-4")
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert list(Path().iterdir()) == [data]
+
+
+def test_help_names_the_kernels_and_the_scores(run):
+    text = " ".join(run("choose", "--help").output.split())
+    for words in (
+        "auto is 2-12",
+        "Of heat, rbf, laplacian",
+        "One of jaccard, stability",
+        "--splits",
+    ):
+        assert words in text
+    assert "choose" in run("--help").output
