@@ -1,6 +1,7 @@
 """The search for the number of clusters and the kernel."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -233,6 +234,23 @@ class TestFailures:
     def test_a_score_that_is_not_a_number(self):
         with pytest.raises(ValueError, match="the score is NaN"):
             searched(scoring=lambda a, b: np.nan)
+
+    def test_an_error_of_the_score_ends_the_search_and_leaves_the_filters_of_warnings(self):
+        filters = list(warnings.filters)
+        with pytest.raises(ZeroDivisionError) as caught:
+            searched(scoring=lambda a, b: 1 / 0)
+        assert caught.traceback
+        assert warnings.filters == filters
+
+    def test_warnings_of_fits_on_halves_are_not_shown(self):
+        class Warns(KMeans):
+            def fit(self, X, y=None):
+                warnings.warn(f"{len(X)} rows", stacklevel=2)
+                return super().fit(X)
+
+        with pytest.warns(UserWarning, match="rows") as caught:
+            searched(Warns(n_init=1))
+        assert [str(one.message) for one in caught] == ["120 rows"]
 
     def test_a_failed_search_leaves_the_last_one(self):
         search = searched()
