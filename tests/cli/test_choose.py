@@ -177,8 +177,9 @@ def test_a_kernel_is_chosen_at_a_given_number(run, iris):
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
-        ("5-2", "'5-2' is not a range from 2 or more upwards, such as 2-12"),
-        ("1-3", "'1-3' is not a range from 2 or more upwards"),
+        ("5-2", "'5-2' is not a whole number, a range such as 2-12, or auto"),
+        ("1-3", "-k is 2 or more: one cluster is always a possible answer"),
+        ("-1-3", "n_clusters"),
         ("x", "'x' is not a whole number, a range such as 2-12, or auto"),
         ("2-", "'2-' is not a whole number"),
         ("2-4-6", "'2-4-6' is not a whole number"),
@@ -195,7 +196,7 @@ def test_numbers_that_cannot_be_tried(refused, data, command, numbers, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["-k", 1], ["-k 1", "one cluster is always a possible answer"]),
+        (["-k", 1], ["-k is 2 or more", "one cluster is always a possible answer"]),
         (["-k", -2], ["n_clusters", "-2"]),
         (["-k", 31], ["62 rows"]),
         (["--kernels", "heat,magic"], ["--kernels", "'magic'", "rbf"]),
@@ -342,7 +343,7 @@ def test_interruption_before_anything_is_known(run, data, interrupted):
 def test_help_names_the_kernels_and_the_scores(run):
     text = " ".join(run("choose", "--help").output.split())
     for words in (
-        "auto is 2-12",
+        "auto, the default, is 2-12",
         "Of heat, rbf, laplacian",
         "One of jaccard, stability",
         "--splits",

@@ -50,9 +50,9 @@ _TABLE = {
 def numbers_to_try(job: "TableJob", n_rows: int) -> range:
     """Return the numbers of clusters, which halves of the rows must be able to hold."""
     most = n_rows // 2
-    counts: range = job.n_clusters or range(2, max(2, min(_MOST, most)) + 1)
+    counts = job.n_clusters or range(2, max(2, min(_MOST, most)) + 1)
     if counts[0] < 2:
-        raise BadInputError("-k 1 is no choice: one cluster is always a possible answer")
+        raise BadInputError("-k is 2 or more: one cluster is always a possible answer")
     if counts[-1] > most:
         raise BadInputError(
             f"{job.data}: half of the rows have to hold {counts[-1]} clusters, so at least "
