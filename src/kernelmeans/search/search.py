@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from math import ceil
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin
@@ -34,6 +34,9 @@ from kernelmeans.search.results import Record, Scoring, column_of, name_of, verd
 from kernelmeans.search.rules import best_of, exceeds, queues
 from kernelmeans.search.runner import Runner
 from kernelmeans.search.splits import Samples, Split, count_rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Most rows that a search uses; of more it draws so many at random.
 MOST_ROWS = 4000
@@ -236,15 +239,12 @@ default="jaccard"
         try:
             for outcome in runner.run("splits", evaluate, tasks):
                 record.add(outcome)
-                if record.all_failed:
-                    wrong = all(why.startswith("TypeError") for why in record.errors.values())
-                    kind = TypeError if wrong else ValueError
-                    raise kind(f"All candidates failed: {record.failures()}.")
             if not record.n_splits:
                 raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
             self._store(X, record, used, whole.n_rows)
             self._compare(candidates, samples, seed, runner)
         except KeyboardInterrupt:
+            # Complete ones have been stored, and maybe compared.
             if 0 < record.n_splits < self.n_splits:
                 self._store(X, record, used, whole.n_rows)
             raise KeyboardInterrupt(record.progress()) from None
@@ -282,6 +282,25 @@ default="jaccard"
             return np.zeros(count_rows(X, self.estimator), dtype=np.int32)
         labels: IntArray = self.best_estimator_.predict(X)
         return labels
+
+    def plot(self) -> "Figure":
+        """Draw the search with `kernelmeans.plotting.plot_search`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Call its ``savefig``, or display it in a notebook.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing: the extra ``plot`` has it.
+        NotFittedError
+            If the search has not been fitted.
+        """
+        from kernelmeans.plotting import plot_search
+
+        return plot_search(self)
 
     @property
     def best_params_(self) -> dict[str, Any]:

@@ -1,0 +1,160 @@
+"""How centroids part while an estimator anneals."""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.plotting.search import PAGE, WIDTH
+
+# The warmest power relative to the critical one, the coldest at least, and the number of powers.
+_WARMEST, _COLDEST, _POWERS = 0.1, 4, 40
+# The least critical power, in size, as above 0 there is none.
+_LEAST_CRITICAL = 0.1
+# Centroids are one if they are nearer than this fraction of the largest distance between any.
+_ONE = 0.02
+# Most steps at a power.
+_STEPS = 200
+
+
+class Paths(NamedTuple):
+    """Centroids at rising powers.
+
+    Attributes
+    ----------
+    powers : ndarray of shape (n_powers,)
+        The powers, the coldest first.
+    n_distinct : ndarray of int of shape (n_powers,)
+        Number of distinct centroids.
+    places : ndarray of shape (n_powers, k)
+        Their places on the first principal axis of the centroids at the coldest power.
+    """
+
+    powers: Array
+    n_distinct: IntArray
+    places: Array
+
+
+def plot_bifurcation(estimator: Any, X: Any) -> Figure:
+    """Draw the number of distinct centroids against the power, and the centroids' places.
+
+    Near 0 the power makes centroids coincide, and while annealing they part. A number of centroids
+    that stays the same over a wide range of powers speaks for as many clusters.
+
+    Parameters
+    ----------
+    estimator : KernelPowerKMeans or PowerKMeans
+        An estimator fitted without sample weights.
+    X : array or sparse matrix
+        The data it was fitted to; the kernel matrix if precomputed.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not tied to pyplot: call its ``savefig``, or display it in a notebook.
+
+    Raises
+    ------
+    NotFittedError
+        If the estimator has not been fitted.
+    ValueError
+        If the estimator does not anneal, has several kernels or keeps no memberships.
+
+    Notes
+    -----
+    The estimator is fitted again at 40 constant powers, from the clusters back to the mean; each
+    fit starts with the memberships of the one before. In the other direction centroids that
+    coincide would wait for rounding to part them. So some centroids stay apart above the critical
+    power, at which they would begin to part.
+
+    Examples
+    --------
+    >>> from kernelmeans import KernelPowerKMeans
+    >>> from kernelmeans.plotting import plot_bifurcation
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> model = KernelPowerKMeans(4, kernel="rbf", random_state=0).fit(X)
+    >>> len(plot_bifurcation(model, X).get_axes())
+    2
+    """
+    paths, critical = centroid_paths(estimator, X), estimator.critical_power_
+    size = -paths.powers
+    with rc_context(PAGE):
+        figure = Figure(figsize=(WIDTH, 3.8), dpi=150, layout="constrained")
+        above, below = axes = figure.subplots(2, 1, sharex=True, height_ratios=[2, 3])
+    above.step(size, paths.n_distinct, where="mid", color="#0072B2", linewidth=1.4)
+    above.set(ylim=(0, estimator.n_clusters + 1), ylabel="distinct centroids")
+    above.yaxis.set_major_locator(MaxNLocator(8, integer=True))
+    below.plot(size, paths.places, color="0.25", linewidth=0.9)
+    below.set(xscale="log", xlabel="|power|", ylabel="centroids,\nfirst principal axis", yticks=[])
+    below.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    below.xaxis.set_major_formatter("{x:g}")
+    below.xaxis.set_minor_formatter(NullFormatter())
+    title = "How centroids part as the power falls"
+    for ax in axes:
+        ax.grid(alpha=0.25, linewidth=0.6)
+        if -critical > size.min():
+            title = f"How centroids part as the power falls (dashed: critical power {critical:.3g})"
+            ax.axvline(-critical, color="#D55E00", linestyle="--", linewidth=1.1)
+    above.set_title(title, fontsize=8)
+    return figure
+
+
+def centroid_paths(estimator: Any, X: Any) -> Paths:
+    """Follow the centroids of a fitted estimator to rising powers.
+
+    Distances to centroids tell all: up to a number for each row and one for each centroid, their
+    squares are minus twice the inner products of both.
+    """
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "critical_power_") or hasattr(estimator, "kernel_weights_"):
+        name = type(estimator).__name__
+        raise ValueError(f"estimator={name} should anneal with one kernel: KernelPowerKMeans.")
+    if estimator.memberships_ is None:
+        raise ValueError("estimator has no memberships for so many rows; fit it to a sample.")
+    seed = estimator.random_state if isinstance(estimator.random_state, int) else 0
+    model = clone(estimator).set_params(eta=1, n_swaps=0, max_iter=_STEPS, n_init="auto")
+    start, powers = estimator.memberships_, _powers(estimator)
+    distances = []
+    for power in powers:
+        # Every cluster needs a weight.
+        start = np.maximum(start, np.finfo(start.dtype).tiny)
+        model.set_params(s0=float(power), init=start, random_state=seed)
+        with warnings.catch_warnings():
+            # Powers above the critical one are wanted, and slow there.
+            warnings.simplefilter("ignore")
+            model.fit(X)
+        start = model.memberships_
+        distances.append(model.transform(X) ** 2)
+    directions = [_centered(one) for one in distances]
+    largest = _apart(directions[0]).max()
+    n_distinct = [connected_components(_apart(one) <= _ONE * largest)[0] for one in directions]
+    axis = np.linalg.svd(directions[0], full_matrices=False)[0][:, 0]
+    places = np.array([-axis @ one / 2 for one in distances])
+    return Paths(powers, np.array(n_distinct), places)
+
+
+def _powers(estimator: Any) -> Array:
+    """From the coldest power of the annealing to one at which centroids coincide."""
+    finite = estimator.power_history_[np.isfinite(estimator.power_history_)]
+    critical = max(-estimator.critical_power_, _LEAST_CRITICAL)
+    coldest = max(-finite.min(initial=0), _COLDEST * critical)
+    return np.asarray(-np.geomspace(coldest, _WARMEST * critical, _POWERS))
+
+
+def _centered(squared: Array) -> Array:
+    """Inner products of rows and centroids, both relative to their mean."""
+    by_row = squared - squared.mean(axis=0)
+    return np.asarray((by_row.mean(axis=1, keepdims=True) - by_row) / 2)
+
+
+def _apart(products: Array) -> Array:
+    """Distances between centroids as the rows see them, shape (k, k)."""
+    return np.asarray(np.linalg.norm(products[:, :, None] - products[:, None], axis=0))
