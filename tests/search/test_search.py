@@ -358,9 +358,10 @@ class TestCallbacks:
         assert recorder.open == 0
         assert_same(watched, searched())
 
-    def test_a_true_answer_ends_the_search(self):
+    @pytest.mark.parametrize("n_jobs", [None, 2])
+    def test_a_true_answer_ends_the_search(self, n_jobs):
         recorder = Recorder(stop_at=4 + 4 + 2)
-        search = self.watched(recorder).fit(X)
+        search = self.watched(recorder).set_params(n_jobs=n_jobs).fit(X)
         assert search.n_splits_ == 1
         assert search.best_params_ == {"n_clusters": 3}
         assert " in 1 of 3 splits of 120 rows" in search.verdict_

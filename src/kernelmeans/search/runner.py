@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
 from typing import Any
 
 from sklearn.utils.parallel import Parallel, delayed
@@ -48,7 +47,7 @@ class Runner:
         # Hundreds of warnings; those of the choice come when it is fitted to all rows.
         with warnings.catch_warnings(action="ignore"):
             results = parallel(jobs)
-        with closing(results):
+        try:
             for _ in arguments:
                 task = self._subtask(several, "candidate")
                 with warnings.catch_warnings(action="ignore"):
@@ -57,6 +56,10 @@ class Runner:
                 yield result
                 if self.stopped:
                     break
+        finally:
+            # joblib warns of tasks that it gives up.
+            with warnings.catch_warnings(action="ignore"):
+                results.close()
         self._tell(several, "end")
 
     def end(self) -> None:
