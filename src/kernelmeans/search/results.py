@@ -30,7 +30,7 @@ def column_of(scoring: Scoring) -> str:
     return {"jaccard": "min_jaccard", "neighbor_consistency": name}.get(name, f"mean_{name}")
 
 
-def split_scores(split: Split, labels: Sequence[IntArray], scoring: Scoring) -> dict[str, float]:
+def split_scores(split: Split, labels: Sequence[IntArray], scoring: Scoring) -> dict[str, Any]:
     """Scores of a candidate from the labels of all rows by the models of two halves.
 
     Parameters
@@ -80,10 +80,7 @@ class Record:
     """
 
     def __init__(
-        self,
-        candidates: Sequence[Candidate],
-        splits: Sequence[Split],
-        scoring: Scoring,
+        self, candidates: Sequence[Candidate], splits: Sequence[Split], scoring: Scoring
     ) -> None:
         self.candidates = candidates
         self.splits = splits
@@ -91,9 +88,7 @@ class Record:
         self.n_fits = 0
         self.errors: dict[int, str] = {}
         self._whole: list[Outcome] = []
-        self._seconds: list[float] = []
-        self._jaccard: list[Array | None] = []
-        self._scores: list[dict[str, float]] = []
+        self._scores: list[dict[str, Any]] = []
 
     @property
     def n_splits(self) -> int:
@@ -101,7 +96,7 @@ class Record:
         return len(self._scores) // len(self.candidates)
 
     def add(self, outcome: Outcome) -> None:
-        """Take the next outcome."""
+        """Take the next outcome; refuse to go on if no candidate is left."""
         candidate = (len(self._whole) + len(self._scores)) % len(self.candidates)
         error, wanted = outcome.error, name_of(self.scoring)
         if len(self._whole) < len(self.candidates):
@@ -111,23 +106,20 @@ class Record:
                 error = error or "the neighbours of a row are not known: X is no table of numbers"
         else:
             self.n_fits += 2
-            scores, jaccard = {}, None
+            scores: dict[str, Any] = {}
             whole = self._whole[candidate].labels
             if whole and outcome.labels:
                 scores = split_scores(self.splits[self.n_splits], outcome.labels, self.scoring)
-                jaccard = jaccard_stability(whole[0], outcome.labels)
-                if np.isnan(scores.get(wanted, 0)):
-                    error = "the score is NaN"
+                error = "the score is NaN" if np.isnan(scores.get(wanted, 0)) else None
+                scores["jaccard"] = jaccard_stability(whole[0], outcome.labels)
+                scores["fit_time"] = outcome.fit_time / len(outcome.labels)
             self._scores.append(scores)
-            self._jaccard.append(jaccard)
-            self._seconds.append(outcome.fit_time / 2)
         if error is not None:
             self.errors.setdefault(candidate, error)
-
-    @property
-    def all_failed(self) -> bool:
-        """Whether all rows have been tried, and there is no candidate left."""
-        return len(self.errors) == len(self.candidates)
+        if len(self.errors) == len(self.candidates):
+            wrong_type = all(why.startswith("TypeError") for why in self.errors.values())
+            kind = TypeError if wrong_type else ValueError
+            raise kind(f"All candidates failed: {self.failures()}.")
 
     def failures(self) -> str:
         """The candidates that failed, and why."""
@@ -138,7 +130,10 @@ class Record:
     def progress(self) -> str:
         """How far it got."""
         n_fits = len(self.candidates) * (1 + 2 * len(self.splits))
-        return f"{self.n_fits} of {n_fits} fits are done, {self.n_splits} splits are complete"
+        done = f"{self.n_fits} of {n_fits} fits are done"
+        if not self.n_splits:
+            return f"{done}, and no split is complete"
+        return f"{done}; results_ and best_params_ are of {counted(self.n_splits, 'whole split')}"
 
     def labels(self) -> Array:
         """Labels of all rows by each candidate, shape (n_candidates, n_rows)."""
@@ -167,20 +162,22 @@ class Record:
         kinds = [repr(sorted(one.others.items())) for one in self.candidates]
         found["group"] = np.array([kinds.index(kind) for kind in kinds])
         names = ["stability", "prediction_strength", *["score"] * callable(self.scoring)]
-        done = n_splits * n_candidates
-        for name in names:
-            every = np.array([one.get(name, np.nan) for one in self._scores[:done]], dtype=float)
+        done = self._scores[: n_splits * n_candidates]
+        for name in [*names, "fit_time"]:
+            every = np.array([one.get(name, np.nan) for one in done], dtype=float)
             table = every.reshape(n_splits, n_candidates)
-            found |= {f"split{b}_{name}": row for b, row in enumerate(table)}
-            found |= {f"mean_{name}": table.mean(axis=0), f"std_{name}": table.std(axis=0)}
-        overlaps = [self._jaccard[row:done:n_candidates] for row in range(n_candidates)]
+            found[f"mean_{name}"] = table.mean(axis=0)
+            if name in names:
+                found |= {f"split{b}_{name}": row for b, row in enumerate(table)}
+                found[f"std_{name}"] = table.std(axis=0)
+        overlaps = [
+            [one.get("jaccard") for one in done[row::n_candidates]] for row in range(n_candidates)
+        ]
         found["jaccard"] = np.empty(n_candidates, dtype=object)
         found["jaccard"][:] = [_mean(one) for one in overlaps]
         found["min_jaccard"] = np.array([one.min() for one in found["jaccard"]])
         for name in ("neighbor_consistency", "inertia"):
             found[name] = np.array([getattr(one, name) for one in self._whole])
-        seconds = np.array(self._seconds[:done]).reshape(n_splits, n_candidates)
-        found["mean_fit_time"] = seconds.mean(axis=0)
         found["mean_reference"] = np.full(n_candidates, np.nan)
         found["valid"] = validity(found, name_of(self.scoring))
         for name in ("min_jaccard", "neighbor_consistency", *(f"mean_{one}" for one in names)):

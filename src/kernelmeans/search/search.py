@@ -239,15 +239,12 @@ default="jaccard"
         try:
             for outcome in runner.run("splits", evaluate, tasks):
                 record.add(outcome)
-                if record.all_failed:
-                    wrong = all(why.startswith("TypeError") for why in record.errors.values())
-                    kind = TypeError if wrong else ValueError
-                    raise kind(f"All candidates failed: {record.failures()}.")
             if not record.n_splits:
                 raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
             self._store(X, record, used, whole.n_rows)
             self._compare(candidates, samples, seed, runner)
         except KeyboardInterrupt:
+            # Complete ones have been stored, and maybe compared.
             if 0 < record.n_splits < self.n_splits:
                 self._store(X, record, used, whole.n_rows)
             raise KeyboardInterrupt(record.progress()) from None
