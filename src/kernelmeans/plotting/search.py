@@ -42,7 +42,7 @@ _JACCARD_WORDS = ("no cluster", "doubtful", "valid", "highly stable")
 
 
 def plot_search(search: Any) -> Figure:
-    """Draw the scores of a search, the flow of rows from each k to the next, and the chosen clusters.
+    """Draw the scores of a search, the flow of rows between numbers of clusters, and the choice.
 
     The flow is left out if there is only one number of clusters. If no clusters would be
     found again, there are only the scores. Each panel can be drawn alone: `draw_scores`,
