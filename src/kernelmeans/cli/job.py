@@ -107,8 +107,8 @@ class TableJob(Job, ColumnChoice):
     ----------
     parameters : dict
         Parameters of the estimator.
-    n_clusters : numbers of clusters, default="auto"
-        Number of clusters k, or a range to choose it from; auto is 2-12.
+    n_clusters : numbers of clusters or None, default=None
+        Number of clusters k, or a range to choose it from; auto, the default, is 2-12.
     scale : bool, default=True
         Center every feature and scale it to unit variance; stored in the model.
     dtype : {"float64", "float32"}, default="float64"
@@ -122,7 +122,7 @@ class TableJob(Job, ColumnChoice):
     """
 
     parameters: dict[str, Any]
-    n_clusters: Any = "auto"
+    n_clusters: range | None = None
     scale: bool = True
     dtype: str = "float64"
     views: Path | None = None

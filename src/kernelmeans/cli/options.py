@@ -137,10 +137,10 @@ class Value(click.ParamType[str | float | None]):
 class Names(Value):
     """Some of a few names, separated by commas."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: Any, *args: Any) -> Any:
         """Return the names, each once."""
         names = value.split(",") if isinstance(value, str) else value
-        return tuple(dict.fromkeys(Value.convert(self, name.strip(), param, ctx) for name in names))
+        return tuple(dict.fromkeys(Value.convert(self, name.strip(), *args) for name in names))
 
 
 class Counts(click.ParamType[range | None]):
@@ -148,25 +148,14 @@ class Counts(click.ParamType[range | None]):
 
     name = "counts"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> range | None:
+    def convert(self, value: Any, *args: Any) -> range | None:
         """Return the numbers."""
         if value == "auto":
             return None
-        if re.fullmatch(r"-?\d{1,9}", value):
-            return range(int(value), int(value) + 1)
-        ends = re.fullmatch(r"(\d{1,9})-(\d{1,9})", value)
-        if ends is None:
-            self.fail(f"{value!r} is not a whole number, a range such as 2-12, or auto", param, ctx)
-        first, last = map(int, ends.groups())
-        if not 2 <= first <= last:
-            self.fail(
-                f"{value!r} is not a range from 2 or more upwards, such as 2-12 (one cluster is "
-                "always a possible answer)",
-                param,
-                ctx,
-            )
+        found = re.fullmatch(r"(-?\d{1,9})(?:-(\d{1,9}))?", value)
+        first, last = map(int, (found[1], found[2] or found[1])) if found else (1, 0)
+        if first > last:
+            self.fail(f"{value!r} is not a whole number, a range such as 2-12, or auto", *args)
         return range(first, last + 1)
 
 
@@ -252,7 +241,7 @@ def _option(name: str, parameter: Documented) -> click.Option:
         settings["type"] = _PATHS[kind]
     elif kind == "tuple of str":
         settings |= {"multiple": True, "metavar": "A,B"}
-    elif kind == "numbers of clusters":
+    elif kind == "numbers of clusters or None":
         settings |= {"type": Counts(), "metavar": "auto|NUMBER|A-B"}
     elif kind.startswith("names of"):
         settings |= {"type": (names := Names(_estimator()["kernel"].kind)), "metavar": "A,B"}

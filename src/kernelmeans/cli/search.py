@@ -42,6 +42,7 @@ _TABLE = {
     "in noise": "stability_without_clusters",
     "smallest Jaccard": "smallest_jaccard",
     "prediction strength": "prediction_strength",
+    "near neighbours": "neighbor_consistency",
     "found again": "found_again",
     "ARI": "ari",
 }
@@ -50,9 +51,9 @@ _TABLE = {
 def numbers_to_try(job: "TableJob", n_rows: int) -> range:
     """Return the numbers of clusters, which halves of the rows must be able to hold."""
     most = n_rows // 2
-    counts: range = job.n_clusters or range(2, max(2, min(_MOST, most)) + 1)
+    counts = job.n_clusters or range(2, max(2, min(_MOST, most)) + 1)
     if counts[0] < 2:
-        raise BadInputError("-k 1 is no choice: one cluster is always a possible answer")
+        raise BadInputError("-k is 2 or more: one cluster is always a possible answer")
     if counts[-1] > most:
         raise BadInputError(
             f"{job.data}: half of the rows have to hold {counts[-1]} clusters, so at least "
@@ -154,15 +155,16 @@ def _command(job: "TableJob", found: dict[str, Any], options: Sequence[str]) -> 
 def search_text(found: dict[str, Any]) -> str:
     """Return what a search has found as a table, the answer in words, and what comes next."""
     columns = {head: name for head, name in _TABLE.items() if name in found["candidates"][0]}
-    table = [list(columns)]
+    # Heads of two words take two lines.
+    table = [[head.rpartition(" ")[part] for head in columns] for part in (0, 2)]
     table += [[_shown(row, name) for name in columns.values()] for row in found["candidates"]]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [
         "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
         for row in table
     ]
-    chosen = -1 if found["chosen"] is None else 1 + found["chosen"]
-    lines = [f"{'*' if row == chosen else ' '} {line}" for row, line in enumerate(lines)]
+    chosen = -1 if found["chosen"] is None else 2 + found["chosen"]
+    lines = [f"{'*' if row == chosen else ' '} {line}".rstrip() for row, line in enumerate(lines)]
     verdict = fill(f"{found['verdict'][0].upper()}{found['verdict'][1:]}.", _WIDTH)
     rest = [f"Written: {', '.join(found['files'].values())}"] if "files" in found else []
     rest += [f"Next: {found['command']}"] if "command" in found else [""]
