@@ -229,7 +229,8 @@ def times(splits: int) -> None:
         # Only workers that have ended are counted.
         get_reusable_executor().shutdown(wait=True)
         seconds = processor_seconds() - before
-        print(f"{name:<24}{wall:>8.1f} s, processors {seconds:>8.1f} s; {search.verdict_}")
+        figures = f"{wall:>8.1f} s, processors {seconds:>8.1f} s"
+        print(f"{name:<24}{figures}; {search.verdict_}", flush=True)
 
 
 def processor_seconds() -> float:
