@@ -39,7 +39,7 @@ _TABLE = {
     "k": "clusters",
     "kernel": "kernel",
     "stability": "stability",
-    "without clusters": "stability_without_clusters",
+    "in noise": "stability_without_clusters",
     "smallest Jaccard": "smallest_jaccard",
     "prediction strength": "prediction_strength",
     "near neighbours": "neighbor_consistency",
