@@ -261,6 +261,7 @@ def test_lists_and_texts():
         (KMeans(), {"n_cluster": [2]}, "Invalid parameter 'n_cluster' for estimator KMeans"),
         (KMeans(), {"n_clusters": [2, 61]}, "n_samples=120 is too few.* at least 122 rows"),
         (KMeans(), {"n_clusters": 3}, "n_clusters"),
+        (KMeans(), [], r"param_grid=\[\] holds no candidates"),
         (KernelPowerKMeans(), {"kernel": ["rbf", "precomputed"]}, "some candidates take rows"),
         (KernelPowerKMeans(kernel="precomputed"), GRID, "square matrix .* got shape .120, 2."),
     ],

@@ -234,6 +234,8 @@ default="jaccard"
         """
         estimator = _checked(self.estimator)
         candidates = [Candidate.of(estimator, one) for one in ParameterGrid(self.param_grid)]
+        if not candidates:
+            raise ValueError("param_grid=[] holds no candidates: give at least one dict of values.")
         whole = Samples.of(X, [one.estimator for one in candidates])
         rng = check_random_state(self.random_state)
         seed, *seeds = rng.randint(SEEDS, size=self.n_splits + 1).tolist()
