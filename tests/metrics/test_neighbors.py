@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import KNeighborsTransformer
+from threadpoolctl import threadpool_limits
 
 import data
 from kernelmeans.metrics import neighbor_consistency
@@ -71,6 +72,15 @@ def test_equal_rows_are_neighbours_of_each_other():
     rows = np.repeat([[0.0], [5.0]], 4, axis=0)
     assert neighbor_consistency(rows, [0, 0, 0, 0, 1, 1, 1, 1], n_neighbors=3) == 1
     assert neighbor_consistency(rows, [0, 1, 2, 3, 0, 1, 2, 3], n_neighbors=3) == 0
+
+
+def test_threads_do_not_choose_among_rows_at_equal_distance():
+    X, y = load_digits(return_X_y=True)
+    found = []
+    for n_threads in (1, 2, 4):
+        with threadpool_limits(n_threads):
+            found.append(neighbor_consistency(X, y))
+    assert found[0] == found[1] == found[2]
 
 
 def test_few_rows_have_all_others_as_neighbours():

@@ -237,7 +237,7 @@ def test_one_line_has_no_name():
     (line,) = lines_of(search)
     assert line.name == ""
     assert plot_search(search).axes[2].get_title() == (
-        "Rows from k to k + 1 (dark: the cluster stays the same)"
+        "Rows from each k to the next (dark: the cluster stays the same)"
     )
 
 
@@ -260,3 +260,19 @@ def test_candidates_that_fail_are_left_out():
     assert [label.get_text() for label in flow.get_xticklabels()] == ["2", "3", "5"]
     with pytest.raises(ValueError, match="candidate=2 has failed"):
         stability(search, 2)
+
+
+def test_a_kernel_with_one_number_of_clusters_has_no_flow():
+    grid = [{"n_clusters": [3], "kernel": ["rbf"]}, {"n_clusters": [6, 7], "kernel": ["linear"]}]
+    search = searched(grid=grid)
+    assert search.best_index_ == 0
+    assert len(plot_search(search).axes) == 3 + 2
+
+
+def test_scores_may_be_unknown_or_large():
+    search = searched(grid={"n_clusters": [2, 3]}, scoring=lambda a, b: 40.0)
+    (ax,) = scores(search, 1)
+    assert ax.get_ylim()[1] > 40
+    search.results_["mean_score"] = np.full(2, np.nan)
+    (ax,) = scores(search, 1)
+    assert ax.get_ylim() == (0, 1.05)

@@ -1,6 +1,7 @@
 """The rules by which a candidate is chosen."""
 
 import numpy as np
+import pytest
 
 from kernelmeans.search.rules import best_of, exceeds, queues, validity
 
@@ -31,8 +32,19 @@ def test_prediction_strength_has_a_threshold_of_its_own():
         n_clusters=[2, 3, 4],
         min_jaccard=[0.1, 0.1, 0.9],
         mean_prediction_strength=[0.9, 0.8, 0.79],
+        mean_stability=[0.9, 0.5, 0.9],
     )
     assert queues(results, "prediction_strength") == [[1, 0]]
+
+
+@pytest.mark.parametrize(
+    "scoring", ["jaccard", "prediction_strength", "stability", "neighbor_consistency"]
+)
+def test_a_single_cluster_hides_no_others(scoring):
+    results = columns(n_clusters=[1, 2, 3], mean_stability=[1, 0.7, 0.8])
+    results["neighbor_consistency"] = np.array([np.nan, 0.2, 0.3])
+    assert queues(results, scoring) == [[2, 1]]
+    assert queues(columns(n_clusters=[1, 1]), scoring) in ([[]], [])
 
 
 def test_more_clusters_that_are_far_less_stable_than_fewer_do_not_count():

@@ -169,6 +169,17 @@ class TestSeeds:
             few.results_["mean_stability"], searched().results_["mean_stability"][1:3]
         )
 
+    def test_a_single_cluster_in_the_grid_changes_nothing(self):
+        blurred, _ = make_blobs(
+            200, centers=[[0, 0], [5, 0], [0, 5]], cluster_std=1.8, random_state=0
+        )
+        one, other = (
+            searched(KMeans(n_init=3), {"n_clusters": k}, blurred, n_splits=10)
+            for k in ([2, 3, 4], [1, 2, 3, 4])
+        )
+        assert one.best_params_ == other.best_params_ == {"n_clusters": 3}
+        assert one.best_score_ == other.best_score_
+
     def test_the_seed_of_the_estimator_is_for_all_rows_alone(self):
         blurred = X + data.cloud(120, 2)
         seeded = searched(KMeans(n_init=1, init="random", random_state=3), X=blurred)
@@ -299,6 +310,19 @@ class TestInterruption:
         with pytest.raises(KeyboardInterrupt, match="28 of 28 fits are done"):
             search.fit(X)
         assert search.best_params_ == {"n_clusters": 3}
+        assert search.verdict_.endswith("not compared with data without clusters")
+
+    def test_keeps_what_data_without_clusters_have_refuted(self):
+        noise, grid = np.random.default_rng(0).uniform(size=(200, 2)), {"n_clusters": [2, 3]}
+        noise *= [10, 1]
+        whole = searched(grid=grid, X=noise)
+        assert not np.isnan(whole.results_["mean_reference"]).any()
+        assert whole.best_index_ is None
+        # 2 fits to all rows, 4 for each split, 20 to data without clusters.
+        search = self.interrupted(at=2 + 3 * 4 + 20 + 5).set_params(param_grid=grid)
+        with pytest.raises(KeyboardInterrupt):
+            search.fit(noise)
+        assert search.best_params_ == {"n_clusters": 2}
         assert search.verdict_.endswith("not compared with data without clusters")
 
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.neighbors import NearestNeighbors
 
 from kernelmeans._arrays import to_numpy
+from kernelmeans.engines.threads import single_threaded_openmp
 from kernelmeans.metrics.labels import encoded
 
 
@@ -65,5 +66,7 @@ def neighbor_consistency(
     _, codes = encoded("labels", labels, n_rows)
     if n_rows == 1:
         raise ValueError("X has 1 row, and so no neighbours: give at least 2 rows.")
-    near = search.kneighbors(n_neighbors=min(n_neighbors, n_rows - 1), return_distance=False)
+    # Of rows at equal distance, several threads find others.
+    with single_threaded_openmp():
+        near = search.kneighbors(n_neighbors=min(n_neighbors, n_rows - 1), return_distance=False)
     return float(np.mean(codes[near] == codes[:, None]))

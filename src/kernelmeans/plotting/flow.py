@@ -12,7 +12,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.plotting.lines import with_choice
+from kernelmeans.plotting.lines import Line, with_choice
 
 # Width of a column of clusters in steps of k, and the room between clusters as a part of all rows.
 _COLUMN, _GAP = 0.14, 0.02
@@ -52,7 +52,7 @@ def draw_flow(ax: Axes, search: Any, candidate: int | None = None) -> None:
     check_is_fitted(search, "results_")
     line, marked = with_choice(search, candidate)
     labels = search.labels_by_candidate_
-    drawn = [one for one in line.candidates if (labels[one] >= 0).all()]
+    drawn = columns_of(search, line)
     if len(drawn) < 2:
         raise ValueError("A flow needs candidates that differ in n_clusters alone; got one.")
     tables = [contingency_matrix(labels[a], labels[b]) for a, b in pairwise(drawn)]
@@ -75,8 +75,14 @@ def draw_flow(ax: Axes, search: Any, candidate: int | None = None) -> None:
     ax.set_xlabel("number of clusters")
     ax.set_ylabel(f"{n_rows} rows")
     where = f", {line.name}" if line.name else ""
-    ax.set_title(f"Rows from k to k + 1{where} (dark: the cluster stays the same)")
+    ax.set_title(f"Rows from each k to the next{where} (dark: the cluster stays the same)")
     ax.spines[["top", "right", "left"]].set_visible(False)
+
+
+def columns_of(search: Any, line: Line) -> list[int]:
+    """The candidates of a line that have clusters to draw; the others have failed."""
+    labels = search.labels_by_candidate_
+    return [one for one in line.candidates.tolist() if (labels[one] >= 0).all()]
 
 
 def ordered(tables: Sequence[Array]) -> list[IntArray]:

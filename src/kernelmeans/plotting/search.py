@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._text import counted
 from kernelmeans._typing import Array
-from kernelmeans.plotting.flow import draw_flow
+from kernelmeans.plotting.flow import columns_of, draw_flow
 from kernelmeans.plotting.lines import lines_of, with_choice
 from kernelmeans.search.results import column_of
 from kernelmeans.search.rules import FOUND_AGAIN, PREDICTIVE
@@ -42,9 +42,9 @@ _JACCARD_WORDS = ("no cluster", "doubtful", "valid", "highly stable")
 
 
 def plot_search(search: Any) -> Figure:
-    """Draw the scores of a search, the flow of rows from k to k + 1, and the chosen clusters.
+    """Draw the scores of a search, the flow of rows between numbers of clusters, and the choice.
 
-    The flow is left out if all candidates have one number of clusters. If no clusters would be
+    The flow is left out if there is only one number of clusters. If no clusters would be
     found again, there are only the scores. Each panel can be drawn alone: `draw_scores`,
     `draw_flow` and `draw_stability`.
 
@@ -65,9 +65,11 @@ def plot_search(search: Any) -> Figure:
         If the search has not been fitted.
     """
     check_is_fitted(search, "results_")
-    chosen, flows = search.best_index_ is not None, len(set(search.results_["n_clusters"])) > 1
+    chosen, flows = search.best_index_ is not None, False
+    if chosen:
+        flows = len(columns_of(search, with_choice(search, None)[0])) > 1
     # Room for the scores is the same with any number of lines in the legend.
-    heights = [2.4 + 0.06 * len(lines_of(search))] + [2.8] * (chosen and flows) + [2.2] * chosen
+    heights = [2.4 + 0.06 * len(lines_of(search))] + [2.8] * flows + [2.2] * chosen
     with rc_context(PAGE):
         figure = Figure(figsize=(WIDTH, sum(heights)), dpi=150, layout="constrained")
         panels = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
@@ -209,6 +211,6 @@ def _finish(ax: Axes, column: str, results: Any, n_ticks: int) -> None:
     ax.set_title(title)
     ax.set_xlabel("number of clusters")
     ax.xaxis.set_major_locator(MaxNLocator(n_ticks, integer=True, min_n_ticks=1))
-    low, high = np.nanmin(results[column]), np.nanmax(results[column])
-    ax.set_ylim(min(0, 1.1 * low), max(1.05, 1.05 * high))
+    low, high = np.nanmin(results[column], initial=0), np.nanmax(results[column], initial=1)
+    ax.set_ylim(1.1 * low, 1.05 * high)
     ax.grid(alpha=0.25, linewidth=0.6)

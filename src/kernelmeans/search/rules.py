@@ -60,21 +60,26 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
     -------
     list of list of int
         Indices of candidates. A list is for candidates that differ in the number of clusters
-        alone, or for all candidates where a score is the rule.
+        alone, or for all candidates where a score is the rule. A single cluster is in no list: it
+        is always found again, and the answer if nothing else is.
     """
     n_clusters = np.asarray(results["n_clusters"])
+    several = n_clusters > 1
     if scoring not in ("jaccard", "prediction_strength"):
         score = np.asarray(results.get(f"mean_{scoring}", results.get(scoring)))
         best_first = np.argsort(-score, kind="stable")
-        return [best_first[~np.isnan(score[best_first])].tolist()]
+        return [best_first[(several & ~np.isnan(score))[best_first]].tolist()]
     if np.ptp(n_clusters) == 0:
         # A kernel is chosen, not a number of clusters.
-        return [[row] for row in np.flatnonzero(~np.isnan(results["mean_stability"])).tolist()]
+        known = several & ~np.isnan(results["mean_stability"])
+        return [[row] for row in np.flatnonzero(known).tolist()]
     kernels: dict[int, list[int]] = {}
+    valid = several & validity(results, scoring)
     for row in np.argsort(-n_clusters, kind="stable").tolist():
-        kernels.setdefault(results["group"][row], []).append(row)
-    valid = validity(results, scoring)
-    return [_not_worse(results, [row for row in rows if valid[row]]) for rows in kernels.values()]
+        kernels.setdefault(results["group"][row], []).extend([row] * bool(valid[row]))
+    if scoring == "prediction_strength":
+        return list(kernels.values())
+    return [_not_worse(results, rows) for rows in kernels.values()]
 
 
 def _not_worse(results: Mapping[str, Any], rows: list[int]) -> list[int]:

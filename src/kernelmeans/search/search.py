@@ -72,11 +72,12 @@ class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Base
     scoring : {"jaccard", "stability", "prediction_strength", "neighbor_consistency"} or callable, \
 default="jaccard"
         How to choose. ``"jaccard"`` takes the largest number of clusters of which each is found
-        again: its mean Jaccard overlap is at least 0.75. ``"prediction_strength"`` takes the
-        largest number with a prediction strength of at least 0.8. The others take the highest
-        score. A callable has the arguments ``(labels_a, labels_b)``, the labels of the same rows by
-        two models, and returns a number of which more is better. Each kernel has its own number of
-        clusters by these rules, and among kernels that with the most consistent neighbours wins.
+        again: its mean Jaccard overlap is at least 0.75. Fewer clusters win if they are far more
+        stable. ``"prediction_strength"`` takes the largest number with a prediction strength of at
+        least 0.8. Each kernel has its own number of clusters by these two rules, and among kernels
+        that with the most consistent neighbours wins. The others take the highest score of all
+        candidates. A callable has the arguments ``(labels_a, labels_b)``, the labels of the same
+        rows by two models, and returns a number of which more is better.
     random_state : int, RandomState instance or None, default=None
         Seed of the splits and of the fits. The seed of a fit depends on the split alone, whatever
         ``random_state`` the estimator has; a fit to all rows keeps that of the estimator.
@@ -340,12 +341,9 @@ default="jaccard"
 
     def _choice(self, is_more: Callable[[int], bool] = lambda row: True) -> int | None:
         """The best of all kernels, each with its best number of clusters."""
-        results = self.results_
-        firsts = [
-            next((row for row in rows if results["n_clusters"][row] > 1 and is_more(row)), None)
-            for rows in queues(results, name_of(self.scoring))
-        ]
-        return best_of(results, [row for row in firsts if row is not None])
+        kernels = queues(self.results_, name_of(self.scoring))
+        firsts = [next(filter(is_more, rows), None) for rows in kernels]
+        return best_of(self.results_, [row for row in firsts if row is not None])
 
     def _compare(
         self, candidates: Sequence[Candidate], samples: Samples, seed: int, runner: Runner
@@ -353,19 +351,26 @@ default="jaccard"
         """Choose again among candidates that are more stable than on data without clusters."""
         results = self.results_
         chosen_by_user = not np.ptp(results["n_clusters"])
-        reference = None if chosen_by_user else samples.reference()
-        if reference is None or self.scoring not in REFERRED:
+        if chosen_by_user or self.scoring not in REFERRED:
+            return
+        if (reference := samples.reference()) is None:
             return
         n_draws = max(FEWEST_DRAWS, ceil(self.n_splits / len(KINDS)))
         seeds = np.random.default_rng(seed).integers(SEEDS, size=n_draws).tolist()
         draws = [Split.of(samples.n_rows, one) for one in seeds]
+        refuted: set[int] = set()
 
         def is_more(row: int) -> bool:
             found = _stabilities((candidates[row].estimator, samples, reference), draws, runner)
             if not len(found):
                 return True
             results["mean_reference"][row] = found.mean(axis=1).max()
-            return exceeds(results["mean_stability"][row], found)
+            if exceeds(results["mean_stability"][row], found):
+                return True
+            refuted.add(row)
+            # A search that is interrupted now keeps this choice.
+            self.best_index_ = self._choice(lambda other: other not in refuted)
+            return False
 
         self.best_index_ = self._choice(is_more)
 
