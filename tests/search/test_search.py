@@ -1,6 +1,7 @@
 """The search for the number of clusters and the kernel."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score, rand_score
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.fixes import parse_version
+from threadpoolctl import threadpool_limits
 
 import data
 from kernelmeans import ClusterSearch, KernelPowerKMeans
@@ -152,10 +154,11 @@ class TestScores:
 
 class TestSeeds:
     @pytest.mark.parametrize("scoring", ["jaccard", rand_score])
-    def test_parallel_fits_change_nothing(self, scoring):
+    def test_parallel_fits_and_threads_change_nothing(self, scoring):
         model = KernelPowerKMeans()
-        one, other = (searched(model, n_jobs=n_jobs, scoring=scoring) for n_jobs in (None, 2))
-        assert_same(one, other)
+        with threadpool_limits(2):
+            one = searched(model, scoring=scoring)
+        assert_same(one, searched(model, n_jobs=2, scoring=scoring))
 
     def test_the_order_of_candidates_changes_nothing(self):
         one = searched()
@@ -244,6 +247,23 @@ class TestFailures:
     def test_a_score_that_is_not_a_number(self):
         with pytest.raises(ValueError, match="the score is NaN"):
             searched(scoring=lambda a, b: np.nan)
+
+    def test_an_error_of_the_score_ends_the_search_and_leaves_the_filters_of_warnings(self):
+        filters = list(warnings.filters)
+        with pytest.raises(ZeroDivisionError) as caught:
+            searched(scoring=lambda a, b: 1 / 0)
+        assert caught.traceback
+        assert warnings.filters == filters
+
+    def test_warnings_of_fits_on_halves_are_not_shown(self):
+        class Warns(KMeans):
+            def fit(self, X, y=None):
+                warnings.warn(f"{len(X)} rows", stacklevel=2)
+                return super().fit(X)
+
+        with pytest.warns(UserWarning, match="rows") as caught:
+            searched(Warns(n_init=1))
+        assert [str(one.message) for one in caught] == ["120 rows"]
 
     def test_a_failed_search_leaves_the_last_one(self):
         search = searched()
@@ -364,9 +384,10 @@ class TestCallbacks:
         assert recorder.open == 0
         assert_same(watched, searched())
 
-    def test_a_true_answer_ends_the_search(self):
+    @pytest.mark.parametrize("n_jobs", [None, 2])
+    def test_a_true_answer_ends_the_search(self, n_jobs):
         recorder = Recorder(stop_at=4 + 4 + 2)
-        search = self.watched(recorder).fit(X)
+        search = self.watched(recorder).set_params(n_jobs=n_jobs).fit(X)
         assert search.n_splits_ == 1
         assert search.best_params_ == {"n_clusters": 3}
         assert " in 1 of 3 splits of 120 rows" in search.verdict_

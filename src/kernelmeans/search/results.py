@@ -225,7 +225,8 @@ def verdict(
     """
     if best is None:
         alike = not np.isnan(results["mean_reference"]).all()
-        why = "data without clusters is as stable" if alike else "no candidate finds all its own"
+        lost = "each candidate has a cluster that is not"
+        why = "data without clusters is as stable" if alike else lost
         return f"no clusters that would be found again in {halved}: {why}"
     settings = ", ".join(f"{name}={value!r}" for name, value in others.items())
     chosen = counted(int(results["n_clusters"][best]), "cluster")

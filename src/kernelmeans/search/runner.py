@@ -1,8 +1,7 @@
 """Runs tasks in parallel, and tells callbacks of each."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from sklearn.utils.parallel import Parallel, delayed
@@ -35,24 +34,32 @@ class Runner:
 
     def run(
         self, name: str, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
-    ) -> Iterator[Any]:
-        """Results in the order of the arguments, until a callback stops them."""
+    ) -> Generator[Any, None, None]:
+        """Results in the order of the arguments, until a callback stops them.
+
+        Close it to end what is running.
+        """
         if self.stopped:
             return
         several = self._subtask(self._context, name, len(arguments))
         parallel = Parallel(n_jobs=self._search.n_jobs, return_as="generator")
         jobs = (delayed(function)(*given) for given in arguments)
-        with warnings.catch_warnings():
-            # There would be hundreds; those of the choice come when it is fitted to all rows.
-            warnings.simplefilter("ignore")
-            with closing(parallel(jobs)) as results:
-                for _ in arguments:
-                    task = self._subtask(several, "candidate")
+        # Hundreds of warnings; those of the choice come when it is fitted to all rows.
+        with warnings.catch_warnings(action="ignore"):
+            results = parallel(jobs)
+        try:
+            for _ in arguments:
+                task = self._subtask(several, "candidate")
+                with warnings.catch_warnings(action="ignore"):
                     result = next(results)
-                    self.stopped |= self._tell(task, "end")
-                    yield result
-                    if self.stopped:
-                        break
+                self.stopped |= self._tell(task, "end")
+                yield result
+                if self.stopped:
+                    break
+        finally:
+            # joblib warns of tasks that it gives up.
+            with warnings.catch_warnings(action="ignore"):
+                results.close()
         self._tell(several, "end")
 
     def end(self) -> None:

@@ -1,6 +1,7 @@
 """A search for the number of clusters, the kernel and other parameters, without labels."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from copy import deepcopy
 from math import ceil
 from numbers import Integral
@@ -110,8 +111,8 @@ default="jaccard"
     labels_ : ndarray of shape (n_samples,)
         Labels of all rows by ``best_estimator_``; zeros if it is None.
     labels_by_candidate_ : ndarray of int of shape (n_candidates, n_rows_used)
-        Labels by a fit of each candidate to all rows that were used, in the smallest type of
-        integers. -1 for candidates that failed. No other labels are kept.
+        Labels by a fit of each candidate to all rows that were used; -1 for candidates that failed.
+        No other labels are kept, and these take a byte each for up to 127 clusters.
     rows_used_ : ndarray of int of shape (n_rows_used,)
         Indices of these rows: all, or 4000 drawn at random if there are more.
     n_rows_, n_rows_used_ : int
@@ -128,9 +129,15 @@ default="jaccard"
     See Also
     --------
     kernelmeans.metrics : The scores.
+    kernelmeans.search.stability_scorer : A score for `sklearn.model_selection.GridSearchCV`.
 
     Notes
     -----
+    With ``scoring="jaccard"`` more clusters do not count if they keep less than 0.85 of the
+    stability of the most stable ones. With ``"jaccard"`` and ``"stability"`` the choice must also
+    be more stable than on data without clusters: Gaussian and uniform draws with the principal axes
+    of X. That takes a table of numbers. ``verdict_`` says if there was none.
+
     A callback that answers True ends the search: it chooses by the splits that are complete. So
     does Ctrl-C, but the fit then raises KeyboardInterrupt, which says how many fits are done.
     ``results_``, ``best_index_``, ``best_params_``, ``best_score_``, ``labels_by_candidate_``,
@@ -238,8 +245,9 @@ default="jaccard"
             (one.estimator, samples, seed, split) for split in (None, *splits) for one in candidates
         ]
         try:
-            for outcome in runner.run("splits", evaluate, tasks):
-                record.add(outcome)
+            with closing(runner.run("splits", evaluate, tasks)) as outcomes:
+                for outcome in outcomes:
+                    record.add(outcome)
             if not record.n_splits:
                 raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
             self._store(X, record, used, whole.n_rows)
@@ -416,8 +424,9 @@ def _stabilities(
     """
     tasks = [(*what, kind, split) for kind in KINDS for split in splits]
     found = np.full(len(tasks), np.nan)
-    for place, value in enumerate(runner.run("reference", stability_without_clusters, tasks)):
-        found[place] = value
+    with closing(runner.run("reference", stability_without_clusters, tasks)) as values:
+        for place, value in enumerate(values):
+            found[place] = value
     table = found.reshape(len(KINDS), len(splits))
     kept: Array = table[~np.isnan(table).any(axis=1)]
     return kept
