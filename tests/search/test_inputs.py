@@ -210,6 +210,25 @@ def test_rows_on_disk(tmp_path):
     np.testing.assert_array_equal(search.labels_, searched(KernelPowerKMeans(), X).labels_)
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("kind", ["rows", "csr", "pandas", "list"])
+def test_one_cluster_is_predicted_for_rows_of_each_kind(kind, tmp_path):
+    noise = np.random.default_rng(0).standard_normal((80, 3))
+    np.save(tmp_path / "X.npy", noise)
+    made = {
+        "rows": lambda: open_rows(tmp_path / "X.npy"),
+        "csr": lambda: scipy.sparse.csr_array(noise),
+        "pandas": lambda: pytest.importorskip("pandas").DataFrame(noise, columns=list("abc")),
+        "list": noise.tolist,
+    }
+    rows = made[kind]()
+    search = searched(KernelPowerKMeans(kernel="rbf"), rows, {"n_clusters": [4, 5]})
+    assert search.best_estimator_ is None
+    np.testing.assert_array_equal(search.predict(rows), np.zeros(80))
+    with pytest.raises(ValueError, match="feature"):
+        search.predict(X)
+
+
 def test_a_dask_array():
     dask = pytest.importorskip("dask.array")
     search = searched(KernelPowerKMeans(), dask.from_array(X, chunks=(50, 2)))
@@ -242,6 +261,7 @@ def test_lists_and_texts():
         (KMeans(), {"n_cluster": [2]}, "Invalid parameter 'n_cluster' for estimator KMeans"),
         (KMeans(), {"n_clusters": [2, 61]}, "n_samples=120 is too few.* at least 122 rows"),
         (KMeans(), {"n_clusters": 3}, "n_clusters"),
+        (KMeans(), [], r"param_grid=\[\] holds no candidates"),
         (KernelPowerKMeans(), {"kernel": ["rbf", "precomputed"]}, "some candidates take rows"),
         (KernelPowerKMeans(kernel="precomputed"), GRID, "square matrix .* got shape .120, 2."),
     ],

@@ -115,7 +115,7 @@ def evaluate(estimator: Any, samples: Samples, seed: int, split: Split | None) -
             return _on_all(estimator, samples, seed)
         return _on_halves(estimator, samples, split)
     except Exception as error:
-        return Outcome([], error=bounded(f"{type(error).__name__}: {error}"))
+        return Outcome([], error=bounded(f"{type(error).__name__}: {error}").rstrip("."))
 
 
 def stability_without_clusters(

@@ -22,6 +22,7 @@ from kernelmeans._sklearn import (
 )
 from kernelmeans._typing import Array, IntArray
 from kernelmeans._warnings import warn_user
+from kernelmeans.rows import as_rows
 from kernelmeans.search.candidates import (
     Candidate,
     clusters_parameter,
@@ -233,6 +234,8 @@ default="jaccard"
         """
         estimator = _checked(self.estimator)
         candidates = [Candidate.of(estimator, one) for one in ParameterGrid(self.param_grid)]
+        if not candidates:
+            raise ValueError("param_grid=[] holds no candidates: give at least one dict of values.")
         whole = Samples.of(X, [one.estimator for one in candidates])
         rng = check_random_state(self.random_state)
         seed, *seeds = rng.randint(SEEDS, size=self.n_splits + 1).tolist()
@@ -287,7 +290,8 @@ default="jaccard"
             if tags.two_d_array and hasattr(self, "n_features_in_"):
                 finite: Any = "allow-nan" if tags.allow_nan else True
                 given = {"accept_sparse": "csr", "dtype": None, "ensure_all_finite": finite}
-                validate_data(self, X, reset=False, skip_check_array=hasattr(X, "columns"), **given)
+                skipped = hasattr(X, "columns") or as_rows(X) is not None
+                validate_data(self, X, reset=False, skip_check_array=skipped, **given)
             return np.zeros(count_rows(X, self.estimator), dtype=np.int32)
         labels: IntArray = self.best_estimator_.predict(X)
         return labels
