@@ -239,6 +239,15 @@ class TestFailures:
         ):
             searched(Stubborn(n_init=1))
 
+    def test_no_row_has_a_label_by_both_models(self):
+        class Timid(KMeans):
+            def predict(self, X):
+                return super().predict(X) if self.n_clusters == 3 else np.full(len(X), -1)
+
+        with pytest.warns(UserWarning, match="no row of a half has a label by both models"):
+            search = searched(Timid(n_init=1), {"n_clusters": [2, 3]})
+        assert search.best_params_ == {"n_clusters": 3}
+
     def test_neighbors_that_are_not_known(self):
         K = data.rms_kernel(X)
         with pytest.raises(ValueError, match=r"All candidates failed: .*neighbours"):
