@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -330,8 +329,7 @@ def run_choose(job: ChooseJob) -> None:
     found["files"] = {name: str(path) for name, path in files.items()}
     writers = {files["results"]: outputs.json_writer(found)}
     if "plot" in files:
-        figure = import_module("kernelmeans.plotting").plot_search(search)
-        writers[files["plot"]] = outputs.picture_writer(figure, files["plot"])
+        writers[files["plot"]] = outputs.picture_writer(search.plot(), files["plot"])
     outputs.write_all(writers)
     job.report(found, search_text)
 

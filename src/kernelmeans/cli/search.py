@@ -145,7 +145,7 @@ def _command(job: "TableJob", found: dict[str, Any], options: Sequence[str]) -> 
     rows, remark = found["candidates"], ""
     if (best := found["chosen"]) is None:
         stability = [row["stability"] for row in rows]
-        best, remark = int(np.nanargmax(stability)), "  # clusters all the same: the most stable"
+        best, remark = int(np.nanargmax(stability)), "  # the most stable, though not found again"
     arguments = ["kernelmeans", "fit", str(job.data), "-k", str(rows[best]["clusters"])]
     if "kernel" in rows[best]:
         arguments += ["--kernel", rows[best]["kernel"]]
