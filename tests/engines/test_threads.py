@@ -224,6 +224,22 @@ def test_fewer_threads_do_where_the_system_refuses_more(most, monkeypatch):
     assert set(ran) == (set(started[-most:]) if most else {threading.current_thread()})
 
 
+def test_an_interruption_while_threads_start_leaves_none_waiting(monkeypatch):
+    """Python would wait for them when it ends."""
+    before, futures, submit = blas_threads(), [], ThreadPoolExecutor.submit
+
+    def interrupted(pool, *args):
+        if futures:
+            raise KeyboardInterrupt
+        futures.append(submit(pool, *args))
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt), Threads(2):
+        pass
+    assert futures[0].result(timeout=60)
+    assert blas_threads() == before
+
+
 def test_limits_that_count_in_one_thread_only(monkeypatch):
     """As those of OpenBLAS over OpenMP do."""
 

@@ -229,6 +229,15 @@ class TestFailures:
         with pytest.raises(ValueError, match=r"All candidates failed: .*: ArithmeticError: not 2"):
             searched(wrong)
 
+    def test_candidates_that_fail_alike_share_a_message(self):
+        named = ", ".join(f"{{'n_clusters': {k}}}" for k in (2, 3, 4, 5))
+        with pytest.raises(ValueError, match="All candidates failed") as refused:
+            searched(X=np.full_like(X, np.nan))
+        message = str(refused.value)
+        assert message.startswith(f"All candidates failed: {named}: ValueError: Input X contains")
+        assert message.count("contains NaN") == 1
+        assert not message.endswith("..")
+
     def test_a_predict_that_does_not_label_all_rows(self):
         class Stubborn(KMeans):
             def predict(self, X):

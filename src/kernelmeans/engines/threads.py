@@ -5,7 +5,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from contextvars import copy_context
 from functools import lru_cache
 from threading import Event, Lock
@@ -149,15 +149,16 @@ def _opened(workers: int) -> ThreadPoolExecutor | None:
     pool, started, go_on = ThreadPoolExecutor(workers, "", _limit_worker), 0, Event()
     try:
         # All at once, and each waits: where one is refused, as under `ulimit -v`, it is known now.
-        while started < workers:
-            pool.submit(go_on.wait)
-            started += 1
-    except RuntimeError:
-        go_on.set()
-        pool.shutdown()
-        return _opened(started) if started else None
-    go_on.set()
-    return pool
+        with suppress(RuntimeError):
+            while started < workers:
+                pool.submit(go_on.wait)
+                started += 1
+    finally:
+        go_on.set()  # after Ctrl-C too: Python does not end before its threads
+    if started == workers:
+        return pool
+    pool.shutdown()
+    return _opened(started) if started else None
 
 
 class Threads:
@@ -190,7 +191,11 @@ class Threads:
 
     def __enter__(self) -> "Threads":
         self._own_limits = _SINGLE_THREADED.hold()
-        self._pool = _opened(self.workers) if self.workers > 1 else None
+        try:
+            self._pool = _opened(self.workers) if self.workers > 1 else None
+        except BaseException:
+            _SINGLE_THREADED.release(self._own_limits)
+            raise
         return self
 
     def __exit__(
