@@ -229,6 +229,15 @@ class TestFailures:
         with pytest.raises(ValueError, match=r"All candidates failed: .*: ArithmeticError: not 2"):
             searched(wrong)
 
+    def test_candidates_that_fail_alike_share_a_message(self):
+        named = ", ".join(f"{{'n_clusters': {k}}}" for k in (2, 3, 4, 5))
+        with pytest.raises(ValueError, match="All candidates failed") as refused:
+            searched(X=np.full_like(X, np.nan))
+        message = str(refused.value)
+        assert message.startswith(f"All candidates failed: {named}: ValueError: Input X contains")
+        assert message.count("contains NaN") == 1
+        assert not message.endswith("..")
+
     def test_a_predict_that_does_not_label_all_rows(self):
         class Stubborn(KMeans):
             def predict(self, X):
@@ -238,6 +247,15 @@ class TestFailures:
             ValueError, match=r"Stubborn.* predict gave an array of shape .60,. for 120"
         ):
             searched(Stubborn(n_init=1))
+
+    def test_no_row_has_a_label_by_both_models(self):
+        class Timid(KMeans):
+            def predict(self, X):
+                return super().predict(X) if self.n_clusters == 3 else np.full(len(X), -1)
+
+        with pytest.warns(UserWarning, match="no row of a half has a label by both models"):
+            search = searched(Timid(n_init=1), {"n_clusters": [2, 3]})
+        assert search.best_params_ == {"n_clusters": 3}
 
     def test_neighbors_that_are_not_known(self):
         K = data.rms_kernel(X)

@@ -271,7 +271,7 @@ class KernelClusterer(
             Minus the cost; ``-inertia_`` for the training rows and the sample weights of the fit.
             Only scores under the same kernel can be compared. With ``n_neighbors="auto"`` or
             ``t="auto"`` the heat kernel depends on ``n_clusters``. Then a search over
-            ``n_clusters`` cannot use this score.
+            ``n_clusters`` cannot use this score; `kernelmeans.ClusterSearch` needs none.
 
         Raises
         ------

@@ -15,7 +15,7 @@ from kernelmeans._text import bounded
 from kernelmeans._typing import IntArray
 from kernelmeans.metrics import neighbor_consistency, stability
 from kernelmeans.search.reference import Reference
-from kernelmeans.search.splits import Samples, Split
+from kernelmeans.search.splits import UNPLACED, Samples, Split
 
 #: Parameters that are a number of clusters, the first one that there is: those of mixtures are
 #: called components.
@@ -134,6 +134,9 @@ def _on_halves(estimator: Any, samples: Samples, split: Split) -> Outcome:
         model = seeded(estimator, split.seed).fit(X)
         seconds += time.perf_counter() - start
         labels.append(samples.labels(model, rows))
+    placed = (np.array(labels) != UNPLACED).all(axis=0)
+    if not all(placed[rows].any() for rows in split.halves):
+        raise ValueError("no row of a half has a label by both models")
     return Outcome(labels, seconds)
 
 

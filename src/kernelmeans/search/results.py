@@ -122,10 +122,16 @@ class Record:
             raise kind(f"All candidates failed: {self.failures()}.")
 
     def failures(self) -> str:
-        """The candidates that failed, and why."""
-        named = [f"{self.candidates[row].params}: {why}" for row, why in self.errors.items()]
-        more = f"; and {len(named) - NAMED} more" * (len(named) > NAMED)
-        return "; ".join(named[:NAMED]) + more
+        """What went wrong, and for which candidates."""
+        alike: dict[str, list[str]] = {}
+        for row, why in self.errors.items():
+            alike.setdefault(why.rstrip("."), []).append(str(self.candidates[row].params))
+        return "; ".join(
+            ", ".join(named[:NAMED])
+            + f" and {len(named) - NAMED} more" * (len(named) > NAMED)
+            + f": {why}"
+            for why, named in alike.items()
+        )
 
     def progress(self) -> str:
         """How far it got."""
@@ -225,7 +231,7 @@ def verdict(
     """
     if best is None:
         alike = not np.isnan(results["mean_reference"]).all()
-        lost = "each candidate has a cluster that is not"
+        lost = "each candidate loses at least one of its clusters"
         why = "data without clusters is as stable" if alike else lost
         return f"no clusters that would be found again in {halved}: {why}"
     settings = ", ".join(f"{name}={value!r}" for name, value in others.items())
