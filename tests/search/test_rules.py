@@ -15,13 +15,14 @@ def columns(**given):
         "mean_prediction_strength": np.ones(n),
     }
     base["group"] = np.zeros(n, dtype=int)
+    base["params"] = [{"n_clusters": k} for k in given["n_clusters"]]
     return base | {name: np.array(values) for name, values in given.items()}
 
 
 def test_the_most_clusters_of_which_all_are_found_again():
     results = columns(
         n_clusters=[2, 3, 4, 5],
-        min_jaccard=[0.99, 0.75, 0.9, 0.74],
+        min_jaccard=[0.88, 0.75, 0.88, 0.74],
         mean_stability=[0.9, 0.9, 0.8, 1],
     )
     assert queues(results, "jaccard") == [[2, 1, 0]]
@@ -50,10 +51,12 @@ def test_a_single_cluster_hides_no_others(scoring):
 def test_more_clusters_that_are_far_less_stable_than_fewer_do_not_count():
     results = columns(
         n_clusters=[2, 3, 4, 5],
-        min_jaccard=[0.99, 0.8, 0.8, 0.1],
+        min_jaccard=[0.9, 0.8, 0.8, 0.1],
         mean_stability=[0.9, 0.77, 0.76, 1],
     )
     assert queues(results, "jaccard") == [[1, 0]]
+    results["min_jaccard"][0] = 0.95
+    assert queues(results, "jaccard") == [[0]]
 
 
 def test_each_kernel_has_a_queue_of_its_own():
@@ -78,6 +81,13 @@ def test_the_best_kernel_keeps_neighbors_together_then_is_stable():
     assert best_of(results, [0, 1]) == 1
     assert best_of(results, [3, 0]) == 0
     assert best_of(results, []) is None
+
+
+def test_the_order_of_the_grid_does_not_choose_between_equals():
+    params = [{"gamma": 0.5}, {"gamma": 0.1}]
+    results = columns(n_clusters=[2, 2], params=params)
+    assert best_of(results, [0, 1]) == 1
+    assert best_of(results, [1, 0]) == 1
 
 
 def test_other_scorings_take_the_largest_score():

@@ -356,8 +356,8 @@ class TestInterruption:
         whole = searched(grid=grid, X=noise)
         assert not np.isnan(whole.results_["mean_reference"]).any()
         assert whole.best_index_ is None
-        # 2 fits to all rows, 4 for each split, 20 to data without clusters.
-        search = self.interrupted(at=2 + 3 * 4 + 20 + 5).set_params(param_grid=grid)
+        # 2 fits to all rows, 4 for each split, 40 to data without clusters.
+        search = self.interrupted(at=2 + 3 * 4 + 40 + 5).set_params(param_grid=grid)
         with pytest.raises(KeyboardInterrupt):
             search.fit(noise)
         assert search.best_params_ == {"n_clusters": 2}
@@ -396,7 +396,7 @@ class TestCallbacks:
     def test_each_candidate_of_each_split_is_a_task(self):
         recorder = Recorder()
         watched = self.watched(recorder).fit(X)
-        splits, reference = ["candidate"] * 4 * (1 + 3), ["candidate"] * 10
+        splits, reference = ["candidate"] * 4 * (1 + 3), ["candidate"] * 20
         expected = ["setup", *splits, "splits", *reference, "reference", "fit", "teardown"]
         assert recorder.ended == expected
         assert recorder.open == 0

@@ -11,8 +11,8 @@ from kernelmeans._typing import Array, BoolArray
 FOUND_AGAIN = 0.75
 #: Prediction strength from which on clusters predict new rows (Tibshirani and Walther 2005).
 PREDICTIVE = 0.8
-#: Fraction of the stability of fewer clusters that more clusters keep.
-KEPT_STABILITY = 0.85
+#: Fraction of the best stability, and of the best Jaccard overlap, that a choice reaches.
+REACHED = 0.85
 #: Standard errors by which a stability exceeds that of data without clusters.
 STANDARD_ERRORS = 2.0
 
@@ -45,8 +45,8 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
 
     Stability falls with the number of clusters, for chance as for truth. A threshold does not. So
     the best candidate of a kernel is the one with the most clusters of which all are found again,
-    unless fewer clusters are far more stable: halves of a long cluster are often found again, but
-    never as often as the whole.
+    unless fewer clusters are found again far better: halves of a cluster are often found again,
+    but never as often as the whole.
 
     Parameters
     ----------
@@ -83,10 +83,11 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
 
 
 def _not_worse(results: Mapping[str, Any], rows: list[int]) -> list[int]:
-    """Candidates, most clusters first, without those that fewer clusters are far better than."""
-    stability = results["mean_stability"]
-    least = KEPT_STABILITY * max((stability[row] for row in rows), default=0.0)
-    return [row for row in rows if stability[row] >= least]
+    """Candidates without those that another number of clusters is far better than."""
+    for name in ("mean_stability", "min_jaccard"):
+        least = REACHED * max((results[name][row] for row in rows), default=0.0)
+        rows = [row for row in rows if results[name][row] >= least]
+    return rows
 
 
 def best_of(results: Mapping[str, Any], rows: Sequence[int]) -> int | None:
@@ -95,7 +96,7 @@ def best_of(results: Mapping[str, Any], rows: Sequence[int]) -> int | None:
     Parameters
     ----------
     results : dict of ndarray of shape (n_candidates,)
-        The columns ``neighbor_consistency`` and ``mean_stability``.
+        The columns ``params``, ``neighbor_consistency`` and ``mean_stability``.
     rows : sequence of int
         One candidate of each kernel.
 
@@ -107,7 +108,9 @@ def best_of(results: Mapping[str, Any], rows: Sequence[int]) -> int | None:
     """
     names = "neighbor_consistency", "mean_stability"
     keys = {row: tuple(np.nan_to_num(results[name][row]) for name in names) for row in rows}
-    return max(rows, key=keys.__getitem__, default=None)
+    # In an order that is not that of the grid: the first of equals is taken.
+    ordered = sorted(rows, key=lambda row: repr(sorted(results["params"][row].items())))
+    return max(ordered, key=keys.__getitem__, default=None)
 
 
 def exceeds(stability: float, reference: Array) -> bool:

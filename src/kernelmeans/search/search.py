@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from copy import deepcopy
-from math import ceil
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -44,8 +43,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 4000
 #: Scorings whose choice is compared with data without clusters.
 REFERRED = ("jaccard", "stability")
-#: Fewest data sets of each kind without clusters; of fewer the mean is too uncertain.
-FEWEST_DRAWS = 5
+#: Data sets of each kind without clusters.
+N_DRAWS = 10
 #: Seeds are below this.
 SEEDS = np.iinfo(np.int32).max
 
@@ -315,31 +314,6 @@ default="jaccard"
 
         return plot_search(self)
 
-    @property
-    def best_params_(self) -> dict[str, Any]:
-        """Parameters of the choice."""
-        if self.best_index_ is None:
-            return {clusters_parameter(self.estimator) or "n_clusters": 1}
-        params: dict[str, Any] = self.results_["params"][self.best_index_]
-        return params
-
-    @property
-    def best_score_(self) -> float:
-        """Score of the choice; NaN if there is none."""
-        column = self.results_[column_of(self.scoring)]
-        return np.nan if self.best_index_ is None else float(column[self.best_index_])
-
-    @property
-    def verdict_(self) -> str:
-        """The answer in words."""
-        some = f"{self.n_splits_} of " * (self.n_splits_ < self.n_splits)
-        few = f"{self.n_rows_used_} of " * (self.n_rows_used_ < self.n_rows_)
-        halved = f"{some}{self.n_splits} splits of {few}{self.n_rows_} rows"
-        others: Mapping[str, Any] = {}
-        if self.best_index_ is not None:
-            others = Candidate.of(self.estimator, self.best_params_).others
-        return verdict(self.results_, self.best_index_, others, halved)
-
     def _store(self, X: Any, record: Record, used: IntArray, n_rows: int) -> None:
         """Set what is known from the splits that are complete; forget an earlier fit."""
         for name in [name for name in vars(self) if name.endswith("_")]:
@@ -349,13 +323,27 @@ default="jaccard"
         self.labels_by_candidate_ = record.labels()
         self.rows_used_, self.n_rows_used_, self.n_rows_ = used, len(used), n_rows
         self.n_splits_ = record.n_splits
-        self.best_index_ = self._choice()
+        self._settle(self._choice())
 
     def _choice(self, is_more: Callable[[int], bool] = lambda row: True) -> int | None:
         """The best of all kernels, each with its best number of clusters."""
         kernels = queues(self.results_, name_of(self.scoring))
         firsts = [next(filter(is_more, rows), None) for rows in kernels]
         return best_of(self.results_, [row for row in firsts if row is not None])
+
+    def _settle(self, best: int | None) -> None:
+        """Take a candidate, or none of them."""
+        self.best_index_, self.best_score_ = best, np.nan
+        self.best_params_ = {clusters_parameter(self.estimator) or "n_clusters": 1}
+        others: Mapping[str, Any] = {}
+        if best is not None:
+            self.best_params_ = self.results_["params"][best]
+            self.best_score_ = float(self.results_[column_of(self.scoring)][best])
+            others = Candidate.of(self.estimator, self.best_params_).others
+        some = f"{self.n_splits_} of " * (self.n_splits_ < self.n_splits)
+        few = f"{self.n_rows_used_} of " * (self.n_rows_used_ < self.n_rows_)
+        halved = f"{some}{self.n_splits} splits of {few}{self.n_rows_} rows"
+        self.verdict_ = verdict(self.results_, best, others, halved)
 
     def _compare(
         self, candidates: Sequence[Candidate], samples: Samples, seed: int, runner: Runner
@@ -367,8 +355,7 @@ default="jaccard"
             return
         if (reference := samples.reference()) is None:
             return
-        n_draws = max(FEWEST_DRAWS, ceil(self.n_splits / len(KINDS)))
-        seeds = np.random.default_rng(seed).integers(SEEDS, size=n_draws).tolist()
+        seeds = np.random.default_rng(seed).integers(SEEDS, size=N_DRAWS).tolist()
         draws = [Split.of(samples.n_rows, one) for one in seeds]
         refuted: set[int] = set()
 
@@ -381,10 +368,10 @@ default="jaccard"
                 return True
             refuted.add(row)
             # A search that is interrupted now keeps this choice.
-            self.best_index_ = self._choice(lambda other: other not in refuted)
+            self._settle(self._choice(lambda other: other not in refuted))
             return False
 
-        self.best_index_ = self._choice(is_more)
+        self._settle(self._choice(is_more))
 
     def _refit(self, X: Any, seed: int) -> None:
         """Fit the choice to all rows."""
