@@ -128,8 +128,8 @@ def jaccard_stability(labels: ArrayLike, others: Iterable[ArrayLike]) -> Array:
     """How well each cluster is found again in other clusterings, as a mean Jaccard coefficient.
 
     The Jaccard coefficient of two clusters is the number of rows in both, divided by the number of
-    rows in at least one. A cluster's coefficient in another clustering is that of the cluster there
-    that it is most alike, among the rows that this clustering has seen (Hennig 2007). By
+    rows in at least one. In another clustering a cluster has the largest coefficient with any
+    cluster there (Hennig 2007). Rows that this clustering has not seen do not count. By
     his rule of thumb, a mean below 0.6 is no cluster, one of 0.75 or more a valid one, and one of
     0.85 or more a highly stable one.
 

@@ -104,9 +104,9 @@ def kernel_inertia(
 def kernel_silhouette_samples(estimator: Any, X: Any, labels: ArrayLike) -> Array:
     """Silhouette of each row in the feature space of a fitted estimator.
 
-    It is (b - a) / max(a, b), where a is the mean distance to the other rows of its cluster, and b
-    the smallest mean distance to the rows of another cluster (Rousseeuw 1987), with distances
-    (not squared) in feature space. It is for pictures of one clustering. It is no criterion for
+    It is (b - a) / max(a, b) (Rousseeuw 1987). Here a is the mean distance to the other rows of its
+    cluster, and b is the smallest mean distance to the rows of another cluster. Distances are those
+    in feature space, not squared. It is for pictures of one clustering. It is no criterion for
     the kernel or for the number of clusters: the kernel decides the distances.
 
     Parameters

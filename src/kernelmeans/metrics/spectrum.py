@@ -54,8 +54,8 @@ def eigengap(eigenvalues: ArrayLike) -> int:
 def effective_clusters(eigenvalues: ArrayLike, *, t: float | None = None) -> float:
     """Effective number of eigenvalues: small ones among large ones hardly count.
 
-    It is the participation ratio (sum_j v_j)^2 / sum_j v_j^2 of the eigenvalues v_j of a kernel,
-    which is 1 / sum_j p_j^2 for the fractions p_j of their sum (N_2 of Hill 1973). Heat that stays
+    It is the participation ratio (sum_j v_j)^2 / sum_j v_j^2 of the eigenvalues v_j of a kernel. If
+    p_j are the fractions of their sum, this is 1 / sum_j p_j^2 (N_2 of Hill 1973). Heat that stays
     in one cluster is one state of a heat kernel, so that for k separate clusters the number is k.
     With ``t="auto"`` they add up to about ``n_clusters``. The number is then hardly less than
     ``n_clusters``, and near it if the graph has so many separate clusters.

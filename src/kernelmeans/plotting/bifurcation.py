@@ -45,8 +45,9 @@ class Paths(NamedTuple):
 def plot_bifurcation(estimator: Any, X: Any) -> Figure:
     """Draw the number of distinct centroids against the power, and the centroids' places.
 
-    Near 0 the power makes centroids coincide, and while annealing they part. A number of centroids
-    that stays the same over a wide range of powers speaks for as many clusters.
+    Near 0 the power makes centroids coincide, and while annealing they part. The picture shows how
+    annealing works. It does not choose a number of clusters: in ``benchmarks/choosing.py`` the
+    longest plateau is within one of the number of classes on a quarter of the sets at best.
 
     Parameters
     ----------

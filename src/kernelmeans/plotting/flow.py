@@ -88,8 +88,8 @@ def columns_of(search: Any, line: Line) -> list[int]:
 def ordered(tables: Sequence[Array]) -> list[IntArray]:
     """Orders of the clusters in each column in which bands cross little, from the bottom up.
 
-    Each column in turn is sorted by where its rows are in the column before or after, forwards and
-    backwards, and the best of all rounds is kept (Sugiyama, Tagawa and Toda 1981).
+    Each column is sorted by the mean place of its rows in the column before and then, backwards, in
+    the column after. The best order of all rounds is kept (Sugiyama, Tagawa and Toda 1981).
 
     Parameters
     ----------
