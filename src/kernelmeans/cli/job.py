@@ -1,4 +1,4 @@
-"""The work of the commands: read, fit, search or predict, and only then write."""
+"""The work of fit and choose: read, fit or search, and only then write."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import click
-import numpy as np
 import polars as pl
 import scipy.sparse
 from sklearn.datasets import load_digits
@@ -20,14 +19,14 @@ from kernelmeans._devices import HOST
 from kernelmeans._text import bounded, listed
 from kernelmeans.cli import outputs
 from kernelmeans.cli.archives import check_size
-from kernelmeans.cli.data import ColumnChoice, Data, finite_matrix
-from kernelmeans.cli.errors import BadInputError, NoClustersError, estimator_errors
-from kernelmeans.cli.model import Model, damaged_model_errors, load_model
+from kernelmeans.cli.data import ColumnChoice, Data
+from kernelmeans.cli.errors import NoClustersError, estimator_errors
+from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import Writer, as_json
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
-from kernelmeans.cli.summary import as_text, fit_summary, percent_above, summarized
-from kernelmeans.cli.tables import PreparedRows, Table, blocks, loaded, read_table
+from kernelmeans.cli.summary import as_text, fit_summary, percent_above
+from kernelmeans.cli.tables import PreparedRows, blocks, loaded, read_table
 from kernelmeans.cli.views import FoundViews, Views, read_views
 from kernelmeans.rows import Rows
 
@@ -334,28 +333,6 @@ def run_choose(job: ChooseJob) -> None:
     job.report(found, search_text)
 
 
-def run_predict(job: Job, model_file: Path) -> None:
-    """Assign the rows of a table to the clusters of a model and write their labels."""
-    file = job.place(job.labels, ".labels.csv")
-    outputs.check_writable([file], source=job.data, force=job.force)
-    budget = job.budget()
-    model = load_model(model_file, budget)
-    table = read_table(job.data, header=job.header, budget=budget)
-    X = finite_matrix(table, _model_columns(table, model, job), model.dtype)
-
-    def labels_of(block: tuple[slice, Any]) -> Any:
-        return model.pipeline.predict(block[1])
-
-    with estimator_errors(), damaged_model_errors(model_file):
-        # A loop would hold its last block in memory while the next is read.
-        labels = np.concatenate(list(map(labels_of, blocks(X))))
-    outputs.write_all({file: outputs.labels_writer(labels)})
-    n_clusters = model.pipeline[-1].n_clusters
-    job.report(
-        summarized(job.data, labels, n_clusters, {}) | {"files": {"labels": str(file)}},
-    )
-
-
 def write_digits(path: Path, label: str, *, force: bool) -> None:
     """Write 1797 handwritten digits, one image of 64 pixels a line, and which digit each is."""
     outputs.check_writable([path], force=force)
@@ -430,20 +407,3 @@ def _scaled(scaler: StandardScaler, X: Any) -> Any:
     if isinstance(X, Rows):
         return PreparedRows(X, X.dtype, scaler.transform)
     return scaler.transform(X)
-
-
-def _model_columns(table: Table, model: Model, job: Job) -> list[str]:
-    """Find the model's columns in a table: by name, or by position where it has no names."""
-    names = table.names
-    known, wanted = set(names), set(model.columns)
-    missing = [name for name in model.columns if name not in known]
-    if missing and not table.named and len(names) == len(model.columns):
-        return names
-    if missing:
-        raise BadInputError(
-            f"{table.source}: the model needs {listed(missing)}, which the file does not have; "
-            f"its columns are {listed(names)}"
-        )
-    if extra := [name for name in names if name not in wanted]:
-        job.note(f"the model does not use {listed(extra)}")
-    return model.columns
