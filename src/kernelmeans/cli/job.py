@@ -1,7 +1,6 @@
 """The work of fit and choose: read, fit or search, and only then write."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -9,26 +8,22 @@ from typing import Any, ClassVar, Self
 
 import click
 import polars as pl
-import scipy.sparse
 from sklearn.datasets import load_digits
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._devices import HOST
-from kernelmeans._text import bounded, listed
+from kernelmeans._text import bounded
 from kernelmeans.cli import outputs
-from kernelmeans.cli.archives import check_size
-from kernelmeans.cli.data import ColumnChoice, Data
+from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import NoClustersError, estimator_errors
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import Writer, as_json
+from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
 from kernelmeans.cli.summary import as_text, fit_summary, percent_above
-from kernelmeans.cli.tables import PreparedRows, blocks, loaded, read_table
-from kernelmeans.cli.views import FoundViews, Views, read_views
-from kernelmeans.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,34 +196,6 @@ class ChooseJob(TableJob):
 
 
 @dataclass(frozen=True)
-class Task:
-    """What to cluster, and how.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Not fitted yet.
-    data : Data
-        The table.
-    Z : ndarray, CSR matrix or Rows of shape (n_rows, n_features)
-        Its features as the estimator sees them.
-    scaler : StandardScaler or None
-        What has made Z of the features.
-    views : FoundViews or None
-        The views.
-    refusals : callable
-        A context in which messages of the estimator name the views.
-    """
-
-    estimator: Any
-    data: Data
-    Z: Any
-    scaler: StandardScaler | None
-    views: FoundViews | None
-    refusals: Callable[[], AbstractContextManager[None]]
-
-
-@dataclass(frozen=True)
 class Fitted:
     """The fitted model, and with ``--compare`` plain kernel k-means from the same start."""
 
@@ -257,7 +224,7 @@ def run_fit(job: FitJob) -> None:
     """Fit the job's data and write its files; choose the number of clusters first if need be."""
     files = job.files()
     outputs.check_writable(files.values(), source=job.data, force=job.force)
-    task = _task(job)
+    task = prepare(job)
     chosen: dict[str, Any] = {}
     if job.n_clusters is None or len(job.n_clusters) > 1:
         chosen = {"search": _choose_clusters(job, task)}
@@ -322,7 +289,7 @@ def run_choose(job: ChooseJob) -> None:
     """Search for the number of clusters and the kernel, and write the results."""
     files = job.files()
     outputs.check_writable(files.values(), source=job.data, force=job.force)
-    task = _task(job)
+    task = prepare(job)
     counts = numbers_to_try(job, task.Z.shape[0])
     search, found = run_search(job, task, counts, job.kernels, job.options, **job.search)
     found["files"] = {name: str(path) for name, path in files.items()}
@@ -341,69 +308,3 @@ def write_digits(path: Path, label: str, *, force: bool) -> None:
     frame = pl.DataFrame(digits.data.astype("int8"), schema=names)
     frame = frame.with_columns(pl.Series(label, digits.target))
     outputs.write_all({path: frame.write_csv})
-
-
-def _task(job: TableJob) -> Task:
-    """Make the estimator, read the table and scale it."""
-    views = None if job.views is None else read_views(job.views)
-    refusals = nullcontext if views is None else views.errors
-    n_clusters = 2 if job.n_clusters is None else job.n_clusters[0]
-    estimator: Any = (
-        KernelPowerKMeans(n_clusters, **job.parameters)
-        if views is None
-        else MultiKernelPowerKMeans(n_clusters, **views.parameters, **job.parameters)
-    )
-    with estimator_errors(), refusals():
-        estimator._validate_params()
-    data, found = _load(job, views)
-    if found is not None:
-        estimator.set_params(kernels=found.kernels)
-    with estimator_errors(), refusals():
-        scaler = _scaler(job, data)
-        Z = data.X if scaler is None else _scaled(scaler, data.X)
-    return Task(estimator, data, Z, scaler, found, refusals)
-
-
-def _load(job: TableJob, views: Views | None) -> tuple[Data, FoundViews | None]:
-    """Read the table; columns of no view are left out, with a note."""
-    budget = job.budget()
-    table = read_table(job.data, header=job.header, budget=budget)
-    features = job.features(table)
-    found = None
-    if views is not None:
-        found = views.find(features)
-        seen = set(found.columns)
-        if ignored := [name for name in features if name not in seen]:
-            job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
-        features = found.columns
-    data = job.load(table, features, job.dtype)
-    if isinstance(data.X, Rows) and job.pairwise:
-        # A fit with a kernel matrix or a graph holds little else, so all of the budget is allowed.
-        check_size(job.data, data.X.nbytes, budget)
-        data = replace(data, X=loaded(data.X))
-    elif isinstance(data.X, Rows):
-        job.note(
-            f"{job.data} stays on disk and is read block by block, because it would take more "
-            "than a quarter of the memory budget"
-        )
-    return data, found
-
-
-def _scaler(job: TableJob, data: Data) -> StandardScaler | None:
-    if not job.scale:
-        return None
-    if job.pairwise:
-        what = "graph" if job.parameters["kernel"] != "precomputed" else "precomputed kernel"
-        job.note(f"--scale does not apply to a {what}, which stays as it is")
-        return None
-    # Centering would fill a sparse matrix. Of our kernels only the dot products depend on it.
-    scaler = StandardScaler(with_mean=not scipy.sparse.issparse(data.X))
-    for block, rows in blocks(data.X):
-        scaler.partial_fit(rows, None, None if data.weights is None else data.weights[block])
-    return scaler
-
-
-def _scaled(scaler: StandardScaler, X: Any) -> Any:
-    if isinstance(X, Rows):
-        return PreparedRows(X, X.dtype, scaler.transform)
-    return scaler.transform(X)
