@@ -131,7 +131,7 @@ def test_the_choice_of_a_search():
     found = map_points(search, TRAIN)
     np.testing.assert_array_equal(found.labels, search.labels_)
     search.best_estimator_ = None
-    with pytest.raises(ValueError, match="chosen no clusters.*n_clusters of your own"):
+    with pytest.raises(ValueError, match=r"chosen no clusters.*n_clusters of your own"):
         map_points(search, TRAIN)
 
 
@@ -170,7 +170,7 @@ def test_kernel_values_of_new_rows_need_coordinates(n_new):
     one = KernelPowerKMeans(4, kernel="precomputed", random_state=0).fit(stack[0])
     several = MultiKernelPowerKMeans(4, kernels="precomputed", random_state=0).fit(stack)
     for model, values in [(one, towards[0]), (several, towards)]:
-        with pytest.raises(ValueError, match="between new rows and training rows.*coordinates="):
+        with pytest.raises(ValueError, match=r"between new rows and training rows.*coordinates="):
             map_points(model, values)
         found = map_points(model, values, coordinates=rows[:, :2], max_points=30)
         np.testing.assert_array_equal(found.labels, model.predict(values)[found.rows])
@@ -210,7 +210,7 @@ def test_what_cannot_be_drawn_is_refused_in_words(model):
         map_points(classifier.fit(TRAIN, model.labels_), TRAIN)
     with pytest.raises(TypeError, match="not an estimator"):
         map_points(model.labels_, TRAIN)
-    with pytest.raises(ValueError, match="3 features.*expecting 4"):
+    with pytest.raises(ValueError, match=r"3 features.*expecting 4"):
         map_points(model, TRAIN[:, :3])
     with pytest.raises(ValueError, match="max_points=0 should be a positive number"):
         map_points(model, TRAIN, max_points=0)
