@@ -43,10 +43,7 @@ def read_content(path: Path, budget: float) -> bytes:
         The text.
     """
     most = -1 if math.isinf(budget) else int(budget / _TEXT_FACTOR)
-    if path == DASH:
-        content = _limited(STDIN, sys.stdin.buffer, most)
-    else:
-        content = path.read_bytes()
+    content = _limited(STDIN, sys.stdin.buffer, most) if path == DASH else path.read_bytes()
     if content.startswith(_GZIP):
         content = _limited(shown(path), gzip.GzipFile(fileobj=io.BytesIO(content)), most)
     return content

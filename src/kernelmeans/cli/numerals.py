@@ -7,11 +7,12 @@ values such as 1.234 is either. Then the other columns of the file decide, and t
 
 import re
 import warnings
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import polars as pl
 
-from kernelmeans._text import shortened
+from kernelmeans._text import counted, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading import Reading
 
@@ -122,7 +123,7 @@ def read_numbers(
         The decimal mark, if the file has one and the same in all columns.
     """
     done: dict[str, pl.Series] = {}
-    open_: dict[str, _Column] = {}
+    waiting: dict[str, _Column] = {}
     for name in frame.columns:
         if frame[name].dtype != pl.String:
             continue
@@ -132,16 +133,65 @@ def read_numbers(
         if (plain := _plain(values)) is not None:
             done[name] = plain
         elif fitting := [mark for mark in decimals if numerals.fits(values, mark)]:
-            open_[name] = _Column(values, fitting)
+            waiting[name] = _Column(values, fitting)
         else:
             done[name] = text.set((text == "").fill_null(value=False), None)
-    certain = {column.decimals[0] for column in open_.values() if len(column.decimals) == 1}
-    decimal = next(iter(certain)) if len(certain) == 1 else numerals.decimal
-    common = decimal or _guess(list(open_.values()), separator)
-    for name, (values, decimals) in open_.items():
-        done[name] = numerals.parse(values, common if common in decimals else decimals[0])
-    _say(source, open_, done, numerals, certain)
+    decimal = numerals.decimal or _common(waiting)
+    guess = decimal or _guess(waiting, separator)
+    for name, (values, decimals) in waiting.items():
+        done[name] = numerals.parse(values, guess if guess in decimals else decimals[0])
+    _say_doubts(source, waiting, decimal, done, spaces=numerals.thousands is None)
     return frame.with_columns(**done), decimal
+
+
+def _common(columns: Mapping[str, _Column]) -> str | None:
+    """The decimal mark of all columns that are numbers under one only."""
+    marks = {column.decimals[0] for column in columns.values() if len(column.decimals) == 1}
+    return marks.pop() if len(marks) == 1 else None
+
+
+def _guess(columns: Mapping[str, _Column], separator: str | None) -> str:
+    """The decimal mark of columns that are numbers under either.
+
+    Files with semicolons come from where a comma is the decimal mark.
+    """
+    either = [column for column in columns.values() if len(column.decimals) == 2]
+    return "," if separator == ";" and any(column.example(",") for column in either) else "."
+
+
+def _say_doubts(
+    source: object,
+    columns: Mapping[str, _Column],
+    decimal: str | None,
+    numbers: Mapping[str, pl.Series],
+    *,
+    spaces: bool,
+) -> None:
+    """Warn of numbers that may be meant otherwise, with an example from each column."""
+    texts = []
+    for name, column in columns.items():
+        example = _doubt(column, columns, decimal) or (column.example(" ") if spaces else None)
+        if example is not None:
+            number = numbers[name].filter(column.values == example)[0]
+            texts.append(f"{example!r} in column {shortened(name, 60)!r} is read as {number}")
+    if texts:
+        more = f", and so on in {counted(len(texts) - 3, 'more column')}" if len(texts) > 3 else ""
+        warnings.warn(
+            f"{source}: {', '.join(texts[:3])}{more}; if that is wrong, --decimal and --thousands "
+            "say how numbers are written",
+            stacklevel=2,
+        )
+
+
+def _doubt(column: _Column, columns: Mapping[str, _Column], decimal: str | None) -> str | None:
+    """A value that may be meant otherwise: there is no sign of its marks in other columns."""
+    if len(column.decimals) == 1:
+        return column.example(",") if decimal is None and "," in column.decimals else None
+    if decimal is None:
+        return column.example(".,")
+    grouping = _OTHER[decimal]
+    certain = [other for other in columns.values() if len(other.decimals) == 1]
+    return None if any(other.example(grouping) for other in certain) else column.example(grouping)
 
 
 def _values(text: pl.Series) -> pl.Series:
@@ -168,41 +218,3 @@ def _all(values: pl.Series, pattern: str) -> bool:
 
 def _kept(numbers: pl.Series, values: pl.Series) -> bool:
     return numbers.null_count() == values.null_count()
-
-
-def _guess(columns: list[_Column], separator: str | None) -> str:
-    """The decimal mark of columns that are numbers under either.
-
-    Files with semicolons come from where a comma is the decimal mark.
-    """
-    return "," if separator == ";" and any(column.example(",") for column in columns) else "."
-
-
-def _say(
-    source: object,
-    columns: dict[str, _Column],
-    numbers: dict[str, pl.Series],
-    numerals: Numerals,
-    certain: set[str],
-) -> None:
-    """Say which numbers might be meant otherwise."""
-    texts = []
-    for name, column in columns.items():
-        unsure = None
-        if len(column.decimals) == 2:
-            # A point is not doubted in a file of points.
-            unsure = column.example("," if certain == {"."} else ".,")
-        elif len(certain) == 2 and column.decimals == [","]:
-            unsure = column.example(".,")
-        if numerals.thousands is None:
-            unsure = unsure or column.example(" ")
-        if unsure is not None:
-            number = numbers[name].filter(column.values == unsure)[0]
-            texts.append(f"{unsure!r} in column {shortened(name, 60)!r} is read as {number}")
-    if texts:
-        more = f", and so on in {len(texts) - 3} more columns" if len(texts) > 3 else ""
-        warnings.warn(
-            f"{source}: {', '.join(texts[:3])}{more}; if that is wrong, --decimal and --thousands "
-            "say how numbers are written",
-            stacklevel=2,
-        )
