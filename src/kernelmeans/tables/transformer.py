@@ -416,7 +416,8 @@ class TableTransformer(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = self.missing == "impute"
+        tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
 
@@ -432,6 +433,6 @@ def _check_placeable(found: Inspection) -> None:
     if found.n_missing:
         counts = [f"{name!r} ({counted(count, 'row')})" for name, count in found.n_missing.items()]
         raise ValueError(
-            f"X: values are missing in {', '.join(counts)}. Use missing='impute' to fill them in, "
+            f"X: values are missing (NaN or None) in {', '.join(counts)}. Use missing='impute' to fill them in, "
             "leave the columns out with drop=, or keep the rows that inspect() calls placeable."
         )
