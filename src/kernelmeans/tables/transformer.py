@@ -433,6 +433,7 @@ def _check_placeable(found: Inspection) -> None:
     if found.n_missing:
         counts = [f"{name!r} ({counted(count, 'row')})" for name, count in found.n_missing.items()]
         raise ValueError(
-            f"X: values are missing (NaN or None) in {', '.join(counts)}. Use missing='impute' to fill them in, "
-            "leave the columns out with drop=, or keep the rows that inspect() calls placeable."
+            f"X: values are missing (NaN or None) in {', '.join(counts)}. Use missing='impute' to "
+            "fill them in, leave the columns out with drop=, or keep the rows that inspect() calls "
+            "placeable."
         )
