@@ -107,8 +107,8 @@ OF_R: Mapping[str, Callable[[], Labelled]] = {
     "men": more.men,
     "skulls": partial(more.shipped, "heplots", "Skulls", "^(mb|bh|bl|nh)$"),
 }
-#: No rule was tried on these before the one run that the table in the docs is of. Real sets are
-#: those on which our labels, k-means or a mixture reach an ARI of 0.6 at the true number of clusters.
+#: No rule was tried on these before the one run that the table in the docs is of. On each real set
+#: our labels, k-means or a mixture reach an ARI of 0.6 at the true number of clusters.
 CONFIRMATION: Mapping[str, Callable[[], Labelled]] = {
     **OF_R,
     "bbcsport": partial(more.text, "bbcsport"),
