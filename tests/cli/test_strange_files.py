@@ -14,9 +14,10 @@ import pytest
 from kernelmeans.cli import tables
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import BadInputError, warnings_as_lines
-from kernelmeans.cli.job import Job, _model_columns
+from kernelmeans.cli.job import Job
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import as_json
+from kernelmeans.cli.predict import _model_columns
 from kernelmeans.cli.tables import read_table
 from kernelmeans.cli.views import read_views
 

@@ -71,7 +71,8 @@ def predict(**chosen: Any) -> None:
     """
     _require_for(chosen["data"])
 
-    from kernelmeans.cli.job import Job, run_predict
+    from kernelmeans.cli.job import Job
+    from kernelmeans.cli.predict import run_predict
 
     with warnings_as_lines(quiet=chosen["quiet"]):
         run_predict(Job.of(chosen), chosen["model"])

@@ -1,35 +1,29 @@
-"""The work of the commands: read, fit, search or predict, and only then write."""
+"""The work of fit and choose: read, fit or search, and only then write."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import click
-import numpy as np
 import polars as pl
-import scipy.sparse
 from sklearn.datasets import load_digits
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._devices import HOST
-from kernelmeans._text import bounded, listed
+from kernelmeans._text import bounded
 from kernelmeans.cli import outputs
-from kernelmeans.cli.archives import check_size
-from kernelmeans.cli.data import ColumnChoice, Data, finite_matrix
-from kernelmeans.cli.errors import BadInputError, NoClustersError, estimator_errors
-from kernelmeans.cli.model import Model, damaged_model_errors, load_model
+from kernelmeans.cli.data import ColumnChoice
+from kernelmeans.cli.errors import NoClustersError, estimator_errors
+from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import Writer, as_json
+from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
-from kernelmeans.cli.summary import as_text, fit_summary, percent_above, summarized
-from kernelmeans.cli.tables import PreparedRows, Table, blocks, loaded, read_table
-from kernelmeans.cli.views import FoundViews, Views, read_views
-from kernelmeans.rows import Rows
+from kernelmeans.cli.summary import as_text, fit_summary, percent_above
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,34 +196,6 @@ class ChooseJob(TableJob):
 
 
 @dataclass(frozen=True)
-class Task:
-    """What to cluster, and how.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Not fitted yet.
-    data : Data
-        The table.
-    Z : ndarray, CSR matrix or Rows of shape (n_rows, n_features)
-        Its features as the estimator sees them.
-    scaler : StandardScaler or None
-        What has made Z of the features.
-    views : FoundViews or None
-        The views.
-    refusals : callable
-        A context in which messages of the estimator name the views.
-    """
-
-    estimator: Any
-    data: Data
-    Z: Any
-    scaler: StandardScaler | None
-    views: FoundViews | None
-    refusals: Callable[[], AbstractContextManager[None]]
-
-
-@dataclass(frozen=True)
 class Fitted:
     """The fitted model, and with ``--compare`` plain kernel k-means from the same start."""
 
@@ -258,7 +224,7 @@ def run_fit(job: FitJob) -> None:
     """Fit the job's data and write its files; choose the number of clusters first if need be."""
     files = job.files()
     outputs.check_writable(files.values(), source=job.data, force=job.force)
-    task = _task(job)
+    task = prepare(job)
     chosen: dict[str, Any] = {}
     if job.n_clusters is None or len(job.n_clusters) > 1:
         chosen = {"search": _choose_clusters(job, task)}
@@ -323,7 +289,7 @@ def run_choose(job: ChooseJob) -> None:
     """Search for the number of clusters and the kernel, and write the results."""
     files = job.files()
     outputs.check_writable(files.values(), source=job.data, force=job.force)
-    task = _task(job)
+    task = prepare(job)
     counts = numbers_to_try(job, task.Z.shape[0])
     search, found = run_search(job, task, counts, job.kernels, job.options, **job.search)
     found["files"] = {name: str(path) for name, path in files.items()}
@@ -334,28 +300,6 @@ def run_choose(job: ChooseJob) -> None:
     job.report(found, search_text)
 
 
-def run_predict(job: Job, model_file: Path) -> None:
-    """Assign the rows of a table to the clusters of a model and write their labels."""
-    file = job.place(job.labels, ".labels.csv")
-    outputs.check_writable([file], source=job.data, force=job.force)
-    budget = job.budget()
-    model = load_model(model_file, budget)
-    table = read_table(job.data, header=job.header, budget=budget)
-    X = finite_matrix(table, _model_columns(table, model, job), model.dtype)
-
-    def labels_of(block: tuple[slice, Any]) -> Any:
-        return model.pipeline.predict(block[1])
-
-    with estimator_errors(), damaged_model_errors(model_file):
-        # A loop would hold its last block in memory while the next is read.
-        labels = np.concatenate(list(map(labels_of, blocks(X))))
-    outputs.write_all({file: outputs.labels_writer(labels)})
-    n_clusters = model.pipeline[-1].n_clusters
-    job.report(
-        summarized(job.data, labels, n_clusters, {}) | {"files": {"labels": str(file)}},
-    )
-
-
 def write_digits(path: Path, label: str, *, force: bool) -> None:
     """Write 1797 handwritten digits, one image of 64 pixels a line, and which digit each is."""
     outputs.check_writable([path], force=force)
@@ -364,86 +308,3 @@ def write_digits(path: Path, label: str, *, force: bool) -> None:
     frame = pl.DataFrame(digits.data.astype("int8"), schema=names)
     frame = frame.with_columns(pl.Series(label, digits.target))
     outputs.write_all({path: frame.write_csv})
-
-
-def _task(job: TableJob) -> Task:
-    """Make the estimator, read the table and scale it."""
-    views = None if job.views is None else read_views(job.views)
-    refusals = nullcontext if views is None else views.errors
-    n_clusters = 2 if job.n_clusters is None else job.n_clusters[0]
-    estimator: Any = (
-        KernelPowerKMeans(n_clusters, **job.parameters)
-        if views is None
-        else MultiKernelPowerKMeans(n_clusters, **views.parameters, **job.parameters)
-    )
-    with estimator_errors(), refusals():
-        estimator._validate_params()
-    data, found = _load(job, views)
-    if found is not None:
-        estimator.set_params(kernels=found.kernels)
-    with estimator_errors(), refusals():
-        scaler = _scaler(job, data)
-        Z = data.X if scaler is None else _scaled(scaler, data.X)
-    return Task(estimator, data, Z, scaler, found, refusals)
-
-
-def _load(job: TableJob, views: Views | None) -> tuple[Data, FoundViews | None]:
-    """Read the table; columns of no view are left out, with a note."""
-    budget = job.budget()
-    table = read_table(job.data, header=job.header, budget=budget)
-    features = job.features(table)
-    found = None
-    if views is not None:
-        found = views.find(features)
-        seen = set(found.columns)
-        if ignored := [name for name in features if name not in seen]:
-            job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
-        features = found.columns
-    data = job.load(table, features, job.dtype)
-    if isinstance(data.X, Rows) and job.pairwise:
-        # A fit with a kernel matrix or a graph holds little else, so all of the budget is allowed.
-        check_size(job.data, data.X.nbytes, budget)
-        data = replace(data, X=loaded(data.X))
-    elif isinstance(data.X, Rows):
-        job.note(
-            f"{job.data} stays on disk and is read block by block, because it would take more "
-            "than a quarter of the memory budget"
-        )
-    return data, found
-
-
-def _scaler(job: TableJob, data: Data) -> StandardScaler | None:
-    if not job.scale:
-        return None
-    if job.pairwise:
-        what = "graph" if job.parameters["kernel"] != "precomputed" else "precomputed kernel"
-        job.note(f"--scale does not apply to a {what}, which stays as it is")
-        return None
-    # Centering would fill a sparse matrix. Of our kernels only the dot products depend on it.
-    scaler = StandardScaler(with_mean=not scipy.sparse.issparse(data.X))
-    for block, rows in blocks(data.X):
-        scaler.partial_fit(rows, None, None if data.weights is None else data.weights[block])
-    return scaler
-
-
-def _scaled(scaler: StandardScaler, X: Any) -> Any:
-    if isinstance(X, Rows):
-        return PreparedRows(X, X.dtype, scaler.transform)
-    return scaler.transform(X)
-
-
-def _model_columns(table: Table, model: Model, job: Job) -> list[str]:
-    """Find the model's columns in a table: by name, or by position where it has no names."""
-    names = table.names
-    known, wanted = set(names), set(model.columns)
-    missing = [name for name in model.columns if name not in known]
-    if missing and not table.named and len(names) == len(model.columns):
-        return names
-    if missing:
-        raise BadInputError(
-            f"{table.source}: the model needs {listed(missing)}, which the file does not have; "
-            f"its columns are {listed(names)}"
-        )
-    if extra := [name for name in names if name not in wanted]:
-        job.note(f"the model does not use {listed(extra)}")
-    return model.columns

@@ -15,7 +15,8 @@ from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.progress import timed_fit
 
 if TYPE_CHECKING:
-    from kernelmeans.cli.job import TableJob, Task
+    from kernelmeans.cli.job import TableJob
+    from kernelmeans.cli.prepare import Task
 
 _WIDTH = 78
 #: Most clusters that ``-k auto`` tries.

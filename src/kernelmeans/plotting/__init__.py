@@ -1,10 +1,14 @@
 """Pictures of a fit or a search, as matplotlib figures that need no display."""
 
-from kernelmeans.plotting.bifurcation import plot_bifurcation
-from kernelmeans.plotting.figure import draw_kernel_weights, draw_spectrum, draw_trace, plot_fit
-from kernelmeans.plotting.flow import draw_flow
-from kernelmeans.plotting.scatter import draw_clusters
-from kernelmeans.plotting.search import draw_scores, draw_stability, plot_search
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernelmeans.plotting.bifurcation import plot_bifurcation
+    from kernelmeans.plotting.figure import draw_kernel_weights, draw_spectrum, draw_trace, plot_fit
+    from kernelmeans.plotting.flow import draw_flow
+    from kernelmeans.plotting.scatter import draw_clusters
+    from kernelmeans.plotting.search import draw_scores, draw_stability, plot_search
 
 __all__ = [
     "plot_fit",
@@ -18,3 +22,17 @@ __all__ = [
     "draw_flow",
     "draw_stability",
 ]
+_MODULES = ("bifurcation", "figure", "flow", "scatter", "search")
+
+
+def __getattr__(name: str) -> Any:
+    # The report uses the places and colours of this package where matplotlib is not installed.
+    if name in __all__:
+        modules = (import_module(f"{__name__}.{module}") for module in _MODULES)
+        globals()[name] = found = next(vars(one)[name] for one in modules if name in vars(one))
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
-from sklearn.decomposition import KernelPCA
 
-from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._text import counted
+from kernelmeans.plotting.points import map_points
 
 # Okabe and Ito's colours, which the colour-blind can tell apart. Black is not used, and yellow is
 # dark enough for small marks. The marker changes with each round of the colours.
@@ -41,13 +39,8 @@ def draw_clusters(
     random_state : int
         Seed of the subsample.
     """
-    n = X.shape[-2]  # rows of data, of a kernel matrix or of each in a stack
-    rows = np.arange(n)
-    if n > max_points:
-        rows = np.sort(np.random.default_rng(random_state).choice(n, max_points, replace=False))
-    as_given = _is_drawn_as_given(estimator.kernel_, X)
-    points = _values(X, rows) if as_given else _coordinates(estimator, X, rows)
-    labels = estimator.labels_[rows]
+    found = map_points(estimator, X, max_points=max_points, random_state=random_state)
+    rows, points, labels = found.rows, found.points, found.labels
     clusters = np.unique(labels)
     size = float(np.clip(12000 / len(rows), 8, 36))
     for cluster in clusters:
@@ -64,60 +57,10 @@ def draw_clusters(
         )
     middles = [_middle(points[labels == cluster]) for cluster in clusters]
     _write_numbers(ax, clusters, np.array(middles))
-    subsample = f", {len(rows)} of {n} rows" if len(rows) < n else ""
+    subsample = f", {len(rows)} of {found.n_rows} rows" if len(rows) < found.n_rows else ""
     ax.set_title(counted(len(clusters), "cluster") + subsample)
-    kind = "heat" if estimator.kernel_.name in ("heat", "graph") else "kernel principal"
-    names = getattr(X, "columns", ["column 1", "column 2"])
-    if not as_given:
-        names = [f"{kind} component 1", f"{kind} component 2"]
-    ax.set_xlabel(str(names[0]))
-    ax.set_ylabel(str(names[1]))
+    ax.set(xlabel=found.axis_names[0], ylabel=found.axis_names[1])
     ax.tick_params(labelsize=8)
-
-
-def _is_drawn_as_given(kernel: Any, X: Any) -> bool:
-    """Whether rows of data are drawn as they are: two columns, with a heat kernel."""
-    if kernel.name != "heat" or X.shape[1] != 2:
-        return False
-    return bool(kernel.parameters["metric"] != "precomputed")
-
-
-def _values(X: Any, rows: Any) -> Any:
-    """Some rows of data as a dense array."""
-    shown = _safe_indexing(X, rows)
-    return shown.toarray() if scipy.sparse.issparse(shown) else np.asarray(shown)
-
-
-def _coordinates(estimator: Any, X: Any, rows: Any) -> Any:
-    """Two kernel principal components of some rows; zeros if there are fewer components."""
-    K = _kernel_matrix(estimator.kernel_, X, rows)
-    components = min(2, len(rows))
-    # ARPACK's start is random without a seed. An indefinite kernel is clipped, not refused.
-    pca = KernelPCA(components, kernel="precomputed", eigen_solver="auto", random_state=0)
-    found = pca.fit_transform(np.asarray(K, dtype=np.float64))
-    points = np.zeros((len(rows), 2))
-    points[:, : found.shape[1]] = found
-    return points
-
-
-def _kernel_matrix(kernel: Any, X: Any, rows: Any) -> Any:
-    if not kernel.precomputed:
-        shown = _safe_indexing(X, rows)
-        if hasattr(shown, "to_numpy"):
-            shown = shown.to_numpy()
-        return kernel(shown, shown)
-    K = np.asarray(X)[..., rows[:, None], rows]
-    return K if K.ndim == 2 else _combined(kernel, K)
-
-
-def _combined(kernel: Any, stack: Any) -> Any:
-    """Weighted sum of kernel matrices, normalized by their diagonals if the kernels are."""
-    total = np.zeros(stack.shape[1:])
-    triples = zip(kernel.kernels, kernel.columns, kernel.multipliers, strict=True)
-    for matrix, index, multiplier in triples:
-        K, diagonal = np.array(stack[index], np.float64), np.diagonal(stack[index])
-        total += multiplier * matrix.divide_by_norms(K, diagonal, matrix.norms(diagonal))
-    return total
 
 
 def _middle(points: Any) -> Any:

@@ -1,0 +1,115 @@
+"""What a fit or a search works on: the estimator, the table, and its features."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import scipy.sparse
+from sklearn.preprocessing import StandardScaler
+
+from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans._text import listed
+from kernelmeans.cli.archives import check_size
+from kernelmeans.cli.data import Data
+from kernelmeans.cli.errors import estimator_errors
+from kernelmeans.cli.tables import PreparedRows, blocks, loaded, read_table
+from kernelmeans.cli.views import FoundViews, Views, read_views
+from kernelmeans.rows import Rows
+
+if TYPE_CHECKING:
+    from kernelmeans.cli.job import TableJob
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to cluster, and how.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted yet.
+    data : Data
+        The table.
+    Z : ndarray, CSR matrix or Rows of shape (n_rows, n_features)
+        Its features as the estimator sees them.
+    scaler : StandardScaler or None
+        What has made Z of the features.
+    views : FoundViews or None
+        The views.
+    refusals : callable
+        A context in which messages of the estimator name the views.
+    """
+
+    estimator: Any
+    data: Data
+    Z: Any
+    scaler: StandardScaler | None
+    views: FoundViews | None
+    refusals: Callable[[], AbstractContextManager[None]]
+
+
+def prepare(job: "TableJob") -> Task:
+    """Make the estimator, read the table and scale it."""
+    views = None if job.views is None else read_views(job.views)
+    refusals = nullcontext if views is None else views.errors
+    n_clusters = 2 if job.n_clusters is None else job.n_clusters[0]
+    estimator: Any = (
+        KernelPowerKMeans(n_clusters, **job.parameters)
+        if views is None
+        else MultiKernelPowerKMeans(n_clusters, **views.parameters, **job.parameters)
+    )
+    with estimator_errors(), refusals():
+        estimator._validate_params()
+    data, found = _load(job, views)
+    if found is not None:
+        estimator.set_params(kernels=found.kernels)
+    with estimator_errors(), refusals():
+        scaler = _scaler(job, data)
+        Z = data.X if scaler is None else _scaled(scaler, data.X)
+    return Task(estimator, data, Z, scaler, found, refusals)
+
+
+def _load(job: "TableJob", views: Views | None) -> tuple[Data, FoundViews | None]:
+    """Read the table; columns of no view are left out, with a note."""
+    budget = job.budget()
+    table = read_table(job.data, header=job.header, budget=budget)
+    features = job.features(table)
+    found = None
+    if views is not None:
+        found = views.find(features)
+        seen = set(found.columns)
+        if ignored := [name for name in features if name not in seen]:
+            job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
+        features = found.columns
+    data = job.load(table, features, job.dtype)
+    if isinstance(data.X, Rows) and job.pairwise:
+        # A fit with a kernel matrix or a graph holds little else, so all of the budget is allowed.
+        check_size(job.data, data.X.nbytes, budget)
+        data = replace(data, X=loaded(data.X))
+    elif isinstance(data.X, Rows):
+        job.note(
+            f"{job.data} stays on disk and is read block by block, because it would take more "
+            "than a quarter of the memory budget"
+        )
+    return data, found
+
+
+def _scaler(job: "TableJob", data: Data) -> StandardScaler | None:
+    if not job.scale:
+        return None
+    if job.pairwise:
+        what = "graph" if job.parameters["kernel"] != "precomputed" else "precomputed kernel"
+        job.note(f"--scale does not apply to a {what}, which stays as it is")
+        return None
+    # Centering would fill a sparse matrix. Of our kernels only the dot products depend on it.
+    scaler = StandardScaler(with_mean=not scipy.sparse.issparse(data.X))
+    for block, rows in blocks(data.X):
+        scaler.partial_fit(rows, None, None if data.weights is None else data.weights[block])
+    return scaler
+
+
+def _scaled(scaler: StandardScaler, X: Any) -> Any:
+    if isinstance(X, Rows):
+        return PreparedRows(X, X.dtype, scaler.transform)
+    return scaler.transform(X)

@@ -1,0 +1,278 @@
+"""Places of rows on a map of the clusters: numbers alone, which any picture can use."""
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import is_clusterer
+from sklearn.decomposition import KernelPCA
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from kernelmeans._arrays import to_numpy
+from kernelmeans._sklearn import _safe_indexing
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.kernels import CombinedKernel, Kernel
+from kernelmeans.rows import Rows, as_rows
+from kernelmeans.rows.dask import computed, is_dask
+from kernelmeans.search.splits import count_rows, is_stacked
+
+
+class MapPoints(NamedTuple):
+    """Rows on a map.
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (m,)
+        Positions of the drawn rows in X, in ascending order.
+    points : ndarray of shape (m, 2)
+        Their places.
+    axis_names : tuple of two str
+        Names of the axes.
+    labels : ndarray of int of shape (m,)
+        Clusters of the drawn rows.
+    sizes : ndarray of int of shape (n_clusters,)
+        Rows in each cluster: of all rows if these are the rows of the fit, else of the drawn ones.
+    n_rows : int
+        Number of all rows.
+    """
+
+    rows: IntArray
+    points: Array
+    axis_names: tuple[str, str]
+    labels: IntArray
+    sizes: IntArray
+    n_rows: int
+
+
+def map_points(
+    estimator: Any,
+    X: Any,
+    *,
+    coordinates: Any = None,
+    max_points: int = 2000,
+    random_state: int = 0,
+) -> MapPoints:
+    """Place rows on a map by the kernel of a fitted clusterer.
+
+    Places are kernel principal components. With the heat kernel, rows of two columns are placed as
+    they are, because a graph in two pieces has only two such points. For an estimator without a
+    kernel they are principal components. Labels are those of `predict`.
+
+    Parameters
+    ----------
+    estimator : clusterer, Pipeline or ClusterSearch
+        Fitted; a pipeline ends with a clusterer.
+    X : array-like, sparse matrix, data frame or Rows
+        The rows of the fit or new ones, as `predict` of the estimator takes them.
+    coordinates : array-like of shape (n_rows, 2), default=None
+        Places of all rows of X, from UMAP for instance; computed when None.
+    max_points : int, default=2000
+        Most rows on the map: a random subsample, if there are more.
+    random_state : int, default=0
+        Seed of the subsample.
+
+    Returns
+    -------
+    MapPoints
+        Drawn rows, their places and labels, names of the axes, and sizes of the clusters.
+
+    Raises
+    ------
+    NotFittedError
+        If the estimator has not been fitted.
+    TypeError
+        If it is no clusterer that can label rows.
+    ValueError
+        If the search has chosen no clusters, if X or the coordinates cannot be used, or if X holds
+        kernel values of new rows and there are no coordinates.
+
+    Examples
+    --------
+    >>> from kernelmeans import KernelPowerKMeans
+    >>> from kernelmeans.plotting.points import map_points
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> found = map_points(KernelPowerKMeans(3, random_state=0).fit(X), X, max_points=60)
+    >>> found.points.shape, found.axis_names[0], int(found.sizes.sum())
+    ((60, 2), 'heat component 1', 150)
+    """
+    transformers, model = parts(estimator)
+    X = _readable(X)
+    n_rows = count_rows(X, model)
+    if not isinstance(max_points, Integral) or max_points < 1:
+        raise ValueError(f"max_points={max_points!r} should be a positive number of rows.")
+    rows = np.arange(n_rows)
+    if n_rows > max_points:
+        drawn = np.random.default_rng(random_state).choice(n_rows, max_points, replace=False)
+        rows = np.sort(drawn)
+    shown = _taken(X, rows, model)
+    for transformer in transformers:
+        shown = transformer.transform(shown)
+    labels = np.asarray(to_numpy(model.predict(shown)))
+    if coordinates is None:
+        points, names = _places(model, shown, rows, n_rows)
+    else:
+        points, names = _given(coordinates, rows, n_rows)
+    return MapPoints(rows, points, names, labels, _sizes(model, labels, rows, n_rows), n_rows)
+
+
+def parts(estimator: Any) -> tuple[list[Any], Any]:
+    """The transformers of a fitted estimator, and the clusterer after them.
+
+    Parameters
+    ----------
+    estimator : clusterer, Pipeline or ClusterSearch
+        Fitted.
+
+    Returns
+    -------
+    transformers : list
+        Applied to X in this order.
+    model : clusterer
+        Labels the rows.
+
+    Raises
+    ------
+    NotFittedError
+        If the estimator has not been fitted.
+    TypeError
+        If it is no clusterer that can label rows.
+    ValueError
+        If the search has chosen no clusters.
+    """
+    check_is_fitted(estimator)
+    transformers: list[Any] = []
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+            if estimator is None:
+                raise ValueError(
+                    "estimator: the search has chosen no clusters, because none would be found "
+                    "again; fit an estimator with n_clusters of your own to draw its clusters."
+                )
+        elif isinstance(estimator, Pipeline):
+            steps = [step for _, step in estimator.steps]
+            transformers += [step for step in steps[:-1] if step not in (None, "passthrough")]
+            estimator = steps[-1]
+        else:
+            break
+    if not is_clusterer(estimator) or not hasattr(estimator, "predict"):
+        raise TypeError(
+            f"estimator={type(estimator).__name__} should be a clusterer with the method predict, "
+            "a pipeline that ends with one, or a ClusterSearch."
+        )
+    return transformers, estimator
+
+
+def _readable(X: Any) -> Any:
+    """X in a form from which rows can be taken."""
+    if (rows := as_rows(X)) is not None:
+        return rows
+    if scipy.sparse.issparse(X):
+        return X.tocsr()
+    return np.asarray(X) if isinstance(X, list | tuple) else to_numpy(X)
+
+
+def _taken(X: Any, rows: IntArray, model: Any) -> Any:
+    """Some rows of X, as `predict` takes them."""
+    if is_stacked(model):
+        return X[:, rows]
+    taken = _safe_indexing(X, rows)
+    named = isinstance(X, Rows) and X.names
+    return Rows(taken, X.source, X.names) if named else taken
+
+
+def _given(coordinates: Any, rows: IntArray, n_rows: int) -> tuple[Array, tuple[str, str]]:
+    """Places from the user, checked."""
+    points = np.asarray(to_numpy(coordinates))
+    if points.shape != (n_rows, 2):
+        raise ValueError(
+            f"coordinates has shape {points.shape}; give two numbers for each row of X: "
+            f"({n_rows}, 2)."
+        )
+    try:
+        points = check_array(points[rows], dtype=np.float64, input_name="coordinates")
+    except ValueError as error:
+        raise ValueError(f"coordinates: two finite numbers are needed for each row: {error}") from (
+            error
+        )
+    first, second = getattr(coordinates, "columns", ("coordinate 1", "coordinate 2"))
+    return points, (str(first), str(second))
+
+
+def _sizes(model: Any, labels: IntArray, rows: IntArray, n_rows: int) -> IntArray:
+    """Sizes of the clusters among all rows, if these have the labels of the fit."""
+    known = getattr(model, "labels_", ())
+    if len(known) == n_rows:
+        known = np.asarray(computed(known) if is_dask(known) else to_numpy(known))
+        if np.array_equal(known[rows], labels):
+            labels = known
+    n_clusters = getattr(model, "n_clusters", None)
+    return np.bincount(labels, minlength=n_clusters if isinstance(n_clusters, Integral) else 0)
+
+
+def _places(model: Any, shown: Any, rows: IntArray, n_rows: int) -> tuple[Array, tuple[str, str]]:
+    """Kernel principal components of rows, or rows of two columns as they are."""
+    kernel = getattr(model, "kernel_", None)
+    values = _read(model, shown)
+    if _is_drawn_as_given(kernel, values):
+        first, second = getattr(shown, "columns", ("column 1", "column 2"))
+        return np.asarray(values, np.float64), (str(first), str(second))
+    K = _kernel_matrix(kernel or Kernel("linear", {}), values, rows, n_rows)
+    count = min(2, len(rows))
+    # ARPACK's start is random without a seed. An indefinite kernel is clipped, not refused.
+    pca = KernelPCA(count, kernel="precomputed", eigen_solver="auto", random_state=0)
+    found = pca.fit_transform(np.asarray(K, dtype=np.float64))
+    points = np.zeros((len(rows), 2))
+    points[:, : found.shape[1]] = found
+    kind = "principal" if kernel is None else "kernel principal"
+    if kernel is not None and kernel.name in ("heat", "graph"):
+        kind = "heat"
+    return points, (f"{kind} component 1", f"{kind} component 2")
+
+
+def _read(model: Any, shown: Any) -> Data:
+    """Rows as the kernel takes them, checked as in `predict`."""
+    if isinstance(model, KernelClusterer):
+        dtype = model._predictor.norms.dtype
+        values = model._input.read(model, to_numpy(shown), dtype, reset=False)
+        return values[:] if isinstance(values, Rows) else values
+    found: Data = check_array(shown, accept_sparse="csr", dtype=[np.float64, np.float32])
+    return found
+
+
+def _is_drawn_as_given(kernel: Any, X: Data) -> bool:
+    """Whether rows of data are drawn as they are: two columns, with a heat kernel."""
+    if kernel is None or kernel.name != "heat" or X.shape[1] != 2 or scipy.sparse.issparse(X):
+        return False
+    return bool(kernel.parameters["metric"] != "precomputed")
+
+
+def _kernel_matrix(kernel: Any, X: Data, rows: IntArray, n_rows: int) -> Array:
+    """Kernel values between rows."""
+    if not kernel.precomputed:
+        K: Array = kernel(X, X)
+        return K
+    if X.shape[-1] == n_rows:
+        K = X[..., rows]
+        K = K if K.ndim == 2 else _combined(kernel, K.transpose(1, 0, 2))
+        if np.allclose(K, K.T, atol=1e-6 * np.abs(K).max()):
+            return K
+    raise ValueError(
+        "X holds kernel values between new rows and training rows, which do not tell how near new "
+        "rows are to each other; pass coordinates=, two numbers for each row, or the training rows."
+    )
+
+
+def _combined(kernel: CombinedKernel, stack: Array) -> Array:
+    """Weighted sum of kernel matrices, normalized by their diagonals if the kernels are."""
+    total = np.zeros(stack.shape[1:])
+    triples = zip(kernel.kernels, kernel.columns, kernel.multipliers, strict=True)
+    for matrix, index, multiplier in triples:
+        K, diagonal = np.array(stack[index], np.float64), np.diagonal(stack[index])
+        total += multiplier * matrix.divide_by_norms(K, diagonal, matrix.norms(diagonal))
+    return total

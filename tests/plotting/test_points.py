@@ -1,0 +1,221 @@
+"""Places of rows: any estimator, any kind of rows, refusals in words."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.cluster import DBSCAN, KMeans
+from sklearn.datasets import make_blobs
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import euclidean_distances, linear_kernel, rbf_kernel
+from sklearn.neighbors import kneighbors_graph
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans.plotting.points import map_points
+
+X, _ = make_blobs(160, n_features=4, centers=4, random_state=0)
+TRAIN, NEW = X[:120], X[120:]
+NAMES = list("abcd")
+
+
+@pytest.fixture(scope="module")
+def model() -> KernelPowerKMeans:
+    return KernelPowerKMeans(4, kernel="rbf", random_state=0).fit(TRAIN)
+
+
+def products(points):
+    """What does not depend on the signs of the components."""
+    return points @ points.T
+
+
+def leading(K):
+    """Inner products of the two leading components of a kernel matrix."""
+    K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    values, vectors = np.linalg.eigh(K)
+    return products(vectors[:, -2:] * np.sqrt(values[-2:]))
+
+
+def test_places_and_labels_of_the_rows_of_the_fit(model):
+    found = map_points(model, TRAIN, max_points=50, random_state=3)
+    assert len(np.unique(found.rows)) == 50
+    assert (np.diff(found.rows) > 0).all()
+    np.testing.assert_array_equal(found.labels, model.labels_[found.rows])
+    np.testing.assert_array_equal(found.sizes, np.bincount(model.labels_))
+    assert found.n_rows == 120
+    assert found.axis_names == ("kernel principal component 1", "kernel principal component 2")
+    alone = map_points(model, TRAIN[found.rows])
+    np.testing.assert_array_equal(alone.points, found.points)
+
+
+def test_new_rows_have_the_labels_of_predict_and_sizes_of_their_own(model):
+    found = map_points(model, NEW)
+    np.testing.assert_array_equal(found.labels, model.predict(NEW))
+    np.testing.assert_array_equal(found.sizes, np.bincount(found.labels, minlength=4))
+    # As many rows as in the fit, but others.
+    swapped = map_points(model, TRAIN[::-1])
+    np.testing.assert_array_equal(swapped.labels, model.labels_[::-1])
+    other = map_points(model, np.repeat(TRAIN[:1], 120, axis=0), max_points=30)
+    assert other.sizes.sum() == other.sizes.max() == 30
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "list", "csr", "coo", "float32"])
+def test_any_kind_of_rows(library):
+    if library in ("pandas", "polars"):
+        frames = pytest.importorskip(library)
+        columns = {"columns" if library == "pandas" else "schema": NAMES}
+        rows = frames.DataFrame(TRAIN, **columns)
+    else:
+        kinds = {"list": np.ndarray.tolist, "float32": np.float32}
+        kinds |= {"csr": scipy.sparse.csr_array, "coo": scipy.sparse.coo_matrix}
+        rows = kinds[library](TRAIN)
+    model = KernelPowerKMeans(4, kernel="rbf", random_state=0).fit(rows)
+    found = map_points(model, rows, max_points=60)
+    expected = map_points(KernelPowerKMeans(4, kernel="rbf", random_state=0).fit(TRAIN), TRAIN)
+    np.testing.assert_array_equal(found.labels, model.labels_[found.rows])
+    K = rbf_kernel(TRAIN[found.rows], gamma=model.gamma_)
+    np.testing.assert_allclose(products(found.points), leading(K), atol=1e-4)
+    assert found.axis_names == expected.axis_names
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_on_disk_and_in_chunks(tmp_path):
+    polars = pytest.importorskip("polars")
+    array = pytest.importorskip("dask.array")
+    settings = {"kernel": "rbf", "approximation": "rff", "random_state": 0}
+    frame = polars.DataFrame(TRAIN, schema=NAMES)
+    np.save(tmp_path / "rows.npy", TRAIN)
+    kinds = [frame.lazy(), np.load(tmp_path / "rows.npy", mmap_mode="r"), array.from_array(TRAIN)]
+    for rows in kinds:
+        model = KernelPowerKMeans(4, **settings).fit(rows)
+        found = map_points(model, rows, max_points=40)
+        np.testing.assert_array_equal(found.labels, np.asarray(model.labels_)[found.rows])
+        np.testing.assert_array_equal(found.sizes, np.bincount(np.asarray(model.labels_)))
+        K = rbf_kernel(TRAIN[found.rows], gamma=model.gamma_)
+        np.testing.assert_allclose(products(found.points), leading(K), atol=1e-8)
+
+
+def test_views_by_name_beside_text():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(TRAIN, columns=NAMES).assign(town="Rome")
+    kernels = [("rbf", ["a", "b"]), ("linear", ["d"])]
+    model = MultiKernelPowerKMeans(4, kernels=kernels, random_state=0).fit(table)
+    found = map_points(model, table)
+    np.testing.assert_array_equal(found.labels, model.labels_)
+    numbers = MultiKernelPowerKMeans(4, kernels=[("rbf", [0, 1]), ("linear", [3])], random_state=0)
+    expected = map_points(numbers.fit(TRAIN), TRAIN)
+    np.testing.assert_allclose(products(found.points), products(expected.points), atol=1e-8)
+
+
+def test_a_pipeline_transforms_the_rows():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(TRAIN * [1, 10, 100, 1000], columns=NAMES)
+    pipeline = make_pipeline(StandardScaler(), "passthrough", PCA(3), KernelPowerKMeans(4))
+    pipeline.set_params(kernelpowerkmeans__random_state=0).fit(table)
+    found = map_points(pipeline, table, max_points=70)
+    np.testing.assert_array_equal(found.labels, pipeline[-1].labels_[found.rows])
+    np.testing.assert_array_equal(found.sizes, np.bincount(pipeline[-1].labels_))
+    alone = map_points(pipeline[-1], pipeline[:-1].transform(table), max_points=70)
+    np.testing.assert_allclose(products(found.points), products(alone.points), atol=1e-8)
+
+
+def test_the_choice_of_a_search():
+    grid = {"kernelpowerkmeans__n_clusters": [4]}
+    pipeline = make_pipeline(StandardScaler(), KernelPowerKMeans(kernel="rbf"))
+    search = ClusterSearch(pipeline, grid, n_splits=2, random_state=0).fit(TRAIN)
+    found = map_points(search, TRAIN)
+    np.testing.assert_array_equal(found.labels, search.labels_)
+    search.best_estimator_ = None
+    with pytest.raises(ValueError, match=r"chosen no clusters.*n_clusters of your own"):
+        map_points(search, TRAIN)
+
+
+def test_estimators_of_scikit_learn_are_placed_by_principal_components():
+    model = KMeans(4, random_state=0).fit(TRAIN)
+    found = map_points(model, TRAIN)
+    expected = PCA(2).fit_transform(TRAIN)
+    np.testing.assert_allclose(products(found.points), products(expected), atol=1e-8)
+    assert found.axis_names == ("principal component 1", "principal component 2")
+
+
+def test_matrices_between_rows():
+    K = rbf_kernel(X, gamma=0.05)
+    square = K[:120, :120]
+    given = {"random_state": 0}
+    model = KernelPowerKMeans(4, kernel="precomputed", **given).fit(square)
+    found = map_points(model, square, max_points=50)
+    np.testing.assert_array_equal(found.labels, model.labels_[found.rows])
+    graph = kneighbors_graph(TRAIN, 20)
+    model = KernelPowerKMeans(4, kernel="graph", **given).fit(graph + graph.T)
+    found = map_points(model, graph + graph.T, max_points=50)
+    np.testing.assert_array_equal(found.labels, model.labels_[found.rows])
+    assert found.axis_names[0] == "heat component 1"
+    distances = scipy.sparse.csr_array(euclidean_distances(X))[:, :120]
+    model = KernelPowerKMeans(4, metric="precomputed", **given).fit(distances[:120])
+    found = map_points(model, distances[120:])
+    np.testing.assert_array_equal(found.labels, model.predict(distances[120:]))
+    assert np.ptp(found.points, axis=0).min() > 0
+
+
+@pytest.mark.parametrize("n_new", [40, 120])
+def test_kernel_values_of_new_rows_need_coordinates(n_new):
+    rows = np.concatenate([NEW] * 3)[:n_new] + 0.1
+    stack = np.stack([rbf_kernel(X, gamma=0.05), linear_kernel(X)])[:, :120, :120]
+    towards = np.stack([rbf_kernel(rows, TRAIN, gamma=0.05), linear_kernel(rows, TRAIN)])
+    one = KernelPowerKMeans(4, kernel="precomputed", random_state=0).fit(stack[0])
+    several = MultiKernelPowerKMeans(4, kernels="precomputed", random_state=0).fit(stack)
+    for model, values in [(one, towards[0]), (several, towards)]:
+        with pytest.raises(ValueError, match=r"between new rows and training rows.*coordinates="):
+            map_points(model, values)
+        found = map_points(model, values, coordinates=rows[:, :2], max_points=30)
+        np.testing.assert_array_equal(found.labels, model.predict(values)[found.rows])
+        np.testing.assert_array_equal(found.points, rows[found.rows, :2])
+
+
+def test_coordinates_of_the_user(model):
+    pandas = pytest.importorskip("pandas")
+    places = pandas.DataFrame(TRAIN[:, 2:], columns=["umap 1", "umap 2"])
+    found = map_points(model, TRAIN, coordinates=places, max_points=50)
+    np.testing.assert_array_equal(found.points, TRAIN[found.rows, 2:])
+    assert found.axis_names == ("umap 1", "umap 2")
+    assert map_points(model, TRAIN, coordinates=TRAIN[:, :2].tolist()).axis_names == (
+        "coordinate 1",
+        "coordinate 2",
+    )
+    with pytest.raises(ValueError, match=r"shape \(120, 3\).*\(120, 2\)"):
+        map_points(model, TRAIN, coordinates=TRAIN[:, :3])
+    with pytest.raises(ValueError, match=r"shape \(119, 2\)"):
+        map_points(model, TRAIN, coordinates=TRAIN[:119, :2])
+    for hole in (np.nan, "x"):
+        with pytest.raises(ValueError, match="coordinates: two finite numbers"):
+            map_points(model, TRAIN, coordinates=np.full((120, 2), hole))
+
+
+def test_what_cannot_be_drawn_is_refused_in_words(model):
+    with pytest.raises(NotFittedError):
+        map_points(KernelPowerKMeans(4), TRAIN)
+    with pytest.raises(NotFittedError):
+        map_points(make_pipeline(StandardScaler(), KernelPowerKMeans(4)), TRAIN)
+    with pytest.raises(NotFittedError):
+        map_points(ClusterSearch(KernelPowerKMeans(), {"n_clusters": [2]}), TRAIN)
+    with pytest.raises(TypeError, match="DBSCAN should be a clusterer with the method predict"):
+        map_points(DBSCAN().fit(TRAIN), TRAIN)
+    classifier = make_pipeline(KernelPowerKMeans(4), LogisticRegression())
+    with pytest.raises(TypeError, match="LogisticRegression should be a clusterer"):
+        map_points(classifier.fit(TRAIN, model.labels_), TRAIN)
+    with pytest.raises(TypeError, match="not an estimator"):
+        map_points(model.labels_, TRAIN)
+    with pytest.raises(ValueError, match=r"3 features.*expecting 4"):
+        map_points(model, TRAIN[:, :3])
+    with pytest.raises(ValueError, match="max_points=0 should be a positive number"):
+        map_points(model, TRAIN, max_points=0)
+
+
+def test_matplotlib_is_not_needed():
+    code = "import sys; sys.modules['matplotlib'] = None; import kernelmeans.plotting.points"
+    subprocess.run([sys.executable, "-c", code], check=True)
