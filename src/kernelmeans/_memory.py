@@ -15,6 +15,20 @@ Found = dict[str, Any]
 _FOUND: ContextVar[tuple[Found, Found] | None] = ContextVar("found", default=None)
 
 
+def content_hash(value: Any) -> str:
+    """Equal for values of equal content, such as arrays and estimators.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans._memory import content_hash
+    >>> content_hash((1, np.arange(3))) == content_hash((1, np.arange(3)))
+    True
+    """
+    found: str = joblib.hash(value)
+    return found
+
+
 @contextmanager
 def remembering(before: Found) -> Iterator[Found]:
     """Let `remembered` take results of the fit before, in this thread and those that it starts.
@@ -68,7 +82,7 @@ def remembered(compute: Callable[[], Result], depends_on: Callable[[], tuple[Any
     if (found := _FOUND.get()) is None:
         return compute()
     before, now = found
-    key = joblib.hash(depends_on())
+    key = content_hash(depends_on())
     if key not in now:
         now[key] = before[key] if key in before else compute()
     result: Result = now[key]

@@ -7,12 +7,11 @@ from hashlib import blake2b
 from threading import Lock
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 
-from kernelmeans._memory import remembered
+from kernelmeans._memory import content_hash, remembered
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines.threads import single_threaded_openmp
 from kernelmeans.kernels.formulas import unit_rows
@@ -156,9 +155,9 @@ class NearestRows:
         return {"rows": self.rows, "metric": self.metric}
 
     @cached_property
-    def _content(self) -> str | None:
+    def _content(self) -> str:
         """A hash of the rows and the metric."""
-        return joblib.hash(self)
+        return content_hash(self)
 
     @cached_property
     def _origin_and_scale(self) -> tuple[Any, Any]:

@@ -153,7 +153,7 @@ def _on_halves(estimator: Any, samples: Samples, split: Split) -> Outcome:
         model = seeded(estimator, split.seed).fit(X)
         seconds += time.perf_counter() - start
         labels.append(samples.labels(model, rows))
-    placed = (np.array(labels) >= 0).all(axis=0)
+    placed = np.all(np.array(labels) >= 0, axis=0)
     if not all(placed[rows].any() for rows in split.halves):
         raise ValueError("no row of a half has a label by both models")
     return Outcome(labels, seconds)

@@ -5,10 +5,10 @@ from operator import itemgetter
 from pickle import PicklingError
 from typing import Any
 
-import joblib
 import numpy as np
 from scipy.stats import rankdata
 
+from kernelmeans._memory import content_hash
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.metrics import jaccard_stability, prediction_strength, stability
@@ -203,11 +203,11 @@ class Record:
         return found
 
 
-def _content(params: Mapping[str, Any]) -> str | None:
+def _content(params: Mapping[str, Any]) -> str:
     """Equal for equal parameters; the repr of a long array shows a few of its values."""
     named = sorted(params.items(), key=itemgetter(0))
     try:
-        return joblib.hash(named)
+        return content_hash(named)
     except (AttributeError, TypeError, PicklingError):  # as of functions without a name
         return repr(named)
 

@@ -98,8 +98,9 @@ default="jaccard"
         ``min_jaccard`` and ``rank_jaccard``; ``valid``, whether all clusters are found again;
         ``neighbor_consistency``, corrected for the sizes of the clusters, and its rank;
         ``mean_reference``, the stability on data without clusters, where it was needed;
-        ``inertia``, which must not be compared; ``mean_fit_time`` in seconds for a half. Scores of
-        a candidate that fails are NaN.
+        ``inertia``, which must not be compared; ``mean_fit_time`` in seconds for a half, without
+        the neighbours that another candidate has found before. Scores of a candidate that fails are
+        NaN.
     best_index_ : int or None
         The chosen candidate. None if no clusters would be found again.
     best_params_ : dict
