@@ -244,9 +244,7 @@ def run_fit(job: FitJob) -> None:
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        names = None if task.views is None else task.views.names
-        figure = plot_fit(model, task.Z, kernel_names=names)
-        writers[files["plot"]] = outputs.picture_writer(figure, files["plot"])
+        writers[files["plot"]] = outputs.picture_writer(plot_fit(model, task.Z), files["plot"])
     outputs.write_all(writers)
     job.report(summary)
 
