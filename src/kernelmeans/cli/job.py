@@ -107,7 +107,7 @@ class TableJob(Job, ColumnChoice):
     views : input file or None, default=None
         Several kernels, each of some columns, from a TOML file; their weights are learned.
     plot : bool, default=False
-        Draw what is found into STEM.png, the scores of a choice into STEM.choose.png.
+        Draw a map of the clusters into STEM.png, the scores of a choice into STEM.choose.png.
     plot_file : picture file or None, default=None
         Draw what is found into this file, .png, .svg or .pdf.
     """
