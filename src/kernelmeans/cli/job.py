@@ -107,7 +107,7 @@ class TableJob(Job, ColumnChoice):
     views : input file or None, default=None
         Several kernels, each of some columns, from a TOML file; their weights are learned.
     plot : bool, default=False
-        Draw what is found into STEM.png, the scores of a choice into STEM.choose.png.
+        Draw a map of the clusters into STEM.png, the scores of a choice into STEM.choose.png.
     plot_file : picture file or None, default=None
         Draw what is found into this file, .png, .svg or .pdf.
     """
@@ -244,9 +244,7 @@ def run_fit(job: FitJob) -> None:
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        names = None if task.views is None else task.views.names
-        figure = plot_fit(model, task.Z, kernel_names=names)
-        writers[files["plot"]] = outputs.picture_writer(figure, files["plot"])
+        writers[files["plot"]] = outputs.picture_writer(plot_fit(model, task.Z), files["plot"])
     outputs.write_all(writers)
     job.report(summary)
 
