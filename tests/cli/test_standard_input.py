@@ -35,7 +35,7 @@ def test_fit_and_predict(run, data, pack):
 
 
 def test_the_clusters_are_chosen_of_what_was_read_once(data):
-    result = piped(data.read_bytes(), "fit", "-", "--drop", "kind", "-k", "2-4")
+    result = piped(data.read_bytes(), "fit", "-", "--drop", "kind", "-k", "2-3")
     assert result.exit_code == 0, result.output
 
 
