@@ -23,8 +23,8 @@ _KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
 _HEADING = {
     name: heading
     for heading, names in (
-        ("Data", "n_clusters columns drop label_column weight_column scale dtype header"),
-        ("Data", "memory_budget"),
+        ("Data", "n_clusters columns drop categorical dates missing label_column weight_column"),
+        ("Data", "scale dtype header memory_budget"),
         ("Search", "n_splits scoring n_jobs"),
         ("Kernel", f"kernels {' '.join(_KERNEL)} views cache_kernel approximation"),
         ("Kernel", "n_components device"),
