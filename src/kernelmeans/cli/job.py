@@ -21,20 +21,19 @@ from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import Writer, as_json
 from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.progress import timed_fit
+from kernelmeans.cli.reading import Reading, stem_of
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
 from kernelmeans.cli.summary import as_text, fit_summary, percent_above
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class Job(Reading):
     """A command and its options; `kernelmeans.cli.options` makes the options of the parameters.
 
     Parameters
     ----------
     data : Path
         The table.
-    header : bool, default=True
-        CSV and TSV: the first line holds the names of the columns.
     memory_budget : str or None, default=None
         Memory to take, in bytes or as in 4GB, by default 80 % of all memory; Parquet, NPY and Zarr
         tables of more than a quarter of it stay on disk, and archives that unpack to more than it
@@ -52,7 +51,6 @@ class Job:
     """
 
     data: Path
-    header: bool = True
     memory_budget: str | None = None
     output_dir: Path | None = None
     labels: Path | None = None
@@ -69,7 +67,7 @@ class Job:
     def place(self, chosen: Path | None, ending: str) -> Path:
         """Return the path of a file: the chosen one, or one named after the input."""
         folder = self.data.parent if self.output_dir is None else self.output_dir
-        return chosen or folder / (self.data.stem + ending)
+        return chosen or folder / (stem_of(self.data) + ending)
 
     def budget(self) -> int:
         """Return the bytes that the command may take."""
@@ -113,7 +111,7 @@ class TableJob(Job, ColumnChoice):
     views : input file or None, default=None
         Several kernels, each of some columns, from a TOML file; their weights are learned.
     plot : bool, default=False
-        Draw what is found into STEM.png, the scores of a choice into STEM.choose.png.
+        Draw a map of the clusters into STEM.png, the scores of a choice into STEM.choose.png.
     plot_file : picture file or None, default=None
         Draw what is found into this file, .png, .svg or .pdf.
     """
@@ -248,9 +246,7 @@ def run_fit(job: FitJob) -> None:
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        names = None if task.views is None else task.views.names
-        figure = plot_fit(model, task.Z, kernel_names=names)
-        writers[files["plot"]] = outputs.picture_writer(figure, files["plot"])
+        writers[files["plot"]] = outputs.picture_writer(plot_fit(model, task.Z), files["plot"])
     outputs.write_all(writers)
     job.report(summary)
 

@@ -64,7 +64,7 @@ def prepare(job: "TableJob") -> Task:
     )
     with estimator_errors(), refusals():
         estimator._validate_params()
-    table = read_table(job.data, header=job.header, budget=job.budget())
+    table = read_table(job.data, job, budget=job.budget())
     features = job.features(table)
     if views is None and not job.pairwise:
         X = whole_table(table, features, job.dtype)
