@@ -57,7 +57,7 @@ class ColumnChoice:
             (self.weight_column, "--weight-column"),
         ):
             if name is not None:
-                wanted.discard(_known(table, set(known), name, option))
+                wanted.discard(_known(table, {*known, *table.annotations}, name, option))
         chosen = [name for name in known if name in wanted]
         if not chosen:
             raise BadInputError(f"{table.source}: no column is left to cluster by")
@@ -214,6 +214,6 @@ def _warn_of_row_numbers(X: Any, columns: Sequence[str]) -> None:
 
 def _counts(X: Any, start: int) -> bool:
     return all(
-        np.array_equal(values[:, 0] - start, np.arange(block.start, block.stop))
+        np.array_equal(flat(values[:, :1]) - start, np.arange(block.start, block.stop))
         for block, values in blocks(X)
     )

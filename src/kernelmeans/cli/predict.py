@@ -22,7 +22,7 @@ def run_predict(job: Job, model_file: Path) -> None:
     outputs.check_writable([file], source=job.data, force=job.force)
     budget = job.budget()
     model = load_model(model_file, budget)
-    table = read_table(job.data, job, budget=budget)
+    table = read_table(job.data, job.after(model.reading or {}), budget=budget)
     rows = NewRows(table, _model_columns(table, model, job), model)
 
     def labels_of(block: tuple[Any, Any]) -> tuple[Any, Any]:
