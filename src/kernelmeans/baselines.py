@@ -135,7 +135,8 @@ default="random-partition"
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training row; equal to ``predict(X)``.
+        Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
+        largest first, unless ``init`` gives the starts.
     inertia_ : float
         Objective at the end; equal to ``-score(X)``.
     objective_history_ : ndarray of shape (n_iter,)
@@ -306,7 +307,8 @@ class RKKM(OneKernelClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training row; equal to ``predict(X)``.
+        Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
+        largest first, unless ``init`` gives the starts.
     inertia_ : float
         Cost: the weighted sum of squared distances to the nearest centroid; equal to ``-score(X)``.
         It is not the objective, which sums the distances themselves.
@@ -478,7 +480,8 @@ class RMKKM(SeveralKernelsClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training row; equal to ``predict(X)``.
+        Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
+        largest first, unless ``init`` gives the starts.
     inertia_ : float
         Cost: the weighted sum of squared distances sum_l a_l d_l to the nearest centroid; equal to
         ``-score(X)``. It is not the objective, which sums their roots.

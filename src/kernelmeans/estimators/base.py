@@ -374,6 +374,9 @@ class KernelClusterer(
         if method.n_swaps != 0 and result.converged[result.best] and not reporter.stopped:
             order = method.n_swaps, self.max_iter, seeds[result.best], reporter, batch
             swap_moves(space, result, *order)
+        if isinstance(self.init, str):
+            # Else the numbers are those of the start that the user gives.
+            result.number_by_weight(space.sample_weight)
         return result
 
     def _set_bounds(self, space: Space, method: Method, result: Result) -> None:

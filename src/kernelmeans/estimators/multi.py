@@ -143,7 +143,8 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training row; equal to ``predict(X)``.
+        Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
+        largest first, unless ``init`` gives the starts.
     kernel_weights_ : ndarray of shape (L,)
         Weight of each kernel; they sum to 1. A kernel that is constant on the data gets 0.
     kernel_weights_history_ : ndarray of shape (n_steps, L)

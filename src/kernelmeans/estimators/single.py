@@ -179,7 +179,8 @@ class KernelPowerKMeans(OneKernelClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training row; equal to ``predict(X)``.
+        Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
+        largest first, unless ``init`` gives the starts.
     inertia_ : float
         Cost: the weighted sum of squared distances to the nearest centroid in the feature space;
         equal to ``-score(X, sample_weight=sample_weight)``. Only costs under the same kernel can be
@@ -424,7 +425,8 @@ class KernelKMeans(OneKernelClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training row; equal to ``predict(X)``.
+        Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
+        largest first, unless ``init`` gives the starts.
     inertia_ : float
         Cost: the weighted sum of squared distances to the nearest centroid in the feature space;
         equal to ``-score(X, sample_weight=sample_weight)``. Only costs under the same kernel can be
@@ -597,7 +599,8 @@ class PowerKMeans(KernelClusterer):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centroids.
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training row; equal to ``predict(X)``.
+        Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
+        largest first, unless ``init`` gives the starts.
     inertia_ : float
         Cost: the weighted sum of squared distances to the nearest centroid; equal to
         ``-score(X, sample_weight=sample_weight)``.

@@ -90,6 +90,27 @@ class Result:
         batches = np.repeat(np.arange(len(results)), [len(result.cost) for result in results])
         return cls(**joined, centroids=results[batches[np.argmin(cost)]].centroids)
 
+    def number_by_weight(self, sample_weight: Array) -> None:
+        """Number the clusters of each restart by weight, the largest first.
+
+        Of clusters of equal weight the one that holds the first sample comes first.
+        """
+        assert self.centroids is not None
+        k, best = self.centroids.shape[0], self.best
+        for restart, labels in enumerate(self.labels):
+            order = largest_first(labels, sample_weight, k)
+            self.labels[restart] = np.argsort(order)[labels]
+            if restart == best:
+                self.centroids.reorder(order)
+
+
+def largest_first(labels: IntArray, sample_weight: Array, n_clusters: int) -> IntArray:
+    """Clusters in the order of their weights; of equals the one that holds the first sample."""
+    weight = np.bincount(labels, sample_weight, minlength=n_clusters)
+    first = np.full(n_clusters, len(labels))
+    np.minimum.at(first, labels, np.arange(len(labels)))
+    return np.lexsort((first, -weight))
+
 
 def cost_rounding(space: Space, centroids: Centroids) -> Array:
     """Difference between two costs that may be rounding, for each restart."""

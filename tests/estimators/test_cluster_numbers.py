@@ -1,0 +1,152 @@
+"""Clusters are numbered by weight, the largest first, unless the user gives the starts."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
+from kernelmeans.rows import open_rows
+
+SIZES = [30, 25, 20, 15]
+CORNERS = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]])
+K = len(SIZES)
+SHORT = {"n_clusters": K, "random_state": 0}
+VIEWS = [("rbf", [0, 1]), ("linear", [0, 1])]
+MODELS = {
+    "KernelKMeans": KernelKMeans(kernel="rbf", n_init=3, **SHORT),
+    "random starts": KernelKMeans(kernel="rbf", init="random", n_init=10, **SHORT),
+    "KernelPowerKMeans": KernelPowerKMeans(kernel="rbf", **SHORT),
+    "restarts": KernelPowerKMeans(kernel="rbf", init="random", n_init=4, **SHORT),
+    "heat": KernelPowerKMeans(**SHORT),
+    "recomputed": KernelPowerKMeans(kernel="rbf", cache_kernel=False, **SHORT),
+    "landmarks": KernelPowerKMeans(
+        kernel="rbf", approximation="landmarks", n_components=20, **SHORT
+    ),
+    "PowerKMeans": PowerKMeans(**SHORT),
+    "several": MultiKernelPowerKMeans(kernels=VIEWS, **SHORT),
+    "several in features": MultiKernelPowerKMeans(
+        kernels=VIEWS, approximation="landmarks", n_components=20, **SHORT
+    ),
+    "MKKM": MKKM(kernels=VIEWS, init="k-means++", n_init=5, **SHORT),
+    "RKKM": RKKM(kernel="rbf", init="k-means++", n_init=5, **SHORT),
+    "RMKKM": RMKKM(kernels=VIEWS, init="k-means++", n_init=5, **SHORT),
+}
+models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+
+
+def groups(sizes=SIZES, seed=0):
+    """Rows around the corners of a square in random order, and the number of the corner of each."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    return CORNERS[y] + 0.5 * rng.standard_normal((len(y), 2)), y
+
+
+X, Y = groups()
+
+
+def by_first_row(y):
+    """The same groups, numbered in the order of their first rows."""
+    _, first, where = np.unique(y, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[where]
+
+
+@models
+class TestEveryEstimator:
+    def test_sizes_fall(self, model):
+        assert_array_equal(clone(model).fit(X).labels_, Y)
+
+    def test_all_answers_follow(self, model):
+        fitted = clone(model).fit(X)
+        assert_array_equal(fitted.predict(X), fitted.labels_)
+        assert_array_equal(fitted.transform(X).argmin(axis=1), fitted.labels_)
+        assert_array_equal(fitted.memberships_.argmax(axis=1), fitted.labels_)
+        assert_array_equal(fitted.result_.labels[fitted.result_.best], fitted.labels_)
+        assert_allclose(-fitted.score(X), fitted.inertia_, rtol=1e-9)
+
+    def test_the_order_of_the_rows_does_not_matter(self, model):
+        order = np.random.default_rng(1).permutation(len(X))
+        assert_array_equal(clone(model).fit(X[order]).labels_, Y[order])
+
+    def test_weights_count_and_not_rows(self, model):
+        weight = np.array([1, 2, 4, 8])[Y]  # 30, 50, 80 and 120 in all
+        fitted = clone(model).fit(X, sample_weight=weight)
+        assert_array_equal(fitted.labels_, 3 - Y)
+        assert_array_equal(fitted.predict(X), fitted.labels_)
+
+    def test_of_equal_clusters_the_first_row_decides(self, model):
+        rows, y = groups([15, 30, 15, 30], seed=2)
+        large = np.isin(y, [1, 3])
+        expected = np.empty_like(y)
+        expected[large] = by_first_row(y[large])
+        expected[~large] = 2 + by_first_row(y[~large])
+        assert_array_equal(clone(model).fit(rows).labels_, expected)
+
+    @pytest.mark.parametrize("order", [[0, 1, 2, 3], [2, 0, 3, 1]])
+    def test_given_starts_keep_their_numbers(self, model, order):
+        rows = [int(np.flatnonzero(order[label] == Y)[0]) for label in range(K)]
+        fitted = clone(model).set_params(init=rows, n_init="auto").fit(X)
+        assert_array_equal(fitted.labels_[rows], np.arange(K))
+        made = clone(model).set_params(init=lambda X, k, rng: np.array(rows), n_init=1).fit(X)
+        assert_array_equal(made.labels_, fitted.labels_)
+
+
+@pytest.mark.parametrize("name", ["KernelKMeans", "KernelPowerKMeans", "restarts"])
+def test_kernel_matrices(name):
+    rbf = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 30)
+    model = clone(MODELS[name]).set_params(kernel="precomputed").fit(rbf)
+    assert_array_equal(model.labels_, Y)
+    assert_array_equal(model.predict(rbf), Y)
+
+
+def test_stacks_of_kernel_matrices():
+    rbf = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 30)
+    stack = np.stack([rbf, np.sqrt(rbf)])
+    model = MultiKernelPowerKMeans(kernels="precomputed", **SHORT).fit(stack)
+    assert_array_equal(model.labels_, Y)
+    assert_array_equal(model.predict(stack), Y)
+
+
+def test_graphs():
+    edges = scipy.sparse.csr_array((((X[:, None] - X) ** 2).sum(axis=2) < 4).astype(float))
+    model = KernelPowerKMeans(kernel="graph", **SHORT).fit(edges)
+    assert_array_equal(model.labels_, Y)
+    assert_array_equal(model.predict(edges), Y)
+
+
+def test_centroids_of_power_kmeans_are_the_means():
+    model = MODELS["PowerKMeans"]
+    means = [X[label == Y].mean(axis=0) for label in range(K)]
+    assert_allclose(clone(model).fit(X).cluster_centers_, means, atol=1e-9)
+
+
+def test_every_restart_is_numbered():
+    model = clone(MODELS["random starts"]).fit(X)
+    assert len(model.result_.labels) == 10
+    for labels in model.result_.labels:
+        assert (np.diff(np.bincount(labels, minlength=K)) <= 0).all()
+
+
+def test_clusters_without_rows_are_the_last():
+    rows = np.repeat([[0.0], [5.0], [9.0]], [2, 4, 3], axis=0)
+    with pytest.warns(UserWarning, match="distinct clusters"):
+        model = KernelKMeans(5, kernel="rbf", random_state=0).fit(rows)
+    assert_array_equal(model.labels_, [2] * 2 + [0] * 4 + [1] * 3)
+
+
+def test_rows_on_disk(tmp_path):
+    np.save(tmp_path / "X.npy", np.tile(X, (400, 1)))
+    rows = open_rows(tmp_path / "X.npy")
+    model = PowerKMeans(memory_budget=2 * rows.nbytes, **SHORT).fit(rows)
+    assert_array_equal(model.labels_, np.tile(Y, 400))
+    assert_array_equal(model.predict(rows), model.labels_)
+
+
+def test_dask_arrays():
+    array = pytest.importorskip("dask.array").from_array(X, (32, 2))
+    model = PowerKMeans(**SHORT).fit(array)
+    assert_array_equal(model.labels_.compute(), Y)
+    assert_array_equal(model.predict(array).compute(), Y)
+    assert_array_equal(model.predict(X), Y)
