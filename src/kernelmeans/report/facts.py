@@ -19,6 +19,8 @@ from kernelmeans.plotting.points import MapPoints, map_points, parts
 from kernelmeans.plotting.points import _readable as readable
 from kernelmeans.plotting.points import _taken as taken
 from kernelmeans.report import measures
+from kernelmeans.report.profiles import add_profiles
+from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import computed, is_dask
 from kernelmeans.search.splits import count_rows, is_pairwise, is_stacked
 
@@ -143,7 +145,9 @@ def gather(subject: Subject, table: Any, asked: Asked) -> dict[str, Any]:
         "clusters": clusters,
         "aggregates_only": not asked.rows,
         "map": _map(subject),
+        # Typical rows, which profiles show, come from distances.
         "certainty": _add_certainty(clusters, subject, asked),
+        "profiles": _add_profiles(clusters, subject, table, asked.rows),
         "silhouettes": _add_silhouettes(clusters, subject),
         "stability": _add_stability(clusters, subject, asked.search),
         "agreement": _add_classes(clusters, subject, asked.labels_true),
@@ -205,6 +209,18 @@ def _add_certainty(
     _add(clusters, "certainty", found)
     near = sum(one["rows"] * one["near_border"] for one in found if one)
     return {"rows": len(rows), "near_border": near / len(rows)}
+
+
+def _add_profiles(
+    clusters: list[dict[str, Any]], subject: Subject, table: Any, rows: bool
+) -> dict[str, Any] | None:
+    """What characterises the clusters, where there is a table: X, unless it is a matrix of rows."""
+    if table is None:
+        pairwise = is_pairwise(subject.model) or is_stacked(subject.model)
+        if pairwise or isinstance(subject.X, Rows) or scipy.sparse.issparse(subject.X):
+            return None
+        table = subject.X
+    return add_profiles(clusters, subject.labels, table, rows)
 
 
 def _add_silhouettes(clusters: list[dict[str, Any]], subject: Subject) -> dict[str, Any] | None:

@@ -234,6 +234,8 @@ def digest(columns: Sequence[tuple[str, Any]]) -> str:
     for name, values in columns:
         found = np.ascontiguousarray(values)
         total.update(f"{name}\0{found.dtype}\0{len(found)}\0".encode(errors="replace"))
-        plain = "\0".join(map(str, found.tolist())).encode(errors="replace")
-        total.update(plain if found.dtype == object else found.tobytes())
+        if found.dtype == object:
+            total.update("\0".join(map(str, found.tolist())).encode(errors="replace"))
+        else:
+            total.update(found.reshape(-1).view("u1"))
     return total.hexdigest()

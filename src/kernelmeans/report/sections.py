@@ -101,6 +101,61 @@ def _map(found: Found) -> Html:
     )
 
 
+def _profiles(found: Found) -> Html | None:
+    """What characterises each cluster."""
+    if found["profiles"] is None:
+        return None
+    cards = [_card(one) for one in found["clusters"] if one["rows"]]
+    return joined(
+        [
+            element("div", *cards, class_="cards"),
+            _note(
+                "The columns in which a cluster differs most from all rows, in standard "
+                "deviations: its mean, its median where tails are heavy, or its most frequent "
+                "value and the fraction of it. The histogram is that of the cluster, its outline "
+                "that of all rows; a mark on a bar is the fraction in all rows."
+            ),
+        ]
+    )
+
+
+def _card(cluster: Found) -> Html:
+    size = f"{number(cluster['rows'])} rows, {percent(cluster['fraction'])}"
+    head = element("h3", _chip(cluster), element("small", size))
+    profile = cluster["profile"]
+    if profile is None:
+        return element("article", head, _note("Too few rows to describe without showing them."))
+    if not profile:
+        return element("article", head, _note("No column differs from all rows."))
+    rows = [[named(one["column"]), *_compared(cluster, one)] for one in profile]
+    title = f"What characterises cluster {called(cluster)}"
+    made = table(title, ["Column", "Here", "All rows", "Compared"], rows, "tnng")
+    return element("article", head, made, _typical(cluster, profile))
+
+
+def _compared(cluster: Found, one: Found) -> tuple[Any, Any, Html | str]:
+    """A column in a cluster, in all rows, and both in a picture."""
+    if "fraction" in one:
+        here, every = one["fraction"], one["overall"]
+        says = f"{percent(here)} here, {percent(every)} of all rows"
+        value = joined([named(one["value"]), element("br"), percent(here)])
+        return value, percent(every), _colored(cluster, svg.bar(says, here, every))
+    if "histogram" not in one:
+        return named(one["value"]), named(one["overall"]), "–"
+    says = f"Histogram: {one['statistic']} {one['value']} here, {one['overall']} of all rows"
+    shape = svg.histogram(says, one["histogram"], one["all"])
+    return named(one["value"]), named(one["overall"]), _colored(cluster, shape)
+
+
+def _typical(cluster: Found, profile: Sequence[Found]) -> Html | None:
+    """The rows that are nearest to the centroid."""
+    if not (rows := cluster.get("typical_rows")):
+        return None
+    made = [[named(one["column"]), *map(named, one["typical"])] for one in profile]
+    head = ["Typical rows", *map(str, rows)]
+    return table("Typical rows", head, made, "t" + "n" * len(rows), class_="typical")
+
+
 def _certainty(found: Found) -> Html | None:
     """How clearly rows belong to their cluster."""
     if found["certainty"] is None:
@@ -340,6 +395,7 @@ Section = Callable[[Found], Html | None]
 _SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("sizes", "Sizes", _sizes),
     ("map", "Map", _map),
+    ("profiles", "What characterises them", _profiles),
     ("certainty", "Certainty", _certainty),
     ("silhouettes", "Silhouettes", _silhouettes),
     ("stability", "Stability", _stability),
