@@ -10,7 +10,12 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_parameter_constraints,
 )
-from sklearn.utils.validation import _check_n_features, _check_sample_weight, _num_samples
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _check_n_features,
+    _check_sample_weight,
+    _num_samples,
+)
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -30,6 +35,7 @@ __all__ = [
     "CallbackSupportMixin",
     "Interval",
     "StrOptions",
+    "_check_feature_names_in",
     "_check_n_features",
     "_check_sample_weight",
     "_fit_context",

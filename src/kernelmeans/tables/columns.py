@@ -1,0 +1,145 @@
+"""Columns that are chosen by names and shell patterns, and the short table of all decisions."""
+
+from collections.abc import Collection, ItemsView, Iterable, Sequence
+from fnmatch import fnmatchcase
+from textwrap import wrap
+from typing import NamedTuple
+
+from kernelmeans._text import counted, meant, shortened
+
+_WIDTH = 78
+_INDENT = 18
+#: Names that a line of the table lists in full.
+_LISTED = 8
+
+
+class Column(NamedTuple):
+    """What a column of a table was taken for.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : str
+        "number", "flag" (yes or no), "category", "date", "text", "identifier", "counter",
+        "constant", "duplicate", or "dropped" if the user left it out.
+    used : bool
+        Whether the clusters depend on it.
+    reason : str
+        Why it has this kind or is not used; mostly empty if it is used.
+    n_missing : int
+        Missing values in the rows of the fit.
+    n_values : int or None
+        Number of values of a category, a missing one included.
+    has_indicator : bool
+        Whether a column of the result says where values are missing.
+    """
+
+    name: str
+    kind: str
+    used: bool
+    reason: str = ""
+    n_missing: int = 0
+    n_values: int | None = None
+    has_indicator: bool = False
+
+
+def matching(given: str | Iterable[str], known: Collection[str], what: str) -> dict[str, bool]:
+    """The columns that names or patterns stand for.
+
+    Parameters
+    ----------
+    given : str or iterable of str
+        Names, or patterns as in a shell. A name may look like a pattern.
+    known : collection of str
+        The names of all columns.
+    what : str
+        The parameter, for messages.
+
+    Returns
+    -------
+    dict of bool
+        For each column whether it was called by its full name.
+    """
+    found: dict[str, bool] = {}
+    for text in [given] if isinstance(given, str) else map(str, given):
+        if text in known:
+            found[text] = True
+            continue
+        matches = [name for name in known if fnmatchcase(name, text)]
+        if not matches:
+            says = "matches no column" if set(text) & set("*?[") else "is no column"
+            raise ValueError(f"{what}={text!r} {says}; {meant(text, known, 'the columns')}.")
+        found = dict.fromkeys(matches, False) | found
+    return found
+
+
+def as_text(columns: Sequence[Column], n_rows: int, missing: str) -> str:
+    """The decisions as aligned lines: what is used, what is left out and why, what is missing.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        All columns of a table.
+    n_rows : int
+        Rows of the fit.
+    missing : str
+        What is done where a value is missing.
+    """
+    used = [column for column in columns if column.used]
+    others = [column for column in columns if not column.used]
+    rows = {
+        "columns used": [
+            f"{_counted(kind, len(group))}: {_names(map(_valued, group))}"
+            for (kind, _), group in _grouped(used)
+        ],
+        "left out": [
+            f"{_names(column.name for column in group)}: {kind}{reason and ', '}{reason}"
+            for (kind, reason), group in _grouped(others)
+        ],
+        "missing values": _missing(used, n_rows, missing),
+    }
+    return "\n".join(
+        f"{'' if number else head:<{_INDENT}}{line}"
+        for head, texts in rows.items()
+        for number, line in enumerate(
+            line for text in texts for line in wrap(text, _WIDTH - _INDENT, subsequent_indent="  ")
+        )
+    )
+
+
+def _grouped(columns: Sequence[Column]) -> ItemsView[tuple[str, str], list[Column]]:
+    groups: dict[tuple[str, str], list[Column]] = {}
+    for column in columns:
+        groups.setdefault((column.kind, column.reason), []).append(column)
+    return groups.items()
+
+
+def _counted(kind: str, count: int) -> str:
+    if kind == "category":
+        return f"{count} categor{'y' if count == 1 else 'ies'}"
+    return f"{count} yes or no" if kind == "flag" else counted(count, kind)
+
+
+def _names(names: Iterable[str]) -> str:
+    listed = [shortened(name, 60) for name in names]
+    more = f" and {len(listed) - _LISTED} more" * (len(listed) > _LISTED)
+    return ", ".join(listed[:_LISTED]) + more
+
+
+def _valued(column: Column) -> str:
+    return column.name if column.n_values is None else f"{column.name} ({column.n_values} values)"
+
+
+def _missing(used: Sequence[Column], n_rows: int, missing: str) -> list[str]:
+    """Columns with missing values, by what is done about them."""
+    lacking = [column for column in used if column.n_missing]
+    own = "are a value of their own"
+    filled = "become the median" if missing == "impute" else "leave their rows out"
+    marked = f"{filled}, and a column of its own says where"
+    groups: dict[str, list[str]] = {}
+    for column in lacking:
+        done = own if column.kind == "category" else marked if column.has_indicator else filled
+        percent = f"{column.n_missing} ({column.n_missing / n_rows:.0%})"
+        groups.setdefault(done, []).append(f"{column.name} {percent}")
+    return [f"{_names(names)}: {done}" for done, names in groups.items()]

@@ -1,0 +1,439 @@
+"""A transformer of scikit-learn that turns a table, as people have it, into numbers."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted
+
+from kernelmeans._sklearn import (
+    StrOptions,
+    _check_feature_names_in,
+    _check_sample_weight,
+    _fit_context,
+)
+from kernelmeans._text import counted, listed, shortened
+from kernelmeans._typing import Array, BoolArray
+from kernelmeans.tables.columns import Column, as_text, matching
+from kernelmeans.tables.decisions import Decision, decide
+from kernelmeans.tables.frames import Table
+from kernelmeans.tables.values import UNSEEN, read_column
+
+#: Rows whose variances are summed at a time, so that no second copy of a large table is made.
+BATCH = 2**16
+
+
+class Inspection(NamedTuple):
+    """What new rows hold that the fit has not seen.
+
+    Attributes
+    ----------
+    placeable : ndarray of bool of shape (n_rows,)
+        Rows that `TableTransformer.transform` takes.
+    wrong : dict of str
+        Columns of numbers that hold something else: the first such value, and its row.
+    unseen : dict of (int, str)
+        Categories with values that the fit has not seen: the number of rows, and a value.
+    n_missing : dict of int
+        Columns with missing values that cannot be filled in: the number of rows.
+    """
+
+    placeable: BoolArray
+    wrong: dict[str, str]
+    unseen: dict[str, tuple[int, str]]
+    n_missing: dict[str, int]
+
+
+class TableTransformer(TransformerMixin, BaseEstimator):
+    """Turn a table, as people have it, into numbers that a kernel can compare.
+
+    Numbers, true or false (also in words), and text of few values are used. Dates, free text,
+    identifiers, constant columns, copies of other columns, and whole numbers that only count the
+    rows are left out. `columns_` says what each column was taken for, and why.
+
+    Each used column has unit variance in the end, so that all count the same. Numbers are centered
+    and scaled. A category becomes a column of 0 and 1 for each value, and these together have unit
+    variance.
+
+    Parameters
+    ----------
+    columns : list of str or None, default=None
+        Columns to use, as names or as patterns of a shell; all when None. A column whose full name
+        is given is used even if it counts the rows, is a date or copies another.
+    drop : list of str, default=()
+        Columns to leave out, as names or patterns.
+    categorical : list of str, default=()
+        Columns to take for categories, as names or patterns, though they hold numbers or have many
+        values.
+    dates : bool, default=False
+        Use dates, as numbers of days.
+    missing : {"impute", "drop", "error"}, default="impute"
+        What to do about missing values of numbers. ``"impute"`` takes the median of the column, and
+        where more than 5 % are missing adds a column that says where. Both together have unit
+        variance; that of the second is the fraction of missing values. ``"drop"`` ignores such rows
+        in the fit. ``"error"`` refuses them. In categories a missing value is a value of its own.
+    scale : bool, default=True
+        Center and scale. Otherwise numbers stay as they are, and categories are 0 and 1.
+    dtype : {"float64", "float32"}, default="float64"
+        Precision of the result.
+
+    Attributes
+    ----------
+    columns_ : tuple of Column
+        For each column its name, kind, whether it is used, the reason, and its missing values.
+    report_ : str
+        The same as a short table.
+    scaler_ : StandardScaler or None
+        Means and scales of the columns of the result.
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if the table is a data frame.
+
+    See Also
+    --------
+    sklearn.compose.ColumnTransformer : Transformers for columns that are chosen by hand.
+
+    Notes
+    -----
+    The decisions of a fit are kept. New rows are read by them: columns of data frames are found by
+    name, in any order, and columns that are not used may be absent. A value that a category did not
+    have in the fit becomes 0 in all of its columns. `transform` refuses text in a column of
+    numbers. `inspect` tells which rows can be transformed:
+
+    >>> # X = X[prepare.inspect(X).placeable]
+
+    This is also how rows with missing values are left out before a fit with ``missing="drop"``,
+    because a transformer cannot drop rows.
+
+    A half of the rows leads to the same decisions, as in `kernelmeans.ClusterSearch` over a
+    pipeline, unless a table is small or a column is a borderline case. No rule depends on the order
+    of the rows. Whole numbers count or name the rows if they are all different, though so many
+    numbers in their range would have to repeat by chance, and this also holds for a half.
+    Text is a category if it has at most 60 values, each in 4 rows on average.
+
+    Numbers that are codes, such as zip codes, are known by the name of the column alone.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelmeans.tables import TableTransformer
+    >>> table = pd.DataFrame({
+    ...     "id": [f"C{number}" for number in range(8)],
+    ...     "age": [31, 45, None, 52, 45, 60, 38, 27],
+    ...     "region": ["north", "south"] * 4,
+    ... })
+    >>> prepare = TableTransformer().fit(table)
+    >>> print(prepare.report_)
+    columns used      1 number: age
+                      1 category: region (2 values)
+    left out          id: identifier, nearly all values differ
+    missing values    age 1 (12%): become the median, and a column of its own says where
+    >>> prepare.get_feature_names_out().tolist()
+    ['age', 'age is missing', 'region=north', 'region=south']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "columns": [str, list, tuple, np.ndarray, None],
+        "drop": [str, list, tuple, np.ndarray],
+        "categorical": [str, list, tuple, np.ndarray],
+        "dates": ["boolean"],
+        "missing": [StrOptions({"impute", "drop", "error"})],
+        "scale": ["boolean"],
+        "dtype": [StrOptions({"float64", "float32"})],
+    }
+
+    scaler_: StandardScaler | None
+
+    def __init__(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        dates: bool = False,
+        missing: str = "impute",
+        scale: bool = True,
+        dtype: str = "float64",
+    ) -> None:
+        self.columns = columns
+        self.drop = drop
+        self.categorical = categorical
+        self.dates = dates
+        self.missing = missing
+        self.scale = scale
+        self.dtype = dtype
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Decide what each column is, and learn medians and scales.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_rows, n_columns)
+            The table. The columns of an array are called "0", "1" and so on.
+        y : Ignored
+            Not used, present for API consistency by convention.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            How much each row counts for means and scales.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+
+        Raises
+        ------
+        ValueError
+            If no column can be used, a column of numbers holds other text, a value is infinite,
+            or a value is missing and ``missing="error"``.
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, and return the numbers of the same rows.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_rows, n_columns)
+            The table.
+        y : Ignored
+            Not used, present for API consistency by convention.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            How much each row counts for means and scales.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_rows, n_features_out)
+            The numbers.
+        """
+        Z, found = self._fit(X, sample_weight)
+        _check_placeable(found)
+        return Z
+
+    def transform(self, X: Any) -> Array:
+        """Return rows as numbers.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_rows, n_columns)
+            The rows. Columns of a data frame are found by name.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_rows, n_features_out)
+            The numbers.
+
+        Raises
+        ------
+        ValueError
+            If a column is absent, a column of numbers holds something else, or a value is missing
+            and ``missing`` is not ``"impute"``.
+        """
+        table = self._table(X)
+        Z = self._empty(table)
+        _check_placeable(self._read(table, Z))
+        return self._scaled(Z)
+
+    def inspect(self, X: Any) -> Inspection:
+        """Say which rows can be transformed, and what in them the fit has not seen.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_rows, n_columns)
+            The rows.
+
+        Returns
+        -------
+        Inspection
+            Placeable rows, values that are no numbers, and unseen categories.
+        """
+        return self._read(self._table(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns of the result.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns of the table, if it has none of its own.
+
+        Returns
+        -------
+        ndarray of shape (n_features_out,)
+            The name of the column; of a category with the value, as in ``region=north``.
+        """
+        check_is_fitted(self)
+        given = _check_feature_names_in(self, input_features)
+        names: list[str] = []
+        for column, name in zip(self.columns_, given, strict=True):
+            if column.kind == "category":
+                names += [f"{name}={value or 'missing'}" for value in self._values[column.name]]
+            elif column.used:
+                names += [name, *[f"{name} is missing"] * column.has_indicator]
+        return np.array(names, dtype=object)
+
+    @property
+    def columns_(self) -> tuple[Column, ...]:
+        """What each column was taken for."""
+        if "_columns" not in vars(self):
+            raise AttributeError("columns_: the transformer is not fitted yet")
+        rows = zip(*(self._columns[field].tolist() for field in Column._fields), strict=True)
+        columns = (Column(*row) for row in rows)
+        return tuple(one._replace(n_values=one.n_values or None) for one in columns)
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """Names of the columns of a data frame."""
+        if not vars(self).get("_named"):
+            raise AttributeError("feature_names_in_: the table is no data frame")
+        return self._columns["name"].astype(object)
+
+    @property
+    def report_(self) -> str:
+        """What each column was taken for, as a short table."""
+        return as_text(self.columns_, self._n_rows, self.missing)
+
+    def _fit(self, X: Any, sample_weight: Any) -> tuple[Array, Inspection]:
+        table = Table(X)
+        names = table.names
+        wanted = dict.fromkeys(names, False)
+        if self.columns is not None:
+            wanted = matching(self.columns, names, "columns")
+        dropped = matching(self.drop, names, "drop")
+        categorical = matching(self.categorical, names, "categorical")
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.X)
+        rules: dict[str, Any] = {"dates": self.dates, "missing": self.missing}
+        self._remember(table, decide(table, wanted, dropped, categorical, **rules))
+        Z = self._empty(table)
+        found = self._read(table, Z)
+        if found.wrong or self.missing == "error":
+            _check_placeable(found)
+        self.scaler_ = None
+        if self.scale:
+            self.scaler_ = self._fitted_scaler(Z, found.placeable, weights)
+        return self._scaled(Z), found
+
+    def _remember(self, table: Table, decisions: Sequence[Decision]) -> None:
+        """Keep the decisions as arrays, which a model file holds without further types."""
+        columns = [
+            decision.column._replace(n_values=len(decision.values)) for decision in decisions
+        ]
+        fields = zip(*columns, strict=True)
+        self._columns = {
+            field: np.array(values) for field, values in zip(Column._fields, fields, strict=True)
+        }
+        self._medians = np.array([decision.median for decision in decisions])
+        self._values = {
+            one.column.name: np.array(one.values) for one in decisions if len(one.values)
+        }
+        self._named, self._n_rows = table.named, table.n_rows
+        self.n_features_in_ = len(columns)
+
+    def _used(self) -> Iterator[tuple[Column, float, slice]]:
+        """Used columns, their medians, and their places in the result."""
+        start = 0
+        for column, median in zip(self.columns_, self._medians.tolist(), strict=True):
+            if column.used:
+                width = column.n_values or 1 + column.has_indicator
+                yield column, median, slice(start, start + width)
+                start += width
+
+    def _empty(self, table: Table) -> Array:
+        width = [place.stop for *_, place in self._used()][-1]
+        return np.empty((table.n_rows, width), self.dtype)
+
+    def _table(self, X: Any) -> Table:
+        """New rows, with the names of the fit where they have none."""
+        check_is_fitted(self)
+        table = Table(X)
+        if table.named and self._named:
+            lacking = [one.name for one in self.columns_ if one.used and one.name not in table]
+            if lacking:
+                raise ValueError(
+                    f"X: the columns {listed(lacking)} are missing, which the fit has used; there "
+                    f"are {listed(table.names)}."
+                )
+            return table
+        if len(table.names) != self.n_features_in_:
+            raise ValueError(
+                f"X has {len(table.names)} features, but TableTransformer is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return Table(table.X, self._columns["name"].tolist())
+
+    def _read(self, table: Table, Z: Array | None = None) -> Inspection:
+        """Read the used columns, into Z if it is given."""
+        placeable = np.full(table.n_rows, True)
+        wrong: dict[str, str] = {}
+        unseen: dict[str, tuple[int, str]] = {}
+        n_missing: dict[str, int] = {}
+        for column, median, place in self._used():
+            values = table[column.name]
+            known = self._values.get(column.name)
+            numbers = read_column(values, column.kind, known).astype(self.dtype)
+            if known is not None:
+                if len(rows := np.flatnonzero(numbers == UNSEEN)):
+                    unseen[column.name] = len(rows), str(values[rows[0]])
+                if Z is not None:
+                    Z[:, place] = numbers[:, None] == np.arange(len(known))
+                continue
+            if len(rows := np.flatnonzero(np.isinf(numbers))):
+                wrong[column.name] = f"{shortened(str(values[rows[0]]), 60)!r} in row {rows[0]}"
+                placeable[rows] = False
+            lacks = np.isnan(numbers)
+            if lacks.any() and self.missing != "impute":
+                n_missing[column.name] = int(lacks.sum())
+                placeable &= ~lacks
+            if Z is not None:
+                Z[:, place.start] = np.where(lacks, median, numbers)
+                if column.has_indicator:
+                    Z[:, place.start + 1] = lacks
+        return Inspection(placeable, wrong, unseen, n_missing)
+
+    def _fitted_scaler(self, Z: Array, kept: BoolArray, weights: Array | None) -> StandardScaler:
+        """Means and scales of rows that can be placed; each used column has unit variance."""
+        scaler = StandardScaler(copy=False)
+        for rows in gen_batches(len(Z), BATCH):
+            here = kept[rows]
+            block = Z[rows] if here.all() else Z[rows][here]
+            scaler.partial_fit(block, None, None if weights is None else weights[rows][here])
+        for column, _, place in self._used():
+            if column.kind == "category":
+                scaler.scale_[place] = np.sqrt(scaler.var_[place].sum()) or 1.0
+            elif column.has_indicator:
+                lacking = scaler.mean_[place.stop - 1]
+                scaler.scale_[place] /= np.sqrt([1 - lacking, lacking])
+        return scaler
+
+    def _scaled(self, Z: Array) -> Array:
+        return Z if self.scaler_ is None else self.scaler_.transform(Z)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "impute"
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+
+def _check_placeable(found: Inspection) -> None:
+    """Refuse rows that cannot be transformed, with all columns in one message."""
+    if found.wrong:
+        raise ValueError(
+            "X: no finite number in columns of numbers: "
+            + ", ".join(f"{name!r} ({value})" for name, value in list(found.wrong.items())[:10])
+            + ", the first row being 0. Correct such values, or leave them empty; inspect() tells "
+            "which rows can be transformed."
+        )
+    if found.n_missing:
+        counts = [f"{name!r} ({counted(count, 'row')})" for name, count in found.n_missing.items()]
+        raise ValueError(
+            f"X: values are missing (NaN or None) in {', '.join(counts)}. Use missing='impute' to "
+            "fill them in, leave the columns out with drop=, or keep the rows that inspect() calls "
+            "placeable."
+        )

@@ -1,0 +1,200 @@
+"""Values of a column, as people write them: numbers, dates, yes and no, and what is missing."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cached_property
+
+import numpy as np
+
+from kernelmeans._typing import Array
+
+#: Text of cells that have no value, in lower case; also how Python and pandas write None and NaN.
+MISSING = frozenset(
+    ("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null", "none", "?", "-")
+)
+#: Words for 1 and 0.
+FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
+_SIGNS = "%€$£¥"
+# Whole numbers with leading zeros are codes.
+_NUMBER = re.compile(
+    rf"(?P<before>[{_SIGNS}]?)\s*(?P<number>[+-]?(?!0\d+$)(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)"
+    rf"\s*(?P<after>[{_SIGNS}]?)",
+    re.IGNORECASE | re.ASCII,
+)
+_TIME = r"(?:[ T]\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?"
+_ISO_DATE = re.compile(rf"\d{{4}}-\d\d-\d\d{_TIME}", re.ASCII)
+_DOTTED_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", re.ASCII)
+# The order of day and month is not known.
+_OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASCII)
+_DAY = 86400.0
+
+
+def number_of(text: str) -> float:
+    """The number that a text is, with a sign of percent or currency or without; NaN if it is none.
+
+    Examples
+    --------
+    >>> from kernelmeans.tables.values import number_of
+    >>> number_of("12.5"), number_of("12 %"), number_of("€ 7"), number_of("12a"), number_of("007")
+    (12.5, 12.0, 7.0, nan, nan)
+    """
+    found = _NUMBER.fullmatch(text)
+    return float(found["number"]) if found else np.nan
+
+
+def sign_of(text: str) -> str:
+    """The sign of percent or currency of a number."""
+    return "".join(letter for letter in text if letter in _SIGNS)
+
+
+def flag_of(text: str) -> float:
+    """1 for yes, 0 for no, NaN for anything else."""
+    word = text.lower()
+    found = [float(word == yes) for yes, no in FLAGS if word in (yes, no)]
+    return found[0] if found else number_of(text)
+
+
+def is_date(text: str) -> bool:
+    """Whether a text looks like a date, with a time or without."""
+    return bool(_ISO_DATE.fullmatch(text) or _OTHER_DATE.fullmatch(text))
+
+
+def days_of(text: str) -> float:
+    """The days from 1970 to a date in ISO 8601 or as 31.12.2025; NaN if it is none of these.
+
+    Examples
+    --------
+    >>> from kernelmeans.tables.values import days_of
+    >>> days_of("1970-01-02"), days_of("03.01.1970"), days_of("01/02/2025")
+    (1.0, 2.0, nan)
+    """
+    try:
+        if dotted := _DOTTED_DATE.fullmatch(text):
+            day, month, year = map(int, dotted.groups())
+            date = datetime(year, month, day)
+        else:
+            date = datetime.fromisoformat(text)
+    except ValueError:
+        return np.nan
+    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() / _DAY
+
+
+def numbers_of(values: Array) -> Array | None:
+    """An array of numbers as floats; a time as days, and a missing value as NaN.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        The values of a column.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,) or None
+        None for an array of objects or text.
+    """
+    if values.dtype.kind in "mM":
+        days = values.astype(f"{values.dtype.kind}8[us]").astype(float) / (1e6 * _DAY)
+        return np.where(np.isnat(values), np.nan, days)
+    if values.dtype.kind in "biuf":
+        return values.astype(float, copy=False)
+    return None
+
+
+class Texts:
+    """The values of a column as text, of which each different one is looked at once.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        The values of a column.
+
+    Attributes
+    ----------
+    clean : dict
+        Each different value without blanks around it, None if it is missing.
+    """
+
+    def __init__(self, values: Array) -> None:
+        if (numbers := numbers_of(values)) is not None:  # 1 and 1.0 are the same category
+            self._rows = [f"{value:.15g}" for value in numbers.tolist()]
+        else:
+            self._rows = [v if type(v) is str else str(v) for v in values.tolist()]
+        self._counts = Counter(self._rows)
+        trimmed = {text: text.strip() for text in self._counts}
+        self.clean = {
+            raw: None if text.lower() in MISSING else text for raw, text in trimmed.items()
+        }
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each value that is not missing occurs."""
+        counts: Counter[str] = Counter()
+        for raw, text in self.clean.items():
+            if text is not None:
+                counts[text] += self._counts[raw]
+        return counts
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing values."""
+        return len(self._rows) - self.counts.total()
+
+    def map(self, function: Callable[[str], float], missing: float = np.nan) -> Array:
+        """A number for each row.
+
+        Parameters
+        ----------
+        function : callable
+            From a value that is not missing to a number.
+        missing : float, default=nan
+            The number of missing values.
+        """
+        known = {
+            raw: missing if text is None else function(text) for raw, text in self.clean.items()
+        }
+        return np.fromiter(map(known.__getitem__, self._rows), float, len(self._rows))
+
+    def first(self, wanted: Callable[[str], bool]) -> tuple[int, str]:
+        """The first row with such a value, and the value."""
+        rows = ((row, self.clean[raw]) for row, raw in enumerate(self._rows))
+        return next((row, text) for row, text in rows if text is not None and wanted(text))
+
+
+#: The code of a value that a category did not have in the fit.
+UNSEEN = -1.0
+_PARSERS = {"number": number_of, "flag": flag_of, "date": days_of}
+
+
+def read_column(values: Array, kind: str, known: Array | None = None) -> Array:
+    """Read a column as a fit has decided.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        The values.
+    kind : {"number", "flag", "date", "category"}
+        What the column is.
+    known : ndarray of str or None, default=None
+        The values of a category.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Numbers, NaN where they are missing and infinite where something else stands; codes of
+        categories.
+    """
+    if known is not None:
+        codes = {text: float(code) for code, text in enumerate(known.tolist())}
+        return Texts(values).map(lambda text: codes.get(text, UNSEEN), codes.get("", UNSEEN))
+    if (numbers := numbers_of(values)) is None:
+
+        def number(text: str) -> float:
+            found = _PARSERS[kind](text)
+            return found if found == found else np.inf
+
+        return Texts(values).map(number)
+    if (values.dtype.kind == "M") == (kind == "date"):
+        return numbers
+    return np.where(np.isnan(numbers), np.nan, np.inf)
