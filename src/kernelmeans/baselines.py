@@ -137,6 +137,9 @@ default="random-partition"
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
         largest first, unless ``init`` gives the starts.
+    distances_ : ndarray of shape (n_samples, 2)
+        Distances (not squared) of each training row to its own centroid and to the second nearest
+        one; a single column for one cluster.
     inertia_ : float
         Objective at the end; equal to ``-score(X)``.
     objective_history_ : ndarray of shape (n_iter,)
@@ -148,6 +151,8 @@ default="random-partition"
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
         1 for the cluster of a row, 0 for the others. None if they would take more than a quarter of
         the memory budget.
+    certainty_ : ndarray of shape (n_samples,)
+        Ones, because memberships are hard.
     kernel_weights_ : ndarray of shape (L,)
         Weight of each kernel; they sum to 1. A kernel that is constant on the data gets 0.
     kernel_weights_history_ : ndarray of shape (n_iter, L)
@@ -309,6 +314,9 @@ class RKKM(OneKernelClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
         largest first, unless ``init`` gives the starts.
+    distances_ : ndarray of shape (n_samples, 2)
+        Distances (not squared) of each training row to its own centroid and to the second nearest
+        one; a single column for one cluster.
     inertia_ : float
         Cost: the weighted sum of squared distances to the nearest centroid; equal to ``-score(X)``.
         It is not the objective, which sums the distances themselves.
@@ -321,6 +329,8 @@ class RKKM(OneKernelClusterer):
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
         1 for the cluster of a row, 0 for the others. None if they would take more than a quarter of
         the memory budget.
+    certainty_ : ndarray of shape (n_samples,)
+        Ones, because memberships are hard.
     kernel_ : kernelmeans.kernels.Kernel
         The kernel with its parameters settled, a function of two matrices of rows.
     gamma_ : float or None
@@ -482,6 +492,9 @@ class RMKKM(SeveralKernelsClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
         largest first, unless ``init`` gives the starts.
+    distances_ : ndarray of shape (n_samples, 2)
+        Distances (not squared) of each training row to its own centroid and to the second nearest
+        one; a single column for one cluster.
     inertia_ : float
         Cost: the weighted sum of squared distances sum_l a_l d_l to the nearest centroid; equal to
         ``-score(X)``. It is not the objective, which sums their roots.
@@ -494,6 +507,8 @@ class RMKKM(SeveralKernelsClusterer):
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
         1 for the cluster of a row, 0 for the others. None if they would take more than a quarter of
         the memory budget.
+    certainty_ : ndarray of shape (n_samples,)
+        Ones, because memberships are hard.
     kernel_weights_ : ndarray of shape (L,)
         The kernel weights a_l; their powers ``kernel_weights_ ** exponent`` sum to 1. A kernel that
         is constant on the data gets 0.

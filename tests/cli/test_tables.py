@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse
 
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.reading import Reading
 from kernelmeans.cli.tables import read_table
 
 X = np.array([[1.0, 2.5], [3.0, -4.0], [5.0, 6.0]])
@@ -76,7 +77,7 @@ def test_reads_csv_as_people_write_it(tmp_path, text):
 
 def test_reads_csv_without_names(tmp_path):
     (tmp_path / "data.csv").write_text("1,2.5\n3,-4\n5,6\n")
-    table = read_table(tmp_path / "data.csv", header=False)
+    table = read_table(tmp_path / "data.csv", Reading(header=False))
     assert not table.named
     np.testing.assert_array_equal(table.matrix(table.names, "float64"), X)
 
@@ -94,6 +95,7 @@ def test_columns_may_be_counted(tmp_path, names):
     assert read_table(tmp_path / "data.csv").names == names.split(",")
 
 
+@pytest.mark.filterwarnings("ignore:.* is not UTF-8")
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
@@ -101,12 +103,13 @@ def test_columns_may_be_counted(tmp_path, names):
         ("data.csv", b"a,b\n", ["0 rows"]),
         ("data.csv", b"a,b\n1,2\n3\n5,6\n", ["line 3 has 1 values", "has 2"]),
         ("data.csv", b"a,b\n1,2\n3,4,5\n", ["line 3 has 3 values", "has 2"]),
-        ("data.csv", b"a,b\n1,\xff\xfe\n", ["cannot be read as CSV"]),
+        ("data.csv", b"a,b\n1,\x81\n", ["is no text in cp1252", "--encoding"]),
         ("data.parquet", b"a,b\n1,2\n", ["cannot be read as PARQUET"]),
         ("data.npy", b"a,b\n1,2\n", ["cannot be read as NPY"]),
         ("data.npy", b"", ["cannot be read as NPY"]),
         ("data.npz", b"PK\x03\x04 cut off", ["cannot be read as NPZ"]),
-        ("data.xlsx", b"PK", ["unknown suffix '.xlsx'", ".parquet"]),
+        ("data.xlsx", b"PK", ["cannot be read as XLSX"]),
+        ("data.xls", b"PK", ["unknown suffix '.xls'", ".xlsx", ".parquet"]),
         ("data", b"1,2", ["unknown suffix ''"]),
     ],
 )

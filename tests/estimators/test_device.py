@@ -100,7 +100,8 @@ def test_fits_are_those_of_numpy(name, dtype, backend):
     assert_allclose(model.objective_history_[0], expected.objective_history_[0], rtol=rtol)
 
     labels, distances = model.predict(there), model.transform(there)
-    for answer in (model.labels_, model.memberships_, labels, distances):
+    of_rows = model.labels_, model.memberships_, model.distances_, model.certainty_
+    for answer in (*of_rows, labels, distances):
         assert namespace(answer) is namespace(there)
         assert answer.device == there.device
     assert_array_equal(to_numpy(labels), expected.labels_)

@@ -107,7 +107,12 @@ def test_no_candidate_is_valid():
 
 def test_a_stability_exceeds_each_kind_of_reference():
     reference = np.array([[0.5, 0.7, 0.6], [0.1, 0.2, 0.3]])
-    # Means 0.6 and 0.2, standard errors 0.0577.
-    assert exceeds(0.72, reference)
-    assert not exceeds(0.71, reference)
-    assert not exceeds(0.72, np.stack([reference[1], reference[0] + 0.1]))
+    # Means 0.6 and 0.2: half of the way to 1 is 0.8 and 0.6.
+    assert exceeds(0.81, reference)
+    assert not exceeds(0.79, reference)
+    assert exceeds(0.61, reference[1:])
+    assert not exceeds(0.59, reference[1:])
+
+
+def test_nothing_exceeds_data_that_is_perfectly_stable_without_clusters():
+    assert not exceeds(1.0, np.ones((2, 3)))

@@ -216,7 +216,7 @@ class SpaceConformance:
         predictor = space.export(one)
         diagonal = self.diagonal(rows)
         size = np.abs(A[:, 1]).sum(axis=1).max() ** 2
-        labels, nearest, got = predictor.compare(rows, diagonal, keep_distances=True)
+        labels, nearest, got, _ = predictor.compare(rows, diagonal, keep_distances=True)
         assert got.dtype == space.dtype
         expected = distances_to(space, one)[:, 0]
         np.testing.assert_allclose(got, expected, rtol=0, atol=atol * size)

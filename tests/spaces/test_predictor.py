@@ -34,7 +34,7 @@ def expected(kind):
 def test_new_rows_over_several_blocks(kind):
     predictor = exported(kind)
     diagonal = np.ones(len(NEW))
-    labels, nearest, got = predictor.compare(NEW, diagonal, keep_distances=True)
+    labels, nearest, got, _ = predictor.compare(NEW, diagonal, keep_distances=True)
     np.testing.assert_allclose(got.T, expected(kind), rtol=1e-9, atol=1e-12)
     plain = predictor.compare(NEW, diagonal)
     assert plain.distances is None

@@ -24,7 +24,10 @@ def app() -> None:
 @click.argument("data", type=options.TABLE)
 @click.pass_context
 def fit(ctx: click.Context, /, **chosen: Any) -> None:
-    """Cluster the rows of DATA (.csv, .tsv, .parquet, .npy, .npz or .zarr).
+    """Cluster the rows of DATA, a table.
+
+    DATA is text (.csv, .tsv, .txt, also with .gz), .xlsx, .h5ad, .parquet, .npy, .npz or .zarr, or
+    - for text from standard input, whose files are named stdin.
 
     Writes STEM.labels.csv (one line per row, counted from 0), STEM.model.skops (for
     "kernelmeans predict") and STEM.summary.json beside DATA, with --plot also STEM.png, with
@@ -104,4 +107,6 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
 
 def _require_for(data: Path, *, picture: object = None) -> None:
     """Require the packages that a command needs."""
-    require("polars", "rich", "skops", *["zarr"] * data.is_dir(), *["matplotlib"] * bool(picture))
+    readers = {".xlsx": ["fastexcel"], ".h5ad": ["anndata"]}.get(data.suffix.lower(), [])
+    readers += ["zarr"] * data.is_dir()
+    require("polars", "rich", "skops", *readers, *["matplotlib"] * bool(picture))

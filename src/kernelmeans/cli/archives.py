@@ -17,6 +17,7 @@ from kernelmeans.rows import Rows
 
 # NumPy and skops write these. Others unpack to more, or need much memory to unpack at all.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_WRITERS = "numpy.savez_compressed, scipy.sparse.save_npz or kernelmeans fit"
 #: Bytes that each column takes for its name and its place in lists.
 _COLUMN_BYTES = 100
 #: Bytes that each row takes for its label.
@@ -36,7 +37,9 @@ class Header(NamedTuple):
 
 
 @contextmanager
-def open_archive(path: Path, file: Path | IO[bytes], max_bytes: float) -> Iterator[zipfile.ZipFile]:
+def open_archive(
+    path: Path, file: Path | IO[bytes], max_bytes: float, writers: str = _WRITERS
+) -> Iterator[zipfile.ZipFile]:
     """Open an archive unless it would unpack to too many bytes; no member is read beyond its size.
 
     Parameters
@@ -47,13 +50,14 @@ def open_archive(path: Path, file: Path | IO[bytes], max_bytes: float) -> Iterat
         The archive, which may be a member of another.
     max_bytes : float
         Bytes to which its members may unpack.
+    writers : str
+        The programs that write such archives.
     """
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         if any(info.compress_type not in _COMPRESSIONS or info.flag_bits & 1 for info in members):
             raise BadInputError(
-                f"{path}: the archive is packed in an unusual way; write it again with "
-                "numpy.savez_compressed, scipy.sparse.save_npz or kernelmeans fit"
+                f"{path}: the archive is packed in an unusual way; write it again with {writers}"
             )
         check_size(path, sum(info.file_size for info in members), max_bytes)
         yield archive

@@ -30,7 +30,7 @@ from kernelmeans._text import bounded
 #: A terminal that closes, and a polite kill. Windows knows no SIGHUP.
 _SIGNALS = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
 #: Packages that the command line does not depend on, and the extras that install them.
-_EXTRAS = {"matplotlib": "plot", "zarr": "disk"}
+_EXTRAS = {"anndata": "h5ad", "fastexcel": "excel", "matplotlib": "plot", "zarr": "disk"}
 
 
 class _OneLineError(click.ClickException):

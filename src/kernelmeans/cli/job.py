@@ -27,21 +27,20 @@ from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import Writer, as_json
 from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.progress import timed_fit
+from kernelmeans.cli.reading import Reading, stem_of
 from kernelmeans.cli.report import report_writer
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
 from kernelmeans.cli.summary import as_text, fit_summary, percent_above
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class Job(Reading):
     """A command and its options; `kernelmeans.cli.options` makes the options of the parameters.
 
     Parameters
     ----------
     data : Path
         The table.
-    header : bool, default=True
-        CSV and TSV: the first line holds the names of the columns.
     memory_budget : str or None, default=None
         Memory to take, in bytes or as in 4GB, by default 80 % of all memory; Parquet, NPY and Zarr
         tables of more than a quarter of it stay on disk, and archives that unpack to more than it
@@ -59,7 +58,6 @@ class Job:
     """
 
     data: Path
-    header: bool = True
     memory_budget: str | None = None
     output_dir: Path | None = None
     labels: Path | None = None
@@ -76,7 +74,7 @@ class Job:
     def place(self, chosen: Path | None, ending: str) -> Path:
         """Return the path of a file: the chosen one, or one named after the input."""
         folder = self.data.parent if self.output_dir is None else self.output_dir
-        return chosen or folder / (self.data.stem + ending)
+        return chosen or folder / (stem_of(self.data) + ending)
 
     def budget(self) -> int:
         """Return the bytes that the command may take."""

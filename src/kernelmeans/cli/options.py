@@ -23,7 +23,8 @@ _KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
 _HEADING = {
     name: heading
     for heading, names in (
-        ("Data", "n_clusters columns drop label_column weight_column scale dtype header"),
+        ("Data", "n_clusters columns drop label_column weight_column scale dtype"),
+        ("Reading", "header separator decimal thousands encoding sheet take"),
         ("Data", "memory_budget"),
         ("Search", "n_splits scoring n_jobs"),
         ("Kernel", f"kernels {' '.join(_KERNEL)} views cache_kernel approximation"),
@@ -49,7 +50,11 @@ _FLAGS = {
 #: Options of ``choose`` that are parameters of the search.
 SEARCH = ("n_splits", "scoring", "n_jobs")
 #: Placeholders of texts that are not just any text.
-_METAVARS = {"label_column": "NAME", "weight_column": "NAME", "memory_budget": "SIZE"}
+_METAVARS = {
+    **{"label_column": "NAME", "weight_column": "NAME", "memory_budget": "SIZE"},
+    **{"separator": "CHARACTER", "decimal": "MARK", "thousands": "MARK", "encoding": "NAME"},
+    **{"sheet": "NAME", "take": "NAME"},
+}
 #: Where a context holds the arguments of a command.
 ARGUMENTS = "kernelmeans.arguments"
 _HERE = Path(__file__).parent
@@ -179,15 +184,15 @@ class _Path(click.Path):
         except UnicodeEncodeError:
             self.fail(f"{os.fsdecode(value)!r} is not a name in UTF-8: rename it", *args)
         path = Path(cast(Path, super().convert(value, *args)))
-        if self.exists and not (path.is_file() or path.is_dir()):
+        if self.exists and value != "-" and not (path.is_file() or path.is_dir()):
             self.fail(f"{str(path)!r} is a pipe or a device: write a file, and name that", *args)
         if self.picture and path.suffix.lower() not in _PICTURES:
             self.fail(f"{str(path)!r} must end in one of {', '.join(_PICTURES)}", *args)
         return path
 
 
-#: A table, which may be a folder.
-TABLE = _Path(exists=True)
+#: A table, which may be a folder, or - for standard input.
+TABLE = _Path(exists=True, allow_dash=True)
 #: A file that is read.
 EXISTING = _Path(exists=True, dir_okay=False)
 _PATHS = {
@@ -292,7 +297,7 @@ def _for_table() -> dict[str, Documented]:
 
 def for_predict() -> dict[str, Documented]:
     """Return the parameters of every job."""
-    return documented(_HERE / "job.py", "Job")
+    return documented(_HERE / "job.py", "Job") | documented(_HERE / "reading.py", "Reading")
 
 
 def for_demo() -> dict[str, Documented]:

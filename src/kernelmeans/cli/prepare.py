@@ -73,7 +73,7 @@ def prepare(job: "TableJob") -> Task:
 def _load(job: "TableJob", views: Views | None) -> tuple[Data, FoundViews | None]:
     """Read the table; columns of no view are left out, with a note."""
     budget = job.budget()
-    table = read_table(job.data, header=job.header, budget=budget)
+    table = read_table(job.data, job, budget=budget)
     features = job.features(table)
     found = None
     if views is not None:

@@ -1,13 +1,11 @@
 """Tables: files of named columns, loaded or left on disk."""
 
-import csv
 import math
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,18 +16,22 @@ import scipy.sparse
 
 from kernelmeans._text import listed, shortened
 from kernelmeans.cli.archives import check_shape, read_npz
+from kernelmeans.cli.encodings import read_content, to_utf8
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.headings import without_margins
+from kernelmeans.cli.numerals import Numerals, parse_text, read_numbers
+from kernelmeans.cli.reading import DASH, Reading, shown, suffix_of
+from kernelmeans.cli.text import read_text
 from kernelmeans.rows import Rows, open_rows
 
 #: Fraction of the memory budget that a loaded table may take; larger ones stay on disk.
 LOADED_FRACTION = 0.25
 _ON_DISK = (".parquet", ".npy", ".zarr")
-_SUFFIXES = (".csv", ".tsv", ".npz", *_ON_DISK)
+_TEXT = (".csv", ".tsv", ".txt")
+_SUFFIXES = (*_TEXT, *(f"{suffix}.gz" for suffix in _TEXT), ".xlsx", ".h5ad", ".npz", *_ON_DISK)
 # Damaged files make polars panic, which is no Exception.
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 _UNREADABLE = (*_POLARS_ERRORS, EOFError, OSError, ValueError, zipfile.BadZipFile, zlib.error)
-# Text in cells that have no value, in lower case.
-_MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
 
 
 class PreparedRows(Rows):
@@ -51,12 +53,13 @@ class PreparedRows(Rows):
 
 @dataclass(frozen=True)
 class FrameTable:
-    """The columns of a CSV, TSV or Parquet file, by name."""
+    """The columns of a text, a workbook or a Parquet file, by name."""
 
     source: Path
     frame: pl.LazyFrame
     named: bool = True
     budget: float = math.inf
+    reading: Reading = field(default_factory=Reading)
 
     @cached_property
     def names(self) -> list[str]:
@@ -125,6 +128,8 @@ class FrameTable:
             f"{self.source}: non-numeric column{'s' * (len(names) > 1)} {listed(names)} "
             f"(for example {example!r})"
         )
+        if any(map(str.isdigit, example)) and columns[0].dtype == pl.String:
+            message = f"{message}; --decimal and --thousands say how numbers are written"
         if not alternative:
             return f"{message}: clustering needs numbers, and no other column is left"
         return (
@@ -136,17 +141,44 @@ class FrameTable:
 
 @dataclass(frozen=True)
 class ArrayTable:
-    """The columns of an NPY, NPZ or Zarr file, whose names are their indices."""
+    """The columns of an array, whose names are their indices unless it has names.
+
+    Parameters
+    ----------
+    source : Path
+        The file.
+    array : ndarray, CSR matrix or Rows of shape (n_rows, n_columns)
+        The numbers.
+    columns : list of str or None, default=None
+        The names of the columns.
+    annotations : mapping of str to ndarray of shape (n_rows,)
+        Columns of labels, weights and identifiers, which are no features.
+    budget : float, default=inf
+        Bytes that may be taken.
+    reading : Reading
+        How the next such file is to be read.
+    """
 
     source: Path
     array: Any
-    named: bool = False
+    columns: Sequence[str] | None = None
+    annotations: Mapping[str, Any] = field(default_factory=dict)
     budget: float = math.inf
+    reading: Reading = field(default_factory=Reading)
+
+    @property
+    def named(self) -> bool:
+        """Whether the columns have names."""
+        return self.columns is not None
 
     @property
     def names(self) -> list[str]:
-        """The indices of the columns, as text."""
-        return [str(j) for j in range(self.array.shape[1])]
+        """The names of the columns, or their indices as text."""
+        return (
+            [str(j) for j in range(self.array.shape[1])]
+            if self.columns is None
+            else [*self.columns]
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -156,7 +188,8 @@ class ArrayTable:
 
     def matrix(self, names: Sequence[str], dtype: str) -> Any:
         """Return these columns as numbers; those of large files on disk stay there."""
-        chosen = [int(name) for name in names]
+        places = {name: place for place, name in enumerate(self.names)}
+        chosen = [places[name] for name in names]
         if isinstance(self.array, Rows):
             rows = PreparedRows(self.array.select(chosen), dtype)
             return rows if rows.nbytes > LOADED_FRACTION * self.budget else loaded(rows)
@@ -167,21 +200,24 @@ class ArrayTable:
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
+        if name in self.annotations:
+            return self.annotations[name]
         return flat(self.matrix([name], "float64"))
 
 
 Table = FrameTable | ArrayTable
 
 
-def read_table(path: Path, *, header: bool = True, budget: float = math.inf) -> Table:
+def read_table(path: Path, reading: Reading | None = None, *, budget: float = math.inf) -> Table:
     """Open a file; what it is follows from its suffix.
 
     Parameters
     ----------
     path : Path
-        A file with the suffix .csv, .tsv, .parquet, .npy or .npz, or a folder .zarr.
-    header : bool
-        Whether the first line of a CSV or TSV file holds the names of the columns.
+        A file with the suffix .csv, .tsv or .txt, packed (.gz) or not, .xlsx, .h5ad, .parquet, .npy
+        or .npz, or a folder .zarr; ``-`` is text from standard input.
+    reading : Reading, default=None
+        How to read it, where that cannot be told or guessed.
     budget : float
         Bytes that may be taken. Archives that unpack to more are refused. Of tables on disk,
         columns that would take more than a quarter stay there.
@@ -191,27 +227,30 @@ def read_table(path: Path, *, header: bool = True, budget: float = math.inf) -> 
     FrameTable or ArrayTable
         At least one row and one column.
     """
-    suffix = path.suffix.lower()
+    source = shown(path)
+    suffix = ".csv" if path == DASH else suffix_of(path)
     if path.is_dir() and suffix != ".zarr":
-        raise BadInputError(f"{path}: is a directory; only .zarr directories are read")
+        raise BadInputError(f"{source}: is a directory; only .zarr directories are read")
     if suffix not in _SUFFIXES:
-        raise BadInputError(f"{path}: unknown suffix {suffix!r}; {', '.join(_SUFFIXES)} are read")
+        raise BadInputError(f"{source}: unknown suffix {suffix!r}; {', '.join(_SUFFIXES)} are read")
     try:
-        table = _open_table(path, suffix, header, budget)
+        table = _open_table(path, suffix, reading or Reading(), budget)
         rows, columns = table.shape
     except _UNREADABLE as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        known = reason.startswith(f"{path}: ")
-        prefix = "" if known else f"{path}: cannot be read as {suffix[1:].upper()}: "
+        known = reason.startswith(f"{source}: ")
+        prefix = "" if known else f"{source}: cannot be read as {suffix[1:].upper()}: "
         raise BadInputError(prefix + reason) from error
     if not rows or not columns:
-        raise BadInputError(f"{path}: holds {rows} rows and {columns} columns; nothing to cluster")
-    check_shape(path, table.shape, budget)
+        raise BadInputError(
+            f"{source}: holds {rows} rows and {columns} columns; nothing to cluster"
+        )
+    check_shape(source, table.shape, budget)
     return table
 
 
-def _open_table(path: Path, suffix: str, header: bool, budget: float) -> Table:
-    if suffix not in _ON_DISK and path.stat().st_size > LOADED_FRACTION * budget:
+def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Table:
+    if suffix not in _ON_DISK and path != DASH and path.stat().st_size > LOADED_FRACTION * budget:
         warnings.warn(
             f"{path} is large and is loaded as a whole; {', '.join(_ON_DISK)} are read block by "
             "block",
@@ -219,10 +258,45 @@ def _open_table(path: Path, suffix: str, header: bool, budget: float) -> Table:
         )
     if suffix == ".parquet":
         return FrameTable(path, pl.scan_parquet(path, glob=False), budget=budget)
-    if suffix in (".csv", ".tsv"):
-        return FrameTable(path, _read_text(path, header).lazy(), named=header)
+    if suffix == ".xlsx":
+        from kernelmeans.cli.workbooks import read_workbook
+
+        frame, names = read_workbook(path, reading, budget)
+        return _frame_table(path, frame, names, reading)
+    if suffix == ".h5ad":
+        from kernelmeans.cli.annotated import read_annotated
+
+        found = read_annotated(path, reading.take, budget)
+        return ArrayTable(path, *found, budget=budget, reading=reading)
+    if suffix.startswith(_TEXT):
+        source = shown(path)
+        text = to_utf8(source, read_content(path, budget), reading.encoding)
+        frame, layout = read_text(source, text, reading)
+        return _frame_table(source, frame, layout.names, reading, layout.separator)
     array = read_npz(path, budget) if suffix == ".npz" else open_rows(path)
     return ArrayTable(path, array, budget=budget)
+
+
+def _frame_table(
+    source: Path,
+    frame: pl.DataFrame,
+    names: Sequence[str],
+    reading: Reading,
+    separator: str | None = None,
+) -> FrameTable:
+    """The table of a frame whose columns have these names in the file."""
+    found = without_margins(frame, names)
+    written = set(map(str.strip, names))
+    if reading.header and (named := [name for name in found.columns if name not in written]):
+        warnings.warn(
+            f"{source}: columns without a name, or with that of another, are called "
+            f"{listed(named)}",
+            stacklevel=2,
+        )
+    numerals = Numerals.of(reading)
+    found, decimal = read_numbers(source, found, numerals, separator=separator)
+    reading = replace(reading, decimal=decimal)
+    return FrameTable(source, found.lazy(), reading.header, reading=reading)
 
 
 def blocks(X: Any) -> Iterator[tuple[slice, Any]]:
@@ -248,93 +322,17 @@ def flat(X: Any) -> Any:
     return (X.toarray() if scipy.sparse.issparse(X) else X).ravel()
 
 
-def _read_text(path: Path, header: bool) -> pl.DataFrame:
-    separator = _separator(path)
-    try:
-        frame = pl.read_csv(
-            path, separator=separator, has_header=header, infer_schema_length=None, glob=False
-        )
-    except pl.exceptions.NoDataError as error:
-        raise BadInputError(f"{path}: the file is empty") from error
-    except pl.exceptions.PolarsError:
-        _refuse_ragged(path, separator)
-        raise
-    frame = _without_blank_end(frame)
-    # polars fills short lines up with missing values, which then stand in the last column.
-    if frame.width and frame[:, -1].null_count():
-        _refuse_ragged(path, separator)
-    frame = frame.rename(str.strip)
-    if header:
-        _warn_of_numbers(frame.columns)
-    return frame
-
-
-def _without_blank_end(frame: pl.DataFrame) -> pl.DataFrame:
-    """Leave out blank lines at the end."""
-    if not frame.height or any(value is not None for value in frame.row(-1)):
-        return frame
-    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
-    return frame.head(filled[-1] + 1 if len(filled) else 0)
-
-
-def _warn_of_numbers(names: Sequence[str]) -> None:
-    """Warn if the line taken for the names may be the first row of data."""
-    counts = [[str(start + j) for j in range(len(names))] for start in (0, 1)]
-    numbers = _as_numbers(pl.Series(names, dtype=pl.String))
-    if numbers is not None and numbers.is_not_null().all() and list(names) not in counts:
-        warnings.warn(
-            f"the first line holds only numbers ({listed(names, most=3)}) and is taken for the "
-            "names of the columns; if it is data, add --no-header",
-            stacklevel=2,
-        )
-
-
-def _separator(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            first = file.readline().decode()
-    except UnicodeDecodeError as error:
-        raise BadInputError(
-            f"{path}: its first line is no text in UTF-8 ({error.reason}): save it as UTF-8, "
-            "unpacked"
-        ) from error
-    if path.suffix.lower() == ".tsv":
-        return "\t"
-    return ";" if ";" in first and "," not in first else ","
-
-
-def _refuse_ragged(path: Path, separator: str) -> None:
-    """Raise if a line has more or fewer values than the first."""
-    # The reader of lines refuses long fields that polars accepts.
-    with path.open(newline="", errors="replace") as file, suppress(csv.Error):
-        reader = csv.reader(file, delimiter=separator)
-        width = len(next(reader, []))
-        for line in reader:
-            if line and len(line) != width:
-                raise BadInputError(
-                    f"{path}: line {reader.line_num} has {len(line)} values, "
-                    f"but the first line has {width}"
-                )
-
-
 def _as_numbers(column: pl.Series) -> pl.Series | None:
     """Return a column as floats, None if it holds anything that is not a number."""
     if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
         return column.cast(pl.Float64)
     if column.dtype != pl.String:
         return None
-    numbers, is_text = _parse_numbers(column)
+    numbers, is_text = parse_text(column)
     return None if is_text.any() else numbers
-
-
-def _parse_numbers(column: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """The numbers in a column of text, and the places of other text."""
-    trimmed = column.str.strip_chars()
-    numbers = trimmed.cast(pl.Float64, strict=False)
-    return numbers, numbers.is_null() & ~trimmed.str.to_lowercase().is_in(_MISSING)
 
 
 def _example_of_text(column: pl.Series) -> str:
     """The first value that makes its column non-numeric."""
-    is_text = _parse_numbers(column)[1] if column.dtype == pl.String else column.is_not_null()
+    is_text = parse_text(column)[1] if column.dtype == pl.String else column.is_not_null()
     return str(column.filter(is_text)[0])

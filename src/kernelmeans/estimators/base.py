@@ -14,7 +14,7 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmeans._arrays import to_numpy
+from kernelmeans._arrays import put_first, to_numpy
 from kernelmeans._devices import HOST, Device, device_of, to_library_of
 from kernelmeans._sklearn import CallbackSupportMixin, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
@@ -33,6 +33,7 @@ from kernelmeans.solver import (
     anneal_subsamples,
     annealed,
     can_subsample,
+    certainty,
     cost_rounding,
     memberships,
     partition_cost,
@@ -40,6 +41,7 @@ from kernelmeans.solver import (
     swap_moves,
 )
 from kernelmeans.spaces import Predictor, Space, WeightRule
+from kernelmeans.spaces.predictor import Comparison
 
 #: Most bytes of restarts that run together. More of them would not be faster.
 BATCH_BYTES = 2**30
@@ -50,7 +52,9 @@ LOADED_FRACTION = 0.25
 #: Seeds are below this.
 SEEDS = np.iinfo(np.int32).max
 #: Attributes that labels of new rows depend on, in addition to the parameters.
-_NEEDED = {"n_features_in_", "kernel_", "_input", "_predictor"}
+_NEEDED = {"n_features_in_", "kernel_", "_input", "_predictor", "_floor", "power_history_"}
+#: Attributes that are in the library and on the device of X.
+_OF_ROWS = ("labels_", "distances_", "certainty_", "memberships_")
 
 
 class KernelClusterer(
@@ -79,6 +83,8 @@ class KernelClusterer(
     device: str | None = None
     random_state: Any
     labels_: Any
+    distances_: Any
+    certainty_: Any
     memberships_: Any
     inertia_: float
     inertia_bounds_: tuple[float, float] | None
@@ -86,6 +92,8 @@ class KernelClusterer(
     kernel_: Any
     _input: Input
     _predictor: Predictor
+    #: Smallest squared distance that is more than rounding. Models of older files have none.
+    _floor: float = 0.0
 
     def _make_input(self) -> Input:
         """The input that the parameters describe."""
@@ -162,7 +170,7 @@ class KernelClusterer(
             method = self._method(space)
             result = self._solve(space, starts, method, budget.n_bytes, seeds, reporter)
             self._set_bounds(space, method, result)
-            self._predictor, floor = _exported(space, result)
+            self._predictor, self._floor = _exported(space, result)
         # Labels need memory: only the embedded samples stay of the space, if it holds them.
         embedded = space.embedded
         del space
@@ -172,7 +180,7 @@ class KernelClusterer(
         self.objective_history_ = result.objective_history[result.best]
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
-        self._set_labels(X, given, weight, floor, embedded)
+        self._set_labels(X, given, weight, embedded)
         if self.approximation_error_ == 0 and self.inertia_bounds_ is None:
             self.inertia_bounds_ = self.inertia_, self.inertia_
         weights = result.kernel_weights[result.best]
@@ -288,6 +296,10 @@ class KernelClusterer(
         found = computed(found) if isinstance(X, DaskRows) else found
         return -total_cost(found["nearest"], weight)
 
+    def _assignment(self, X: Any) -> Any:
+        """What `_assigned` says of rows in memory."""
+        return self._assigned(*self._received(X, self._input, reset=False))
+
     def _received(self, X: Any, data: Input, reset: bool) -> tuple[Data, Device]:
         """The rows, checked and on the host, and the device to compute on."""
         device = device_of(self.device, X)
@@ -328,17 +340,39 @@ class KernelClusterer(
         return np.sqrt(cast(Array, compared.distances)).T
 
     def _assigned(self, X: Data, device: Device, diagonal: Any = None) -> Any:
-        """The nearest centroid of each row, and the squared distance to it."""
+        """The nearest centroid of each row, squared distances to it and the next, and certainty."""
         squared = self._input.diagonal(self.kernel_, X, device, diagonal)
-        compared = self._predictor.on(device).compare(X, squared)
-        assigned: Any = np.empty(len(compared.labels), self._no_assignment.dtype)
-        assigned["label"], assigned["nearest"] = compared.labels, compared.nearest
-        return assigned
+        compared = self._predictor.on(device).compare(X, squared, summary=self._summary)
+        return self._as_assignment(compared)
+
+    def _summary(self, distances: Array, labels: IntArray) -> Array:
+        """Of rows: the squared distance to the second nearest centroid, and the certainty."""
+        sure = certainty(distances, self._last_power, self._lowest)
+        others = put_first(distances[:, None, :].copy(), labels[None], np.inf)
+        return np.stack([others.min(axis=0)[0], sure])
+
+    @property
+    def _last_power(self) -> float:
+        """The last finite power, at which memberships are computed; -inf if all steps were hard."""
+        finite = self.power_history_[np.isfinite(self.power_history_)]
+        return float(finite[-1]) if len(finite) else -np.inf
+
+    @property
+    def _lowest(self) -> float:
+        """The squared distance below which memberships do not tell distances apart."""
+        return max(self._floor, float(np.finfo(self._predictor.norms.dtype).tiny))
+
+    def _as_assignment(self, compared: Comparison) -> Any:
+        assert compared.summary is not None
+        found: Any = np.empty(len(compared.labels), self._no_assignment.dtype)
+        found["label"], found["nearest"] = compared.labels, compared.nearest
+        found["second"], found["certainty"] = compared.summary
+        return found
 
     @property
     def _no_assignment(self) -> Any:
-        fields: Any = [("label", np.int32), ("nearest", self._predictor.norms.dtype)]
-        return np.empty(0, fields)
+        names, dtype = ("nearest", "second", "certainty"), self._predictor.norms.dtype
+        return np.empty(0, [("label", np.int32), *((name, dtype) for name in names)])
 
     def _solve(
         self,
@@ -395,41 +429,40 @@ class KernelClusterer(
                 self.inertia_bounds_ = max(0.0, cost - trace.residual), max(0.0, cost)
 
     def _set_labels(
-        self,
-        X: Data,
-        given: Any,
-        weight: Array,
-        floor: float,
-        embedded: Callable[[slice], Any] | None,
+        self, X: Data, given: Any, weight: Array, embedded: Callable[[slice], Any] | None
     ) -> None:
         """Set labels, cost and memberships of the training rows."""
         self.memberships_ = None
         # The code of predict makes the last assignment: labels_ == predict(X), bit for bit.
         if isinstance(X, Rows):
             found = by_blocks(self, KernelClusterer._assigned, X, self._no_assignment)
-            labels = found["label"]
-            if isinstance(X, DaskRows):
-                # The labels are computed here once, and then need neither cluster nor data.
-                found = computed(found)
-                labels = X.like(found["label"])
-            self.labels_, self.inertia_ = labels, total_cost(found["nearest"], weight)
-            return
-        device = device_of(self.device, given)
-        size = X.shape[0] * self.n_clusters * X.dtype.itemsize
-        fits = size <= MEMBERSHIPS_FRACTION * device.budget(self.memory_budget).n_bytes
-        if embedded is None:
-            squared = self.kernel_.diagonal(X, device)
-            compared = self._predictor.on(device).compare(X, squared, keep_distances=fits)
+            # The labels are computed here once, and then need neither cluster nor data.
+            found = computed(found) if isinstance(X, DaskRows) else found
         else:
-            compared = self._predictor.compare_blocks(X.shape[0], embedded, keep_distances=fits)
-        self.labels_ = to_library_of(compared.labels, given)
-        self.inertia_ = total_cost(compared.nearest, weight)
-        if compared.distances is not None:
-            finite = self.power_history_[np.isfinite(self.power_history_)]
-            power = float(finite[-1]) if len(finite) else -np.inf
-            self.memberships_ = to_library_of(
-                memberships(compared.distances, power, floor).T, given
-            )
+            device = device_of(self.device, given)
+            size = X.shape[0] * self.n_clusters * X.dtype.itemsize
+            fits = size <= MEMBERSHIPS_FRACTION * device.budget(self.memory_budget).n_bytes
+            if embedded is None:
+                squared = self.kernel_.diagonal(X, device)
+                predictor = self._predictor.on(device)
+                compared = predictor.compare(X, squared, fits, self._summary)
+            else:
+                n = X.shape[0]
+                compared = self._predictor.compare_blocks(n, embedded, fits, self._summary)
+            found = self._as_assignment(compared)
+            if compared.distances is not None:
+                soft = memberships(compared.distances, self._last_power, self._lowest)
+                self.memberships_ = to_library_of(soft.T, given)
+        self.inertia_ = total_cost(found["nearest"], weight)
+        closest = np.stack([found["nearest"], found["second"]][: self.n_clusters], axis=1)
+
+        def as_given(values: Array) -> Any:
+            values = np.ascontiguousarray(values)
+            return X.like(values) if isinstance(X, DaskRows) else to_library_of(values, given)
+
+        self.labels_ = as_given(found["label"])
+        self.distances_ = as_given(np.sqrt(closest))
+        self.certainty_ = as_given(found["certainty"])
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")
@@ -437,7 +470,7 @@ class KernelClusterer(
     def __getstate__(self) -> dict[str, Any]:
         # A model may be loaded where there is no such device. A fit may be running: copy the state.
         state = dict(super().__getstate__())
-        for name in {"labels_", "memberships_"} & set(state):
+        for name in set(_OF_ROWS) & set(state):
             state[name] = to_numpy(state[name])
         return state
 

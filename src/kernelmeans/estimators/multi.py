@@ -145,6 +145,9 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
         largest first, unless ``init`` gives the starts.
+    distances_ : ndarray of shape (n_samples, 2)
+        Distances (not squared) of each training row to its own centroid and to the second nearest
+        one; a single column for one cluster.
     kernel_weights_ : ndarray of shape (L,)
         Weight of each kernel; they sum to 1. A kernel that is constant on the data gets 0.
     kernel_weights_history_ : ndarray of shape (n_steps, L)
@@ -167,6 +170,8 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
         Memberships of the training rows in the clusters, at the last finite power; those of a row
         sum to 1. None if they would take more than a quarter of the memory budget.
+    certainty_ : ndarray of shape (n_samples,)
+        Largest membership of each training row, which is that in its own cluster.
     kernels_ : list of L kernelmeans.kernels.Kernel
         The kernels with their parameters settled. Heat kernels also have ``eigenvalues`` and
         ``n_pieces`` of their graphs.

@@ -181,6 +181,9 @@ class KernelPowerKMeans(OneKernelClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
         largest first, unless ``init`` gives the starts.
+    distances_ : ndarray of shape (n_samples, 2)
+        Distances (not squared) of each training row to its own centroid and to the second nearest
+        one; a single column for one cluster.
     inertia_ : float
         Cost: the weighted sum of squared distances to the nearest centroid in the feature space;
         equal to ``-score(X, sample_weight=sample_weight)``. Only costs under the same kernel can be
@@ -197,6 +200,8 @@ class KernelPowerKMeans(OneKernelClusterer):
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
         Memberships of the training rows in the clusters, at the last finite power; those of a row
         sum to 1. None if they would take more than a quarter of the memory budget.
+    certainty_ : ndarray of shape (n_samples,)
+        Largest membership of each training row, which is that in its own cluster.
     kernel_ : kernelmeans.kernels.Kernel
         The kernel with its parameters settled, a function of two matrices of rows.
     gamma_ : float or None
@@ -427,6 +432,9 @@ class KernelKMeans(OneKernelClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
         largest first, unless ``init`` gives the starts.
+    distances_ : ndarray of shape (n_samples, 2)
+        Distances (not squared) of each training row to its own centroid and to the second nearest
+        one; a single column for one cluster.
     inertia_ : float
         Cost: the weighted sum of squared distances to the nearest centroid in the feature space;
         equal to ``-score(X, sample_weight=sample_weight)``. Only costs under the same kernel can be
@@ -443,6 +451,8 @@ class KernelKMeans(OneKernelClusterer):
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
         1 for the cluster of a row, 0 for the others. None if they would take more than a quarter of
         the memory budget.
+    certainty_ : ndarray of shape (n_samples,)
+        Ones, because memberships are hard.
     kernel_ : kernelmeans.kernels.Kernel
         The kernel with its parameters settled, a function of two matrices of rows.
     gamma_ : float or None
@@ -601,6 +611,9 @@ class PowerKMeans(KernelClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
         largest first, unless ``init`` gives the starts.
+    distances_ : ndarray of shape (n_samples, 2)
+        Distances (not squared) of each training row to its own centroid and to the second nearest
+        one; a single column for one cluster.
     inertia_ : float
         Cost: the weighted sum of squared distances to the nearest centroid; equal to
         ``-score(X, sample_weight=sample_weight)``.
@@ -614,6 +627,8 @@ class PowerKMeans(KernelClusterer):
     memberships_ : ndarray of shape (n_samples, n_clusters) or None
         Memberships of the training rows in the clusters, at the last finite power; those of a row
         sum to 1. None if they would take more than a quarter of the memory budget.
+    certainty_ : ndarray of shape (n_samples,)
+        Largest membership of each training row, which is that in its own cluster.
     kernel_ : kernelmeans.kernels.Kernel
         The linear kernel, a function of two matrices of rows.
     approximation_, approximation_reason_ : str

@@ -77,7 +77,7 @@ def _telling(description: Description, cluster: dict[str, Any], rows: bool) -> l
         entry
         for entry in description.top(cluster["cluster"], len(description.entries))
         if entry.kind not in _NAMING
-        and (rows or entry.statistic != "most frequent" or entry.number * size >= FEWEST)
+        and (rows or entry.statistic != "most frequent" or entry.number * (1 - entry.missing) * size >= FEWEST)
     ]
     return shown[:MOST_COLUMNS]
 

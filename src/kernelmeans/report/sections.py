@@ -17,10 +17,11 @@ def sections(found: Found) -> list[tuple[str, str, Html]]:
     return [(name, title, content) for name, title, content in made if content is not None]
 
 
-def _chip(cluster: Found) -> Html:
-    """A cluster's colour and name."""
+def _chip(cluster: Found, before: str = "") -> Html:
+    """A cluster's colour and name; what comes before a number."""
     swatch = element("span", class_=f"chip {svg.color(cluster['cluster'])}", aria_hidden="true")
-    return element("span", swatch, named(called(cluster)), class_="who")
+    text = f"{'' if cluster['name'] else before}{called(cluster)}"
+    return element("span", swatch, named(text), class_="who")
 
 
 def _colored(cluster: Found, picture: Html) -> Html:
@@ -121,7 +122,7 @@ def _profiles(found: Found) -> Html | None:
 
 def _card(cluster: Found) -> Html:
     size = f"{number(cluster['rows'])} rows, {percent(cluster['fraction'])}"
-    head = element("h3", _chip(cluster), element("small", size))
+    head = element("h3", _chip(cluster, "Cluster "), Html(" "), element("small", size))
     profile = cluster["profile"]
     if profile is None:
         return element("article", head, _note("Too few rows to describe without showing them."))
@@ -198,7 +199,7 @@ def _silhouettes(found: Found) -> Html | None:
         says = f"Silhouettes from -1 to 1, mean {known['mean']:.2f}"
         shape = _colored(one, svg.quantiles(says, known["quantiles"]))
         rows.append([_chip(one), shape, f"{known['mean']:.2f}", percent(known["below_zero"])])
-    head = ["Cluster", "Silhouettes, -1 to 1", "Mean", "Below 0"]
+    head = ["Cluster", "Silhouettes, −1 to 1", "Mean", "Below 0"]
     return joined(
         [
             table("Silhouettes in the feature space", head, rows, "tgnn"),
@@ -287,7 +288,8 @@ def _fit(found: Found) -> Html:
         marked = -critical if critical is not None and critical < 0 else None
         says = "Size of the power over the steps, on a logarithmic axis"
         picture = svg.lines(says, soft, shaded=hard, marked=marked, log=True)
-        title = "Size of the power" + (", dashed: the critical one" if marked else "")
+        dashed = f"; dashed: that of the critical power, {number(marked)}" if marked else ""
+        title = f"Size of the power{dashed}"
         charts.append(_chart(title, picture))
     return joined(
         [

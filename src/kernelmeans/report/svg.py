@@ -61,7 +61,7 @@ def bar(says: str, fraction: float, marked: float | None = None) -> Html:
     """A bar that fills a fraction of the width, and a mark at another fraction."""
     parts = [element("rect", width=f"{100 * fraction:.1f}", height=10, class_="mark")]
     if marked is not None:
-        parts.append(_stroke([(100 * marked, 0), (100 * marked, 10)], "line"))
+        parts.append(_stroke([(100 * marked, 0), (100 * marked, 10)], "tick"))
     return drawing(says, (100, 10), *parts, class_="bar", preserveAspectRatio="none")
 
 

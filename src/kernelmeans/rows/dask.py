@@ -70,10 +70,11 @@ class DaskRows(Rows):
         return self
 
     def like(self, values: Array) -> Any:
-        """Computed values (n_rows,) as a dask array with the chunks of these rows."""
+        """Computed values (n_rows, ...) as a dask array with the chunks of these rows."""
         from dask.array import from_array
 
-        return from_array(values, self.array.chunks[:1])  # type: ignore[no-untyped-call]
+        chunks = self.array.chunks[0], *values.shape[1:]
+        return from_array(values, chunks)  # type: ignore[no-untyped-call]
 
     def _select(self, positions: list[int]) -> "DaskRows":
         return DaskRows(self.array[:, positions])

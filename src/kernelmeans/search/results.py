@@ -232,7 +232,7 @@ def verdict(
     if best is None:
         alike = not np.isnan(results["mean_reference"]).all()
         lost = "each candidate loses at least one of its clusters"
-        why = "data without clusters is as stable" if alike else lost
+        why = "data without clusters is nearly as stable" if alike else lost
         return f"no clusters that would be found again in {halved}: {why}"
     settings = ", ".join(f"{name}={value!r}" for name, value in others.items())
     chosen = counted(int(results["n_clusters"][best]), "cluster")

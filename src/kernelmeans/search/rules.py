@@ -13,8 +13,8 @@ FOUND_AGAIN = 0.75
 PREDICTIVE = 0.8
 #: Fraction of the best stability, and of the best Jaccard overlap, that a choice reaches.
 REACHED = 0.85
-#: Standard errors by which a stability exceeds that of data without clusters.
-STANDARD_ERRORS = 2.0
+#: Part of the way from the stability of data without clusters to 1 that a choice exceeds.
+BEYOND = 0.5
 
 
 def validity(results: Mapping[str, Any], scoring: str) -> BoolArray:
@@ -114,7 +114,10 @@ def best_of(results: Mapping[str, Any], rows: Sequence[int]) -> int | None:
 
 
 def exceeds(stability: float, reference: Array) -> bool:
-    """Whether a stability is beyond that of data without clusters.
+    """Whether a stability is well beyond that of data without clusters.
+
+    One table without clusters is more stable than another by chance. So no test of means, however
+    many draws there are, keeps such tables out.
 
     Parameters
     ----------
@@ -126,7 +129,7 @@ def exceeds(stability: float, reference: Array) -> bool:
     Returns
     -------
     bool
-        True if it exceeds the mean of each kind by `STANDARD_ERRORS` of that mean.
+        True if it is more than half of the way from the mean of each kind to 1.
     """
-    errors = reference.std(axis=1, ddof=1) / np.sqrt(reference.shape[1])
-    return bool((stability > reference.mean(axis=1) + STANDARD_ERRORS * errors).all())
+    means = reference.mean(axis=1)
+    return bool((stability - means > BEYOND * (1 - means)).all())

@@ -4,7 +4,7 @@ from kernelmeans.solver.blockwise import partition_cost
 from kernelmeans.solver.critical import coldest_start, critical_power, warn_unless_positive
 from kernelmeans.solver.driver import Progress, solve
 from kernelmeans.solver.methods import Alternating, Annealed, Constant, Hard, Method, annealed, hard
-from kernelmeans.solver.power import memberships
+from kernelmeans.solver.power import certainty, memberships
 from kernelmeans.solver.result import Ending, Result, cost_rounding
 from kernelmeans.solver.subsampled import anneal_subsamples, can_subsample
 from kernelmeans.solver.swap import swap_moves
@@ -25,6 +25,7 @@ __all__ = [
     "cost_rounding",
     "critical_power",
     "hard",
+    "certainty",
     "memberships",
     "partition_cost",
     "solve",

@@ -200,8 +200,18 @@ def memberships(distances: Array, power: float, floor: float) -> Array:
     array of shape (k, n)
         w_ij / sum_l w_il.
     """
-    xp = namespace(distances)
-    raised = xp.maximum(distances, like(floor, distances))[:, None, :]
-    weights = weigh(raised, np.array([power]), xp.ones_like(raised[0, 0, :])).values[:, 0, :]
+    weights = _at_power(distances, power, floor).values[:, 0, :]
     scaled: Array = weights / reduce("sum", weights, axis=0)
     return scaled
+
+
+def certainty(distances: Array, power: float, floor: float) -> Array:
+    """The largest of the memberships of each sample, shape (n,)."""
+    found: Array = _at_power(distances, power, floor).certainty[0]
+    return found
+
+
+def _at_power(distances: Array, power: float, floor: float) -> Weights:
+    xp = namespace(distances)
+    raised = xp.maximum(distances, like(floor, distances))[:, None, :]
+    return weigh(raised, np.array([power]), xp.ones_like(raised[0, 0, :]))

@@ -16,6 +16,8 @@ from kernelmeans.spaces.kernel_rows import LARGEST_BLOCK, ROW_BUDGET, portions, 
 
 #: From rows and their K(x, x) to their embedding: what `_compare` needs, whatever the centroids.
 Embedding = Callable[[Data, Array], Any]
+#: From squared distances (k, block) and labels (block,) to a few numbers (m, block) on each row.
+Summary = Callable[[Array, IntArray], Array]
 
 
 class Comparison(NamedTuple):
@@ -29,11 +31,14 @@ class Comparison(NamedTuple):
         Squared distance to it.
     distances : ndarray of shape (k, n_rows) or None
         All squared distances, where they were asked for.
+    summary : ndarray of shape (m, n_rows) or None
+        What a function of the distances has found, where one was given.
     """
 
     labels: IntArray
     nearest: Array
     distances: Array | None
+    summary: Array | None = None
 
 
 class Predictor(ABC):
@@ -88,7 +93,13 @@ class Predictor(ABC):
     def _row_bytes(self) -> int:
         """Bytes of a row as `_compare` takes it."""
 
-    def compare(self, X: Data, diagonal: Array, keep_distances: bool = False) -> Comparison:
+    def compare(
+        self,
+        X: Data,
+        diagonal: Array,
+        keep_distances: bool = False,
+        summary: Summary | None = None,
+    ) -> Comparison:
         """Compare rows with the centroids.
 
         Parameters
@@ -99,6 +110,8 @@ class Predictor(ABC):
             K(x, x) of the rows. The labels do not depend on it.
         keep_distances : bool, default=False
             Whether all k distances of a row are wanted.
+        summary : callable, default=None
+            What is wanted of the distances of a row, instead or too.
 
         Returns
         -------
@@ -112,11 +125,15 @@ class Predictor(ABC):
         """
         embed = self.embedding()
         return self.compare_blocks(
-            X.shape[0], lambda block: embed(X[block], diagonal[block]), keep_distances
+            X.shape[0], lambda block: embed(X[block], diagonal[block]), keep_distances, summary
         )
 
     def compare_blocks(
-        self, n: int, embedded: Callable[[slice], Any], keep_distances: bool = False
+        self,
+        n: int,
+        embedded: Callable[[slice], Any],
+        keep_distances: bool = False,
+        summary: Summary | None = None,
     ) -> Comparison:
         """The same for n rows that are embedded already, as the samples of a space may be.
 
@@ -128,6 +145,8 @@ class Predictor(ABC):
             From a block to its embedded rows.
         keep_distances : bool, default=False
             Whether all k distances of a row are wanted.
+        summary : callable, default=None
+            What is wanted of the distances of a row, instead or too.
 
         Returns
         -------
@@ -136,6 +155,7 @@ class Predictor(ABC):
         """
         dtype = self.norms.dtype
         labels, nearest = np.empty(n, np.int32), np.empty(n, dtype)
+        summaries: dict[int, Array] = {}
         distances = np.empty((self.norms.shape[0], n), dtype) if keep_distances else None
 
         def fill(block: slice) -> None:
@@ -147,8 +167,12 @@ class Predictor(ABC):
             level = namespace(relative).maximum(relative, least + self.resolution)
             labels[block] = to_numpy(reduce("argmin", level, axis=0))
             np.maximum(to_numpy(least + squared_norms), 0, out=nearest[block])
-            if distances is not None:
-                np.maximum(to_numpy(relative + squared_norms), 0, out=distances[:, block])
+            if distances is None and summary is None:
+                return
+            out = None if distances is None else distances[:, block]
+            squared = np.maximum(to_numpy(relative + squared_norms), 0, out=out)
+            if summary is not None:
+                summaries[block.start] = summary(squared, labels[block])
 
         # The blocks depend on nothing but the model, so that equal data get equal labels.
         rows, max_in_flight = portions(self._row_bytes, self.row_budget)
@@ -159,7 +183,8 @@ class Predictor(ABC):
         with Threads(max(1, workers) if self.device.is_host else 1) as threads:
             threads.run(fill, blocks, max_in_flight)
         self._refuse_infinite(nearest, distances)
-        return Comparison(labels, nearest, distances)
+        found = np.concatenate([summaries[b.start] for b in blocks], axis=1) if summary else None
+        return Comparison(labels, nearest, distances, found)
 
     def _refuse_infinite(self, nearest: Array, distances: Array | None) -> None:
         finite = np.isfinite(nearest)

@@ -1,0 +1,130 @@
+"""Matrices of annotated data (.h5ad), as of cells and genes, and what is known of their rows."""
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from kernelmeans._text import listed, shortened
+from kernelmeans.cli.archives import check_size, check_sparse
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.headings import column_names
+from kernelmeans.rows import Rows
+
+_GROUPS = ("layers", "obsm", "obsp")
+#: The column of the names of the rows.
+_ROW_NAMES = "obs_names"
+
+
+class Annotated(NamedTuple):
+    """One matrix of a file.
+
+    Parameters
+    ----------
+    matrix : ndarray or CSR matrix of shape (n_rows, n_columns)
+        Real numbers. All indices of a sparse matrix are checked.
+    columns : list of str or None
+        The names of the columns. Only those of X, layers and data frames have names.
+    annotations : mapping of str to ndarray of shape (n_rows,)
+        The columns of ``obs``, and the names of the rows as ``obs_names``.
+    """
+
+    matrix: Any
+    columns: list[str] | None
+    annotations: Mapping[str, Any]
+
+
+def read_annotated(path: Path, take: str | None, max_bytes: float) -> Annotated:
+    """Read a matrix of a file, and the annotations of its rows.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    take : str or None
+        X, or a group and a name, as in obsm:X_pca. None is X.
+    max_bytes : float
+        Bytes that they may take.
+
+    Returns
+    -------
+    Annotated
+        The matrix.
+    """
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        try:
+            return _read(path, file, take, max_bytes)
+        except (BadInputError, MemoryError):
+            raise
+        except Exception as error:  # a damaged file can fail in any way
+            raise BadInputError(
+                f"{path}: is no annotated data, or is damaged ({shortened(str(error), 200)})"
+            ) from error
+
+
+def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> Annotated:
+    from anndata.io import read_elem
+
+    _check_links(path, file)
+    key = _key(path, file, take)
+    check_size(path, sum(map(_nbytes, (file[key], file["obs"], file["var"]))), max_bytes)
+    matrix, obs, columns = read_elem(file[key]), read_elem(file["obs"]), None
+    if hasattr(matrix, "columns"):
+        matrix, columns = matrix.to_numpy(), column_names(map(str, matrix.columns))
+    elif not key.startswith(("obsm", "obsp")):
+        columns = column_names(map(str, read_elem(file["var"]).index))
+    Rows(matrix, f"{path}: {key}")  # refuses anything but a matrix of real numbers
+    if scipy.sparse.issparse(matrix):
+        check_sparse(matrix)
+        matrix = matrix.tocsr()
+    if matrix.shape != (len(obs), len(columns or range(matrix.shape[1]))):
+        raise ValueError(f"{key} has shape {matrix.shape}, which does not fit to obs and var")
+    annotations = {str(name): np.asarray(obs[name]) for name in obs.columns}
+    return Annotated(matrix, columns, {_ROW_NAMES: np.asarray(obs.index), **annotations})
+
+
+def _check_links(path: Path, file: Any) -> None:
+    """Refuse parts that lie in other files."""
+    import h5py
+
+    def check_link(name: str, link: Any) -> None:
+        if not isinstance(link, h5py.HardLink):
+            raise BadInputError(f"{path}: its part {name!r} is a link, which may lead anywhere")
+
+    def check_data(name: str, part: Any) -> None:
+        if isinstance(part, h5py.Dataset) and (part.external or part.is_virtual):
+            raise BadInputError(f"{path}: its part {name!r} lies in another file")
+
+    file.visititems_links(check_link)
+    file.visititems(check_data)
+
+
+def _key(path: Path, file: Any, take: str | None) -> str:
+    """The place of a matrix in the file."""
+    found = ["X"] * ("X" in file)
+    found += [f"{group}:{name}" for group in _GROUPS if group in file for name in file[group]]
+    if take is None and "X" in found:
+        if len(found) > 1:
+            warnings.warn(
+                f"{path}: X is read; --take names another of its matrices: {listed(found[1:])}",
+                stacklevel=2,
+            )
+        return "X"
+    if take not in found:
+        name = "names no matrix" if take is None else f"names {take!r}, which it does not have"
+        raise BadInputError(f"{path}: --take {name}; its matrices are {listed(found)}")
+    return take.replace(":", "/", 1)
+
+
+def _nbytes(part: Any) -> float:
+    """Bytes of the arrays in a part of a file."""
+    import h5py
+
+    if isinstance(part, h5py.Dataset):
+        return float(part.size or 0) * int(part.dtype.itemsize)
+    return float(sum(map(_nbytes, part.values())))

@@ -1,0 +1,120 @@
+"""The bytes of a table in text, unpacked and in UTF-8."""
+
+import codecs
+import gzip
+import io
+import math
+import sys
+import warnings
+from pathlib import Path
+from typing import IO
+
+from kernelmeans._devices import readable
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.reading import DASH, STDIN, shown
+
+_GZIP = b"\x1f\x8b"
+_BOMS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+#: Bytes that are decoded at once to check them.
+_CHECKED_BYTES = 2**20
+#: Bytes that tell an encoding.
+_HEAD = 1000
+#: Bytes in memory for each byte of text.
+_TEXT_FACTOR = 4
+
+
+def read_content(path: Path, budget: float) -> bytes:
+    """Read a file, or standard input, and unpack it if it is packed with gzip.
+
+    Parameters
+    ----------
+    path : Path
+        The file; ``-`` is standard input.
+    budget : float
+        Bytes that may be taken. Text takes several times its size.
+
+    Returns
+    -------
+    bytes
+        The text.
+    """
+    most = -1 if math.isinf(budget) else int(budget / _TEXT_FACTOR)
+    content = _limited(STDIN, sys.stdin.buffer, most) if path == DASH else path.read_bytes()
+    if content.startswith(_GZIP):
+        content = _limited(shown(path), gzip.GzipFile(fileobj=io.BytesIO(content)), most)
+    return content
+
+
+def _limited(source: Path, file: IO[bytes] | gzip.GzipFile, most: int) -> bytes:
+    content = file.read(most + 1 if most >= 0 else -1)
+    if 0 <= most < len(content):
+        raise BadInputError(
+            f"{source}: holds more than {readable(most)}, and text takes {_TEXT_FACTOR} times its "
+            "size in memory: allow more with --memory-budget, or write a Parquet file, which is "
+            "read block by block"
+        )
+    return content
+
+
+def to_utf8(source: Path, content: bytes, encoding: str | None) -> bytes:
+    """Return a text in UTF-8, with lines that end in a line feed.
+
+    Parameters
+    ----------
+    source : Path
+        The name of the file in messages.
+    content : bytes
+        The text.
+    encoding : str or None
+        Its encoding. None: as its first bytes say, otherwise UTF-8 or, with a warning, cp1252.
+
+    Returns
+    -------
+    bytes
+        The text in UTF-8, without a byte order mark.
+    """
+    guess = next((name for bom, name in _BOMS.items() if content.startswith(bom)), None)
+    given = encoding or guess or _wide(content[:_HEAD])
+    if given is None and not _is_utf8(content):
+        given = "cp1252"
+        warnings.warn(
+            f"{source} is not UTF-8 and is read as cp1252 (Western Europe); --encoding names "
+            "another encoding",
+            stacklevel=2,
+        )
+    if given is not None:
+        try:
+            content = content.decode(given).encode()
+        except (LookupError, ValueError) as error:
+            raise BadInputError(
+                f"{source}: is no text in {given} ({error}); --encoding names its encoding"
+            ) from error
+    if b"\0" in content:
+        raise BadInputError(
+            f"{source}: holds zero bytes: it is no text, or --encoding has to name its encoding"
+        )
+    content = content.removeprefix(codecs.BOM_UTF8)
+    return content if b"\n" in content else content.replace(b"\r", b"\n")
+
+
+def _wide(head: bytes) -> str | None:
+    """UTF-16 without a mark at its beginning: one of the two bytes of most letters is zero."""
+    zeros = [head[start::2].count(0) for start in (0, 1)]
+    if max(zeros) < len(head) // 4 + 1:
+        return None
+    return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+
+
+def _is_utf8(content: bytes) -> bool:
+    decoder, view = codecs.getincrementaldecoder("utf-8")(), memoryview(content)
+    try:
+        for start in range(0, len(content), _CHECKED_BYTES):
+            decoder.decode(bytes(view[start : start + _CHECKED_BYTES]))
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True

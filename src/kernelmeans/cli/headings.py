@@ -1,0 +1,69 @@
+"""The lines above a table, the names of its columns, and its empty margins."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+Record = Sequence[str]
+
+
+def title_lines(records: Sequence[Record]) -> int:
+    """Count the lines of a title: those above the table that have one value, the first.
+
+    Parameters
+    ----------
+    records : sequence of sequences of str
+        The first lines of a file, as values; "" where there is none.
+
+    Returns
+    -------
+    int
+        0 if what follows cannot be the names of columns.
+    """
+    for index, record in enumerate(records):
+        texts = [value for value in record if value.strip()]
+        if len(texts) > 1 or (texts and not record[0].strip()):
+            return 0 if index and all(map(is_number, texts)) else index
+    return 0
+
+
+def is_number(value: str) -> bool:
+    """Say whether a text looks like a number, with a point or a comma."""
+    try:
+        float(value.strip().replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def column_names(given: Iterable[str]) -> list[str]:
+    """Return names of which no two are equal, and none is empty.
+
+    Examples
+    --------
+    >>> from kernelmeans.cli.headings import column_names
+    >>> column_names(["a", "a", " b ", ""])
+    ['a', 'a_duplicated_0', 'b', 'column_3']
+    """
+    names: dict[str, None] = {}
+    renamed: Counter[str] = Counter()
+    for place, text in enumerate(given):
+        name = plain = text.strip() or f"column_{place}"
+        while name in names:
+            name = f"{plain}_duplicated_{renamed[plain]}"
+            renamed[plain] += 1
+        names[name] = None
+    return list(names)
+
+
+def without_margins(frame: pl.DataFrame, given: Record) -> pl.DataFrame:
+    """Leave out empty lines at the end, and empty columns without a name."""
+    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
+    frame = frame.head(filled[-1] + 1 if len(filled) else 0)
+    empty = [
+        column.name
+        for name, column in zip(given, frame, strict=True)
+        if not name.strip() and column.null_count() == len(column)
+    ]
+    return frame.drop(empty)

@@ -1,0 +1,220 @@
+"""Numbers in text: the decimal mark, and the mark between groups of three digits.
+
+A column is of numbers if all its values are numbers under one decimal mark. Most columns are so
+under one mark only: 0.5, 1234.567 and 1,234.5 have a point, 1,5 and 1.234.567 a comma. A column of
+values such as 1.234 is either. Then the other columns of the file decide, and that is said.
+"""
+
+import re
+import warnings
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import polars as pl
+
+from kernelmeans._text import counted, shortened
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.reading import Reading
+
+# Text in cells that have no value, in lower case.
+_MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
+_OTHER = {".": ",", ",": "."}
+# A space, one that does not break, a thin one, and a narrow one that does not break.
+_SPACES = " \u00a0\u2009\u202f"
+_APOSTROPHES = "'\u2019"
+#: Values that are looked at before all are.
+_HEAD = 1000
+
+
+class Numerals(NamedTuple):
+    """How the numbers of a file are written.
+
+    Parameters
+    ----------
+    decimal : {".", ","} or None, default=None
+        The decimal mark; None if it is not known, or not the same in all columns.
+    thousands : str or None, default=None
+        The characters that may stand between groups of three digits. None stands for apostrophes,
+        spaces, and the mark that is not the decimal mark.
+    """
+
+    decimal: str | None = None
+    thousands: str | None = None
+
+    @classmethod
+    def of(cls, reading: Reading) -> "Numerals":
+        """Return what the options say."""
+        decimal, thousands = reading.decimal, reading.thousands
+        if decimal is not None and decimal not in _OTHER:
+            raise BadInputError(f"--decimal is {decimal!r}, but must be a point or a comma")
+        named = {"none": "", "space": _SPACES, " ": _SPACES, "'": _APOSTROPHES}
+        thousands = None if thousands is None else named.get(thousands, thousands)
+        if thousands and (re.search(r"[\w+-]", thousands) or thousands == decimal):
+            raise BadInputError(
+                f"--thousands is {thousands!r}, but must be a mark other than the decimal mark, "
+                "or space, or none"
+            )
+        return cls(decimal or _OTHER.get(thousands or ""), thousands)
+
+    def groups(self, decimal: str) -> str:
+        """Return the characters that may stand between groups of digits."""
+        everything = _OTHER[decimal] + _APOSTROPHES + _SPACES
+        return everything if self.thousands is None else self.thousands
+
+    def fits(self, values: pl.Series, decimal: str) -> bool:
+        """Say whether all values are numbers under a decimal mark."""
+        mark, groups = re.escape(decimal), re.escape(self.groups(decimal))
+        grouped = rf"|[1-9][0-9]{{0,2}}(?:[{groups}][0-9]{{3}})+" if groups else ""
+        digits = rf"(?:[0-9]+{grouped})(?:{mark}[0-9]*)?|{mark}[0-9]+"
+        infinite = "(?i:inf|infinity)"  # refused by name later
+        return _all(values, rf"^[+-]?(?:(?:{digits})(?:[eE][+-]?[0-9]+)?|{infinite})$")
+
+    def parse(self, values: pl.Series, decimal: str) -> pl.Series:
+        """Return the numbers in values that fit."""
+        if groups := re.escape(self.groups(decimal)):
+            values = values.str.replace_all(f"[{groups}]", "")
+        values = values.str.replace(decimal, ".", literal=True)
+        numbers = values.cast(pl.Int64, strict=False)
+        return numbers if _kept(numbers, values) else values.cast(pl.Float64, strict=False)
+
+
+class _Column(NamedTuple):
+    """A column of numbers, and the decimal marks under which they are numbers."""
+
+    values: pl.Series
+    decimals: list[str]
+
+    def example(self, marks: str) -> str | None:
+        """Return the first value that has one of these marks."""
+        found = self.values.filter(self.values.str.contains(f"[{marks}]").fill_null(value=False))
+        return str(found[0]) if len(found) else None
+
+
+def parse_text(column: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The numbers in a column of text with decimal points, and the places of other text."""
+    values = _values(column)
+    numbers = values.cast(pl.Float64, strict=False)
+    return numbers, numbers.is_null() & values.is_not_null()
+
+
+def read_numbers(
+    source: object, frame: pl.DataFrame, numerals: Numerals, *, separator: str | None = None
+) -> tuple[pl.DataFrame, str | None]:
+    """Turn columns of text into numbers or truth values if all their values are such.
+
+    Codes stay text: whole numbers that lead with 0, or have more digits than an integer holds.
+
+    Parameters
+    ----------
+    source : object
+        The name of the file in messages.
+    frame : DataFrame
+        The columns. Text loses the blanks around it.
+    numerals : Numerals
+        What is known of the marks.
+    separator : str or None, default=None
+        The separator of the file.
+
+    Returns
+    -------
+    frame : DataFrame
+        The same columns.
+    decimal : str or None
+        The decimal mark, if the file has one and the same in all columns.
+    """
+    done: dict[str, pl.Series] = {}
+    waiting: dict[str, _Column] = {}
+    for name in frame.columns:
+        if frame[name].dtype != pl.String:
+            continue
+        text = frame[name].str.strip_chars()
+        values = _values(text)
+        decimals = [mark for mark in _OTHER if numerals.decimal in (None, mark)]
+        if (plain := _plain(values)) is not None:
+            done[name] = plain
+        elif fitting := [mark for mark in decimals if numerals.fits(values, mark)]:
+            waiting[name] = _Column(values, fitting)
+        else:
+            done[name] = text.set((text == "").fill_null(value=False), None)
+    decimal = numerals.decimal or _common(waiting)
+    guess = decimal or _guess(waiting, separator)
+    for name, (values, decimals) in waiting.items():
+        done[name] = numerals.parse(values, guess if guess in decimals else decimals[0])
+    _say_doubts(source, waiting, decimal, done, spaces=numerals.thousands is None)
+    return frame.with_columns(**done), decimal
+
+
+def _common(columns: Mapping[str, _Column]) -> str | None:
+    """The decimal mark of all columns that are numbers under one only."""
+    marks = {column.decimals[0] for column in columns.values() if len(column.decimals) == 1}
+    return marks.pop() if len(marks) == 1 else None
+
+
+def _guess(columns: Mapping[str, _Column], separator: str | None) -> str:
+    """The decimal mark of columns that are numbers under either.
+
+    Files with semicolons come from where a comma is the decimal mark.
+    """
+    either = [column for column in columns.values() if len(column.decimals) == 2]
+    return "," if separator == ";" and any(column.example(",") for column in either) else "."
+
+
+def _say_doubts(
+    source: object,
+    columns: Mapping[str, _Column],
+    decimal: str | None,
+    numbers: Mapping[str, pl.Series],
+    *,
+    spaces: bool,
+) -> None:
+    """Warn of numbers that may be meant otherwise, with an example from each column."""
+    texts = []
+    for name, column in columns.items():
+        example = _doubt(column, columns, decimal) or (column.example(" ") if spaces else None)
+        if example is not None:
+            number = numbers[name].filter(column.values == example)[0]
+            texts.append(f"{example!r} in column {shortened(name, 60)!r} is read as {number}")
+    if texts:
+        more = f", and so on in {counted(len(texts) - 3, 'more column')}" if len(texts) > 3 else ""
+        warnings.warn(
+            f"{source}: {', '.join(texts[:3])}{more}; if that is wrong, --decimal and --thousands "
+            "say how numbers are written",
+            stacklevel=2,
+        )
+
+
+def _doubt(column: _Column, columns: Mapping[str, _Column], decimal: str | None) -> str | None:
+    """A value that may be meant otherwise: there is no sign of its marks in other columns."""
+    if len(column.decimals) == 1:
+        return column.example(",") if decimal is None and "," in column.decimals else None
+    if decimal is None:
+        return column.example(".,")
+    grouping = _OTHER[decimal]
+    certain = [other for other in columns.values() if len(other.decimals) == 1]
+    return None if any(other.example(grouping) for other in certain) else column.example(grouping)
+
+
+def _values(text: pl.Series) -> pl.Series:
+    """Text without blanks around it, missing where it stands for no value."""
+    text = text.str.strip_chars()
+    return text.set(text.str.to_lowercase().is_in(_MISSING).fill_null(value=True), None)
+
+
+def _plain(values: pl.Series) -> pl.Series | None:
+    """Whole numbers, codes and truth values; None if a column is neither."""
+    if _all(values, "^[+-]?[0-9]+$"):
+        numbers = values.cast(pl.Int64, strict=False)
+        codes = values.str.contains("^[+-]?0[0-9]").any() or not _kept(numbers, values)
+        return values if codes else numbers
+    if _all(values, "^(?i:true|false)$"):
+        return values.str.to_lowercase() == "true"
+    return None
+
+
+def _all(values: pl.Series, pattern: str) -> bool:
+    """Say whether all values have a form; the first ones often tell."""
+    return all(part.str.contains(pattern).all() for part in (values.head(_HEAD), values))
+
+
+def _kept(numbers: pl.Series, values: pl.Series) -> bool:
+    return numbers.null_count() == values.null_count()

@@ -1,0 +1,56 @@
+"""How the file of a table is read: what cannot be told from the file itself, or only guessed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+#: The input that is standard input, and its name in messages and outputs.
+DASH, STDIN = Path("-"), Path("stdin")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How to read a table.
+
+    Parameters
+    ----------
+    header : bool, default=True
+        CSV, TSV and Excel: the first line holds the names of the columns.
+    separator : str or None, default=None
+        Text: the character between values, or tab, if the guess is wrong.
+    decimal : str or None, default=None
+        Text: the decimal mark, a point or a comma, if the guess is wrong.
+    thousands : str or None, default=None
+        Text: the mark between groups of three digits, or space, if the guess is wrong; none if
+        there is no such mark.
+    encoding : str or None, default=None
+        Text: its encoding, if it is neither UTF-8 nor UTF-16 nor cp1252.
+    sheet : str or None, default=None
+        Excel: name or number of the sheet, by default the first.
+    take : str or None, default=None
+        H5AD: the matrix to cluster, X or as in layers:counts, obsm:X_pca, obsp:connectivities.
+    """
+
+    header: bool = True
+    separator: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+    take: str | None = None
+
+
+def shown(path: Path) -> Path:
+    """The name of an input in messages and outputs."""
+    return STDIN if path == DASH else path
+
+
+def suffix_of(path: Path) -> str:
+    """The suffix in lower case; that of a packed file has two parts, as .csv.gz."""
+    *_, inner, last = ["", "", *map(str.lower, path.suffixes)]
+    return inner + last if last == ".gz" else last
+
+
+def stem_of(path: Path) -> str:
+    """The name of an input without its suffix."""
+    name = shown(path).name
+    return name[: len(name) - len(suffix_of(path))]

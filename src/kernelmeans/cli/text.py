@@ -1,0 +1,286 @@
+"""Tables in text: the separator, the lines above the table, its names and its values."""
+
+import csv
+import io
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from kernelmeans._text import listed
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.headings import column_names, is_number, title_lines
+from kernelmeans.cli.reading import Reading
+
+#: Separators in the order in which they are preferred.
+_SEPARATORS = "\t;|,"
+_NAMED = {"tab": "\t", "\\t": "\t", "space": " "}
+#: Lines, and about as many bytes, that guesses are made from.
+_HEAD_LINES = 200
+_HEAD_BYTES = 2**20
+_LONGEST_VALUE = 2**31 - 1
+_COMMENT = "#"
+
+
+class Layout(NamedTuple):
+    """Where a table stands in its text, and how it is written.
+
+    Parameters
+    ----------
+    separator : str
+        The character between values.
+    names : list of str
+        The names of the columns as they are written.
+    above : int
+        The number of lines above the first row.
+    comments : bool
+        Whether lines that begin with ``#`` are comments.
+    """
+
+    separator: str
+    names: list[str]
+    above: int
+    comments: bool
+
+
+def read_text(source: Path, text: bytes, reading: Reading) -> tuple[pl.DataFrame, Layout]:
+    """Divide a text into the columns of a table.
+
+    Parameters
+    ----------
+    source : Path
+        The name of the file in messages.
+    text : bytes
+        The text in UTF-8.
+    reading : Reading
+        What is known of it.
+
+    Returns
+    -------
+    frame : DataFrame
+        The columns as text.
+    layout : Layout
+        How they are written.
+    """
+    layout = find_layout(source, text, reading)
+    body = _below(text, layout.above)
+    mark = layout.separator.encode()
+    # Quotes after blanks are no quotes to polars.
+    if mark == b" " or re.search(re.escape(mark) + b' +"', body):
+        return _parsed(_rewritten(source, body, layout), layout, comments=False), layout
+    try:
+        frame = _parsed(body, layout, comments=layout.comments)
+    except pl.exceptions.PolarsError:
+        frame = None
+    # polars fills blank and short lines up with missing values, which then stand in the last column
+    if frame is None or (frame.width > 1 and frame[:, -1].null_count()):
+        frame = _parsed(_rewritten(source, body, layout), layout, comments=False)
+    return frame, layout
+
+
+def _parsed(body: bytes, layout: Layout, *, comments: bool) -> pl.DataFrame:
+    schema = dict.fromkeys(column_names(layout.names), pl.String)
+    if not body.strip(b"\r\n"):
+        return pl.DataFrame(schema=schema)
+    return pl.read_csv(
+        body,
+        schema=schema,
+        has_header=False,
+        separator=layout.separator,
+        comment_prefix=_COMMENT if comments else None,
+    )
+
+
+def _below(text: bytes, lines: int) -> bytes:
+    """The text below some lines."""
+    start = 0
+    for _ in range(lines):
+        start = text.find(b"\n", start) + 1 or len(text)
+    return text[start:] if start else text
+
+
+def _rewritten(source: Path, body: bytes, layout: Layout) -> bytes:
+    """The same table without blank lines, comments and blanks around quotes.
+
+    It takes longer than polars, but says which line is wrong.
+    """
+    lines: Iterable[str] = io.TextIOWrapper(io.BytesIO(body), "utf-8", newline="\n")
+    if layout.comments:
+        lines = ("\n" if line.startswith(_COMMENT) else line for line in lines)
+    written = io.BytesIO()
+    file = io.TextIOWrapper(written, "utf-8", newline="")
+    writer = csv.writer(file, delimiter=layout.separator, lineterminator="\n")
+    width = len(layout.names)
+    try:
+        for number, record in _records(lines, layout.separator, layout.above):
+            if width > 1 and not "".join(record).strip() and len(record) < 2:
+                continue
+            if len(record) != width and record:
+                raise BadInputError(
+                    f"{source}: line {number} has {len(record)} values, but the first line has "
+                    f"{width} (if {layout.separator!r} does not separate them, --separator names "
+                    "what does)"
+                )
+            writer.writerow(record)
+    except csv.Error as error:
+        raise BadInputError(
+            f"{source}: {error}; --separator names what separates values"
+        ) from error
+    file.flush()
+    return written.getvalue()
+
+
+def _records(lines: Iterable[str], separator: str, above: int) -> Iterator[tuple[int, list[str]]]:
+    """The values of each record, and the number of its last line: quotes may hold several lines."""
+    csv.field_size_limit(_LONGEST_VALUE)
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
+    try:
+        for record in reader:
+            yield above + reader.line_num, record
+    except csv.Error as error:
+        raise csv.Error(f"line {above + reader.line_num} cannot be read: {error}") from error
+
+
+def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
+    """Find the separator of a text, and where its table begins.
+
+    Lines above the names of the columns are left out with a warning: comments that begin with
+    ``#``, and a title. The last comment may hold the names.
+
+    Parameters
+    ----------
+    source : Path
+        The name of the file in messages. The suffix .tsv tells the separator.
+    text : bytes
+        The text in UTF-8.
+    reading : Reading
+        What is known of it.
+
+    Returns
+    -------
+    Layout
+        Where the table stands.
+    """
+    lines = _head(text)
+    declared = re.fullmatch(r'"?sep=(.)"?\s*', lines[0]) if lines else None
+    above = 1 if declared else 0
+    comments = _leading_comments(lines[above:])
+    above += comments
+    separator = _given(reading.separator) or (declared[1] if declared else None)
+    separator = separator or _guess(source, lines[above:])
+    records = list(_readable(lines[above:], separator, above))
+    if not records:
+        raise BadInputError(f"{source}: the file is empty")
+    values = [record for _, record in records]
+    if not reading.header:
+        return Layout(separator, [""] * len(values[0]), above, comments > 0)
+    titles = 0
+    names = _commented_names(lines[above - 1], separator, values[0]) if comments else None
+    if names is None:
+        titles = title_lines(values)
+        above, names = records[titles]
+        names = _with_trailing(names, values[titles + 1 :])
+    if comments or titles:
+        warnings.warn(
+            f"{source}: line {above} is taken for the names of the columns, and the lines above "
+            "it are left out",
+            stacklevel=2,
+        )
+    _warn_of_numbers(names)
+    return Layout(separator, names, above, comments > 0)
+
+
+def _head(text: bytes) -> list[str]:
+    lines, size = [], 0
+    for line in islice(io.BytesIO(text), _HEAD_LINES):
+        lines.append(line.decode())
+        size += len(line)
+        if size > _HEAD_BYTES:
+            break
+    return lines
+
+
+def _leading_comments(lines: list[str]) -> int:
+    """Count the lines up to the last comment above the table."""
+    comments = 0
+    for number, line in enumerate(lines, 1):
+        if line.startswith(_COMMENT):
+            comments = number
+        elif line.strip():
+            break
+    return comments
+
+
+def _commented_names(line: str, separator: str, first: list[str]) -> list[str] | None:
+    """The names that the last comment holds, if the next line holds numbers."""
+    names = next(_readable([line.lstrip(f"{_COMMENT} ")], separator, 0), (0, []))[1]
+    return names if len(names) == len(first) and any(map(is_number, first)) else None
+
+
+def _with_trailing(names: list[str], rows: list[list[str]]) -> list[str]:
+    """The names, and an empty one if each row ends in a separator, but the line of names not."""
+    longer = all(len(row) == len(names) + 1 and not row[-1].strip() for row in rows)
+    return [*names, ""] if rows and longer else names
+
+
+def _readable(lines: list[str], separator: str, above: int) -> Iterator[tuple[int, list[str]]]:
+    """The records that hold text, up to one that cannot be read."""
+    with suppress(csv.Error):
+        for number, record in _records(lines, separator, above):
+            if "".join(record).strip():
+                yield number, record
+
+
+def _given(separator: str | None) -> str | None:
+    separator = None if separator is None else _NAMED.get(separator, separator)
+    if separator is not None and not re.fullmatch(r"[\t !#-/:-@\[-`{-~]", separator):
+        raise BadInputError(
+            f"--separator is {separator!r}, but must be one character that is no letter, digit or "
+            "quote, or tab"
+        )
+    return separator
+
+
+def _guess(source: Path, lines: list[str]) -> str:
+    """The separator that divides most lines into the same number of values."""
+    if ".tsv" in source.suffixes and lines and "\t" in lines[0]:
+        return "\t"
+    agreement = {separator: _agreement(lines, separator) for separator in _SEPARATORS}
+    best = max(agreement, key=lambda separator: agreement[separator])
+    ties = [separator for separator in _SEPARATORS if agreement[separator] == agreement[best]]
+    if not agreement[best]:
+        return ","
+    if len(ties) > 1:
+        warnings.warn(
+            f"{source}: {best!r} is taken for the separator of values, but {ties[1]!r} would do "
+            "too; --separator names the right one",
+            stacklevel=2,
+        )
+    return best
+
+
+def _agreement(lines: list[str], separator: str) -> float:
+    """The fraction of lines with the most frequent number of values, 0 if that is one."""
+    records = list(_readable(lines, separator, 0))
+    if not records:
+        return 0.0
+    unread = len(lines) - records[-1][0]
+    ((width, count),) = Counter(len(record) for _, record in records).most_common(1)
+    return count / (len(records) + unread) if width > 1 else 0.0
+
+
+def _warn_of_numbers(names: list[str]) -> None:
+    """Warn if the line taken for the names may be the first row of data."""
+    counts = [[str(start + place) for place in range(len(names))] for start in (0, 1)]
+    if all(map(is_number, names)) and names not in counts:
+        warnings.warn(
+            f"the first line holds only numbers ({listed(names, most=3)}) and is taken for the "
+            "names of the columns; if it is data, add --no-header",
+            stacklevel=2,
+        )

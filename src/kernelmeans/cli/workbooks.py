@@ -1,0 +1,130 @@
+"""Sheets of Excel workbooks, whose sizes are counted before anything is unpacked."""
+
+import logging
+import re
+import warnings
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from kernelmeans._text import listed, meant
+from kernelmeans.cli.archives import check_size, open_archive
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.headings import column_names, title_lines
+from kernelmeans.cli.reading import Reading
+
+#: Lines that the names of the columns are looked for in.
+_HEAD_LINES = 50
+#: Bytes of a cell in memory, whether it holds anything or not.
+_CELL_BYTES = 32
+_READ_BYTES = 2**22
+#: The longest place of a cell in XML.
+_PLACE_BYTES = 64
+_PLACE = re.compile(rb"\br\s*=\s*[\"']([A-Za-z]{0,7})(\d{1,10})[\"']")
+
+
+def read_workbook(
+    path: Path, reading: Reading, max_bytes: float
+) -> tuple[pl.DataFrame, Sequence[str]]:
+    """Read a sheet.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    reading : Reading
+        The sheet, and whether it has names of columns.
+    max_bytes : float
+        Bytes to which the file may unpack, and that its cells may take.
+
+    Returns
+    -------
+    frame : DataFrame
+        The columns; numbers, dates and truth values as Excel has them.
+    names : sequence of str
+        The names of the columns as they are written.
+    """
+    with open_archive(path, path, max_bytes, writers="Excel") as archive:
+        for member in archive.infolist():
+            if member.filename.endswith(".xml"):
+                _check_span(path, archive, member, max_bytes)
+    from fastexcel import FastExcelError, read_excel
+
+    # It logs what it takes a column for.
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)
+    try:
+        workbook = read_excel(path)
+        sheet = _sheet(path, workbook.sheet_names, reading.sheet)
+        head = workbook.load_sheet(
+            sheet, header_row=None, skip_rows=0, n_rows=_HEAD_LINES, dtypes="string"
+        ).to_polars()
+        if not head.width:
+            return head, []
+        names, above = _names(path, head, header=reading.header)
+        frame = workbook.load_sheet(
+            sheet, header_row=None, skip_rows=above, schema_sample_rows=None
+        ).to_polars()
+    except FastExcelError as error:
+        raise ValueError(str(error)) from error
+    frame = frame.filter(pl.any_horizontal(pl.all().is_not_null()))  # blank lines
+    return frame.rename(dict(zip(frame.columns, column_names(names), strict=True))), names
+
+
+def _check_span(
+    path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo, max_bytes: float
+) -> None:
+    """Refuse a sheet whose corners are too far apart: all cells between them take memory."""
+    rows, columns, rest = 0, 0, b""
+    with archive.open(member) as file:
+        while part := file.read(_READ_BYTES):
+            places = _PLACE.findall(rest + part)
+            columns = max(
+                [columns, *(_number(letters) for letters in {place[0] for place in places})]
+            )
+            rows = max([rows, *(int(digits) for _, digits in places)])
+            rest = part[-_PLACE_BYTES:]
+    check_size(path, _CELL_BYTES * rows * columns, max_bytes)
+
+
+def _number(letters: bytes) -> int:
+    """The number of a column: A is 1, AA is 27."""
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + letter - ord("A") + 1
+    return number
+
+
+def _sheet(path: Path, names: list[str], wanted: str | None) -> str:
+    if wanted is None:
+        if len(names) > 1:
+            warnings.warn(
+                f"{path}: of the sheets {listed(names)} the first is read; --sheet names another",
+                stacklevel=2,
+            )
+        return names[0]
+    if wanted in names:
+        return wanted
+    if wanted.isdecimal() and 0 < int(wanted) <= len(names):
+        return names[int(wanted) - 1]
+    raise BadInputError(
+        f"{path}: --sheet names {wanted!r}, which is no sheet; {meant(wanted, names, 'its sheets')}"
+    )
+
+
+def _names(path: Path, head: pl.DataFrame, *, header: bool) -> tuple[list[str], int]:
+    """The names of the columns, and the number of lines up to them."""
+    if not header:
+        return [""] * head.width, 0
+    rows = [[value or "" for value in row] for row in head.iter_rows()]
+    filled = [place for place, row in enumerate(rows) if "".join(row).strip()]
+    titles = title_lines([rows[place] for place in filled])
+    if titles:
+        warnings.warn(
+            f"{path}: line {filled[titles] + 1} of the sheet is taken for the names of the "
+            "columns, and the lines above it are left out",
+            stacklevel=2,
+        )
+    line = filled[titles]
+    return rows[line], line + 1

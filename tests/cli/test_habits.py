@@ -1,0 +1,373 @@
+"""Tables as people write them: read right, or read with a warning or refused, naming an option."""
+
+import csv
+import gzip
+import io
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.reading import Reading
+from kernelmeans.cli.tables import read_table
+
+#: What every file of the corpus holds.
+TABLE = pl.DataFrame(
+    {
+        "town": ["Köln", "Zürich; am See", "Paris, France", "Rome\n(old)", "Lyon", 'the "Hague"'],
+        "income": [1234.5, 23456.75, 987.25, 1234567.5, 0.5, -12345.0],
+        "visits": [1, 20, 300, 4000, 50000, 600000],
+        "rate": [0.5, None, 12.345, 99.9, 1e-3, 7.0],
+    }
+)
+
+
+def number(value: float | None, decimal: str, thousands: str) -> str:
+    if value is None:
+        return ""
+    text = f"{value:,}".replace(",", "\0").replace(".", decimal)
+    return text.replace("\0", thousands)
+
+
+def text(
+    *,
+    frame: pl.DataFrame = TABLE,
+    separator: str = ",",
+    decimal: str = ".",
+    thousands: str = "",
+    header: bool = True,
+    ending: str = "\n",
+    quoting: int = csv.QUOTE_MINIMAL,
+) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file, delimiter=separator, lineterminator=ending, quoting=quoting)
+    if header:
+        writer.writerow(frame.columns)
+    for row in frame.iter_rows():
+        writer.writerow(
+            value if isinstance(value, str) else number(value, decimal, thousands) for value in row
+        )
+    return file.getvalue()
+
+
+def lines_changed(change, content: str) -> str:
+    """The text with each line changed, if none is within quotes."""
+    return "".join(f"{change(line)}\n" for line in content.splitlines())
+
+
+PLAIN = TABLE.with_columns(town=pl.Series(["Cologne", "Zurich", "Paris", "Rome", "Lyon", "Hague"]))
+COMMAS = text(separator=";", decimal=",")
+RIGHT = {
+    "commas": text(),
+    "semicolons": text(separator=";"),
+    "tabs": text(separator="\t"),
+    "pipes": text(separator="|"),
+    "decimal commas": COMMAS,
+    "decimal commas between tabs": text(separator="\t", decimal=","),
+    "decimal commas in quotes": text(decimal=","),
+    "everything in quotes": text(quoting=csv.QUOTE_ALL),
+    "thousands with commas": text(thousands=","),
+    "thousands with points": text(separator=";", decimal=",", thousands="."),
+    "thousands with apostrophes": text(separator=";", thousands="'"),
+    "thousands with Swiss apostrophes": text(separator=";", thousands="\u2019"),
+    "thousands with thin spaces": text(separator=";", decimal=",", thousands="\u2009"),
+    "thousands with spaces that do not break": text(decimal=",", thousands="\u00a0"),
+    "thousands with narrow spaces": text(decimal=",", thousands="\u202f"),
+    "Windows lines": text(ending="\r\n"),
+    "UTF-8 with a mark": COMMAS.encode("utf-8-sig"),
+    "UTF-16": COMMAS.encode("utf-16"),
+    "UTF-16, the other order": "\ufeff".encode("utf-16-be") + COMMAS.encode("utf-16-be"),
+    "UTF-16 without a mark": COMMAS.encode("utf-16-le"),
+    "UTF-16 without a mark, the other order": COMMAS.encode("utf-16-be"),
+    "gzip": gzip.compress(text().encode()),
+    "gzip of UTF-16": gzip.compress(COMMAS.encode("utf-16")),
+    "two parts of gzip": gzip.compress(text()[:20].encode()) + gzip.compress(text()[20:].encode()),
+    "blank lines": text().replace("Lyon,", "\n\nLyon,") + "\n\n",
+    "a blank first line": "\n" + text(),
+    "empty lines at the end": text() + ",,,\n" * 3,
+    "no last line end": text().rstrip("\n"),
+    "the separator declared": "sep=;\n" + COMMAS,
+    "the separator declared, for Windows": '"sep=|"\r\n' + text(separator="|", ending="\r\n"),
+}
+SAID = {
+    "cp1252": (COMMAS.encode("cp1252"), "--encoding"),
+    "thousands with spaces": (text(separator=";", decimal=",", thousands=" "), "--thousands"),
+    "a title": ("Customers of 2024\n\n" + text(), "line 3 is taken for the names"),
+    "a title with separators": ("Customers;;;\n" + COMMAS, "line 2 is taken for the names"),
+    "comments": ("# from the shop\n# in euros\n" + text(), "line 3 is taken for the names"),
+    "names in a comment": ("# about\n# " + text(), "line 2 is taken for the names"),
+}
+
+
+def read(content: str | bytes, name: str = "data.csv", **reading: object) -> pl.DataFrame:
+    Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_table(Path(name), Reading(**reading)).frame.collect()
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(folder):
+    pass
+
+
+@pytest.mark.parametrize("content", RIGHT.values(), ids=RIGHT)
+def test_read_right(content):
+    assert_frame_equal(read(content), TABLE)
+
+
+@pytest.mark.parametrize(("content", "words"), SAID.values(), ids=SAID)
+def test_read_right_with_a_warning(content, words):
+    with pytest.warns(UserWarning, match=words):
+        assert_frame_equal(read(content), TABLE)
+
+
+@pytest.mark.parametrize("name", ["data.tsv", "data.tsv.gz", "data.txt", "DATA.CSV", "data.csv.gz"])
+def test_the_suffix_does_not_matter(name):
+    content = text(separator="\t").encode()
+    packed = gzip.compress(content) if name.endswith("gz") else content
+    assert_frame_equal(read(packed, name), TABLE)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        text(frame=PLAIN).replace("\n", "\r"),
+        lines_changed(lambda line: line.replace(",", " , "), text(frame=PLAIN)),
+        lines_changed(lambda line: '"' + line.replace(",", '", "') + '"', text(frame=PLAIN)),
+        lines_changed(lambda line: f"{line},", text(frame=PLAIN)),
+        text(frame=PLAIN).splitlines()[0]
+        + "\n"
+        + lines_changed(lambda line: f"{line},", text(frame=PLAIN, header=False)),
+    ],
+    ids=["Mac lines", "padded", "padded quotes", "ends of separators", "ends below the names"],
+)
+def test_read_right_without_line_breaks(content):
+    assert_frame_equal(read(content), PLAIN)
+
+
+def test_without_names():
+    found = read(text(header=False, separator=";", decimal=","), header=False)
+    assert_frame_equal(found, TABLE.rename(dict(zip(TABLE.columns, found.columns, strict=True))))
+    assert found.columns == ["column_0", "column_1", "column_2", "column_3"]
+
+
+def test_names_that_are_missing_or_equal():
+    with pytest.warns(UserWarning, match="'column_0', 'a_duplicated_0' ?"):
+        found = read(",a,a,b,\nx,1,2,3,\ny,4,5,6,\n")
+    assert found.columns == ["column_0", "a", "a_duplicated_0", "b"]
+    assert found.row(1) == ("y", 4, 5, 6)
+
+
+def test_values_as_people_write_them():
+    found = read('a,b,c,d,e\n+1,True,007, x y ,1e3\n-2,FALSE,10,NA,.5\n?,na,11,"",5.\n')
+    assert found.to_dict(as_series=False) == {
+        "a": [1, -2, None],
+        "b": [True, False, None],
+        "c": ["007", "10", "11"],
+        "d": ["x y", "NA", None],
+        "e": [1000.0, 0.5, 5.0],
+    }
+
+
+def test_codes_are_numbers_where_numbers_are_asked_for():
+    table_of = "a,b\n007,12345678901234567890\n010,1\n"
+    Path("data.csv").write_text(table_of)
+    table = read_table(Path("data.csv"))
+    assert table.column("a").tolist() == ["007", "010"]
+    assert table.column("b").tolist() == ["12345678901234567890", "1"]
+    np.testing.assert_array_equal(table.matrix(["a"], "float64"), [[7], [10]])
+
+
+@pytest.mark.parametrize(
+    "values", [["01.02.2024", "1.2.2024"], ["1,2,3", "4,5,6"], ["1.5", "2,5"], ["1.23.456", "1"]]
+)
+def test_other_text_stays_text(values):
+    assert read(text(frame=pl.DataFrame({"a": values, "b": [0.5, 1.5]})))["a"].to_list() == values
+
+
+# What is neither sure nor right is said
+
+
+AMBIGUOUS = "a{0}b\n1{1}234{0}x\n12{1}345{0}y\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (AMBIGUOUS.format(",", "."), [1.234, 12.345]),
+        (AMBIGUOUS.format(";", "."), [1.234, 12.345]),
+        (AMBIGUOUS.format(";", ","), [1.234, 12.345]),
+        (AMBIGUOUS.format("\t", ","), [1234, 12345]),
+        ("a;b\n1.234;0,5\n12.345;1\n", [1234, 12345]),
+        ("a;b\n1,234;0.5\n12,345;1\n", [1234, 12345]),
+        ("a;b;c\n1.234;0,5;1.5\n12.345;1;2\n", [1.234, 12.345]),
+        ("a;b;c\n1,234;0,5;1.5\n12,345;1;2\n", [1.234, 12.345]),
+    ],
+)
+def test_numbers_that_may_be_thousands(content, expected):
+    with pytest.warns(UserWarning, match=r"'1.234' in column 'a' is read as .*--decimal"):
+        assert read(content)["a"].to_list() == expected
+    point = "." in content.splitlines()[1].split(";")[0].split(",")[0]
+    for decimal in ".,":
+        found = read(content, decimal=decimal)["a"].to_list()
+        assert found == ([1.234, 12.345] if point == (decimal == ".") else [1234, 12345])
+
+
+def test_points_are_not_doubted_among_points():
+    assert read("a,b\n1.234,0.5\n12.345,1\n")["a"].to_list() == [1.234, 12.345]
+
+
+def test_a_column_of_decimal_commas_among_points_is_pointed_out():
+    with pytest.warns(UserWarning, match=r"'1,5' in column 'b' is read as 1\.5; .*--decimal"):
+        assert read('a,b\n0.5,"1,5"\n1.5,"2"\n')["b"].to_list() == [1.5, 2]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"thousands": "."}, [1234, 12345]),
+        ({"thousands": ","}, [1.234, 12.345]),
+        ({"thousands": "none", "decimal": "."}, [1.234, 12.345]),
+        ({"thousands": "none", "decimal": ","}, ["1.234", "12.345"]),
+        ({"thousands": "space"}, [1.234, 12.345]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*--decimal")
+def test_thousands_as_told(options, expected):
+    assert read("a;b\n1.234;x\n12.345;y\n", **options)["a"].to_list() == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("1,5;2,5\n3,5;4,5\n", "';' is taken for the separator .*',' would do too; --separator"),
+        ("5.1,3\n3,4\n", "add --no-header"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_guesses_that_are_said(content, words):
+    with pytest.warns(UserWarning, match=words):
+        read(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "reading", "expected"),
+    [
+        ("a~b\n1~2\n", {"separator": "~"}, {"a": [1], "b": [2]}),
+        ("a  b\n  1 2\n10 20\n", {"separator": "space"}, {"a": [1, 10], "b": [2, 20]}),
+        ("a\tb,c\n1\t2,3\n", {"separator": "tab"}, {"a": [1], "b,c": [2.3]}),
+        ("a,b\n1,2\n", {"separator": ";"}, {"a,b": [1.2]}),
+        ("a\n1,5\n2,5\n", {"separator": ";"}, {"a": [1.5, 2.5]}),
+        ("a;b\nя;2\n".encode("cp1251"), {"encoding": "cp1251"}, {"a": ["я"], "b": [2]}),
+        ("a,b\nż,2\n".encode("latin2"), {"encoding": "latin2"}, {"a": ["ż"], "b": [2]}),
+        ("a,b\n漢,2\n".encode("shift_jis"), {"encoding": "shift_jis"}, {"a": ["漢"], "b": [2]}),
+    ],
+)
+def test_as_told(content, reading, expected):
+    assert read(content, **reading).to_dict(as_series=False) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "reading", "words"),
+    [
+        ("a\n1,5\n2,5\n", {}, ["line 2 has 2 values", "--separator"]),
+        ("a,b\n1,2\n1,2,3\n", {}, ["line 3 has 3 values", "--separator"]),
+        ("title\n\na,b\n1,2\n\n1\n", {}, ["line 6 has 1 values"]),
+        ('a,b\n1,"x\n2,y\n', {}, ["line 3", "unexpected end of data"]),
+        ('a,b\n1,"x" y\n', {}, ["line 2"]),
+        (b"a,b\n\x81\xff,1\n", {}, ["--encoding"]),
+        ("a,b\nx,1\n".encode("utf-32"), {}, ["zero bytes", "--encoding"]),
+        ("é,b\n1,2\n", {"encoding": "ascii"}, ["no text in ascii", "--encoding"]),
+        ("a,b\n1,2\n", {"encoding": "base64"}, ["--encoding"]),
+        ("a,b\n1,2\n", {"encoding": "utf-99"}, ["unknown encoding", "--encoding"]),
+        ("a,b\n1,2\n", {"separator": "ab"}, ["--separator is 'ab'"]),
+        ("a,b\n1,2\n", {"separator": "1"}, ["--separator is '1'"]),
+        ("a,b\n1,2\n", {"separator": '"'}, ["--separator is"]),
+        ("a,b\n1,2\n", {"decimal": ";"}, ["--decimal is ';'"]),
+        ("a,b\n1,2\n", {"decimal": ",", "thousands": ","}, ["--thousands is ','"]),
+        ("a,b\n1,2\n", {"thousands": "000"}, ["--thousands is '000'"]),
+        (gzip.compress(b"a,b\n1,2\n")[:-9], {}, ["cannot be read as CSV"]),
+        ("\n\n", {}, ["empty"]),
+        ("# nothing\n", {}, ["empty"]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_refused_with_the_option(content, reading, words):
+    with pytest.raises(BadInputError) as caught:
+        read(content, **reading)
+    message = caught.value.message
+    assert message.startswith("data.csv: ") or message.startswith("--"), message
+    assert all(word in message for word in words), message
+
+
+def test_text_among_numbers_names_the_options():
+    Path("data.csv").write_text('a;b\n1.5;1\n"2,5";2\n')
+    with pytest.raises(BadInputError, match=r"'a' .*'2,5'.*--decimal and --thousands"):
+        read_table(Path("data.csv")).matrix(["a", "b"], "float64")
+
+
+def test_a_small_file_of_much_text():
+    packed = gzip.compress(b"a,b\n" + b"1,2\n" * 10**6)
+    assert len(packed) < 20_000
+    Path("data.csv.gz").write_bytes(packed)
+    with pytest.raises(BadInputError, match=r"data\.csv\.gz: holds more than .*--memory-budget"):
+        read_table(Path("data.csv.gz"), budget=10**6)
+
+
+WORDS = st.text(st.sampled_from("abcé ,;|.\t'\"#\n"), max_size=8).map(lambda text: f"x{text}y")
+FLOATS = st.integers(-(10**8), 10**8).map(lambda value: value / 1000)
+
+
+@st.composite
+def frames(draw) -> pl.DataFrame:
+    rows = draw(st.integers(1, 8))
+    kinds = draw(
+        st.lists(st.sampled_from([WORDS, FLOATS, st.integers(-(10**7), 10**7)]), min_size=2)
+    )
+    return pl.DataFrame(
+        [draw(st.lists(kind, min_size=rows, max_size=rows)) for kind in kinds],
+        schema=[f"name {place}" for place in range(len(kinds))],
+    )
+
+
+@given(
+    frame=frames(),
+    separator=st.sampled_from(",;\t|"),
+    decimal=st.sampled_from(".,"),
+    thousands=st.sampled_from(["", "'", "\u00a0", " ", "other"]),
+    ending=st.sampled_from(["\n", "\r\n"]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
+    packed=st.booleans(),
+)
+@settings(deadline=None, max_examples=200)
+def test_what_was_written_is_read_or_a_doubt_is_said(
+    tmp_path_factory, frame, separator, decimal, thousands, ending, encoding, quoting, packed
+):
+    thousands = {".": ",", ",": "."}[decimal] if thousands == "other" else thousands
+    content = text(
+        frame=frame,
+        separator=separator,
+        decimal=decimal,
+        thousands=thousands,
+        ending=ending,
+        quoting=quoting,
+    ).encode(encoding)
+    path = tmp_path_factory.mktemp("habits") / "data.csv"
+    path.write_bytes(gzip.compress(content) if packed else content)
+    told = {"separator": separator, "decimal": decimal, "encoding": encoding}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert_frame_equal(read_table(path, Reading(**told)).frame.collect(), frame)
+        assert not [
+            str(warning.message) for warning in said if "--thousands" not in str(warning.message)
+        ]
+        said.clear()
+        with_doubts = read_table(path).frame.collect()
+    if not said:
+        assert_frame_equal(with_doubts, frame)
