@@ -13,6 +13,7 @@ PACKAGES = [
     ".heat",
     ".kernels",
     ".lowrank",
+    ".report",
     ".rows",
     ".search",
     ".solver",

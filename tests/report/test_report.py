@@ -221,9 +221,7 @@ def test_the_file_of_the_table_is_named_with_its_hash(tmp_path):
     report = ClusterReport(MODEL, X, source=path, commands=["kernelmeans fit iris.csv"])
     known = report.to_dict()["again"]
     # As sha256sum says.
-    assert known["sha256"] == (
-        "52186c933993da4082b3cdc7c40bb4bf735b391ff54a2ef78c037dda6c38a680"
-    )
+    assert known["sha256"] == ("52186c933993da4082b3cdc7c40bb4bf735b391ff54a2ef78c037dda6c38a680")
     assert "Clusters of iris &lt;b&gt;.csv" in report.to_html()
     assert "kernelmeans fit iris.csv" in report.to_html()
     assert str(tmp_path) not in report.to_html()

@@ -19,10 +19,10 @@ from kernelmeans.plotting.points import MapPoints, map_points, parts
 from kernelmeans.plotting.points import _readable as readable
 from kernelmeans.plotting.points import _taken as taken
 from kernelmeans.report import measures
-from kernelmeans.report.profiles import add_profiles
+from kernelmeans.report.profiles import FEWEST, add_profiles
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import computed, is_dask
-from kernelmeans.search.splits import count_rows, is_pairwise, is_stacked
+from kernelmeans.search.splits import is_pairwise, is_stacked
 
 #: Rows of the map and of silhouettes, and rows whose distances to centroids are taken.
 MAP_ROWS, DISTANCE_ROWS = 2000, 20_000
@@ -140,7 +140,8 @@ def gather(subject: Subject, table: Any, asked: Asked) -> dict[str, Any]:
     """
     clusters = _clusters(subject, asked.names)
     found: dict[str, Any] = {
-        "title": asked.title or (f"Clusters of {asked.source.name}" if asked.source else "Clusters"),
+        "title": asked.title
+        or (f"Clusters of {asked.source.name}" if asked.source else "Clusters"),
         "rows": subject.n_rows,
         "clusters": clusters,
         "aggregates_only": not asked.rows,
@@ -150,7 +151,7 @@ def gather(subject: Subject, table: Any, asked: Asked) -> dict[str, Any]:
         "profiles": _add_profiles(clusters, subject, table, asked.rows),
         "silhouettes": _add_silhouettes(clusters, subject),
         "stability": _add_stability(clusters, subject, asked.search),
-        "agreement": _add_classes(clusters, subject, asked.labels_true),
+        "agreement": _add_classes(clusters, subject, asked),
         "kernels": _kernels(subject.model, asked.kernel_names),
         "trace": measures.trace(subject.model),
         "model": _model(subject),
@@ -253,13 +254,15 @@ def _add_stability(
 
 
 def _add_classes(
-    clusters: list[dict[str, Any]], subject: Subject, labels_true: Any
+    clusters: list[dict[str, Any]], subject: Subject, asked: Asked
 ) -> dict[str, Any] | None:
-    """Agreement with given labels."""
-    if labels_true is None:
+    """Agreement with given labels; those of few rows would tell of each."""
+    if asked.labels_true is None:
         return None
-    found = measures.agreement(labels_true, subject.labels, len(clusters))
-    _add(clusters, "classes", found.pop("classes"))
+    found = measures.agreement(asked.labels_true, subject.labels, len(clusters))
+    enough = [asked.rows or one["rows"] >= FEWEST for one in clusters]
+    classes = found.pop("classes")
+    _add(clusters, "classes", [one if ok else [] for one, ok in zip(classes, enough, strict=True)])
     return found
 
 
@@ -285,7 +288,7 @@ def _model(subject: Subject) -> dict[str, Any]:
     """The kernel and how it was held."""
     model = subject.model
     held = dict.fromkeys(np.atleast_1d(model.approximation_).tolist())
-    found = {"estimator": type(model).__name__, "approximation": ", ".join(held)}
+    found: dict[str, Any] = {"estimator": type(model).__name__, "approximation": ", ".join(held)}
     if not hasattr(model, "kernel_weights_"):
         values = {name: getattr(model, name, None) for name in ("gamma_", "n_neighbors_", "t_")}
         values["n_pieces_"] = getattr(model, "n_pieces_", None)

@@ -116,9 +116,7 @@ def cells(points: Array, labels: IntArray) -> dict[str, Any]:
     line = np.minimum((unit[:, 1] * down).astype(int), down - 1)
     shift = 0.5 * (line % 2)
     column = np.clip(np.floor(unit[:, 0] * (across - 0.5) + 0.5 - shift), 0, across - 1).astype(int)
-    keys, counts = np.unique(
-        np.stack([line, column, labels], axis=1), axis=0, return_counts=True
-    )
+    keys, counts = np.unique(np.stack([line, column, labels], axis=1), axis=0, return_counts=True)
     x = (keys[:, 1] + 0.5 * (keys[:, 0] % 2)) / (across - 0.5)
     y = (keys[:, 0] + 0.5) / down
     middles = []
@@ -128,7 +126,9 @@ def cells(points: Array, labels: IntArray) -> dict[str, Any]:
         nearest = np.argmin((x[own] - median[0]) ** 2 + (y[own] - median[1]) ** 2)
         middles.append([int(cluster), _rounded(x[own][nearest]), _rounded(y[own][nearest])])
     marks = zip(x, y, keys[:, 2], counts, strict=True)
-    placed = [[_rounded(a), _rounded(b), int(cluster), int(count)] for a, b, cluster, count in marks]
+    placed = [
+        [_rounded(a), _rounded(b), int(cluster), int(count)] for a, b, cluster, count in marks
+    ]
     return {"cells": placed, "middles": middles}
 
 
@@ -148,7 +148,7 @@ def trace(model: Any) -> dict[str, Any]:
     power = np.asarray(model.power_history_, dtype=float)
     kept = np.unique(np.linspace(0, len(power) - 1, MOST_STEPS).astype(int))
     result, critical = model.result_, getattr(model, "critical_power_", None)
-    restarts = [
+    restarts: list[dict[str, Any]] = [
         {"cost": float(cost), "steps": int(steps), "ending": Ending(int(ending)).name.lower()}
         for cost, steps, ending in zip(result.cost, result.n_iter, result.endings, strict=True)
     ]
@@ -237,5 +237,5 @@ def digest(columns: Sequence[tuple[str, Any]]) -> str:
         if found.dtype == object:
             total.update("\0".join(map(str, found.tolist())).encode(errors="replace"))
         else:
-            total.update(found.reshape(-1).view("u1"))
+            total.update(found.reshape(-1).view("u1").data)
     return total.hexdigest()

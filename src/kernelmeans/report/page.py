@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from kernelmeans.report.html import Html, element, joined
 from kernelmeans.plotting.palette import COLORS
+from kernelmeans.report.html import Html, element, joined
 from kernelmeans.report.sections import sections
 from kernelmeans.report.words import verdict
 

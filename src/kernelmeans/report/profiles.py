@@ -45,8 +45,8 @@ def add_profiles(
     table = Table(given)
     if table.n_rows != len(labels):
         raise ValueError(
-            f"table has {counted(table.n_rows, 'row')} and the model {len(labels)}: give a table of "
-            "the same rows in the same order."
+            f"table has {counted(table.n_rows, 'row')} and the model {len(labels)}: give a table "
+            "of the same rows in the same order."
         )
     description = describe(labels, table.X)
     chosen = [_telling(description, one, rows) for one in clusters]
@@ -62,7 +62,9 @@ def add_profiles(
         if entries is not None:
             own = one.get("typical_rows", ())
             one["profile"] = [
-                _record(entry, shapes.get(entry.column), [columns[entry.column][row] for row in own])
+                _record(
+                    entry, shapes.get(entry.column), [columns[entry.column][row] for row in own]
+                )
                 for entry in entries
             ]
     return {"columns": len(table.names), "fewest": None if rows else FEWEST}
@@ -77,7 +79,11 @@ def _telling(description: Description, cluster: dict[str, Any], rows: bool) -> l
         entry
         for entry in description.top(cluster["cluster"], len(description.entries))
         if entry.kind not in _NAMING
-        and (rows or entry.statistic != "most frequent" or entry.number * (1 - entry.missing) * size >= FEWEST)
+        and (
+            rows
+            or entry.statistic != "most frequent"
+            or entry.number * (1 - entry.missing) * size >= FEWEST
+        )
     ]
     return shown[:MOST_COLUMNS]
 
@@ -101,7 +107,7 @@ def _record(entry: Entry, shapes: tuple[Array, Array] | None, typical: list[Any]
         found |= {"fraction": float(entry.number), "overall": float(entry.overall_number)}
     elif shapes is not None:
         own, every = shapes
-        found |= {"histogram": own[entry.cluster].tolist(), "all": every.tolist()}
+        found |= {"histogram": own[int(entry.cluster)].tolist(), "all": every.tolist()}
     return found | {"typical": [str(value) for value in typical]}
 
 
@@ -131,8 +137,9 @@ def histograms(numbers: Array, labels: IntArray, n_clusters: int) -> tuple[Array
     low, high = np.quantile(values, ENDS)
     if low == high:
         low, high = values.min(), values.max()
-    places = (values - low) * (BINS / max(high - low, np.finfo(float).tiny))
-    bins = np.clip(places, 0, BINS - 1).astype(np.intp)
+    # Halves, because a difference of large numbers would overflow.
+    width = (high / 2 - low / 2) / BINS or 1.0
+    bins = np.clip((values / 2 - low / 2) / width, 0, BINS - 1).astype(np.intp)
     counts = np.bincount(labels * BINS + bins, minlength=n_clusters * BINS)
     own = counts.reshape(n_clusters, BINS)
     total = np.maximum(own.sum(axis=1, keepdims=True), 1)

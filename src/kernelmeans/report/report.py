@@ -65,13 +65,16 @@ class ClusterReport:
     Notes
     -----
     An aggregate of few rows tells of each of them. Unless ``rows`` is True, a cluster of fewer than
-    5 rows therefore has no profile, and a value of a category counts only if 5 rows of the cluster
-    have it. Histograms end at the 1 % and the 99 % quantile of a column, so that they do not show
-    the largest value. Texts and identifiers are left out. The map counts rows in cells, and its
-    axes have no numbers. Names of columns and categories, and given classes, are shown as they are.
+    5 rows therefore has no profile and no classes, and the most frequent value of a category is
+    shown only if 5 rows of the cluster have it. Histograms have no numbers, and end at the 1 % and
+    the 99 % quantile of a column. Texts and identifiers are left out. The map counts rows in small
+    cells, and its axes have no numbers; but who knows the other rows may tell from it where one row
+    lies. A mean of 5 rows may still be too much for some data: look at the page before you give it
+    away. Names of columns, categories and classes are shown as they are.
 
     Columns are described by all rows. The map and the silhouettes are of 2000 rows, distances to
-    centroids of 20 000, drawn at random where there are more.
+    centroids and typical rows of 20 000, drawn at random where there are more. With a matrix
+    between more than 4000 rows there are no silhouettes.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from typing import Any
 from kernelmeans._text import counted, shortened
 from kernelmeans.report import svg
 from kernelmeans.report.html import Html, element, joined, named, table
-from kernelmeans.report.words import called, number, percent, score
+from kernelmeans.report.words import NOTHING, called, number, percent, score
 
 Found = Mapping[str, Any]
 
@@ -92,7 +92,11 @@ def _map(found: Found) -> Html:
         [
             element("figure", svg.cell_map(says, marks, shown)),
             _note(
-                "Across: ", named(drawn["axes"][0]), ". Up: ", named(drawn["axes"][1]), ". ",
+                "Across: ",
+                named(drawn["axes"][0]),
+                ". Up: ",
+                named(drawn["axes"][1]),
+                ". ",
                 "Each mark stands for the rows of a cluster in a small cell, larger ones for more "
                 "rows; rows that are alike in the eyes of the kernel are near each other.",
                 _sampled(drawn["rows"], found["rows"]),
@@ -142,7 +146,7 @@ def _compared(cluster: Found, one: Found) -> tuple[Any, Any, Html | str]:
         value = joined([named(one["value"]), element("br"), percent(here)])
         return value, percent(every), _colored(cluster, svg.bar(says, here, every))
     if "histogram" not in one:
-        return named(one["value"]), named(one["overall"]), "–"
+        return named(one["value"]), named(one["overall"]), NOTHING
     says = f"Histogram: {one['statistic']} {one['value']} here, {one['overall']} of all rows"
     shape = svg.histogram(says, one["histogram"], one["all"])
     return named(one["value"]), named(one["overall"]), _colored(cluster, shape)
@@ -164,7 +168,7 @@ def _certainty(found: Found) -> Html | None:
     rows = []
     for one in found["clusters"]:
         if (known := one["certainty"]) is None:
-            rows.append([_chip(one), "–", "–", "–", "–"])
+            rows.append([_chip(one), NOTHING, NOTHING, NOTHING, NOTHING])
             continue
         says = f"Margins from 0 to 1, median {known['median']:.2f}"
         second = found["clusters"][known["second"]]
@@ -194,19 +198,19 @@ def _silhouettes(found: Found) -> Html | None:
     rows = []
     for one in found["clusters"]:
         if (known := one["silhouette"]) is None:
-            rows.append([_chip(one), "–", "–", "–"])
+            rows.append([_chip(one), NOTHING, NOTHING, NOTHING])
             continue
         says = f"Silhouettes from -1 to 1, mean {known['mean']:.2f}"
         shape = _colored(one, svg.quantiles(says, known["quantiles"]))
         rows.append([_chip(one), shape, f"{known['mean']:.2f}", percent(known["below_zero"])])
-    head = ["Cluster", "Silhouettes, −1 to 1", "Mean", "Below 0"]
+    head = ["Cluster", "Silhouettes, \u22121 to 1", "Mean", "Below 0"]
     return joined(
         [
             table("Silhouettes in the feature space", head, rows, "tgnn"),
             _note(
                 f"The mean of all is {found['silhouettes']['mean']:.2f}. A silhouette compares the "
-                "mean distance to the rows of the own cluster with that to the next cluster, in the "
-                "feature space of the kernel; below 0 the next one is nearer. It shows one "
+                "mean distance to the rows of the own cluster with that to the next cluster, in "
+                "the feature space of the kernel; below 0 the next one is nearer. It shows one "
                 "clustering, and is no criterion for the kernel or the number of clusters.",
                 _sampled(found["silhouettes"]["rows"], found["rows"]),
             ),
@@ -224,7 +228,7 @@ def _stability(found: Found) -> Html | None:
     for one in candidates:
         others = ", ".join(f"{name}={value}" for name, value in one["others"].items())
         stability = one["mean_stability"]
-        bar = "–"
+        bar = NOTHING
         if stability == stability:
             bar = svg.bar(f"Stability {stability:.2f}", max(0.0, stability))
         chosen = element("strong", f"{one['n_clusters']}, chosen") if one["chosen"] else None
@@ -238,7 +242,14 @@ def _stability(found: Found) -> Html | None:
                 "yes" if one["valid"] else "no",
             ]
         )
-    head = ["Clusters", *["With"] * differing, "Stability", "Value", "Least Jaccard", "All found again"]
+    head = [
+        "Clusters",
+        *["With"] * differing,
+        "Stability",
+        "Value",
+        "Least Jaccard",
+        "All found again",
+    ]
     verdict = known["verdict"]
     return joined(
         [
@@ -254,7 +265,10 @@ def _agreement(found: Found) -> Html | None:
         return None
     rows = []
     for one in found["clusters"]:
-        first = one["classes"][0][1] if one["classes"] else 0.0
+        if not one["classes"]:
+            rows.append([_chip(one), NOTHING, NOTHING])
+            continue
+        first = one["classes"][0][1]
         parts = [joined([named(name), f" ({percent(part)})"]) for name, part in one["classes"]]
         between = [Html(", ")] * len(parts)
         listed = [each for pair in zip(between, parts, strict=True) for each in pair][1:]
@@ -281,7 +295,9 @@ def _fit(found: Found) -> Html:
     known = found["trace"]
     hard = sum(one is None for one in known["power"])
     soft = [None if one is None else -one for one in known["power"]]
-    says = f"Objective over the steps, from {number(known['objective'][0])} to {number(known['cost'])}"
+    says = (
+        f"Objective over the steps, from {number(known['objective'][0])} to {number(known['cost'])}"
+    )
     charts = [_chart("Objective", svg.lines(says, known["objective"], shaded=hard))]
     if any(one is not None for one in soft):
         critical = known["critical_power"]
@@ -295,8 +311,8 @@ def _fit(found: Found) -> Html:
         [
             element("div", *charts, class_="pair"),
             _note(
-                f"{counted(known['steps'], 'step')}, those of swap moves included. Soft steps anneal "
-                "the power; hard steps and swap moves, with a shade, end the fit."
+                f"{counted(known['steps'], 'step')}, those of swap moves included. Soft steps "
+                "anneal the power; hard steps and swap moves, with a shade, end the fit."
             ),
             _weights(found["kernels"]),
             _settings(found),
@@ -365,7 +381,11 @@ def _restarts(known: Found) -> Html | None:
         [place, number(one["cost"]), one["steps"], one["ending"].replace("_", " ")]
         for place, one in enumerate(known["restarts"], 1)
     ]
-    caption = f"The best of {known['n_restarts']} restarts" if len(rows) < known["n_restarts"] else "Restarts"
+    caption = (
+        f"The best of {known['n_restarts']} restarts"
+        if len(rows) < known["n_restarts"]
+        else "Restarts"
+    )
     return table(caption, ["Restart", "Cost", "Steps", "Ended"], rows, "tnnt")
 
 
@@ -376,12 +396,17 @@ def _again(found: Found) -> Html:
     if known["commands"]:
         parts += [element("h3", "On the command line"), _code("\n".join(known["commands"]))]
     parts += [element("h3", "In Python"), _code(_program(known["python"]))]
-    pairs = [("Seed", "none: another fit may differ" if known["seed"] is None else str(known["seed"]))]
+    pairs = [
+        ("Seed", "none: another fit may differ" if known["seed"] is None else str(known["seed"]))
+    ]
     what = "data" if known["source"] is None else "file"
     pairs += [(name, version) for name, version in known["versions"].items()]
     hashed = element("dd", element("code", known["sha256"]))
     title = f"SHA-256 of the {what}"
-    parts += [_pairs(pairs), element("dl", element("div", element("dt", title), hashed, class_="wide"))]
+    parts += [
+        _pairs(pairs),
+        element("dl", element("div", element("dt", title), hashed, class_="wide")),
+    ]
     return joined(parts)
 
 

@@ -117,8 +117,7 @@ def cell_map(
         )
     marks = [element("g", joined(g), class_=f"mark {color(c)}") for c, g in groups.items()]
     texts = [
-        element("text", text, x=f"{x:.0f}", y=f"{y:.0f}", dy="0.35em")
-        for text, x, y in labels
+        element("text", text, x=f"{x:.0f}", y=f"{y:.0f}", dy="0.35em") for text, x, y in labels
     ]
     return drawing(says, MAP, *marks, element("g", *texts, class_="names"), class_="map")
 
@@ -139,7 +138,11 @@ def free(labels: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, f
 
 
 def lines(
-    says: str, values: Sequence[float | None], *, shaded: int, marked: float | None = None,
+    says: str,
+    values: Sequence[float | None],
+    *,
+    shaded: int,
+    marked: float | None = None,
     log: bool = False,
 ) -> Html:
     """Values over steps from 1 on.

@@ -8,6 +8,8 @@ from kernelmeans._text import counted
 
 # Thousands are apart, but stay on one line.
 _APART, _TOGETHER = "\u202f", "\u00a0"
+#: Stands where there is no number: a dash.
+NOTHING = "\u2013"
 #: Between these numbers thousands are apart.
 _GROUPED, _LARGE = 1e4, 1e9
 #: Below this fraction of clear rows the verdict names a cluster.
@@ -21,10 +23,10 @@ def number(value: float | None) -> str:
     --------
     >>> from kernelmeans.report.words import number
     >>> number(3), number(2.71828), number(0.000123456), number(None)
-    ('3', '2.718', '0.0001235', '–')
+    ('3', '2.718', '0.0001235', '\u2013')
     """
     if value is None or not math.isfinite(value):
-        return "–"
+        return NOTHING
     if _GROUPED <= abs(value) < _LARGE:
         return f"{value:,.0f}".replace(",", _APART)
     return f"{value:.4g}"
@@ -32,13 +34,13 @@ def number(value: float | None) -> str:
 
 def score(value: float | None) -> str:
     """A score with two digits after the point."""
-    return "–" if value is None or not math.isfinite(value) else f"{value:.2f}"
+    return NOTHING if value is None or not math.isfinite(value) else f"{value:.2f}"
 
 
 def percent(fraction: float | None) -> str:
     """A fraction in percent; only nothing is 0 %, and only all is 100 %."""
     if fraction is None or not math.isfinite(fraction):
-        return "–"
+        return NOTHING
     if 0 < fraction < 0.005:
         return f"<1{_TOGETHER}%"
     if 0.995 <= fraction < 1:
