@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         MultiKernelPowerKMeans,
         PowerKMeans,
     )
+    from kernelmeans.profiles import describe
     from kernelmeans.report import ClusterReport
     from kernelmeans.search import ClusterSearch
 
@@ -22,13 +23,16 @@ __all__ = [
     "MultiKernelPowerKMeans",
     "PowerKMeans",
     "__version__",
+    "describe",
 ]
+# Where names live that are no estimators.
+_HOMES = {"ClusterReport": "report", "ClusterSearch": "search", "describe": "profiles"}
 
 
 def __getattr__(name: str) -> Any:
     # Importing scikit-learn takes a second, which `kernelmeans --help` should not.
     if name in __all__:
-        home = {"ClusterReport": "report", "ClusterSearch": "search"}.get(name, "estimators")
+        home = _HOMES.get(name, "estimators")
         globals()[name] = found = getattr(import_module(f"kernelmeans.{home}"), name)
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

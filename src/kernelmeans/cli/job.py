@@ -113,7 +113,7 @@ class TableJob(Job, ColumnChoice):
     views : input file or None, default=None
         Several kernels, each of some columns, from a TOML file; their weights are learned.
     plot : bool, default=False
-        Draw what is found into STEM.png, the scores of a choice into STEM.choose.png.
+        Draw a map of the clusters into STEM.png, the scores of a choice into STEM.choose.png.
     plot_file : picture file or None, default=None
         Draw what is found into this file, .png, .svg or .pdf.
     """
@@ -255,15 +255,15 @@ def run_fit(job: FitJob) -> None:
     model.set_params(device=None)  # the machine that predicts may have no such device
     writers: dict[Path, Writer] = {
         files["labels"]: outputs.labels_writer(model.labels_, memberships),
-        files["model"]: Model(fitted.pipeline, task.data.columns, job.dtype).write,
+        files["model"]: Model(
+            fitted.pipeline, task.data.columns, job.dtype, task.data.reading.chosen()
+        ).write,
         files["summary"]: outputs.json_writer(summary),
     }
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        names = None if task.views is None else task.views.names
-        figure = plot_fit(model, task.Z, kernel_names=names)
-        writers[files["plot"]] = outputs.picture_writer(figure, files["plot"])
+        writers[files["plot"]] = outputs.picture_writer(plot_fit(model, task.Z), files["plot"])
     if "report" in files:
         writers[files["report"]] = report_writer(job, task, model, search)
     outputs.write_all(writers)

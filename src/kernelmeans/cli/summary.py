@@ -207,6 +207,6 @@ def _power(summary: dict[str, Any]) -> str:
     steps = counted(summary["steps"], "step")
     if not math.isfinite(summary["start_power"]):
         return f"{steps}, all of them hard"
-    critical = round(summary["critical_power"], 6)  # 0 for clear clusters, except for rounding
+    critical = round(summary["critical_power"], 6) + 0.0  # 0 for clear clusters, and never -0
     moves = ", those of swap moves included" if summary["parameters"]["n_swaps"] else ""
     return f"from {summary['start_power']:.3g} (critical power {critical:.3g}), {steps}{moves}"

@@ -15,10 +15,14 @@ from kernelmeans._arrays import to_numpy
 from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.heat import GraphKernel, HeatKernel
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import computed, is_dask
 from kernelmeans.search.splits import count_rows, is_stacked
+
+# Spread of rows within clusters, as a fraction of that of all rows, below which they are dots.
+_DOT = 0.02
 
 
 class MapPoints(NamedTuple):
@@ -58,9 +62,10 @@ def map_points(
 ) -> MapPoints:
     """Place rows on a map by the kernel of a fitted clusterer.
 
-    Places are kernel principal components. With the heat kernel, rows of two columns are placed as
-    they are, because a graph in two pieces has only two such points. For an estimator without a
-    kernel they are principal components. Labels are those of `predict`.
+    Places are kernel principal components. The heat kernel draws clear clusters together to dots:
+    then places are principal components of the rows, and rows of two columns are always placed as
+    they are. An estimator without a kernel has principal components too. Labels are those of
+    `predict`.
 
     Parameters
     ----------
@@ -114,7 +119,7 @@ def map_points(
         shown = transformer.transform(shown)
     labels = np.asarray(to_numpy(model.predict(shown)))
     if coordinates is None:
-        points, names = _places(model, shown, rows, n_rows)
+        points, names = _places(model, shown, rows, n_rows, labels)
     else:
         points, names = _given(coordinates, rows, n_rows)
     return MapPoints(rows, points, names, labels, _sizes(model, labels, rows, n_rows), n_rows)
@@ -215,24 +220,42 @@ def _sizes(model: Any, labels: IntArray, rows: IntArray, n_rows: int) -> IntArra
     return np.bincount(labels, minlength=n_clusters if isinstance(n_clusters, Integral) else 0)
 
 
-def _places(model: Any, shown: Any, rows: IntArray, n_rows: int) -> tuple[Array, tuple[str, str]]:
+def _places(
+    model: Any, shown: Any, rows: IntArray, n_rows: int, labels: IntArray
+) -> tuple[Array, tuple[str, str]]:
     """Kernel principal components of rows, or rows of two columns as they are."""
-    kernel = getattr(model, "kernel_", None)
-    values = _read(model, shown)
-    if _is_drawn_as_given(kernel, values):
+    kernel, values = getattr(model, "kernel_", None), _read(model, shown)
+    on_features = isinstance(kernel, HeatKernel)
+    if on_features and values.shape[1] == 2 and not scipy.sparse.issparse(values):
         first, second = getattr(shown, "columns", ("column 1", "column 2"))
         return np.asarray(values, np.float64), (str(first), str(second))
-    K = _kernel_matrix(kernel or Kernel("linear", {}), values, rows, n_rows)
-    count = min(2, len(rows))
+    linear = Kernel("linear", {})
+    points = _components(_kernel_matrix(kernel or linear, values, rows, n_rows))
+    kind = "principal" if kernel is None else "kernel principal"
+    if on_features or isinstance(kernel, GraphKernel):
+        kind = "heat"
+    if on_features and _are_dots(points, labels):
+        points, kind = _components(linear(values, values)), "principal"
+    return points, (f"{kind} component 1", f"{kind} component 2")
+
+
+def _components(K: Array) -> Array:
+    """Two kernel principal components; zeros if there are fewer."""
     # ARPACK's start is random without a seed. An indefinite kernel is clipped, not refused.
+    count = min(2, len(K))
     pca = KernelPCA(count, kernel="precomputed", eigen_solver="auto", random_state=0)
     found = pca.fit_transform(np.asarray(K, dtype=np.float64))
-    points = np.zeros((len(rows), 2))
+    points = np.zeros((len(K), 2))
     points[:, : found.shape[1]] = found
-    kind = "principal" if kernel is None else "kernel principal"
-    if kernel is not None and kernel.name in ("heat", "graph"):
-        kind = "heat"
-    return points, (f"{kind} component 1", f"{kind} component 2")
+    return points
+
+
+def _are_dots(points: Array, labels: IntArray) -> bool:
+    """Whether clusters are no more than dots on the map."""
+    distinct, clusters = np.unique(labels, return_inverse=True)
+    means = np.array([points[labels == label].mean(axis=0) for label in distinct])
+    within = np.square(points - means[clusters]).sum()
+    return bool(within < _DOT**2 * np.square(points - points.mean(axis=0)).sum())
 
 
 def _read(model: Any, shown: Any) -> Data:
@@ -243,13 +266,6 @@ def _read(model: Any, shown: Any) -> Data:
         return values[:] if isinstance(values, Rows) else values
     found: Data = check_array(shown, accept_sparse="csr", dtype=[np.float64, np.float32])
     return found
-
-
-def _is_drawn_as_given(kernel: Any, X: Data) -> bool:
-    """Whether rows of data are drawn as they are: two columns, with a heat kernel."""
-    if kernel is None or kernel.name != "heat" or X.shape[1] != 2 or scipy.sparse.issparse(X):
-        return False
-    return bool(kernel.parameters["metric"] != "precomputed")
 
 
 def _kernel_matrix(kernel: Any, X: Data, rows: IntArray, n_rows: int) -> Array:
