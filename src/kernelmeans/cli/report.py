@@ -3,7 +3,11 @@
 import shlex
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
+
 from kernelmeans import ClusterReport
+from kernelmeans.cli.data import Data
 from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.outputs import Writer
 
@@ -36,6 +40,7 @@ def report_writer(job: "FitJob", task: "Task", model: Any, search: Any) -> Write
         report = ClusterReport(
             model,
             task.Z,
+            table=None if job.pairwise else _table(task.data),
             labels_true=task.data.labels,
             search=search,
             rows=job.rows,
@@ -44,3 +49,10 @@ def report_writer(job: "FitJob", task: "Task", model: Any, search: Any) -> Write
             commands=[shlex.join(["kernelmeans", "fit", *job.arguments]), shlex.join(predict)],
         )
     return lambda file: file.write(report.to_html().encode())
+
+
+def _table(data: Data) -> pl.DataFrame | None:
+    """The columns as they stand in the file, if they are in memory."""
+    if isinstance(data.X, np.ndarray):
+        return pl.DataFrame(data.X, schema=data.columns)
+    return None

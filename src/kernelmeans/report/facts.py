@@ -15,9 +15,7 @@ from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.metrics import kernel_silhouette_samples
-from kernelmeans.plotting.points import MapPoints, map_points, parts
-from kernelmeans.plotting.points import _readable as readable
-from kernelmeans.plotting.points import _taken as taken
+from kernelmeans.plotting.points import MapPoints, map_points, parts, readable, taken
 from kernelmeans.report import measures
 from kernelmeans.report.profiles import FEWEST, add_profiles
 from kernelmeans.rows import Rows
