@@ -10,7 +10,6 @@ import click
 import polars as pl
 from sklearn.datasets import load_digits
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._devices import HOST
@@ -23,6 +22,7 @@ from kernelmeans.cli.outputs import Writer, as_json
 from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.reading import Reading, stem_of
+from kernelmeans.cli.report import report_writer
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
 from kernelmeans.cli.summary import as_text, fit_summary, percent_above
 
@@ -84,6 +84,11 @@ class Job(Reading):
         elif not self.quiet:
             click.echo(text(content))
 
+    def say(self, text: str) -> None:
+        """Print lines on stderr."""
+        if not self.quiet:
+            click.echo(text, err=True)
+
     def note(self, text: str) -> None:
         """Print a remark on stderr."""
         if not self.quiet:
@@ -126,10 +131,11 @@ class TableJob(Job, ColumnChoice):
     def files(self) -> dict[str, Path]:
         """Return the paths of all files to write."""
         paths: dict[str, Path | None] = {**vars(self), "plot": self.plot_file}
+        wanted = {"plot": self.plot or self.plot_file, "report": vars(self).get("page")}
         return {
-            name: self.place(paths[name], ending)
+            name: self.place(paths.get(name), ending)
             for name, ending in self.endings.items()
-            if name != "plot" or self.plot or self.plot_file
+            if wanted.get(name, True)
         }
 
     @property
@@ -154,18 +160,29 @@ class FitJob(TableJob):
         Write the summary into this file instead of STEM.summary.json.
     soft : bool, default=False
         Add the memberships to the labels file.
+    page : bool, default=False
+        Write a report to read and to print into STEM.report.html: sizes, a map, what characterises
+        the clusters, and how certain they are.
+    rows : bool, default=False
+        Show typical rows of each cluster in the report, which otherwise holds aggregates alone.
+    arguments : sequence of str
+        The command line, which the report repeats.
     """
 
     compare: bool = False
     model: Path | None = None
     summary: Path | None = None
     soft: bool = False
+    page: bool = False
+    rows: bool = False
+    arguments: Sequence[str] = ()
 
     endings: ClassVar = {
         "labels": ".labels.csv",
         "model": ".model.skops",
         "summary": ".summary.json",
         "plot": ".png",
+        "report": ".report.html",
     }
 
     @property
@@ -215,7 +232,7 @@ class Fitted:
     """The fitted model, and with ``--compare`` plain kernel k-means from the same start."""
 
     annealed: KernelPowerKMeans | MultiKernelPowerKMeans
-    scaler: StandardScaler | None
+    preparation: Any
     seconds: float
     plain: KernelKMeans | None = None
     plain_seconds: float = 0.0
@@ -230,9 +247,9 @@ class Fitted:
 
     @property
     def pipeline(self) -> Pipeline:
-        """The scaler, if there is one, and the model."""
-        scaling = [] if self.scaler is None else [("scale", self.scaler)]
-        return Pipeline([*scaling, ("cluster", self.model)])
+        """What makes numbers of the table, if anything does, and the model."""
+        before = [] if self.preparation is None else [("prepare", self.preparation)]
+        return Pipeline([*before, ("cluster", self.model)])
 
 
 def run_fit(job: FitJob) -> None:
@@ -253,9 +270,9 @@ def run_fit(job: FitJob) -> None:
         job.note("the memberships would not fit into memory and are left out")
     model.set_params(device=None)  # the machine that predicts may have no such device
     writers: dict[Path, Writer] = {
-        files["labels"]: outputs.labels_writer(model.labels_, memberships),
+        files["labels"]: outputs.labels_writer(model.labels_, memberships, task.data.rows),
         files["model"]: Model(
-            fitted.pipeline, task.data.columns, job.dtype, task.data.reading.chosen()
+            fitted.pipeline, task.data.columns, job.dtype, task.data.table.reading.chosen()
         ).write,
         files["summary"]: outputs.json_writer(summary),
     }
@@ -263,6 +280,8 @@ def run_fit(job: FitJob) -> None:
         from kernelmeans.plotting import plot_fit
 
         writers[files["plot"]] = outputs.picture_writer(plot_fit(model, task.Z), files["plot"])
+    if "report" in files:
+        writers[files["report"]] = report_writer(job, task, model, search)
     outputs.write_all(writers)
     job.report(summary)
 
@@ -273,9 +292,9 @@ def fit(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fitted:
     timed = partial(timed_fit, X=task.Z, quiet=job.quiet, sample_weight=weights)
     if search is not None and weights is None:
         estimator = search.best_estimator_
-        fitted = Fitted(estimator, task.scaler, search.refit_time_)
+        fitted = Fitted(estimator, task.preparation, search.refit_time_)
     else:
-        fitted = Fitted(estimator, task.scaler, timed(estimator, "clustering"))
+        fitted = Fitted(estimator, task.preparation, timed(estimator, "clustering"))
     if not job.compare:
         return fitted
     shared = KernelKMeans().get_params().keys() - {"n_swaps"}

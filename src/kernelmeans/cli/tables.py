@@ -74,6 +74,11 @@ class FrameTable:
         """Rows and columns."""
         return self.frame.select(pl.len()).collect().item(), len(self.names)
 
+    def stays_on_disk(self, names: Sequence[str], dtype: str) -> bool:
+        """Whether these columns are too large to be loaded, and can be read block by block."""
+        size = self.shape[0] * len(names) * np.dtype(dtype).itemsize
+        return self.source.suffix.lower() == ".parquet" and size > LOADED_FRACTION * self.budget
+
     def matrix(self, names: Sequence[str], dtype: str) -> Any:
         """Return these columns as numbers, NaN where a value is missing.
 
@@ -89,15 +94,14 @@ class FrameTable:
         ndarray or Rows of shape (n_rows, n_names)
             The numbers; those of large Parquet files stay on disk.
         """
-        size = self.shape[0] * len(names) * np.dtype(dtype).itemsize
-        if self.source.suffix.lower() == ".parquet" and size > LOADED_FRACTION * self.budget:
+        if self.stays_on_disk(names, dtype):
             try:
                 rows = PreparedRows(open_rows(self.source, names), dtype)
             except ValueError as error:
                 raise BadInputError(f"{error} (--drop and --columns choose columns)") from error
             rows.names = None  # the model file has them; arrays in memory have none either
             return rows
-        frame = self._collected(names)
+        frame = self.collected(names)
         X = np.empty(frame.shape, dtype=dtype)
         text = []
         for j, column in enumerate(frame):
@@ -113,9 +117,10 @@ class FrameTable:
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
-        return self._collected([name])[name].to_numpy()
+        return self.collected([name])[name].to_numpy()
 
-    def _collected(self, names: Sequence[str]) -> pl.DataFrame:
+    def collected(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return these columns as they are."""
         try:
             return self.frame.select(names).collect()
         except _POLARS_ERRORS as error:
@@ -281,8 +286,10 @@ def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Tab
         return ArrayTable(path, *found, budget=budget, reading=reading)
     if suffix.startswith(_TEXT):
         source = shown(path)
-        text = to_utf8(source, read_content(path, budget), reading.encoding)
-        frame, layout = read_text(source, text, reading)
+        # No name keeps the text in memory, which the columns do not need.
+        frame, layout = read_text(
+            source, to_utf8(source, read_content(path, budget), reading.encoding), reading
+        )
         return _frame_table(source, frame, layout.names, reading, layout.separator)
     array = read_npz(path, budget) if suffix == ".npz" else open_rows(path)
     return ArrayTable(path, array, budget=budget)
@@ -296,17 +303,17 @@ def _frame_table(
     separator: str | None = None,
 ) -> FrameTable:
     """The table of a frame whose columns have these names in the file."""
-    found = tidied(frame, names)
+    frame = tidied(frame, names)
     written = set(map(str.strip, names))
-    if reading.header and (named := [name for name in found.columns if name not in written]):
+    if reading.header and (named := [name for name in frame.columns if name not in written]):
         warnings.warn(
             f"{source}: columns without a name, or with that of another, are called "
             f"{listed(named)}",
             stacklevel=2,
         )
-    found, numerals = read_numbers(source, found, Numerals.of(reading), separator=separator)
+    frame, numerals = read_numbers(source, frame, Numerals.of(reading), separator=separator)
     reading = Reading(**{**reading.chosen(), **numerals.chosen()})
-    return FrameTable(source, found.lazy(), reading.header, reading=reading)
+    return FrameTable(source, frame.lazy(), reading.header, reading=reading)
 
 
 def blocks(X: Any) -> Iterator[tuple[slice, Any]]:

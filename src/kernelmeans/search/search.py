@@ -454,6 +454,6 @@ def _check_halves(n_rows: int, candidates: Sequence[Candidate]) -> None:
         )
     if n_rows < FEW_ROWS:
         warn_user(
-            f"n_samples={n_rows} is few for a search: halves of {n_rows // 2} rows find clusters "
-            "again, or do not, by chance. Give more rows, or look at the clusters."
+            f"n_samples={n_rows} is few for a search: models of {n_rows // 2} rows easily miss "
+            "clusters, or differ by chance. Give more rows, or look at the clusters themselves."
         )
