@@ -289,7 +289,7 @@ def test_few_rows_are_tried_in_fewer_clusters(run):
     np.save("data.npy", np.random.default_rng(0).normal(size=(11, 2)))
     result = run("choose", "data.npy", "--kernels", "rbf", "--splits", 3)
     assert result.exit_code == 0
-    assert "Warning: n_samples=11 is few for a search: halves of 5 rows" in result.stderr
+    assert "Warning: n_samples=11 is few for a search: models of 5 rows" in result.stderr
     assert [row["clusters"] for row in results()["candidates"]] == [2, 3, 4, 5]
 
 

@@ -278,13 +278,8 @@ class TestFailures:
         with warnings.catch_warnings(record=True, action="always") as caught:
             searched(X=X[:n_rows], grid={"n_clusters": [2, 3]}, scoring="prediction_strength")
         texts = [str(one.message) for one in caught]
-        assert (
-            texts
-            == [
-                "n_samples=39 is few for a search: halves of 19 rows find clusters again, "
-                "or do not, by chance. Give more rows, or look at the clusters."
-            ][n_rows == 40 :]
-        )
+        assert len(texts) == (n_rows < 40)
+        assert all("n_samples=39 is few for a search: models of 19 rows" in one for one in texts)
 
     def test_sample_weights_are_refused(self):
         search = ClusterSearch(KMeans(n_init=1), GRID)
