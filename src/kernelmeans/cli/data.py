@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import scipy.sparse
 
 from kernelmeans._text import counted, meant
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.reading import Reading
 from kernelmeans.cli.tables import Table, blocks, flat
 
 
@@ -44,7 +45,7 @@ class ColumnChoice:
             (self.weight_column, "--weight-column"),
         ):
             if name is not None:
-                wanted.discard(_known(table, known, name, option))
+                wanted.discard(_known(table, {**known, **table.annotations}, name, option))
         chosen = [name for name in known if name in wanted]
         if not chosen:
             raise BadInputError(f"{table.source}: no column is left to cluster by")
@@ -60,17 +61,18 @@ class ColumnChoice:
             labels = _classes(table, self.label_column)
         if self.weight_column is not None:
             weights = flat(finite_matrix(table, [self.weight_column], dtype))
-        return Data(X, features, labels, weights)
+        return Data(X, features, labels, weights, table.reading)
 
 
 @dataclass(frozen=True)
 class Data:
-    """The data of a fit: the features as numbers, their names, known classes and weights."""
+    """The data of a fit: features as numbers, their names, classes, weights, and how to read it."""
 
     X: Any
     columns: list[str]
     labels: Any
     weights: Any
+    reading: Reading = field(default_factory=Reading)
 
 
 def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:
@@ -144,6 +146,6 @@ def _warn_of_row_numbers(X: Any, columns: Sequence[str]) -> None:
 
 def _counts(X: Any, start: int) -> bool:
     return all(
-        np.array_equal(values[:, 0] - start, np.arange(block.start, block.stop))
+        np.array_equal(flat(values[:, :1]) - start, np.arange(block.start, block.stop))
         for block, values in blocks(X)
     )

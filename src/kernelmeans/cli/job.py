@@ -236,7 +236,9 @@ def run_fit(job: FitJob) -> None:
     model.set_params(device=None)  # the machine that predicts may have no such device
     writers: dict[Path, Writer] = {
         files["labels"]: outputs.labels_writer(model.labels_, memberships),
-        files["model"]: Model(fitted.pipeline, task.data.columns, job.dtype).write,
+        files["model"]: Model(
+            fitted.pipeline, task.data.columns, job.dtype, task.data.reading.chosen()
+        ).write,
         files["summary"]: outputs.json_writer(summary),
     }
     if "plot" in files:

@@ -29,6 +29,7 @@ import kernelmeans
 from kernelmeans._text import shortened
 from kernelmeans.cli.archives import array_header, check_size, check_sparse, open_archive
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.reading import Reading
 from kernelmeans.spaces import Predictor, ProductPredictor
 
 #: All that a model file may hold beside numbers, text, lists, dicts, NumPy arrays, and
@@ -87,11 +88,14 @@ class Model:
         The feature columns, in the order of the fit.
     dtype : str
         The precision of the fit.
+    reading : dict or None, default=None
+        How the table was read, which holds for the next one too.
     """
 
     pipeline: Pipeline
     columns: list[str]
     dtype: str
+    reading: dict[str, Any] | None = None
 
     def write(self, file: BinaryIO) -> None:
         """Write the model file."""
@@ -293,6 +297,18 @@ def _well_formed(model: Model) -> bool:
         and isinstance(model.columns, list)
         and all(isinstance(name, str) for name in model.columns)
         and model.dtype in ("float32", "float64")
+        and _is_reading(model.reading)
+    )
+
+
+def _is_reading(reading: Any) -> bool:
+    """Say whether this is what `Reading.chosen` returns, or nothing."""
+    if reading is None:
+        return True
+    known = {field.name for field in fields(Reading)}
+    return isinstance(reading, dict) and all(
+        name in known and (value is False if name == "header" else isinstance(value, str))
+        for name, value in reading.items()
     )
 
 

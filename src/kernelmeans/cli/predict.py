@@ -21,7 +21,7 @@ def run_predict(job: Job, model_file: Path) -> None:
     outputs.check_writable([file], source=job.data, force=job.force)
     budget = job.budget()
     model = load_model(model_file, budget)
-    table = read_table(job.data, job, budget=budget)
+    table = read_table(job.data, job.after(model.reading or {}), budget=budget)
     X = finite_matrix(table, _model_columns(table, model, job), model.dtype)
 
     def labels_of(block: tuple[slice, Any]) -> Any:

@@ -5,10 +5,10 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from kernelmeans._text import listed, shortened
 from kernelmeans.cli.archives import check_shape, read_npz
 from kernelmeans.cli.encodings import read_content, to_utf8
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.headings import without_margins
+from kernelmeans.cli.headings import tidied
 from kernelmeans.cli.numerals import Numerals, parse_text, read_numbers
 from kernelmeans.cli.reading import DASH, Reading, shown, suffix_of
 from kernelmeans.cli.text import read_text
@@ -60,6 +60,9 @@ class FrameTable:
     named: bool = True
     budget: float = math.inf
     reading: Reading = field(default_factory=Reading)
+
+    #: Columns of labels, weights and identifiers that are no features.
+    annotations: ClassVar[Mapping[str, Any]] = {}
 
     @cached_property
     def names(self) -> list[str]:
@@ -188,6 +191,8 @@ class ArrayTable:
 
     def matrix(self, names: Sequence[str], dtype: str) -> Any:
         """Return these columns as numbers; those of large files on disk stay there."""
+        if names[0] in self.annotations:
+            return self._annotation(names[0], dtype)
         places = {name: place for place, name in enumerate(self.names)}
         chosen = [places[name] for name in names]
         if isinstance(self.array, Rows):
@@ -203,6 +208,12 @@ class ArrayTable:
         if name in self.annotations:
             return self.annotations[name]
         return flat(self.matrix([name], "float64"))
+
+    def _annotation(self, name: str, dtype: str) -> Any:
+        try:
+            return self.annotations[name].astype(dtype)[:, None]
+        except (TypeError, ValueError) as error:
+            raise BadInputError(f"{self.source}: {name!r} is not numeric ({error})") from error
 
 
 Table = FrameTable | ArrayTable
@@ -285,7 +296,7 @@ def _frame_table(
     separator: str | None = None,
 ) -> FrameTable:
     """The table of a frame whose columns have these names in the file."""
-    found = without_margins(frame, names)
+    found = tidied(frame, names)
     written = set(map(str.strip, names))
     if reading.header and (named := [name for name in found.columns if name not in written]):
         warnings.warn(
@@ -293,9 +304,8 @@ def _frame_table(
             f"{listed(named)}",
             stacklevel=2,
         )
-    numerals = Numerals.of(reading)
-    found, decimal = read_numbers(source, found, numerals, separator=separator)
-    reading = replace(reading, decimal=decimal)
+    found, numerals = read_numbers(source, found, Numerals.of(reading), separator=separator)
+    reading = Reading(**{**reading.chosen(), **numerals.chosen()})
     return FrameTable(source, found.lazy(), reading.header, reading=reading)
 
 
