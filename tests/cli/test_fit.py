@@ -184,7 +184,7 @@ def test_float32_is_fitted_in_float32(fit):
     fit("--dtype", "float32")
     model = load_model(Path("data.model.skops"))
     assert model.dtype == "float32"
-    assert model.pipeline[0].mean_.dtype == np.float64  # scikit-learn's own statistics
+    assert model.pipeline[0].scaler_.mean_.dtype == np.float64  # scikit-learn's own statistics
     assert model.pipeline[-1].transform(np.zeros((1, 3), np.float32)).dtype == np.float32
 
 

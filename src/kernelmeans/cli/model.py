@@ -31,6 +31,7 @@ from kernelmeans.cli.archives import array_header, check_size, check_sparse, ope
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading import Reading
 from kernelmeans.spaces import Predictor, ProductPredictor
+from kernelmeans.tables import TableTransformer
 
 #: All that a model file may hold beside numbers, text, lists, dicts, NumPy arrays, and
 #: scikit-learn's `Pipeline` and `StandardScaler`.
@@ -62,6 +63,7 @@ TRUSTED_TYPES = (
     "kernelmeans.spaces.gram.GramPredictor",
     "kernelmeans.spaces.kernel_rows.Origin",
     "kernelmeans.spaces.product.ProductPredictor",
+    "kernelmeans.tables.transformer.TableTransformer",
     "scipy.sparse._csr.csr_array",
     "scipy.sparse._csr.csr_matrix",
 )
@@ -282,12 +284,12 @@ def _well_formed(model: Model) -> bool:
     """Say whether the parts of a model have the types and sizes that `fit` gives them."""
     if not isinstance(model.pipeline, Pipeline):
         return False
-    *scalers, estimator = [step for _, step in model.pipeline.steps]
+    *before, estimator = [step for _, step in model.pipeline.steps]
     several = isinstance(estimator, kernelmeans.MultiKernelPowerKMeans)
     single = isinstance(estimator, kernelmeans.KernelKMeans | kernelmeans.KernelPowerKMeans)
     predictor, labels = (getattr(estimator, name, None) for name in ("_predictor", "labels_"))
     return (
-        all(isinstance(step, StandardScaler) for step in scalers)
+        all(map(_prepares, before))
         and (single or several)
         and isinstance(predictor, Predictor)
         and isinstance(predictor, ProductPredictor) == several
@@ -309,6 +311,13 @@ def _is_reading(reading: Any) -> bool:
     return isinstance(reading, dict) and all(
         name in known and (value is False if name == "header" else isinstance(value, str))
         for name, value in reading.items()
+    )
+
+
+def _prepares(step: Any) -> bool:
+    """Say whether a step is what `fit` puts before the estimator."""
+    return isinstance(step, StandardScaler) or (
+        isinstance(step, TableTransformer) and step.is_well_formed()
     )
 
 

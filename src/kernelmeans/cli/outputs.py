@@ -118,12 +118,26 @@ def temporary_path(path: Path) -> Path:
     return path.with_name(f".{path.name[:50]}.{token_hex(4)}.tmp")
 
 
-def labels_writer(labels: Any, memberships: Any = None) -> Writer:
-    """Write one line per row: its number, its cluster and, if given, its memberships."""
-    columns = {"row": np.arange(len(labels)), "label": np.asarray(labels)}
+def labels_writer(labels: Any, memberships: Any = None, rows: Any = None) -> Writer:
+    """Write one line per row: its number, its cluster and, if given, its memberships.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_labels,)
+        The clusters.
+    memberships : ndarray of shape (n_labels, n_clusters) or None
+        The memberships.
+    rows : ndarray of bool of shape (n_rows,) or None
+        Which rows have a label; those of the others are empty. All when None.
+    """
+    columns = {"label": np.asarray(labels)}
     if memberships is not None:
         columns |= {f"membership_{j}": column for j, column in enumerate(memberships.T)}
-    return pl.DataFrame(columns).write_csv
+    place = np.arange(len(labels)) if rows is None else np.flatnonzero(rows)
+    frame = pl.DataFrame({"row": place, **columns})
+    if rows is not None:
+        frame = pl.DataFrame({"row": np.arange(len(rows))}).join(frame, on="row", how="left")
+    return frame.write_csv
 
 
 def json_writer(content: dict[str, Any]) -> Writer:

@@ -7,12 +7,13 @@ import numpy as np
 
 from kernelmeans._text import listed
 from kernelmeans.cli import outputs
-from kernelmeans.cli.data import finite_matrix
 from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.job import Job
 from kernelmeans.cli.model import Model, damaged_model_errors, load_model
+from kernelmeans.cli.placing import NewRows
 from kernelmeans.cli.summary import summarized
-from kernelmeans.cli.tables import Table, blocks, read_table
+from kernelmeans.cli.tables import Table, read_table
+from kernelmeans.tables import TableTransformer
 
 
 def run_predict(job: Job, model_file: Path) -> None:
@@ -22,18 +23,26 @@ def run_predict(job: Job, model_file: Path) -> None:
     budget = job.budget()
     model = load_model(model_file, budget)
     table = read_table(job.data, job.after(model.reading or {}), budget=budget)
-    X = finite_matrix(table, _model_columns(table, model, job), model.dtype)
+    rows = NewRows(table, _model_columns(table, model, job), model)
 
-    def labels_of(block: tuple[slice, Any]) -> Any:
-        return model.pipeline.predict(block[1])
+    def labels_of(block: tuple[Any, Any]) -> tuple[Any, Any]:
+        X, placed = block
+        return model.pipeline.predict(X) if placed.any() else np.array([], int), placed
 
     with estimator_errors(), damaged_model_errors(model_file):
         # A loop would hold its last block in memory while the next is read.
-        labels = np.concatenate(list(map(labels_of, blocks(X))))
-    outputs.write_all({file: outputs.labels_writer(labels)})
+        found, masks = zip(*map(labels_of, rows), strict=True)
+    labels, placed = np.concatenate(found), np.concatenate(masks)
+    for remark in rows.remarks():
+        job.note(remark)
+    if not placed.any():
+        raise BadInputError(f"{table.source}: the model can place none of the rows")
+    writer = outputs.labels_writer(labels, rows=None if placed.all() else placed)
+    outputs.write_all({file: writer})
     n_clusters = model.pipeline[-1].n_clusters
     job.report(
-        summarized(job.data, labels, n_clusters, {}) | {"files": {"labels": str(file)}},
+        summarized(job.data, labels, n_clusters, {})
+        | {"rows": len(placed), "unplaced": rows.n_unplaced, "files": {"labels": str(file)}},
     )
 
 
@@ -49,6 +58,10 @@ def _model_columns(table: Table, model: Model, job: Job) -> list[str]:
             f"{table.source}: the model needs {listed(missing)}, which the file does not have; "
             f"its columns are {listed(names)}"
         )
-    if extra := [name for name in names if name not in wanted]:
+    extra = [name for name in names if name not in wanted]
+    if extra and isinstance(model.pipeline[0], TableTransformer):
+        left_out = {column.name for column in model.pipeline[0].columns_}
+        extra = [name for name in extra if name not in left_out]
+    if extra:
         job.note(f"the model does not use {listed(extra)}")
     return model.columns

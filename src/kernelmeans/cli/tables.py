@@ -74,6 +74,11 @@ class FrameTable:
         """Rows and columns."""
         return self.frame.select(pl.len()).collect().item(), len(self.names)
 
+    def stays_on_disk(self, names: Sequence[str], dtype: str) -> bool:
+        """Whether these columns are too large to be loaded, and can be read block by block."""
+        size = self.shape[0] * len(names) * np.dtype(dtype).itemsize
+        return self.source.suffix.lower() == ".parquet" and size > LOADED_FRACTION * self.budget
+
     def matrix(self, names: Sequence[str], dtype: str) -> Any:
         """Return these columns as numbers, NaN where a value is missing.
 
@@ -89,15 +94,14 @@ class FrameTable:
         ndarray or Rows of shape (n_rows, n_names)
             The numbers; those of large Parquet files stay on disk.
         """
-        size = self.shape[0] * len(names) * np.dtype(dtype).itemsize
-        if self.source.suffix.lower() == ".parquet" and size > LOADED_FRACTION * self.budget:
+        if self.stays_on_disk(names, dtype):
             try:
                 rows = PreparedRows(open_rows(self.source, names), dtype)
             except ValueError as error:
                 raise BadInputError(f"{error} (--drop and --columns choose columns)") from error
             rows.names = None  # the model file has them; arrays in memory have none either
             return rows
-        frame = self._collected(names)
+        frame = self.collected(names)
         X = np.empty(frame.shape, dtype=dtype)
         text = []
         for j, column in enumerate(frame):
@@ -113,9 +117,10 @@ class FrameTable:
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
-        return self._collected([name])[name].to_numpy()
+        return self.collected([name])[name].to_numpy()
 
-    def _collected(self, names: Sequence[str]) -> pl.DataFrame:
+    def collected(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return these columns as they are."""
         try:
             return self.frame.select(names).collect()
         except _POLARS_ERRORS as error:
