@@ -56,7 +56,7 @@ def write_names(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
         rows = np.repeat(_near(own, middle), len(_WAYS), axis=0)
         centers = rows + np.resize(_WAYS, rows.shape) * (half + _GAP * per_point)
         boxes = np.hstack([centers - half, centers + half])
-        frame = ax.get_window_extent()
+        frame = ax.get_window_extent().padded(-_GAP * per_point)
         others = pixels[found.labels != cluster]
         cost = _OWN * _covered(boxes, own[::every]) + _OTHER * _covered(boxes, others[::every])
         cost = cost + np.linalg.norm(centers - middle, axis=1) / box.height
