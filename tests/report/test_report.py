@@ -221,10 +221,19 @@ def test_the_file_of_the_table_is_named_with_its_hash(tmp_path):
     report = ClusterReport(MODEL, X, source=path, commands=["kernelmeans fit iris.csv"])
     known = report.to_dict()["again"]
     # As sha256sum says.
-    assert known["sha256"] == ("52186c933993da4082b3cdc7c40bb4bf735b391ff54a2ef78c037dda6c38a680")
+    digest = "52186c933993da4082b3cdc7c40bb4bf735b391ff54a2ef78c037dda6c38a680"
+    assert known["hash"] == {"kind": "SHA-256 of the file", "value": digest}
     assert "Clusters of iris &lt;b&gt;.csv" in report.to_html()
     assert "kernelmeans fit iris.csv" in report.to_html()
     assert str(tmp_path) not in report.to_html()
+
+
+def test_the_hash_is_that_of_the_data():
+    first, again, other = (
+        ClusterReport(MODEL, rows).to_dict()["again"]["hash"]["value"]
+        for rows in (X, X.copy(), X + 1e-9)
+    )
+    assert first == again != other
 
 
 def test_a_report_needs_no_matplotlib():

@@ -1,13 +1,15 @@
 """What characterises the clusters: their most telling columns, with histograms."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.profiles import Description, Entry, describe
+from kernelmeans.report.facts import Clusters, Subject
+from kernelmeans.rows import Rows
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import found_in
 
@@ -22,27 +24,31 @@ _NAMING = ("text", "identifier", "counter")
 
 
 def add_profiles(
-    clusters: Sequence[dict[str, Any]], labels: IntArray, given: Any, rows: bool
-) -> dict[str, Any]:
+    clusters: Clusters, subject: Subject, given: Any, rows: bool
+) -> dict[str, Any] | None:
     """Add to each cluster its most telling columns.
 
     Parameters
     ----------
-    clusters : sequence of dict
+    clusters : list of dict
         Each gets an entry ``profile``: None if it has too few rows.
-    labels : ndarray of shape (n_rows,)
-        Clusters of the rows.
-    given : data frame or array of shape (n_rows, n_columns)
-        The columns.
+    subject : Subject
+        What the report is about.
+    given : data frame, array or None
+        The columns; X when None, unless X is no table in memory.
     rows : bool
         Whether single rows may be shown.
 
     Returns
     -------
-    dict
-        The number of columns.
+    dict or None
+        The number of columns; None if there is no table.
     """
-    table = Table(given)
+    if given is None:
+        if subject.is_matrix or isinstance(subject.X, Rows) or issparse(subject.X):
+            return None
+        given = subject.X
+    table, labels = Table(given), subject.labels
     if table.n_rows != len(labels):
         raise ValueError(
             f"table has {counted(table.n_rows, 'row')} and the model {len(labels)}: give a table "
@@ -67,7 +73,7 @@ def add_profiles(
                 )
                 for entry in entries
             ]
-    return {"columns": len(table.names), "fewest": None if rows else FEWEST}
+    return {"columns": len(table.names)}
 
 
 def _telling(description: Description, cluster: dict[str, Any], rows: bool) -> list[Entry] | None:

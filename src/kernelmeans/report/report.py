@@ -7,8 +7,10 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from kernelmeans.report.facts import Asked, Subject, gather
+from kernelmeans.report import facts
+from kernelmeans.report.measures import trace
 from kernelmeans.report.page import frame, page
+from kernelmeans.report.profiles import FEWEST, add_profiles
 from kernelmeans.report.words import verdict
 
 
@@ -44,7 +46,7 @@ class ClusterReport:
     kernel_names : sequence of str, default=None
         Names of the kernels of a model of several; when None their index and kernel.
     source : path, default=None
-        The file of the table, whose SHA-256 the report gives; that of the values of X when None.
+        The file of the table, whose SHA-256 the report gives; `joblib.hash` of X when None.
     commands : sequence of str, default=()
         Command lines that make the report and use the model.
 
@@ -105,12 +107,26 @@ class ClusterReport:
     ) -> None:
         if search is None and hasattr(model, "best_index_"):
             search = model
-        subject = Subject.of(model, X, random_state)
         path = None if source is None else Path(source)
-        asked = Asked(
-            labels_true, search, names, rows, title, random_state, kernel_names, path, commands
-        )
-        self._found = gather(subject, table, asked)
+        subject = facts.Subject.of(model, X, random_state)
+        clusters = facts.clusters_of(subject, names)
+        self._found: dict[str, Any] = {
+            "title": title or (f"Clusters of {path.name}" if path else "Clusters"),
+            "rows": len(subject.labels),
+            "aggregates_only": not rows,
+            "clusters": clusters,
+            "map": facts.map_of(subject),
+            # Typical rows, which profiles show, come from distances.
+            "certainty": facts.add_certainty(clusters, subject, rows, random_state),
+            "profiles": add_profiles(clusters, subject, table, rows),
+            "silhouettes": facts.add_silhouettes(clusters, subject),
+            "stability": facts.add_stability(clusters, subject, search),
+            "agreement": facts.add_classes(clusters, subject, labels_true, 0 if rows else FEWEST),
+            "kernels": facts.kernels_of(subject.model, kernel_names),
+            "trace": trace(subject.model),
+            "settings": facts.settings_of(subject.model),
+            "again": facts.origin_of(subject, path, commands),
+        }
         self.verdict = verdict(self._found)
 
     def __repr__(self) -> str:

@@ -10,10 +10,25 @@ from kernelmeans.report.words import NOTHING, called, number, percent, score
 
 Found = Mapping[str, Any]
 
+# Room beside the map, and the smallest and largest radius of a mark, in units of the drawing.
+_PAD, _SMALLEST, _LARGEST = 26, 2.2, 7.4
+# Fraction of the cells whose marks are not the largest.
+_FULL = 0.95
+# Most letters of a name on the map, and most kernels in the table of weights.
+_MOST_LETTERS, _MOST_KERNELS = 18, 24
+_SETTINGS = {
+    "kernel": "Kernel",
+    "gamma": "Width, gamma",
+    "n_neighbors": "Neighbours of a row",
+    "t": "Time of the heat",
+    "n_pieces": "Pieces of the graph",
+    "approximation": "How the kernel was held",
+}
+
 
 def sections(found: Found) -> list[tuple[str, str, Html]]:
     """Identifier, title and content of each section for which there are numbers."""
-    made = [(name, title, make(found)) for name, title, make in _SECTIONS]
+    made = [(name, title, make(found)) for name, (title, make) in _SECTIONS.items()]
     return [(name, title, content) for name, title, content in made if content is not None]
 
 
@@ -32,42 +47,42 @@ def _note(*text: Any) -> Html:
     return element("p", *text, class_="note")
 
 
-def _sampled(count: int, rows: int) -> str:
-    return f" Of {number(count)} rows drawn at random." if count < rows else ""
+def _sampled(count: int, found: Found) -> str:
+    return f" Of {number(count)} rows drawn at random." if count < found["rows"] else ""
+
+
+def _by_cluster(
+    found: Found, caption: str, columns: Mapping[str, str], cells: Callable[[Found], Sequence[Any]]
+) -> Html:
+    """A table with a row for each cluster; dashes if there are no cells for it."""
+    nothing = [NOTHING] * len(columns)
+    rows = [[_chip(one), *(cells(one) or nothing)] for one in found["clusters"]]
+    return table(caption, ["Cluster", *columns], rows, "t" + "".join(columns.values()))
 
 
 def _sizes(found: Found) -> Html:
     """How many rows each cluster has, and how well it is found again."""
-    clusters = found["clusters"]
-    largest = max(one["fraction"] for one in clusters) or 1.0
-    again = any(one.get("jaccard") is not None for one in clusters)
-    rows = []
-    for one in clusters:
+    largest = max(one["fraction"] for one in found["clusters"])
+    columns = {"Rows": "n", "Of all": "n", "Size": "g"}
+    if again := any(one.get("jaccard") for one in found["clusters"]):
+        columns["Found again"] = "n"
+
+    def cells(one: Found) -> list[Any]:
         bar = svg.bar(f"{percent(one['fraction'])} of all rows", one["fraction"] / largest)
-        row = [_chip(one), number(one["rows"]), percent(one["fraction"]), _colored(one, bar)]
-        rows.append([*row, score(one["jaccard"])] if again else row)
-    head = ["Cluster", "Rows", "Of all", "Size", *["Found again"] * again]
-    made = table("Sizes of the clusters", head, rows, "tnng" + "n" * again)
-    return joined([made, _note(_FOUND_AGAIN) if again else None])
+        known = [number(one["rows"]), percent(one["fraction"]), _colored(one, bar)]
+        return [*known, score(one["jaccard"])] if again else known
 
-
-_FOUND_AGAIN = (
-    "Found again: the mean Jaccard overlap of the cluster with its best match in models of halves "
-    "of the rows. From 0.75 on a cluster is valid, from 0.85 on highly stable."
-)
-
-
-# Room beside the map, and the smallest and largest radius of a mark, in units of the drawing.
-_PAD, _SMALLEST, _LARGEST = 26, 2.2, 7.4
-# Fraction of the cells whose marks are not the largest.
-_FULL = 0.95
-# Most letters of a name on the map.
-_MOST_LETTERS = 18
+    note = _note(
+        "Found again: the mean Jaccard overlap of the cluster with its best match in models of "
+        "halves of the rows. From 0.75 on a cluster is valid, from 0.85 on highly stable."
+    )
+    made = _by_cluster(found, "Sizes of the clusters", columns, cells)
+    return joined([made, note]) if again else made
 
 
 def _map(found: Found) -> Html:
     """Where the clusters lie."""
-    drawn = found["map"]
+    drawn, clusters = found["map"], found["clusters"]
     width, height = svg.MAP
     # The fullest cells look alike, so that the others can be seen.
     counts = sorted(count for *_, count in drawn["cells"])
@@ -80,30 +95,20 @@ def _map(found: Found) -> Html:
         (*place(x, y), max(_SMALLEST, _LARGEST * min(1, count / most) ** 0.5), cluster)
         for x, y, cluster, count in drawn["cells"]
     ]
-    clusters = found["clusters"]
     texts = [
         (shortened(called(clusters[cluster]), _MOST_LETTERS), *place(x, y))
         for cluster, x, y in drawn["middles"]
     ]
-    shown = svg.free(texts)
-    axes = " and ".join(drawn["axes"])
-    says = f"Map of {counted(len(texts), 'cluster')} by {axes}"
-    return joined(
-        [
-            element("figure", svg.cell_map(says, marks, shown)),
-            _note(
-                "Across: ",
-                named(drawn["axes"][0]),
-                ". Up: ",
-                named(drawn["axes"][1]),
-                ". ",
-                "Each mark stands for the rows of a cluster in a small cell, larger ones for more "
-                "rows; rows that are alike in the eyes of the kernel are near each other.",
-                _sampled(drawn["rows"], found["rows"]),
-                " Clusters without a name lie under others." if len(shown) < len(texts) else None,
-            ),
-        ]
+    shown, (across, up) = svg.free(texts), drawn["axes"]
+    says = f"Map of {counted(len(texts), 'cluster')} by {across} and {up}"
+    note = _note(
+        *("Across: ", named(across), ". Up: ", named(up), ". "),
+        "Each mark stands for the rows of a cluster in a small cell, a larger one for more rows. "
+        "Rows that are alike are near each other, as far as two axes can show it.",
+        _sampled(drawn["rows"], found),
+        " Clusters without a name lie under others." if len(shown) < len(texts) else None,
     )
+    return joined([element("figure", svg.cell_map(says, marks, shown)), note])
 
 
 def _profiles(found: Found) -> Html | None:
@@ -111,31 +116,32 @@ def _profiles(found: Found) -> Html | None:
     if found["profiles"] is None:
         return None
     cards = [_card(one) for one in found["clusters"] if one["rows"]]
-    return joined(
-        [
-            element("div", *cards, class_="cards"),
-            _note(
-                "The columns in which a cluster differs most from all rows, in standard "
-                "deviations: its mean, its median where tails are heavy, or its most frequent "
-                "value and the fraction of it. The histogram is that of the cluster, its outline "
-                "that of all rows; a mark on a bar is the fraction in all rows."
-            ),
-        ]
+    note = _note(
+        "The columns in which a cluster differs most from all rows, in standard deviations: its "
+        "mean, its median where tails are heavy, or its most frequent value and the fraction of "
+        "it. The histogram is that of the cluster, its outline that of all rows; a mark on a bar "
+        "is the fraction in all rows."
     )
+    return joined([element("div", *cards, class_="cards"), note])
 
 
 def _card(cluster: Found) -> Html:
     size = f"{number(cluster['rows'])} rows, {percent(cluster['fraction'])}"
     head = element("h3", _chip(cluster, "Cluster "), Html(" "), element("small", size))
     profile = cluster["profile"]
-    if profile is None:
-        return element("article", head, _note("Too few rows to describe without showing them."))
     if not profile:
-        return element("article", head, _note("No column differs from all rows."))
+        few = "Too few rows to describe without showing them."
+        note = _note(few if profile is None else "No column differs from all rows.")
+        return element("article", head, note)
     rows = [[named(one["column"]), *_compared(cluster, one)] for one in profile]
     title = f"What characterises cluster {called(cluster)}"
     made = table(title, ["Column", "Here", "All rows", "Compared"], rows, "tnng")
-    return element("article", head, made, _typical(cluster, profile))
+    typical = cluster.get("typical_rows")
+    if typical:
+        rows = [[named(one["column"]), *map(named, one["typical"])] for one in profile]
+        head_row, kinds = ["Typical rows", *map(str, typical)], "t" + "n" * len(typical)
+        made = joined([made, table("Typical rows", head_row, rows, kinds, class_="typical")])
+    return element("article", head, made)
 
 
 def _compared(cluster: Found, one: Found) -> tuple[Any, Any, Html | str]:
@@ -145,180 +151,133 @@ def _compared(cluster: Found, one: Found) -> tuple[Any, Any, Html | str]:
         says = f"{percent(here)} here, {percent(every)} of all rows"
         value = joined([named(one["value"]), element("br"), percent(here)])
         return value, percent(every), _colored(cluster, svg.bar(says, here, every))
-    if "histogram" not in one:
-        return named(one["value"]), named(one["overall"]), NOTHING
-    says = f"Histogram: {one['statistic']} {one['value']} here, {one['overall']} of all rows"
-    shape = svg.histogram(says, one["histogram"], one["all"])
-    return named(one["value"]), named(one["overall"]), _colored(cluster, shape)
-
-
-def _typical(cluster: Found, profile: Sequence[Found]) -> Html | None:
-    """The rows that are nearest to the centroid."""
-    if not (rows := cluster.get("typical_rows")):
-        return None
-    made = [[named(one["column"]), *map(named, one["typical"])] for one in profile]
-    head = ["Typical rows", *map(str, rows)]
-    return table("Typical rows", head, made, "t" + "n" * len(rows), class_="typical")
+    picture: Html | str = NOTHING
+    if "histogram" in one:
+        says = f"Histogram: {one['statistic']} {one['value']} here, {one['overall']} of all rows"
+        picture = _colored(cluster, svg.histogram(says, one["histogram"], one["all"]))
+    return named(one["value"]), named(one["overall"]), picture
 
 
 def _certainty(found: Found) -> Html | None:
     """How clearly rows belong to their cluster."""
     if found["certainty"] is None:
         return None
-    rows = []
-    for one in found["clusters"]:
+
+    def cells(one: Found) -> list[Any]:
         if (known := one["certainty"]) is None:
-            rows.append([_chip(one), NOTHING, NOTHING, NOTHING, NOTHING])
-            continue
+            return []
         says = f"Margins from 0 to 1, median {known['median']:.2f}"
-        second = found["clusters"][known["second"]]
-        next_one = joined([_chip(second), f" ({percent(known['second_fraction'])})"])
-        shape = _colored(one, svg.histogram(says, known["histogram"]))
-        near = percent(known["near_border"])
-        rows.append([_chip(one), shape, f"{known['median']:.2f}", near, next_one])
-    head = ["Cluster", "Margins, 0 to 1", "Median", "Near border", "Second choice"]
-    return joined(
-        [
-            table("First against second choice", head, rows, "tgnnt"),
-            _note(
-                "The margin of a row is 1 minus its distance to its own centroid over that to the "
-                "second: 0 on the border of two clusters, 1 on the centroid. Near the border the "
-                "second is farther by less than 10 %. The second choice is the one of most rows, "
-                "with their fraction.",
-                _sampled(found["certainty"]["rows"], found["rows"]),
-            ),
+        second = _chip(found["clusters"][known["second"]])
+        return [
+            _colored(one, svg.histogram(says, known["histogram"])),
+            score(known["median"]),
+            percent(known["near_border"]),
+            joined([second, f" ({percent(known['second_fraction'])})"]),
         ]
+
+    columns = {"Margins, 0 to 1": "g", "Median": "n", "Near border": "n", "Second choice": "t"}
+    note = _note(
+        "The margin of a row is 1 minus its distance to its own centroid over that to the second: "
+        "0 on the border of two clusters, 1 on the centroid. Near the border the second is farther "
+        "by less than 10 %. The second choice is the one of most rows, with their fraction.",
+        _sampled(found["certainty"]["rows"], found),
     )
+    return joined([_by_cluster(found, "First against second choice", columns, cells), note])
 
 
 def _silhouettes(found: Found) -> Html | None:
     """How much nearer rows are to their cluster than to the next one."""
     if found["silhouettes"] is None:
         return None
-    rows = []
-    for one in found["clusters"]:
+
+    def cells(one: Found) -> list[Any]:
         if (known := one["silhouette"]) is None:
-            rows.append([_chip(one), NOTHING, NOTHING, NOTHING])
-            continue
+            return []
         says = f"Silhouettes from -1 to 1, mean {known['mean']:.2f}"
         shape = _colored(one, svg.quantiles(says, known["quantiles"]))
-        rows.append([_chip(one), shape, f"{known['mean']:.2f}", percent(known["below_zero"])])
-    head = ["Cluster", "Silhouettes, \u22121 to 1", "Mean", "Below 0"]
-    return joined(
-        [
-            table("Silhouettes in the feature space", head, rows, "tgnn"),
-            _note(
-                f"The mean of all is {found['silhouettes']['mean']:.2f}. A silhouette compares the "
-                "mean distance to the rows of the own cluster with that to the next cluster, in "
-                "the feature space of the kernel; below 0 the next one is nearer. It shows one "
-                "clustering, and is no criterion for the kernel or the number of clusters.",
-                _sampled(found["silhouettes"]["rows"], found["rows"]),
-            ),
-        ]
+        return [shape, score(known["mean"]), percent(known["below_zero"])]
+
+    columns = {"Silhouettes, \u22121 to 1": "g", "Mean": "n", "Below 0": "n"}
+    note = _note(
+        f"The mean of all is {score(found['silhouettes']['mean'])}. A silhouette compares the mean "
+        "distance to the rows of the own cluster with that to the next cluster, in the feature "
+        "space of the kernel; below 0 the next one is nearer. It shows one clustering, and is no "
+        "criterion for the kernel or the number of clusters.",
+        _sampled(found["silhouettes"]["rows"], found),
     )
+    return joined([_by_cluster(found, "Silhouettes in the feature space", columns, cells), note])
 
 
 def _stability(found: Found) -> Html | None:
     """What a search has found."""
     if (known := found["stability"]) is None:
         return None
-    candidates = known["candidates"]
-    differing = any(one["others"] for one in candidates)
-    rows = []
-    for one in candidates:
+
+    def cells(one: Found) -> list[Any]:
         others = ", ".join(f"{name}={value}" for name, value in one["others"].items())
         stability = one["mean_stability"]
-        bar = NOTHING
-        if stability == stability:
-            bar = svg.bar(f"Stability {stability:.2f}", max(0.0, stability))
-        chosen = element("strong", f"{one['n_clusters']}, chosen") if one["chosen"] else None
-        rows.append(
-            [
-                chosen or one["n_clusters"],
-                *[named(others)] * differing,
-                bar,
-                score(stability),
-                score(one["min_jaccard"]),
-                "yes" if one["valid"] else "no",
-            ]
-        )
-    head = [
-        "Clusters",
-        *["With"] * differing,
-        "Stability",
-        "Value",
-        "Least Jaccard",
-        "All found again",
-    ]
-    verdict = known["verdict"]
-    return joined(
-        [
-            element("p", f"{verdict[0].upper()}{verdict[1:]}."),
-            table("Candidates of the search", head, rows, "t" + "t" * differing + "gnnt"),
+        says, count = f"Stability {score(stability)}", one["n_clusters"]
+        return [
+            element("strong", f"{count}, chosen") if one["chosen"] else count,
+            named(others) if others else NOTHING,
+            svg.bar(says, stability if stability > 0 else 0.0),
+            score(stability),
+            score(one["min_jaccard"]),
+            "yes" if one["valid"] else "no",
         ]
-    )
+
+    head = ["Clusters", "With", "Stability", "Value", "Least Jaccard", "All found again"]
+    rows = [cells(one) for one in known["candidates"]]
+    answer = element("p", f"{known['verdict'][0].upper()}{known['verdict'][1:]}.")
+    return joined([answer, table("Candidates of the search", head, rows, "ttgnnt")])
 
 
 def _agreement(found: Found) -> Html | None:
     """How the clusters agree with given labels."""
     if (known := found["agreement"]) is None:
         return None
-    rows = []
-    for one in found["clusters"]:
+
+    def cells(one: Found) -> list[Any]:
         if not one["classes"]:
-            rows.append([_chip(one), NOTHING, NOTHING])
-            continue
-        first = one["classes"][0][1]
+            return []
         parts = [joined([named(name), f" ({percent(part)})"]) for name, part in one["classes"]]
-        between = [Html(", ")] * len(parts)
-        listed = [each for pair in zip(between, parts, strict=True) for each in pair][1:]
+        first = one["classes"][0][1]
         bar = svg.bar(f"{percent(first)} in the most frequent class", first)
-        rows.append([_chip(one), joined(listed), _colored(one, bar)])
-    return joined(
-        [
-            element(
-                "p",
-                f"The clusters and the {counted(known['n_classes'], 'given class')[:-1]}es agree "
-                if known["n_classes"] != 1
-                else "The clusters and the given class agree ",
-                f"with an adjusted Rand index of {known['ari']:.2f} and a normalized mutual "
-                f"information of {known['nmi']:.2f}. Both are 1 for the same groups; chance gives "
-                "an adjusted Rand index of 0.",
-            ),
-            table("Given classes in each cluster", ["Cluster", "Classes", "First"], rows, "ttg"),
-        ]
+        return [Html(", ".join(parts)), _colored(one, bar)]
+
+    text = element(
+        "p",
+        f"The clusters and the given labels, {known['n_classes']} different ones, agree with an "
+        f"adjusted Rand index of {score(known['ari'])} and a normalized mutual information of "
+        f"{score(known['nmi'])}. Both are 1 for the same groups; by chance the first is 0.",
     )
+    columns = {"Labels": "t", "Most frequent": "g"}
+    return joined([text, _by_cluster(found, "Given labels in each cluster", columns, cells)])
 
 
 def _fit(found: Found) -> Html:
     """How the fit went."""
-    known = found["trace"]
-    hard = sum(one is None for one in known["power"])
-    soft = [None if one is None else -one for one in known["power"]]
-    says = (
-        f"Objective over the steps, from {number(known['objective'][0])} to {number(known['cost'])}"
-    )
-    charts = [_chart("Objective", svg.lines(says, known["objective"], shaded=hard))]
-    if any(one is not None for one in soft):
-        critical = known["critical_power"]
-        marked = -critical if critical is not None and critical < 0 else None
+    known, settings = found["trace"], found["settings"]
+    shaded = sum(one is None for one in known["power"])
+    ends = number(known["objective"][0]), number(known["cost"])
+    says = f"Objective over the steps, from {ends[0]} to {ends[1]}"
+    charts = [_chart("Objective", svg.lines(says, known["objective"], shaded=shaded))]
+    if shaded < len(known["power"]):
+        powers = [None if one is None else -one for one in known["power"]]
+        critical = -(known["critical_power"] or 0.0)
+        marked = critical if critical > 0 else None
         says = "Size of the power over the steps, on a logarithmic axis"
-        picture = svg.lines(says, soft, shaded=hard, marked=marked, log=True)
         dashed = f"; dashed: that of the critical power, {number(marked)}" if marked else ""
-        title = f"Size of the power{dashed}"
-        charts.append(_chart(title, picture))
-    return joined(
-        [
-            element("div", *charts, class_="pair"),
-            _note(
-                f"{counted(known['steps'], 'step')}, those of swap moves included. Soft steps "
-                "anneal the power; hard steps and swap moves, with a shade, end the fit."
-            ),
-            _weights(found["kernels"]),
-            _settings(found),
-            _restarts(known),
-        ]
+        picture = svg.lines(says, powers, shaded=shaded, marked=marked, log=True)
+        charts.append(_chart(f"Size of the power{dashed}", picture))
+    note = _note(
+        f"{counted(known['steps'], 'step')}, those of swap moves included. Soft steps anneal the "
+        "power; hard steps and swap moves, with a shade, end the fit."
     )
+    pairs = {title: settings[name] for name, title in _SETTINGS.items() if name in settings}
+    pairs |= {"Restarts": known["restarts"], "Cost": known["cost"]}
+    pair = element("div", *charts, class_="pair")
+    return joined([pair, note, _weights(found["kernels"]), _pairs(pairs)])
 
 
 def _chart(title: str, picture: Html) -> Html:
@@ -328,85 +287,35 @@ def _chart(title: str, picture: Html) -> Html:
 def _weights(kernels: Sequence[Found] | None) -> Html | None:
     if kernels is None:
         return None
-    heaviest = max(one["weight"] for one in kernels) or 1.0
-    rows = [
-        [
-            named(one["name"]),
-            named(one["kernel"]),
-            percent(one["weight"]),
-            svg.bar(f"Weight {percent(one['weight'])}", one["weight"] / heaviest),
-        ]
-        for one in sorted(kernels, key=lambda one: -one["weight"])[:_MOST_KERNELS]
-    ]
+    heaviest = sorted(kernels, key=lambda one: -one["weight"])[:_MOST_KERNELS]
+    most = heaviest[0]["weight"] or 1.0
+    rows = []
+    for one in heaviest:
+        bar = svg.bar(f"Weight {percent(one['weight'])}", one["weight"] / most)
+        rows.append([named(one["name"]), named(one["kernel"]), percent(one["weight"]), bar])
     return table("Kernel weights", ["View", "Kernel", "Of all", "Weight"], rows, "ttng")
 
 
-_MOST_KERNELS = 24
-
-
-def _settings(found: Found) -> Html:
-    model = found["model"]
-    words = {
-        "kernel": "Kernel",
-        "gamma": "Width, gamma",
-        "n_neighbors": "Neighbours of a row",
-        "t": "Time of the heat",
-        "n_pieces": "Pieces of the graph",
-        "approximation": "How the kernel was held",
-    }
-    pairs = [(words[name], model[name]) for name in words if name in model]
-    pairs += [("Cost", found["trace"]["cost"])]
-    return _pairs(pairs)
-
-
-def _pairs(pairs: Sequence[tuple[str, Any]]) -> Html:
+def _pairs(pairs: Mapping[str, Any]) -> Html:
     """Terms and what is said of them."""
-    return element(
-        "dl",
-        *[
-            element("div", element("dt", name), element("dd", _plain(value)))
-            for name, value in pairs
-        ],
-    )
-
-
-def _plain(value: Any) -> Any:
-    return number(value) if isinstance(value, float | int) else value
-
-
-def _restarts(known: Found) -> Html | None:
-    if known["n_restarts"] < 2:
-        return None
-    rows = [
-        [place, number(one["cost"]), one["steps"], one["ending"].replace("_", " ")]
-        for place, one in enumerate(known["restarts"], 1)
-    ]
-    caption = (
-        f"The best of {known['n_restarts']} restarts"
-        if len(rows) < known["n_restarts"]
-        else "Restarts"
-    )
-    return table(caption, ["Restart", "Cost", "Steps", "Ended"], rows, "tnnt")
+    values = {
+        name: number(one) if isinstance(one, float | int) else one for name, one in pairs.items()
+    }
+    made = [element("div", element("dt", name), element("dd", one)) for name, one in values.items()]
+    return element("dl", *made)
 
 
 def _again(found: Found) -> Html:
     """How the model is used again."""
-    known = found["again"]
-    parts: list[Any] = []
+    known, digest = found["again"], found["again"]["hash"]
+    program = f"model = {known['python']}\nmodel.fit(X)\nmodel.predict(X_new)"
+    seed = "none: another fit may differ" if known["seed"] is None else str(known["seed"])
+    pairs = _pairs({"Seed": seed, **known["versions"]})
+    parts = [element("h3", "In Python"), _code(program), pairs]
     if known["commands"]:
-        parts += [element("h3", "On the command line"), _code("\n".join(known["commands"]))]
-    parts += [element("h3", "In Python"), _code(_program(known["python"]))]
-    pairs = [
-        ("Seed", "none: another fit may differ" if known["seed"] is None else str(known["seed"]))
-    ]
-    what = "data" if known["source"] is None else "file"
-    pairs += [(name, version) for name, version in known["versions"].items()]
-    hashed = element("dd", element("code", known["sha256"]))
-    title = f"SHA-256 of the {what}"
-    parts += [
-        _pairs(pairs),
-        element("dl", element("div", element("dt", title), hashed, class_="wide")),
-    ]
+        parts = [element("h3", "On the command line"), _code("\n".join(known["commands"])), *parts]
+    if digest["value"]:
+        parts.append(_pairs({digest["kind"]: element("code", digest["value"])}))
     return joined(parts)
 
 
@@ -414,19 +323,14 @@ def _code(text: str) -> Html:
     return element("pre", element("code", text), tabindex="0")
 
 
-def _program(estimator: str) -> str:
-    return f"model = {estimator}\nmodel.fit(X)\nmodel.predict(X_new)"
-
-
-Section = Callable[[Found], Html | None]
-_SECTIONS: tuple[tuple[str, str, Section], ...] = (
-    ("sizes", "Sizes", _sizes),
-    ("map", "Map", _map),
-    ("profiles", "What characterises them", _profiles),
-    ("certainty", "Certainty", _certainty),
-    ("silhouettes", "Silhouettes", _silhouettes),
-    ("stability", "Stability", _stability),
-    ("agreement", "Agreement with given labels", _agreement),
-    ("fit", "How it was fitted", _fit),
-    ("again", "Use it again", _again),
-)
+_SECTIONS: dict[str, tuple[str, Callable[[Found], Html | None]]] = {
+    "sizes": ("Sizes", _sizes),
+    "map": ("Map", _map),
+    "profiles": ("What characterises them", _profiles),
+    "certainty": ("Certainty", _certainty),
+    "silhouettes": ("Silhouettes", _silhouettes),
+    "stability": ("Stability", _stability),
+    "agreement": ("Agreement with given labels", _agreement),
+    "fit": ("How it was fitted", _fit),
+    "again": ("Use it again", _again),
+}
