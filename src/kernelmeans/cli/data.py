@@ -27,12 +27,15 @@ class ColumnChoice:
         Known classes: left out of the features and compared with the clusters (NMI, ARI).
     weight_column : str or None, default=None
         Sample weights: left out of the features (2 counts as the row twice).
+    id_column : str or None, default=None
+        Names of the rows: left out of the features, and kept in the labels file.
     """
 
     columns: Sequence[str] = ()
     drop: Sequence[str] = ()
     label_column: str | None = None
     weight_column: str | None = None
+    id_column: str | None = None
 
     def features(self, table: Table) -> list[str]:
         """Return the names of the feature columns of `table`, in its order."""
@@ -42,9 +45,10 @@ class ColumnChoice:
         for name, option in (
             (self.label_column, "--label-column"),
             (self.weight_column, "--weight-column"),
+            (self.id_column, "--id-column"),
         ):
             if name is not None:
-                wanted.discard(_known(table, known, name, option))
+                wanted.discard(known_column(table, known, name, option))
         chosen = [name for name in known if name in wanted]
         if not chosen:
             raise BadInputError(f"{table.source}: no column is left to cluster by")
@@ -60,17 +64,19 @@ class ColumnChoice:
             labels = _classes(table, self.label_column)
         if self.weight_column is not None:
             weights = flat(finite_matrix(table, [self.weight_column], dtype))
-        return Data(X, features, labels, weights)
+        return Data(table, X, features, labels, weights)
 
 
 @dataclass(frozen=True)
 class Data:
     """The data of a fit: the features as numbers, their names, known classes and weights."""
 
+    table: Table
     X: Any
     columns: list[str]
     labels: Any
     weights: Any
+    rows: Any = None
 
 
 def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:
@@ -116,13 +122,14 @@ def _classes(table: Table, name: str) -> Any:
 def _find(table: Table, known: Collection[str], given: Sequence[str], option: str) -> set[str]:
     """Return the columns that `given` names; a name may contain a comma."""
     return {
-        _known(table, known, name, option)
+        known_column(table, known, name, option)
         for text in given
         for name in ([text] if text in known else text.split(","))
     }
 
 
-def _known(table: Table, names: Collection[str], name: str, option: str) -> str:
+def known_column(table: Table, names: Collection[str], name: str, option: str) -> str:
+    """Return the name of a column that an option names, or refuse it."""
     for candidate in (name, name.strip()):
         if candidate in names:
             return candidate

@@ -18,6 +18,8 @@ from kernelmeans._text import bounded
 from kernelmeans.cli import outputs
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import NoClustersError, estimator_errors
+from kernelmeans.cli.labels import Labels, far_beyond, identifiers
+from kernelmeans.cli.like import Earlier
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import Writer, as_json
 from kernelmeans.cli.prepare import Task, prepare
@@ -153,13 +155,16 @@ class FitJob(TableJob):
     summary : output file or None, default=None
         Write the summary into this file instead of STEM.summary.json.
     soft : bool, default=False
-        Add the memberships to the labels file.
+        Add the memberships in all clusters to the labels file.
+    like : input file or None, default=None
+        Keep the numbers of the clusters of this earlier model that are found again.
     """
 
     compare: bool = False
     model: Path | None = None
     summary: Path | None = None
     soft: bool = False
+    like: Path | None = None
 
     endings: ClassVar = {
         "labels": ".labels.csv",
@@ -226,17 +231,23 @@ def run_fit(job: FitJob) -> None:
     chosen: dict[str, Any] = {}
     if job.n_clusters is None or len(job.n_clusters) > 1:
         chosen = {"search": _choose_clusters(job, task)}
+    names = identifiers(task.data.table, job.id_column)
+    earlier = None if job.like is None else Earlier(job.like, task.data.table, job.budget())
     with estimator_errors(), task.refusals():
         fitted = fit(job, task)
     model = fitted.model
+    if earlier is not None:
+        for remark in earlier.renumber(model, task.data.rows):
+            job.note(remark)
     summary = fit_summary(job, task.data, fitted, task.views, files) | chosen
     memberships = model.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
+    far = far_beyond(model.distances_[:, 0], task.data.weights)
     model.set_params(device=None)  # the machine that predicts may have no such device
     writers: dict[Path, Writer] = {
-        files["labels"]: outputs.labels_writer(model.labels_, memberships),
-        files["model"]: Model(fitted.pipeline, task.data.columns, job.dtype).write,
+        files["labels"]: Labels.of_fit(model, memberships, task.data.rows).writer(names),
+        files["model"]: Model(fitted.pipeline, task.data.columns, job.dtype, far).write,
         files["summary"]: outputs.json_writer(summary),
     }
     if "plot" in files:

@@ -26,9 +26,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
-from kernelmeans._text import shortened
+from kernelmeans._text import listed, shortened
 from kernelmeans.cli.archives import array_header, check_size, check_sparse, open_archive
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.tables import Table
 from kernelmeans.spaces import Predictor, ProductPredictor
 
 #: All that a model file may hold beside numbers, text, lists, dicts, NumPy arrays, and
@@ -87,11 +88,28 @@ class Model:
         The feature columns, in the order of the fit.
     dtype : str
         The precision of the fit.
+    far : float or None, default=None
+        Distance from the nearest centroid beyond which rows are far. Older files have none.
     """
 
     pipeline: Pipeline
     columns: list[str]
     dtype: str
+    far: float | None = None
+
+    def columns_in(self, table: Table) -> list[str]:
+        """Find the columns in a table: by name, or by position where it has no names."""
+        names = table.names
+        known = set(names)
+        missing = [name for name in self.columns if name not in known]
+        if missing and not table.named and len(names) == len(self.columns):
+            return names
+        if missing:
+            raise BadInputError(
+                f"{table.source}: the model needs {listed(missing)}, which the file does not have; "
+                f"its columns are {listed(names)}"
+            )
+        return self.columns
 
     def write(self, file: BinaryIO) -> None:
         """Write the model file."""
@@ -293,6 +311,7 @@ def _well_formed(model: Model) -> bool:
         and isinstance(model.columns, list)
         and all(isinstance(name, str) for name in model.columns)
         and model.dtype in ("float32", "float64")
+        and (model.far is None or (type(model.far) is float and model.far >= 0))
     )
 
 

@@ -23,14 +23,14 @@ _KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
 _HEADING = {
     name: heading
     for heading, names in (
-        ("Data", "n_clusters columns drop label_column weight_column scale dtype"),
+        ("Data", "n_clusters columns drop label_column weight_column id_column scale dtype"),
         ("Reading", "header separator decimal thousands encoding sheet take"),
         ("Data", "memory_budget"),
         ("Search", "n_splits scoring n_jobs"),
         ("Kernel", f"kernels {' '.join(_KERNEL)} views cache_kernel approximation"),
         ("Kernel", "n_components device"),
         ("Fit", "s0 eta anneal_every init n_init n_swaps max_iter tol random_state compare"),
-        ("Files", "output_dir labels model summary results plot plot_file soft force"),
+        ("Files", "output_dir labels like model summary results plot plot_file soft force"),
         ("Files", "as_json quiet"),
     )
     for name in names.split()
@@ -50,7 +50,12 @@ _FLAGS = {
 SEARCH = ("n_splits", "scoring", "n_jobs")
 #: Placeholders of texts that are not just any text.
 _METAVARS = {
-    **{"label_column": "NAME", "weight_column": "NAME", "memory_budget": "SIZE"},
+    **{
+        "label_column": "NAME",
+        "weight_column": "NAME",
+        "id_column": "NAME",
+        "memory_budget": "SIZE",
+    },
     **{"separator": "CHARACTER", "decimal": "MARK", "thousands": "MARK", "encoding": "NAME"},
     **{"sheet": "NAME", "take": "NAME"},
 }
@@ -284,17 +289,21 @@ def for_choose() -> dict[str, Documented]:
 
 def _for_table() -> dict[str, Documented]:
     columns = documented(_HERE / "data.py", "ColumnChoice")
-    return _estimator() | for_predict() | columns | documented(_HERE / "job.py", "TableJob")
+    return _estimator() | _for_every_job() | columns | documented(_HERE / "job.py", "TableJob")
 
 
 def for_predict() -> dict[str, Documented]:
-    """Return the parameters of every job."""
+    """Return the parameters of a job that assigns rows to clusters."""
+    return _for_every_job() | documented(_HERE / "predict.py", "PredictJob")
+
+
+def _for_every_job() -> dict[str, Documented]:
     return documented(_HERE / "job.py", "Job") | documented(_HERE / "reading.py", "Reading")
 
 
 def for_demo() -> dict[str, Documented]:
     """Return the parameters of every job that do not choose data."""
-    found = for_predict()
+    found = _for_every_job()
     here = "Folder of the files written, by default the current one."
     found["output_dir"] = found["output_dir"]._replace(text=here)
     return {name: found[name] for name in ("output_dir", "force", "as_json", "quiet")}
