@@ -13,6 +13,7 @@ PACKAGES = [
     ".heat",
     ".kernels",
     ".lowrank",
+    ".profiles",
     ".rows",
     ".search",
     ".solver",
