@@ -18,7 +18,8 @@ from kernelmeans._text import bounded
 from kernelmeans.cli import outputs
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import NoClustersError, estimator_errors
-from kernelmeans.cli.labels import Labels, far_beyond, identifiers
+from kernelmeans.cli.far import far_beyond
+from kernelmeans.cli.labels import Labels, identifiers
 from kernelmeans.cli.like import Earlier
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import Writer, as_json
@@ -243,7 +244,7 @@ def run_fit(job: FitJob) -> None:
     memberships = model.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
-    far = far_beyond(model.distances_[:, 0], task.data.weights)
+    far = far_beyond(model, task.Z, task.data.weights)
     model.set_params(device=None)  # the machine that predicts may have no such device
     writers: dict[Path, Writer] = {
         files["labels"]: Labels.of_fit(model, memberships, task.data.rows).writer(names),

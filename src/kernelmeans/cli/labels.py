@@ -9,13 +9,12 @@ import polars as pl
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.cli.data import known_column
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.far import remoteness
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import Writer
 from kernelmeans.cli.placing import NewRows
 from kernelmeans.cli.tables import FrameTable, Table
 
-#: Fraction of the training rows that are not far, and what distances may differ by rounding.
-NEAR, ROUNDING = 0.99, 1e-4
 #: Columns of the file.
 _COLUMNS = ("label", "distance", "second_distance", "membership", "far")
 #: Digits of distances and memberships. With all their digits files would be twice as large.
@@ -59,20 +58,21 @@ class Labels:
         """Place new rows by a model, those of a block at a time."""
         *before, estimator = model.pipeline
 
-        def assigned(block: tuple[Any, BoolArray]) -> tuple[Any, BoolArray]:
+        def assigned(block: tuple[Any, BoolArray]) -> tuple[Any, Any, BoolArray]:
             X, placed = block
             if not placed.any():
-                return estimator._no_assignment, placed
+                return estimator._no_assignment, np.empty(0), placed
             for step in before:
                 X = step.transform(X)
-            return estimator._assignment(X), placed
+            found = estimator._assignment(X)
+            return found, remoteness(estimator, X, np.sqrt(found["nearest"])), placed
 
         # A loop would hold its last block in memory while the next is read.
-        found, masks = map(np.concatenate, zip(*map(assigned, rows), strict=True))
+        found, away, placed = map(np.concatenate, zip(*map(assigned, rows), strict=True))
         near = [found["nearest"], found["second"]][: estimator.n_clusters]
         distances = np.sqrt(np.stack(near, axis=1))
-        far = None if model.far is None else distances[:, 0] > model.far
-        return cls(found["label"], distances, found["certainty"], far, placed=masks)
+        far = None if model.far is None else away > model.far
+        return cls(found["label"], distances, found["certainty"], far, placed=placed)
 
     def writer(self, identifiers: pl.Series | None = None) -> Writer:
         """Write one line per row of the table, with its identifier, or else its number."""
@@ -97,26 +97,6 @@ class Labels:
         places = np.cumsum(self.placed) - 1
         everywhere = pl.Series(places).set(pl.Series(~self.placed), None)
         return pl.select(pl.lit(values).gather(everywhere)).to_series()
-
-
-def far_beyond(distances: Array, weights: Any = None) -> float:
-    """Return the distance from the own centroid that 99 % of the training rows keep within.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_samples,)
-        Distances of the training rows to their own centroids.
-    weights : ndarray of shape (n_samples,) or None, default=None
-        Their sample weights.
-
-    Returns
-    -------
-    float
-        The distance, and a little more, which rounding may add.
-    """
-    order = np.argsort(distances)
-    within = np.cumsum(np.ones(len(order)) if weights is None else weights[order].astype(float))
-    return float(distances[order[np.searchsorted(within, NEAR * within[-1])]]) * (1 + ROUNDING)
 
 
 def identifiers(table: Table, name: str | None) -> pl.Series | None:

@@ -57,4 +57,4 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
 def _beside(labels: Labels) -> dict[str, Any]:
     """What the summary says of rows that are far, and of those without a label."""
     found: dict[str, Any] = {} if labels.far is None else {"far": int(labels.far.sum())}
-    return found | {"rows": len(labels.placed), "without_label": int((~labels.placed).sum())}
+    return found | {"rows": len(labels.placed), "unplaced": int((~labels.placed).sum())}
