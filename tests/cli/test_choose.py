@@ -223,15 +223,15 @@ def test_what_the_search_refuses_is_printed_as_it_says_it(refused, data):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b\n1,2\n3,\n4,5\n", ["column 'b'", "row 1"]),
-        ("a,b\n1,2\n3,x\n", ["non-numeric column 'b'"]),
+        ("a,b\n1,2\n3,\n4,5\n", ["missing", "'b' (1 row)"]),
+        ("a,b\n1,2\n3,x\n", ["column 'b'", "'x' in row 1"]),
         ("a,b\n1,2\n3,1\n4,5\n", ["4 rows are needed; there are 3"]),
     ],
 )
 @pytest.mark.parametrize("command", ["fit", "choose"])
 def test_bad_tables(refused, command, text, words):
     Path("data.csv").write_text(text)
-    message = refused(command, "data.csv")
+    message = refused(command, "data.csv", "--missing", "error")
     assert all(word in message for word in words), message
 
 

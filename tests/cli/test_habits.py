@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.model import load_model
 from kernelmeans.cli.reading import Reading
 from kernelmeans.cli.tables import read_table
 
@@ -214,7 +215,8 @@ def test_numbers_that_may_be_thousands(content, expected):
         assert read(content)["a"].to_list() == expected
     point = "." in content.splitlines()[1].split(";")[0].split(",")[0]
     for decimal in ".,":
-        found = read(content, decimal=decimal)["a"].to_list()
+        with warnings.catch_warnings(action="ignore"):
+            found = read(content, decimal=decimal)["a"].to_list()
         assert found == ([1.234, 12.345] if point == (decimal == ".") else [1234, 12345])
 
 
@@ -233,7 +235,7 @@ def test_a_column_of_decimal_commas_among_points_is_pointed_out():
         ({"thousands": "."}, [1234, 12345]),
         ({"thousands": ","}, [1.234, 12.345]),
         ({"thousands": "none", "decimal": "."}, [1.234, 12.345]),
-        ({"thousands": "none", "decimal": ","}, ["1.234", "12.345"]),
+        ({"thousands": "none", "decimal": ","}, [1.234, 12.345]),
         ({"thousands": "space"}, [1.234, 12.345]),
     ],
 )
@@ -371,3 +373,38 @@ def test_what_was_written_is_read_or_a_doubt_is_said(
         with_doubts = read_table(path).frame.collect()
     if not said:
         assert_frame_equal(with_doubts, frame)
+
+
+# Next month's file
+
+
+def write_customers(name: str, rows: slice, decimal: str, header: bool = True) -> None:
+    rng = np.random.default_rng(0)
+    centers = np.repeat([[1.234, 5.0], [2.345, 9.5], [7.125, 1.0]], 20, axis=0)
+    frame = pl.DataFrame(centers + rng.normal(scale=0.01, size=centers.shape), schema=["a", "b"])
+    frame = frame.with_columns(pl.all().round(3))[rows]
+    Path(name).write_text(text(frame=frame, separator=";", decimal=decimal, header=header))
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_next_months_file_is_read_by_the_same_rules(run, header):
+    write_customers("all.csv", slice(None), ",", header)
+    write_customers("next.csv", slice(0, 1), ",", header)
+    switches = [] if header else ["--no-header"]
+    assert run("fit", "all.csv", "-k", 3, *switches).exit_code == 0
+    stored = {"decimal": ",", "thousands": "none"} | ({} if header else {"header": False})
+    assert load_model(Path("all.model.skops")).reading == stored
+    result = run("predict", "all.model.skops", "next.csv")
+    assert result.exit_code == 0, result.output
+    first = pl.read_csv("all.labels.csv")["label"][0]
+    assert pl.read_csv("next.labels.csv")["label"].to_list() == [first]
+
+
+def test_next_months_file_of_other_rules(run):
+    write_customers("all.csv", slice(None), ",")
+    write_customers("next.csv", slice(None), ".")
+    assert run("fit", "all.csv", "-k", 3).exit_code == 0
+    result = run("predict", "all.model.skops", "next.csv")
+    assert result.exit_code == 0, result.output
+    assert "is read as 1.2" in result.stderr
+    assert Path("next.labels.csv").read_text() == Path("all.labels.csv").read_text()

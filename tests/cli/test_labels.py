@@ -1,4 +1,4 @@
-"""The labels file: names of rows, distances, memberships, rows that are far, rows without a label."""
+"""The labels file: names of rows, distances, memberships, rows that are far or have no label."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 import skops.io
 
-from kernelmeans.cli.labels import far_beyond
+from kernelmeans.cli.far import bound
 from kernelmeans.cli.model import TRUSTED_TYPES, load_model
 
 MODEL = "data.model.skops"
@@ -96,7 +96,7 @@ class TestPredict:
         away.write_csv("new.csv")
         result = run("predict", MODEL, "new.csv")
         assert table("new.labels.csv")["far"].to_list() == [True] * 7 + [False] * 53
-        assert "far rows          7 (11.7 %)" in result.stdout
+        assert "far rows          7 (11.7%)" in result.stdout
 
     def test_older_files_do_not_say_who_is_far(self, named_model, run):
         content = skops.io.load(MODEL, trusted=list(TRUSTED_TYPES))
@@ -119,7 +119,7 @@ class TestPredict:
     def test_one_row_that_cannot_be_placed(self, run, folder, blobs):
         X = blobs.drop("kind").to_numpy()
         np.save("data.npy", X)
-        run("fit", "data.npy", "-k", 3)
+        run("fit", "data.npy", "-k", 3, "--missing", "drop")
         X[[4, 9], 1] = np.nan, np.inf
         np.save("new.npy", X)
         result = run("predict", MODEL, "new.npy")
@@ -134,16 +134,17 @@ class TestPredict:
     def test_no_row_that_can_be_placed(self, run, refused, folder, blobs):
         X = blobs.drop("kind").to_numpy()
         np.save("data.npy", X)
-        run("fit", "data.npy", "-k", 3)
+        run("fit", "data.npy", "-k", 3, "--missing", "error")
         np.save("new.npy", np.full((2, 3), np.nan))
         assert "can place none of the rows" in refused("predict", MODEL, "new.npy")
 
     def test_rows_of_a_graph_without_edges(self, run, folder, blobs):
-        X = (blobs.drop("kind").to_numpy() / [1, 100, 0.01]).astype(float)
+        X = blobs.drop("kind").to_numpy() / [1, 100, 0.01]
         edges = (np.linalg.norm(X[:, None] - X, axis=2) < 3).astype(float)
         np.fill_diagonal(edges, 0)
         scipy.sparse.save_npz("data.npz", scipy.sparse.csr_matrix(edges))
-        assert run("fit", "data.npz", "-k", 3, "--kernel", "graph").exit_code == 0
+        result = run("fit", "data.npz", "-k", 3, "--kernel", "graph")
+        assert result.exit_code == 0, result.output
         new = np.vstack([edges[:5], np.zeros((2, 60)), edges[5:9]])
         scipy.sparse.save_npz("new.npz", scipy.sparse.csr_matrix(new))
         result = run("predict", MODEL, "new.npz")
@@ -153,20 +154,20 @@ class TestPredict:
         assert table("new.labels.csv")["label"].to_list() == [*labels[:5], None, None, *labels[5:9]]
 
 
-class TestFarBeyond:
+class TestBound:
     def test_one_row_of_a_hundred_is_farther(self):
         distances = np.random.default_rng(0).permutation(1000.0 + np.arange(1000))
-        assert (distances > far_beyond(distances)).sum() == 10
+        assert (distances > bound(distances, np.ones(1000))).sum() == 10
 
     def test_weights_are_rows(self):
         rng = np.random.default_rng(0)
         distances, weights = rng.random(300), rng.integers(0, 4, 300)
-        again = far_beyond(np.repeat(distances, weights))
-        assert far_beyond(distances, weights) == again
+        again = np.repeat(distances, weights)
+        assert bound(distances, weights) == bound(again, np.ones(len(again)))
 
     def test_rows_as_far_as_many_others_are_not_far(self):
         distances = np.repeat([0.1, 0.5], [50, 50])
-        assert not (distances * (1 + 1e-6) > far_beyond(distances)).any()
+        assert not (distances * (1 + 1e-6) > bound(distances, np.ones(100))).any()
 
 
 class TestLike:

@@ -103,8 +103,11 @@ def test_names_of_clusters(model, X):
     assert [line.rsplit(": ", 1)[0] for line in legend(ax)][:4] == names[:4]
     written = [text.get_text() for text in ax.texts]
     assert sorted(written) == sorted([*names[:4], "a name that is far…or it"])
-    with pytest.raises(ValueError, match=r"names has 2 items.*5 clusters"):
-        plot_fit(model, X, names=["a", "b"])
+    names[1] = ""
+    assert len(drawn(model, X, names=names).texts) == 4
+    for wrong in (["a", "b"], "abcde", dict.fromkeys("abcde")):
+        with pytest.raises(ValueError, match=r"names=.*should be a list of 5 names"):
+            plot_fit(model, X, names=wrong)
 
 
 def test_a_pipeline_and_a_data_frame(X):

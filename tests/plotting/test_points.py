@@ -230,9 +230,11 @@ def test_coordinates_of_the_user(model):
         map_points(model, TRAIN, coordinates=TRAIN[:, :3])
     with pytest.raises(ValueError, match=r"shape \(119, 2\)"):
         map_points(model, TRAIN, coordinates=TRAIN[:119, :2])
-    for hole in (np.nan, "x"):
-        with pytest.raises(ValueError, match="coordinates: two finite numbers"):
-            map_points(model, TRAIN, coordinates=np.full((120, 2), hole))
+    with pytest.raises(ValueError, match="coordinates holds NaN or infinity"):
+        map_points(model, TRAIN, coordinates=np.full((120, 2), np.nan))
+    for wrong in (np.full((120, 2), "x"), [[1, 2], [3]]):
+        with pytest.raises(ValueError, match="coordinates should be an array of numbers"):
+            map_points(model, TRAIN, coordinates=wrong)
 
 
 def test_what_cannot_be_drawn_is_refused_in_words(model):
@@ -247,8 +249,13 @@ def test_what_cannot_be_drawn_is_refused_in_words(model):
     classifier = make_pipeline(KernelPowerKMeans(4), LogisticRegression())
     with pytest.raises(TypeError, match="LogisticRegression should be a clusterer"):
         map_points(classifier.fit(TRAIN, model.labels_), TRAIN)
-    with pytest.raises(TypeError, match="not an estimator"):
+    with pytest.raises(TypeError, match="ndarray should be a clusterer"):
         map_points(model.labels_, TRAIN)
+    with pytest.raises(TypeError, match="is a class, not an instance"):
+        map_points(KernelPowerKMeans, TRAIN)
+    for rows in (None, "data.csv", {"a": [1]}, (row for row in TRAIN)):
+        with pytest.raises(TypeError, match=r"X=.* holds no rows; give an array"):
+            map_points(model, rows)
     with pytest.raises(ValueError, match=r"3 features.*expecting 4"):
         map_points(model, TRAIN[:, :3])
     with pytest.raises(ValueError, match="max_points=0 should be a positive number"):

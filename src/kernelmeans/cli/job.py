@@ -10,7 +10,6 @@ import click
 import polars as pl
 from sklearn.datasets import load_digits
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._devices import HOST
@@ -86,6 +85,11 @@ class Job(Reading):
             click.echo(as_json(content))
         elif not self.quiet:
             click.echo(text(content))
+
+    def say(self, text: str) -> None:
+        """Print lines on stderr."""
+        if not self.quiet:
+            click.echo(text, err=True)
 
     def note(self, text: str) -> None:
         """Print a remark on stderr."""
@@ -204,7 +208,7 @@ class Fitted:
     """The fitted model, and with ``--compare`` plain kernel k-means from the same start."""
 
     annealed: KernelPowerKMeans | MultiKernelPowerKMeans
-    scaler: StandardScaler | None
+    preparation: Any
     seconds: float
     plain: KernelKMeans | None = None
     plain_seconds: float = 0.0
@@ -219,9 +223,9 @@ class Fitted:
 
     @property
     def pipeline(self) -> Pipeline:
-        """The scaler, if there is one, and the model."""
-        scaling = [] if self.scaler is None else [("scale", self.scaler)]
-        return Pipeline([*scaling, ("cluster", self.model)])
+        """What makes numbers of the table, if anything does, and the model."""
+        before = [] if self.preparation is None else [("prepare", self.preparation)]
+        return Pipeline([*before, ("cluster", self.model)])
 
 
 def run_fit(job: FitJob) -> None:
@@ -248,7 +252,9 @@ def run_fit(job: FitJob) -> None:
     model.set_params(device=None)  # the machine that predicts may have no such device
     writers: dict[Path, Writer] = {
         files["labels"]: Labels.of_fit(model, memberships, task.data.rows).writer(names),
-        files["model"]: Model(fitted.pipeline, task.data.columns, job.dtype, far).write,
+        files["model"]: Model(
+            fitted.pipeline, task.data.columns, job.dtype, task.data.table.reading.chosen(), far
+        ).write,
         files["summary"]: outputs.json_writer(summary),
     }
     if "plot" in files:
@@ -263,7 +269,7 @@ def fit(job: FitJob, task: Task) -> Fitted:
     """Fit the estimator, and plain kernel k-means too if the job compares."""
     estimator, weights = task.estimator, task.data.weights
     timed = partial(timed_fit, X=task.Z, quiet=job.quiet, sample_weight=weights)
-    fitted = Fitted(estimator, task.scaler, timed(estimator, "clustering"))
+    fitted = Fitted(estimator, task.preparation, timed(estimator, "clustering"))
     if not job.compare:
         return fitted
     shared = KernelKMeans().get_params().keys() - {"n_swaps"}

@@ -56,10 +56,16 @@ class Numerals(NamedTuple):
             )
         return cls(decimal or _OTHER.get(thousands or ""), thousands)
 
+    def chosen(self) -> dict[str, str]:
+        """Return the options that say the same."""
+        thousands = None if self.thousands is None else self.thousands or "none"
+        both = {"decimal": self.decimal, "thousands": thousands}
+        return {name: mark for name, mark in both.items() if mark is not None}
+
     def groups(self, decimal: str) -> str:
         """Return the characters that may stand between groups of digits."""
         everything = _OTHER[decimal] + _APOSTROPHES + _SPACES
-        return everything if self.thousands is None else self.thousands
+        return everything if self.thousands is None else self.thousands.replace(decimal, "")
 
     def fits(self, values: pl.Series, decimal: str) -> bool:
         """Say whether all values are numbers under a decimal mark."""
@@ -99,7 +105,7 @@ def parse_text(column: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 def read_numbers(
     source: object, frame: pl.DataFrame, numerals: Numerals, *, separator: str | None = None
-) -> tuple[pl.DataFrame, str | None]:
+) -> tuple[pl.DataFrame, Numerals]:
     """Turn columns of text into numbers or truth values if all their values are such.
 
     Codes stay text: whole numbers that lead with 0, or have more digits than an integer holds.
@@ -109,7 +115,7 @@ def read_numbers(
     source : object
         The name of the file in messages.
     frame : DataFrame
-        The columns. Text loses the blanks around it.
+        The columns.
     numerals : Numerals
         What is known of the marks.
     separator : str or None, default=None
@@ -119,29 +125,35 @@ def read_numbers(
     -------
     frame : DataFrame
         The same columns.
-    decimal : str or None
-        The decimal mark, if the file has one and the same in all columns.
+    found : Numerals
+        The decimal mark, if it is known and the same in all columns, and the marks between groups.
     """
     done: dict[str, pl.Series] = {}
     waiting: dict[str, _Column] = {}
     for name in frame.columns:
         if frame[name].dtype != pl.String:
             continue
-        text = frame[name].str.strip_chars()
-        values = _values(text)
-        decimals = [mark for mark in _OTHER if numerals.decimal in (None, mark)]
+        values = _values(frame[name])
         if (plain := _plain(values)) is not None:
             done[name] = plain
-        elif fitting := [mark for mark in decimals if numerals.fits(values, mark)]:
-            waiting[name] = _Column(values, fitting)
-        else:
-            done[name] = text.set((text == "").fill_null(value=False), None)
+        elif decimals := [mark for mark in _OTHER if numerals.fits(values, mark)]:
+            known = [mark for mark in decimals if mark == numerals.decimal]
+            waiting[name] = _Column(values, known or decimals)
     decimal = numerals.decimal or _common(waiting)
     guess = decimal or _guess(waiting, separator)
     for name, (values, decimals) in waiting.items():
         done[name] = numerals.parse(values, guess if guess in decimals else decimals[0])
     _say_doubts(source, waiting, decimal, done, spaces=numerals.thousands is None)
-    return frame.with_columns(**done), decimal
+    return frame.with_columns(**done), Numerals(decimal, _seen(waiting, decimal, numerals))
+
+
+def _seen(columns: Mapping[str, _Column], decimal: str | None, numerals: Numerals) -> str | None:
+    """The marks between groups of digits that these columns have, if no others are given."""
+    if decimal is None or numerals.thousands is not None:
+        return numerals.thousands
+    grouped = [column for column in columns.values() if column.example(numerals.groups(decimal))]
+    marks = numerals.groups(decimal)
+    return "".join(mark for mark in marks if any(column.example(mark) for column in grouped))
 
 
 def _common(columns: Mapping[str, _Column]) -> str | None:
@@ -186,7 +198,8 @@ def _say_doubts(
 def _doubt(column: _Column, columns: Mapping[str, _Column], decimal: str | None) -> str | None:
     """A value that may be meant otherwise: there is no sign of its marks in other columns."""
     if len(column.decimals) == 1:
-        return column.example(",") if decimal is None and "," in column.decimals else None
+        (mark,) = column.decimals
+        return column.example(mark) if mark != (decimal or ".") else None
     if decimal is None:
         return column.example(".,")
     grouping = _OTHER[decimal]

@@ -9,10 +9,11 @@ from kernelmeans.cli import outputs
 from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.job import Job
 from kernelmeans.cli.labels import Labels, identifiers
-from kernelmeans.cli.model import damaged_model_errors, load_model
+from kernelmeans.cli.model import Model, damaged_model_errors, load_model
 from kernelmeans.cli.placing import NewRows
 from kernelmeans.cli.summary import summarized
 from kernelmeans.cli.tables import read_table
+from kernelmeans.tables import TableTransformer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +35,11 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     outputs.check_writable([file], source=job.data, force=job.force)
     budget = job.budget()
     model = load_model(model_file, budget)
-    table = read_table(job.data, job, budget=budget)
+    table = read_table(job.data, job.after(model.reading or {}), budget=budget)
     names = identifiers(table, job.id_column)
     columns = model.columns_in(table)
-    if extra := [name for name in table.names if name not in {*columns, job.id_column}]:
+    known = {*columns, *_left_out(model), job.id_column}
+    if extra := [name for name in table.names if name not in known]:
         job.note(f"the model does not use {listed(extra)}")
     rows = NewRows(table, columns, model)
     with estimator_errors(), damaged_model_errors(model_file):
@@ -58,3 +60,9 @@ def _beside(labels: Labels) -> dict[str, Any]:
     """What the summary says of rows that are far, and of those without a label."""
     found: dict[str, Any] = {} if labels.far is None else {"far": int(labels.far.sum())}
     return found | {"rows": len(labels.placed), "unplaced": int((~labels.placed).sum())}
+
+
+def _left_out(model: Model) -> list[str]:
+    """The columns that were left out of the fit on purpose."""
+    prepare = model.pipeline[0]
+    return [one.name for one in prepare.columns_] if isinstance(prepare, TableTransformer) else []

@@ -14,6 +14,8 @@ from kernelmeans.plotting.points import MapPoints
 
 # Rows of a cluster that its name may stand beside, and the fraction that are near its middle.
 _BESIDE, _NEAR = 100, 0.85
+# About so many rows are looked at, so that few are covered.
+_SEEN = 2000
 # Points between a row and a name.
 _GAP = 4
 # What a name costs: for each row of its own that it covers, and each other row, in heights of the
@@ -39,10 +41,13 @@ def write_names(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
     figure.draw_without_rendering()  # the layout decides where rows lie on the page
     pixels = np.asarray(ax.transData.transform(found.points))
     per_point = figure.dpi / 72
+    every = -(-len(pixels) // _SEEN)
     taken = np.empty((0, 4))
     drawn = np.bincount(found.labels, minlength=len(names))
     # Small clusters have fewer places.
     for cluster in np.argsort(drawn, kind="stable")[np.count_nonzero(drawn == 0) :]:
+        if not names[cluster]:
+            continue
         text: Any = _write(ax, names[cluster], look(cluster)[0])
         box = text.get_window_extent()
         half = np.array([box.width, box.height]) / 2
@@ -52,9 +57,8 @@ def write_names(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
         centers = rows + np.resize(_WAYS, rows.shape) * (half + _GAP * per_point)
         boxes = np.hstack([centers - half, centers + half])
         frame = ax.get_window_extent()
-        cost = _OWN * _covered(boxes, own) + _OTHER * _covered(
-            boxes, pixels[found.labels != cluster]
-        )
+        others = pixels[found.labels != cluster]
+        cost = _OWN * _covered(boxes, own[::every]) + _OTHER * _covered(boxes, others[::every])
         cost = cost + np.linalg.norm(centers - middle, axis=1) / box.height
         cost += _NAME * _overlapping(boxes, taken)
         cost += _OUTSIDE * ((boxes[:, :2] < frame.min) | (boxes[:, 2:] > frame.max)).any(axis=1)

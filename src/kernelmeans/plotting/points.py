@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._sklearn import _safe_indexing
+from kernelmeans._text import shortened
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.heat import GraphKernel, HeatKernel
@@ -76,7 +77,8 @@ def map_points(
     coordinates : array-like of shape (n_rows, 2), default=None
         Places of all rows of X, from UMAP for instance; computed when None.
     max_points : int, default=2000
-        Most rows on the map: a random subsample, if there are more.
+        Most rows on the map: a random subsample, if there are more. Without coordinates the kernel
+        matrix between them is computed.
     random_state : int, default=0
         Seed of the subsample.
 
@@ -90,7 +92,7 @@ def map_points(
     NotFittedError
         If the estimator has not been fitted.
     TypeError
-        If it is no clusterer that can label rows.
+        If the estimator is no clusterer that can label rows, or X is not of rows.
     ValueError
         If the search has chosen no clusters, if X or the coordinates cannot be used, or if X holds
         kernel values of new rows and there are no coordinates.
@@ -149,7 +151,8 @@ def parts(estimator: Any) -> tuple[list[Any], Any]:
     ValueError
         If the search has chosen no clusters.
     """
-    check_is_fitted(estimator)
+    if hasattr(estimator, "fit"):
+        check_is_fitted(estimator)
     transformers: list[Any] = []
     while True:
         if hasattr(estimator, "best_estimator_"):
@@ -165,7 +168,7 @@ def parts(estimator: Any) -> tuple[list[Any], Any]:
             estimator = steps[-1]
         else:
             break
-    if not is_clusterer(estimator) or not hasattr(estimator, "predict"):
+    if not (hasattr(estimator, "predict") and is_clusterer(estimator)):
         raise TypeError(
             f"estimator={type(estimator).__name__} should be a clusterer with the method predict, "
             "a pipeline that ends with one, or a ClusterSearch."
@@ -179,7 +182,14 @@ def _readable(X: Any) -> Any:
         return rows
     if scipy.sparse.issparse(X):
         return X.tocsr()
-    return np.asarray(X) if isinstance(X, list | tuple) else to_numpy(X)
+    if isinstance(X, list | tuple):
+        return np.asarray(X)
+    if not hasattr(X, "shape"):
+        raise TypeError(
+            f"X={shortened(repr(X), 40)} holds no rows; give an array, a data frame, a list of "
+            "rows, a sparse matrix, or rows on disk by kernelmeans.rows.open_rows."
+        )
+    return to_numpy(X)
 
 
 def _taken(X: Any, rows: IntArray, model: Any) -> Any:
@@ -193,18 +203,16 @@ def _taken(X: Any, rows: IntArray, model: Any) -> Any:
 
 def _given(coordinates: Any, rows: IntArray, n_rows: int) -> tuple[Array, tuple[str, str]]:
     """Places from the user, checked."""
-    points = np.asarray(to_numpy(coordinates))
-    if points.shape != (n_rows, 2):
-        raise ValueError(
-            f"coordinates has shape {points.shape}; give two numbers for each row of X: "
-            f"({n_rows}, 2)."
-        )
+    needed = f"two for each row of X: shape ({n_rows}, 2)"
     try:
-        points = check_array(points[rows], dtype=np.float64, input_name="coordinates")
-    except ValueError as error:
-        raise ValueError(f"coordinates: two finite numbers are needed for each row: {error}") from (
-            error
-        )
+        points = np.asarray(to_numpy(coordinates), np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"coordinates should be an array of numbers, {needed}: {error}") from error
+    if points.shape != (n_rows, 2):
+        raise ValueError(f"coordinates has shape {points.shape}; give {needed}.")
+    points = points[rows]
+    if not np.isfinite(points).all():
+        raise ValueError(f"coordinates holds NaN or infinity; give finite numbers, {needed}.")
     first, second = getattr(coordinates, "columns", ("coordinate 1", "coordinate 2"))
     return points, (str(first), str(second))
 

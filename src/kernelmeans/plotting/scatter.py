@@ -1,6 +1,6 @@
 """A map of the clusters: rows as marks, names beside them, sizes in a legend."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,8 @@ def plot_fit(
     names : sequence of str, default=None
         Names of the clusters; their numbers when None.
     max_points : int, default=2000
-        Most rows that are drawn: a random subsample, if there are more.
+        Most rows that are drawn: a random subsample, if there are more. Without coordinates the
+        kernel matrix between them is computed, 32 MB for 2000 rows.
     random_state : int, default=0
         Seed of the subsample.
 
@@ -110,9 +111,10 @@ def draw_clusters(
     n_clusters = len(found.sizes)
     if names is None:
         names = [str(cluster) for cluster in range(n_clusters)]
-    if len(names) != n_clusters:
+    if isinstance(names, str | Mapping) or len(names) != n_clusters:
         raise ValueError(
-            f"names has {len(names)} items; give one for each of {n_clusters} clusters."
+            f"names={shortened(repr(names), 60)} should be a list of {n_clusters} names, one for "
+            "each cluster in the order of their numbers."
         )
     names = [shortened(str(name), _LETTERS) for name in names]
     _draw_marks(ax, found, names)

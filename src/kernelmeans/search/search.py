@@ -98,8 +98,9 @@ default="jaccard"
         ``min_jaccard`` and ``rank_jaccard``; ``valid``, whether all clusters are found again;
         ``neighbor_consistency``, corrected for the sizes of the clusters, and its rank;
         ``mean_reference``, the stability on data without clusters, where it was needed;
-        ``inertia``, which must not be compared; ``mean_fit_time`` in seconds for a half. Scores of
-        a candidate that fails are NaN.
+        ``inertia``, which must not be compared; ``mean_fit_time`` in seconds for a half, without
+        the neighbours that another candidate has found before. Scores of a candidate that fails are
+        NaN.
     best_index_ : int or None
         The chosen candidate. None if no clusters would be found again.
     best_params_ : dict
@@ -145,7 +146,10 @@ default="jaccard"
     If no split is complete, the search is as it was before.
 
     A row of a given graph may have no edge to a half of the rows, and does not count for the model
-    of this half. A graph of at least ten neighbours has few such rows.
+    of this half. A graph of at least ten neighbours has few such rows. A negative label is noise,
+    as of DBSCAN: such rows are in no cluster, and do not count for the model either.
+
+    A candidate whose fit to all rows fails is not fitted to halves.
 
     References
     ----------
@@ -207,7 +211,7 @@ default="jaccard"
     # The estimator may have callbacks, and its parameters are checked when it is fitted.
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Fit all candidates to halves of the rows, choose one, and fit it to all rows.
 
         Parameters
@@ -217,6 +221,8 @@ default="jaccard"
             matrices, shape (L, n_samples, n_samples).
         y : Ignored
             Not used, present for API consistency by convention.
+        **params : Refused
+            There are none: a row counts once, whatever its sample weight.
 
         Returns
         -------
@@ -225,12 +231,19 @@ default="jaccard"
 
         Raises
         ------
+        TypeError
+            If ``sample_weight`` or another parameter is given.
         ValueError
             If the estimator or the grid cannot be used, if a half has fewer rows than clusters, or
             if all candidates fail.
         KeyboardInterrupt
             If it is interrupted, after storing what it has.
         """
+        if params:
+            raise TypeError(
+                f"ClusterSearch.fit takes no {', '.join(params)}: every row counts once in a "
+                "search. Give sample weights to a fit with its best_params_."
+            )
         estimator = _checked(self.estimator)
         candidates = [Candidate.of(estimator, one) for one in ParameterGrid(self.param_grid)]
         if not candidates:
@@ -243,13 +256,13 @@ default="jaccard"
         samples = whole.subset(used)
         splits = [Split.of(len(used), one) for one in seeds]
         record, runner = Record(candidates, splits, self.scoring), Runner(self, X)
-        tasks = [
-            (one.estimator, samples, seed, split) for split in (None, *splits) for one in candidates
-        ]
         try:
-            with closing(runner.run("splits", evaluate, tasks)) as outcomes:
-                for outcome in outcomes:
-                    record.add(outcome)
+            for name, tasks in (("all rows", [None]), ("splits", splits)):
+                estimators = [candidates[row].estimator for row in record.kept]
+                arguments = [(samples, seed, split) for split in tasks]
+                with closing(runner.run(name, evaluate, estimators, arguments)) as outcomes:
+                    for outcome in outcomes:
+                        record.add(outcome)
             if not record.n_splits:
                 raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
             self._store(X, record, used, whole.n_rows)
@@ -413,9 +426,10 @@ def _stabilities(
 
     Kinds on which a fit fails, as with kernels that allow no negative values, are left out.
     """
-    tasks = [(*what, kind, split) for kind in KINDS for split in splits]
-    found = np.full(len(tasks), np.nan)
-    with closing(runner.run("reference", stability_without_clusters, tasks)) as values:
+    found = np.full(len(KINDS) * len(splits), np.nan)
+    arguments = [(*what, kind) for kind in KINDS]
+    run = runner.run("reference", stability_without_clusters, splits, arguments)
+    with closing(run) as values:
         for place, value in enumerate(values):
             found[place] = value
     table = found.reshape(len(KINDS), len(splits))

@@ -114,7 +114,7 @@ def found_in(values: Array, name: str) -> Found:
     parsed = {text: number_of(text) for text in counts}
     n_numbers = sum(counts[text] for text, number in parsed.items() if number == number)
     sign = max({sign_of(text) for text in counts}, key=lambda one: _rows_with(one, counts))
-    if n_numbers > present / 2:
+    if n_numbers >= present / 2:
 
         def is_stray(text: str) -> bool:
             return bool(np.isnan(parsed[text])) or sign_of(text) != sign
