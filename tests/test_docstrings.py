@@ -14,6 +14,7 @@ PACKAGES = [
     ".kernels",
     ".lowrank",
     ".profiles",
+    ".report",
     ".rows",
     ".search",
     ".solver",

@@ -11,10 +11,12 @@ if TYPE_CHECKING:
         PowerKMeans,
     )
     from kernelmeans.profiles import describe
+    from kernelmeans.report import ClusterReport
     from kernelmeans.search import ClusterSearch
 
 __version__ = "0.1.0"
 __all__ = [
+    "ClusterReport",
     "ClusterSearch",
     "KernelKMeans",
     "KernelPowerKMeans",
@@ -24,7 +26,7 @@ __all__ = [
     "describe",
 ]
 # Where names live that are no estimators.
-_HOMES = {"ClusterSearch": "search", "describe": "profiles"}
+_HOMES = {"ClusterReport": "report", "ClusterSearch": "search", "describe": "profiles"}
 
 
 def __getattr__(name: str) -> Any:

@@ -112,7 +112,7 @@ def test_a_graph(run):
 @pytest.mark.usefixtures("cells")
 def test_annotations_are_no_features(refused):
     options = ["-k", 3, "--take", "obsm:X_pca"]
-    assert "'reads', which is no column" in refused("fit", PATH, *options, "--columns", "reads")
+    assert "'reads' is no column" in refused("fit", PATH, *options, "--columns", "reads")
     assert "'kind' is not numeric" in refused("fit", PATH, *options, "--weight-column", "kind")
 
 

@@ -209,3 +209,7 @@ def test_draw_clusters_fits_into_a_panel_of_a_figure_of_ones_own(model, X):
     assert box.x1 <= figure.bbox.x1
     frame = figure.axes[0].get_window_extent()
     assert frame.width > 0.4 * figure.bbox.width
+    # Marks are smaller than on a slide.
+    slide = plot_fit(model, X).axes[0]
+    small, large = (ax.collections[0].get_sizes()[0] for ax in (figure.axes[0], slide))
+    assert 0.3 * large < small < 0.7 * large

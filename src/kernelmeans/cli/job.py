@@ -11,7 +11,12 @@ import polars as pl
 from sklearn.datasets import load_digits
 from sklearn.pipeline import Pipeline
 
-from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans import (
+    ClusterSearch,
+    KernelKMeans,
+    KernelPowerKMeans,
+    MultiKernelPowerKMeans,
+)
 from kernelmeans._devices import HOST
 from kernelmeans._text import bounded
 from kernelmeans.cli import outputs
@@ -25,6 +30,7 @@ from kernelmeans.cli.outputs import Writer, as_json
 from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.reading import Reading, stem_of
+from kernelmeans.cli.report import report_writer
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
 from kernelmeans.cli.summary import as_text, fit_summary, percent_above
 
@@ -133,10 +139,11 @@ class TableJob(Job, ColumnChoice):
     def files(self) -> dict[str, Path]:
         """Return the paths of all files to write."""
         paths: dict[str, Path | None] = {**vars(self), "plot": self.plot_file}
+        wanted = {"plot": self.plot or self.plot_file, "report": vars(self).get("page")}
         return {
-            name: self.place(paths[name], ending)
+            name: self.place(paths.get(name), ending)
             for name, ending in self.endings.items()
-            if name != "plot" or self.plot or self.plot_file
+            if wanted.get(name, True)
         }
 
     @property
@@ -163,6 +170,13 @@ class FitJob(TableJob):
         Add the memberships in all clusters to the labels file.
     like : input file or None, default=None
         Keep the numbers of the clusters of this earlier model that are found again.
+    page : bool, default=False
+        Write a report to read and to print into STEM.report.html: sizes, a map, what characterises
+        the clusters, and how certain they are.
+    rows : bool, default=False
+        Show typical rows of each cluster in the report, which otherwise holds aggregates alone.
+    arguments : sequence of str
+        The command line, which the report repeats.
     """
 
     compare: bool = False
@@ -170,12 +184,16 @@ class FitJob(TableJob):
     summary: Path | None = None
     soft: bool = False
     like: Path | None = None
+    page: bool = False
+    rows: bool = False
+    arguments: Sequence[str] = ()
 
     endings: ClassVar = {
         "labels": ".labels.csv",
         "model": ".model.skops",
         "summary": ".summary.json",
         "plot": ".png",
+        "report": ".report.html",
     }
 
 
@@ -233,11 +251,12 @@ def run_fit(job: FitJob) -> None:
     files = job.files()
     outputs.check_writable(files.values(), source=job.data, force=job.force)
     task = prepare(job)
-    chosen: dict[str, Any] = {}
-    if job.n_clusters is None or len(job.n_clusters) > 1:
-        chosen = {"search": _choose_clusters(job, task)}
     names = identifiers(task.data.table, job.id_column)
     earlier = None if job.like is None else Earlier(job.like, task.data.table, job.budget())
+    chosen: dict[str, Any] = {}
+    search = None
+    if job.n_clusters is None or len(job.n_clusters) > 1:
+        search, chosen["search"] = _choose_clusters(job, task)
     with estimator_errors(), task.refusals():
         fitted = fit(job, task)
     model = fitted.model
@@ -261,6 +280,8 @@ def run_fit(job: FitJob) -> None:
         from kernelmeans.plotting import plot_fit
 
         writers[files["plot"]] = outputs.picture_writer(plot_fit(model, task.Z), files["plot"])
+    if "report" in files:
+        writers[files["report"]] = report_writer(job, task, model, search)
     outputs.write_all(writers)
     job.report(summary)
 
@@ -281,14 +302,14 @@ def fit(job: FitJob, task: Task) -> Fitted:
     )
 
 
-def _choose_clusters(job: FitJob, task: Task) -> dict[str, Any]:
+def _choose_clusters(job: FitJob, task: Task) -> tuple[ClusterSearch, dict[str, Any]]:
     """Set the number of clusters to the one that a search chooses."""
     counts = numbers_to_try(job, task.Z.shape[0])
     job.note(
         f"choosing among {counts[0]} to {counts[-1]} clusters, which takes hundreds of fits; a "
         f"number, as in -k {counts[-1]}, is fitted at once"
     )
-    _, found = run_search(job, task, counts, [job.parameters.get("kernel", "")])
+    search, found = run_search(job, task, counts, [job.parameters.get("kernel", "")])
     if found["chosen"] is None or not job.as_json:
         job.report(found, search_text)
     if found["chosen"] is None:
@@ -296,7 +317,7 @@ def _choose_clusters(job: FitJob, task: Task) -> dict[str, Any]:
             f"{found['verdict']}. No model is written; -k with a number writes one all the same"
         )
     task.estimator.set_params(n_clusters=found["clusters"])
-    return found
+    return search, found
 
 
 def run_choose(job: ChooseJob) -> None:

@@ -119,7 +119,7 @@ def read_numbers(
     numerals : Numerals
         What is known of the marks.
     separator : str or None, default=None
-        The separator of the file.
+        The separator of a text, whose columns of floats have decimal points.
 
     Returns
     -------
@@ -139,7 +139,8 @@ def read_numbers(
         elif decimals := [mark for mark in _OTHER if numerals.fits(values, mark)]:
             known = [mark for mark in decimals if mark == numerals.decimal]
             waiting[name] = _Column(values, known or decimals)
-    decimal = numerals.decimal or _common(waiting)
+    points = separator is not None and pl.Float64 in frame.dtypes
+    decimal = numerals.decimal or _common(waiting, points=points)
     guess = decimal or _guess(waiting, separator)
     for name, (values, decimals) in waiting.items():
         done[name] = numerals.parse(values, guess if guess in decimals else decimals[0])
@@ -156,9 +157,10 @@ def _seen(columns: Mapping[str, _Column], decimal: str | None, numerals: Numeral
     return "".join(mark for mark in marks if any(column.example(mark) for column in grouped))
 
 
-def _common(columns: Mapping[str, _Column]) -> str | None:
+def _common(columns: Mapping[str, _Column], *, points: bool) -> str | None:
     """The decimal mark of all columns that are numbers under one only."""
     marks = {column.decimals[0] for column in columns.values() if len(column.decimals) == 1}
+    marks |= {"."} if points else set()
     return marks.pop() if len(marks) == 1 else None
 
 

@@ -31,7 +31,8 @@ _HEADING = {
         ("Kernel", f"kernels {' '.join(_KERNEL)} views cache_kernel approximation"),
         ("Kernel", "n_components device"),
         ("Fit", "s0 eta anneal_every init n_init n_swaps max_iter tol random_state compare"),
-        ("Files", "output_dir labels like model summary results plot plot_file soft force"),
+        ("Files", "output_dir labels like model summary results plot plot_file page rows soft"),
+        ("Files", "force"),
         ("Files", "as_json quiet"),
     )
     for name in names.split()
@@ -44,6 +45,7 @@ _FLAGS = {
     "n_jobs": ("--jobs",),
     "random_state": ("--seed",),
     "output_dir": ("--output-dir", "-o"),
+    "page": ("--report",),
     "as_json": ("--json",),
     "quiet": ("--quiet", "-q"),
 }
@@ -60,6 +62,8 @@ _METAVARS = {
     **{"separator": "CHARACTER", "decimal": "MARK", "thousands": "MARK", "encoding": "NAME"},
     **{"sheet": "NAME", "take": "NAME"},
 }
+#: Where a context holds the arguments of a command.
+ARGUMENTS = "kernelmeans.arguments"
 _HERE = Path(__file__).parent
 _PICTURES = (".png", ".svg", ".pdf")
 #: Longer lists of names are shown in the help text of an option.
@@ -228,6 +232,11 @@ class GroupedCommand(click.Command):
             known = self.takes()
             self.params += [_option(name, known[name]) for name in _HEADING if name in known]
         return super().get_params(ctx)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments as they were given: a report repeats them."""
+        ctx.meta[ARGUMENTS] = tuple(args)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per heading, in the order of the declarations."""

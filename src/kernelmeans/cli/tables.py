@@ -286,8 +286,10 @@ def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Tab
         return ArrayTable(path, *found, budget=budget, reading=reading)
     if suffix.startswith(_TEXT):
         source = shown(path)
-        text = to_utf8(source, read_content(path, budget), reading.encoding)
-        frame, layout = read_text(source, text, reading)
+        # No name keeps the text in memory, which the columns do not need.
+        frame, layout = read_text(
+            source, to_utf8(source, read_content(path, budget), reading.encoding), reading
+        )
         return _frame_table(source, frame, layout.names, reading, layout.separator)
     array = read_npz(path, budget) if suffix == ".npz" else open_rows(path)
     return ArrayTable(path, array, budget=budget)
@@ -301,17 +303,17 @@ def _frame_table(
     separator: str | None = None,
 ) -> FrameTable:
     """The table of a frame whose columns have these names in the file."""
-    found = tidied(frame, names)
+    frame = tidied(frame, names)
     written = set(map(str.strip, names))
-    if reading.header and (named := [name for name in found.columns if name not in written]):
+    if reading.header and (named := [name for name in frame.columns if name not in written]):
         warnings.warn(
             f"{source}: columns without a name, or with that of another, are called "
             f"{listed(named)}",
             stacklevel=2,
         )
-    found, numerals = read_numbers(source, found, Numerals.of(reading), separator=separator)
+    frame, numerals = read_numbers(source, frame, Numerals.of(reading), separator=separator)
     reading = Reading(**{**reading.chosen(), **numerals.chosen()})
-    return FrameTable(source, found.lazy(), reading.header, reading=reading)
+    return FrameTable(source, frame.lazy(), reading.header, reading=reading)
 
 
 def blocks(X: Any) -> Iterator[tuple[slice, Any]]:

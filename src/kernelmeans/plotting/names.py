@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.patheffects import withStroke
 
-from kernelmeans._typing import Array
+from kernelmeans._typing import Array, BoolArray
 from kernelmeans.plotting.palette import look
 from kernelmeans.plotting.points import MapPoints
 
@@ -20,7 +20,7 @@ _SEEN = 2000
 _GAP = 4
 # What a name costs: for each row of its own that it covers, and each other row, in heights of the
 # name away from the middle of its cluster; for each name that it covers; outside the axes.
-_OWN, _OTHER, _NAME, _OUTSIDE = 2, 6, 1e3, 1e6
+_OWN, _OTHER, _NAME, _OUTSIDE = 2.0, 6.0, 1e3, 1e6
 # Ways from a row to the middle of a name, in halves of the name's width and height.
 _WAYS = np.array([(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y])
 
@@ -41,26 +41,23 @@ def write_names(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
     figure.draw_without_rendering()  # the layout decides where rows lie on the page
     pixels = np.asarray(ax.transData.transform(found.points))
     per_point = figure.dpi / 72
-    every = -(-len(pixels) // _SEEN)
+    frame = ax.get_window_extent().padded(-_GAP * per_point)
     taken = np.empty((0, 4))
     drawn = np.bincount(found.labels, minlength=len(names))
     # Small clusters have fewer places.
-    for cluster in np.argsort(drawn, kind="stable")[np.count_nonzero(drawn == 0) :]:
-        if not names[cluster]:
+    for cluster in np.argsort(drawn, kind="stable").tolist():
+        if not (names[cluster] and drawn[cluster]):
             continue
         text: Any = _write(ax, names[cluster], look(cluster)[0])
         box = text.get_window_extent()
         half = np.array([box.width, box.height]) / 2
-        own = pixels[found.labels == cluster]
-        middle = np.median(own, axis=0)
-        rows = np.repeat(_near(own, middle), len(_WAYS), axis=0)
+        is_own = found.labels == cluster
+        middle = np.median(pixels[is_own], axis=0)
+        rows = np.repeat(_near(pixels[is_own], middle), len(_WAYS), axis=0)
         centers = rows + np.resize(_WAYS, rows.shape) * (half + _GAP * per_point)
         boxes = np.hstack([centers - half, centers + half])
-        frame = ax.get_window_extent()
-        others = pixels[found.labels != cluster]
-        cost = _OWN * _covered(boxes, own[::every]) + _OTHER * _covered(boxes, others[::every])
-        cost = cost + np.linalg.norm(centers - middle, axis=1) / box.height
-        cost += _NAME * _overlapping(boxes, taken)
+        cost = _covered(boxes, pixels, is_own) + _NAME * _overlapping(boxes, taken)
+        cost += np.linalg.norm(centers - middle, axis=1) / box.height
         cost += _OUTSIDE * ((boxes[:, :2] < frame.min) | (boxes[:, 2:] > frame.max)).any(axis=1)
         best = int(cost.argmin())
         taken = np.vstack([taken, boxes[best]])
@@ -85,10 +82,12 @@ def _near(points: Array, middle: Array) -> Array:
     return near[:: -(-len(near) // _BESIDE)]
 
 
-def _covered(boxes: Array, points: Array) -> Array:
-    """Number of points in each box of left, bottom, right and top."""
+def _covered(boxes: Array, points: Array, is_own: BoolArray) -> Array:
+    """What it costs that boxes of left, bottom, right and top cover points."""
+    every = -(-len(points) // _SEEN)
+    points, costs = points[::every], np.where(is_own, _OWN, _OTHER)[::every]
     inside = (points >= boxes[:, None, :2]) & (points <= boxes[:, None, 2:])
-    return np.asarray(inside.all(axis=2).sum(axis=1))
+    return np.asarray(inside.all(axis=2) @ costs)
 
 
 def _overlapping(boxes: Array, others: Array) -> Array:

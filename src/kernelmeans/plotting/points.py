@@ -108,7 +108,7 @@ def map_points(
     ((60, 2), 'heat component 1', 150)
     """
     transformers, model = parts(estimator)
-    X = _readable(X)
+    X = readable(X)
     n_rows = count_rows(X, model)
     if not isinstance(max_points, Integral) or max_points < 1:
         raise ValueError(f"max_points={max_points!r} should be a positive number of rows.")
@@ -116,7 +116,7 @@ def map_points(
     if n_rows > max_points:
         drawn = np.random.default_rng(random_state).choice(n_rows, max_points, replace=False)
         rows = np.sort(drawn)
-    shown = _taken(X, rows, model)
+    shown = taken(X, rows, model)
     for transformer in transformers:
         shown = transformer.transform(shown)
     labels = np.asarray(to_numpy(model.predict(shown)))
@@ -176,7 +176,7 @@ def parts(estimator: Any) -> tuple[list[Any], Any]:
     return transformers, estimator
 
 
-def _readable(X: Any) -> Any:
+def readable(X: Any) -> Any:
     """X in a form from which rows can be taken."""
     if (rows := as_rows(X)) is not None:
         return rows
@@ -192,7 +192,7 @@ def _readable(X: Any) -> Any:
     return to_numpy(X)
 
 
-def _taken(X: Any, rows: IntArray, model: Any) -> Any:
+def taken(X: Any, rows: IntArray, model: Any) -> Any:
     """Some rows of X, as `predict` takes them."""
     if is_stacked(model):
         return X[:, rows]

@@ -13,7 +13,9 @@ from kernelmeans.plotting.palette import look
 from kernelmeans.plotting.points import MapPoints, map_points
 from kernelmeans.plotting.style import slide
 
-# Area of all marks together, and of the smallest and the largest, in square points.
+# Area of all marks together, and of the smallest and the largest, in square points; in axes of
+# fewer inches it is less.
+_WIDE = 6
 _INK, _SMALLEST, _LARGEST = 12000, 8, 36
 # Most letters of a name, lines of a column of the legend, and lines of the legend.
 _LETTERS, _COLUMN, _MOST_LINES = 24, 20, 60
@@ -128,7 +130,9 @@ def draw_clusters(
 
 def _draw_marks(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
     """Draw the rows, and the legend; clusters are numbered by size, and small ones are on top."""
-    size = float(np.clip(_INK / len(found.rows), _SMALLEST, _LARGEST))
+    figure: Any = ax.get_figure(root=True)
+    inches = ax.get_window_extent().width / figure.dpi
+    size = np.clip(_INK / len(found.rows), _SMALLEST, _LARGEST) * min(1, inches / _WIDE)
     # Rounded to whole pixels, small plus signs would vanish.
     style: Any = {"s": size, "linewidths": 0, "alpha": 0.75, "snap": False}
     marks: list[Any] = []

@@ -7,8 +7,7 @@ import numpy as np
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.plotting.points import _readable as readable
-from kernelmeans.plotting.points import _taken as taken
+from kernelmeans.plotting.points import readable, taken
 from kernelmeans.search.splits import count_rows
 
 #: Rows whose distances are computed together.

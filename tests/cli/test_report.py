@@ -1,0 +1,56 @@
+"""``fit --report``: the page that it writes."""
+
+import hashlib
+
+
+def test_a_report_is_written_beside_the_table(fit, data, folder):
+    result = fit("--report")
+    assert result.exit_code == 0
+    assert "data.report.html" in result.stdout
+    page = (folder / "data.report.html").read_text("utf-8")
+    assert "Clusters of data.csv" in page
+    assert "kernelmeans fit data.csv -k 3 --label-column kind --report" in page
+    assert "kernelmeans predict data.model.skops" in page
+    assert hashlib.sha256(data.read_bytes()).hexdigest() in page
+    assert "aggregates alone" in page
+    assert "Typical rows" not in page
+
+
+def test_rows_are_shown_on_request(fit, folder):
+    assert fit("--report", "--rows").exit_code == 0
+    page = (folder / "data.report.html").read_text("utf-8")
+    assert "Typical rows" in page
+    assert "aggregates and single rows" in page
+
+
+def test_no_report_is_written_unless_asked_for_and_none_is_overwritten(fit, folder):
+    assert fit().exit_code == 0
+    assert not (folder / "data.report.html").exists()
+    (folder / "data.report.html").write_text("mine")
+    result = fit("--report", "--force", "-o", "elsewhere")
+    assert result.exit_code == 0
+    assert (folder / "elsewhere" / "data.report.html").exists()
+    result = fit("--report", "--output-dir", folder)
+    assert result.exit_code == 2
+    assert "data.report.html" in result.stderr
+    assert (folder / "data.report.html").read_text() == "mine"
+
+
+def test_the_report_of_a_search_tells_of_it(run, data, folder):
+    result = run("fit", data, "-k", "2-4", "--label-column", "kind", "--report", "-q")
+    assert result.exit_code == 0
+    page = (folder / "data.report.html").read_text("utf-8")
+    assert "Candidates of the search" in page
+    assert "found again in halves of the rows" in page
+
+
+def test_the_report_names_views_and_classes(fit, folder):
+    (folder / "views.toml").write_text(
+        '[[view]]\nname = "long <ones>"\ncolumns = ["length"]\nkernel = "rbf"\n'
+        '[[view]]\nname = "others"\ncolumns = ["mass", "area"]\nkernel = "rbf"\n'
+    )
+    result = fit("--views", "views.toml", "--report")
+    assert result.exit_code == 0, result.stderr
+    page = (folder / "data.report.html").read_text("utf-8")
+    assert "long &lt;ones&gt;" in page
+    assert "others" in page
