@@ -274,15 +274,33 @@ def test_estimators_pipelines_and_searches_are_described_alike():
 def test_the_raw_table_may_have_other_columns():
     X = blobs()
     frame = pl.DataFrame(X, schema=["x", "y"]).with_columns(color=pl.lit("red"))
-    model = KernelPowerKMeans(3, random_state=0).fit(X)
-    without = describe(model, frame)
-    assert without.clusters["typical_rows"].to_list() == [None] * 3
-    assert set(without.columns["column"]) == {"x", "y", "color"}
-    told = describe(model, frame, X=X)
-    assert told.entries == without.entries
-    assert told.records == describe(model, X).records
-    with pytest.raises(ValueError, match="300 rows have labels, but the table has 299"):
-        describe(model, frame[1:])
+    model = KernelPowerKMeans(3, random_state=0).fit(X[:200])
+    described = describe(model, frame[:200])
+    assert described.records == describe(model, X[:200]).records
+    assert set(described.columns["column"]) == {"x", "y", "color"}
+    with pytest.raises(ValueError, match="200 rows have labels, but the table has 300"):
+        describe(model, frame)
+    # As many rows as in the fit, but others.
+    others = describe(model, frame[100:], X=X[100:])
+    assert others.entries == describe(model.predict(X[100:]), frame[100:]).entries
+    assert others.records == describe(model, X[100:]).records
+    assert others.records != described.records
+
+
+@pytest.mark.parametrize("kernel", ["heat", "rbf"])
+def test_distances_of_the_fit_are_those_of_transform(kernel):
+    X = blobs()
+    model = KernelPowerKMeans(3, kernel=kernel, random_state=0).fit(X)
+    kept = describe(model, X, max_rows=1)
+    del model.distances_
+    computed = describe(model, X, max_rows=1)
+    for one, two in zip(kept.records, computed.records, strict=True):
+        for rows, others in (
+            (one.typical_rows, two.typical_rows),
+            (one.border_rows, two.border_rows),
+        ):
+            distances = model.transform(X[[*rows, *others]])
+            np.testing.assert_allclose(distances[0], distances[1], rtol=1e-6)
 
 
 def test_new_rows_are_placed_first():

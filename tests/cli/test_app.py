@@ -94,6 +94,7 @@ def test_demo_does_the_main_job_on_digits(run):
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("kernelmeans fit out/digits.csv -k 10 --no-scale")
     assert sorted(path.name for path in Path("out").iterdir()) == [
+        "digits.clusters.csv",
         "digits.csv",
         "digits.labels.csv",
         "digits.model.skops",

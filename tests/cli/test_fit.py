@@ -35,6 +35,7 @@ def test_writes_what_the_estimator_finds(fit, blobs):
     assert written["row"].to_list() == list(range(60))
     np.testing.assert_array_equal(written["label"], model.labels_)
     assert sorted(path.name for path in Path().iterdir()) == [
+        "data.clusters.csv",
         "data.csv",
         "data.labels.csv",
         "data.model.skops",
@@ -308,6 +309,7 @@ def test_output_dir_and_single_files(fit):
     result = fit("-o", "out/deep", "--model", "m.skops")
     assert result.exit_code == 0, result.output
     assert sorted(str(path) for path in Path("out").rglob("*.*")) == [
+        "out/deep/data.clusters.csv",
         "out/deep/data.labels.csv",
         "out/deep/data.summary.json",
     ]

@@ -25,6 +25,7 @@ from kernelmeans.cli.errors import NoClustersError, estimator_errors
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import Writer, as_json
 from kernelmeans.cli.prepare import Task, prepare
+from kernelmeans.cli.profiles import Profiles
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.reading import Reading, stem_of
 from kernelmeans.cli.report import report_writer
@@ -163,6 +164,8 @@ class FitJob(TableJob):
         Write the model into this file instead of STEM.model.skops.
     summary : output file or None, default=None
         Write the summary into this file instead of STEM.summary.json.
+    profiles : output file or None, default=None
+        Write what the clusters are, by all columns, into this file instead of STEM.clusters.csv.
     soft : bool, default=False
         Add the memberships to the labels file.
     page : bool, default=False
@@ -177,6 +180,7 @@ class FitJob(TableJob):
     compare: bool = False
     model: Path | None = None
     summary: Path | None = None
+    profiles: Path | None = None
     soft: bool = False
     page: bool = False
     rows: bool = False
@@ -186,6 +190,7 @@ class FitJob(TableJob):
         "labels": ".labels.csv",
         "model": ".model.skops",
         "summary": ".summary.json",
+        "profiles": ".clusters.csv",
         "plot": ".png",
         "report": ".report.html",
     }
@@ -252,7 +257,10 @@ def run_fit(job: FitJob) -> None:
     with estimator_errors(), task.refusals():
         fitted = fit(job, task)
     model = fitted.model
-    summary = fit_summary(job, task.data, fitted, task.views, files) | chosen
+    profiles = Profiles.of(job, task.data, model)
+    if not profiles:
+        del files["profiles"]
+    summary = fit_summary(job, task.data, fitted, task.views, files) | chosen | profiles.summary()
     memberships = model.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
@@ -264,6 +272,8 @@ def run_fit(job: FitJob) -> None:
         ).write,
         files["summary"]: outputs.json_writer(summary),
     }
+    if "profiles" in files:
+        writers[files["profiles"]] = profiles.write
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
@@ -271,7 +281,7 @@ def run_fit(job: FitJob) -> None:
     if "report" in files:
         writers[files["report"]] = report_writer(job, task, model, search)
     outputs.write_all(writers)
-    job.report(summary)
+    job.report(summary, lambda content: as_text(content) + profiles.text())
 
 
 def fit(job: FitJob, task: Task) -> Fitted:

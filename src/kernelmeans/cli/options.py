@@ -31,7 +31,8 @@ _HEADING = {
         ("Kernel", f"kernels {' '.join(_KERNEL)} views cache_kernel approximation"),
         ("Kernel", "n_components device"),
         ("Fit", "s0 eta anneal_every init n_init n_swaps max_iter tol random_state compare"),
-        ("Files", "output_dir labels model summary results plot plot_file page rows soft force"),
+        ("Files", "output_dir labels model summary profiles results plot plot_file page rows"),
+        ("Files", "soft force"),
         ("Files", "as_json quiet"),
     )
     for name in names.split()

@@ -13,7 +13,7 @@ from kernelmeans._typing import Array, IntArray
 from kernelmeans.plotting.points import parts
 from kernelmeans.profiles.columns import Grouped, Profile, profile_of
 from kernelmeans.profiles.description import Cluster, Description, Entry
-from kernelmeans.profiles.rows import Placed, first_of_each, place
+from kernelmeans.profiles.rows import Placed, first_of_each, of_fit, place
 from kernelmeans.tables.frames import Table
 
 
@@ -44,9 +44,9 @@ def describe(
     sample_weight : array-like of shape (n_rows,), default=None
         Sample weights; all ones when None.
     X : object, default=None
-        The rows as `predict` of the estimator takes them, if these are not the table itself. They
-        tell typical rows. When None, it is the table where the estimator can take it. Otherwise the
-        labels are ``labels_``, and no rows are named.
+        The rows as `predict` of the estimator takes them, if these are not the table itself. When
+        None, it is the table where the estimator can take it; otherwise the rows are those of the
+        fit.
     max_rows : int, default=3
         Most typical rows and most border rows of each cluster.
 
@@ -209,13 +209,11 @@ def _found(model: Any, table: Any, X: Any) -> Placed:
     check_is_fitted(model)
     is_search_without = getattr(model, "best_estimator_", model) is None
     if is_search_without or not hasattr(model, "predict"):
-        return Placed(np.asarray(model.labels_))
+        return of_fit(model)
     transformers, last = parts(model)
     if X is None and (transformers or _takes(last, table)):
         X = table
-    if X is not None:
-        return place(transformers, last, X)
-    return Placed(np.asarray(to_numpy(last.labels_)), n_clusters=last.n_clusters)
+    return of_fit(last) if X is None else place(transformers, last, X)
 
 
 def _takes(model: Any, table: Any) -> bool:

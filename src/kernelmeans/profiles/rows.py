@@ -12,6 +12,8 @@ from kernelmeans.search.splits import count_rows
 
 #: Rows whose distances are computed together.
 _BLOCK = 1 << 16
+#: Rows by whose labels training rows are told from others.
+_CHECKED = 1000
 
 
 class Placed(NamedTuple):
@@ -54,6 +56,12 @@ def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:
     """
     X = readable(X)
     n_rows = count_rows(X, model)
+    if getattr(model, "distances_", None) is not None and len(model.labels_) == n_rows:
+        fitted, some = of_fit(model), np.arange(0, n_rows, -(-n_rows // _CHECKED))
+        if np.array_equal(
+            _placed(transformers, model, taken(X, some, model))[0], fitted.labels[some]
+        ):
+            return fitted
     blocks = [
         _placed(transformers, model, taken(X, np.arange(start, min(start + _BLOCK, n_rows)), model))
         for start in range(0, n_rows, _BLOCK)
@@ -64,6 +72,18 @@ def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:
         return Placed(labels, n_clusters=n_clusters)
     own, gaps = (np.concatenate([block[part] for block in blocks]) for part in (1, 2))
     return Placed(labels, own, gaps, n_clusters)
+
+
+def of_fit(model: Any) -> Placed:
+    """What a fitted clusterer keeps about its training rows."""
+    labels = np.asarray(to_numpy(model.labels_))
+    distances = getattr(model, "distances_", None)
+    n_clusters = getattr(model, "n_clusters", None)
+    if distances is None:
+        return Placed(labels, n_clusters=n_clusters)
+    near = np.asarray(to_numpy(distances))
+    gaps = near[:, 1] - near[:, 0] if near.shape[1] > 1 else np.full(len(near), np.inf)
+    return Placed(labels, near[:, 0], gaps, n_clusters)
 
 
 def _placed(transformers: Sequence[Any], model: Any, rows: Any) -> tuple[IntArray, Any, Any]:
