@@ -214,7 +214,7 @@ def _stability(found: Found) -> Html | None:
         return None
 
     def cells(one: Found) -> list[Any]:
-        others = ", ".join(f"{name}={value}" for name, value in one["others"].items())
+        others = ", ".join(f"{name} {value}" for name, value in one["others"].items())
         stability = one["mean_stability"]
         says, count = f"Stability {score(stability)}", one["n_clusters"]
         return [
