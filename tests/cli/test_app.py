@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import runpy
 from pathlib import Path
 
 import polars as pl
@@ -86,6 +87,15 @@ def test_help_says_the_exit_codes(run):
 
 def test_version(run):
     assert run("--version").output == f"kernelmeans {kernelmeans.__version__}\n"
+
+
+@pytest.mark.parametrize("module", ["kernelmeans", "kernelmeans.cli"])
+def test_modules_run_the_command_line(module, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", [module, "--version"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(module, run_name="__main__")
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"kernelmeans {kernelmeans.__version__}\n"
 
 
 @pytest.mark.usefixtures("folder")

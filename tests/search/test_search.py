@@ -54,6 +54,7 @@ class TestChoice:
     def test_three_blobs_are_found(self, estimator, scoring):
         search = searched(estimator, scoring=scoring)
         assert search.best_params_ == {"n_clusters": 3}
+        assert search.refit_time_ > 0
         assert adjusted_rand_score(Y, search.labels_) == 1
         assert search.verdict_.startswith("3 clusters: found again in 3 splits of 120 rows")
         np.testing.assert_array_equal(search.predict(X), search.labels_)
@@ -271,6 +272,14 @@ class TestFailures:
         search = ClusterSearch(Ends(wrong=(3,)), GRID, n_splits=3)
         with pytest.raises(KeyboardInterrupt, match=r"^4 of 22 fits are done"):
             search.fit(X)
+
+    @pytest.mark.parametrize("n_rows", [39, 40])
+    def test_few_rows_are_warned_of(self, n_rows):
+        with warnings.catch_warnings(record=True, action="always") as caught:
+            searched(X=X[:n_rows], grid={"n_clusters": [2, 3]}, scoring="prediction_strength")
+        texts = [str(one.message) for one in caught]
+        assert len(texts) == (n_rows < 40)
+        assert all("n_samples=39 is few for a search: models of 19 rows" in one for one in texts)
 
     def test_sample_weights_are_refused(self):
         search = ClusterSearch(KMeans(n_init=1), GRID)

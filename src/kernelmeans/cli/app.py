@@ -43,7 +43,11 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
         run_fit(FitJob.of(chosen, parameters=parameters, arguments=ctx.meta[options.ARGUMENTS]))
 
 
-@app.command(cls=options.GroupedCommand, takes=options.for_choose)
+@app.command(
+    cls=options.GroupedCommand,
+    takes=options.for_choose,
+    first="n_clusters kernels drop label_column plot n_splits n_jobs as_json",
+)
 @click.argument("data", type=options.TABLE)
 @click.pass_context
 def choose(ctx: click.Context, /, **chosen: Any) -> None:

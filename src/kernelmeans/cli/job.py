@@ -11,12 +11,7 @@ import polars as pl
 from sklearn.datasets import load_digits
 from sklearn.pipeline import Pipeline
 
-from kernelmeans import (
-    ClusterSearch,
-    KernelKMeans,
-    KernelPowerKMeans,
-    MultiKernelPowerKMeans,
-)
+from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._devices import HOST
 from kernelmeans._text import bounded
 from kernelmeans.cli import outputs
@@ -195,6 +190,23 @@ class FitJob(TableJob):
         "report": ".report.html",
     }
 
+    @property
+    def chooses(self) -> bool:
+        """Whether the number of clusters is chosen first."""
+        return self.n_clusters is None or len(self.n_clusters) > 1
+
+    def search_files(self) -> dict[str, Path]:
+        """Return the paths of the files that were asked for, if no clusters would be found again.
+
+        The picture shows scores then. Its name is that of ``choose``, because a fit may come later.
+        """
+        files = {}
+        if self.chooses and self.summary is not None:
+            files["summary"] = self.summary
+        if self.chooses and (self.plot or self.plot_file):
+            files["plot"] = self.place(self.plot_file, ChooseJob.endings["plot"])
+        return files
+
 
 @dataclass(frozen=True, kw_only=True)
 class ChooseJob(TableJob):
@@ -208,14 +220,14 @@ class ChooseJob(TableJob):
         Write the results into this file instead of STEM.choose.json.
     search : dict
         Parameters of `kernelmeans.ClusterSearch`.
-    options : sequence of str
-        Options that the next fit takes too.
+    options : mapping of str to sequence of str
+        Options that the next fit takes too, as words of a command, by the names of parameters.
     """
 
     kernels: Sequence[str] = ("heat",)
     results: Path | None = None
     search: dict[str, Any]
-    options: Sequence[str]
+    options: Mapping[str, Sequence[str]]
 
     endings: ClassVar = {"results": ".choose.json", "plot": ".choose.png"}
 
@@ -248,14 +260,14 @@ class Fitted:
 def run_fit(job: FitJob) -> None:
     """Fit the job's data and write its files; choose the number of clusters first if need be."""
     files = job.files()
-    outputs.check_writable(files.values(), source=job.data, force=job.force)
+    others = [path for path in job.search_files().values() if path not in files.values()]
+    outputs.check_writable([*files.values(), *others], source=job.data, force=job.force)
     task = prepare(job)
-    chosen: dict[str, Any] = {}
-    search = None
-    if job.n_clusters is None or len(job.n_clusters) > 1:
+    search, chosen = None, {}
+    if job.chooses:
         search, chosen["search"] = _choose_clusters(job, task)
     with estimator_errors(), task.refusals():
-        fitted = fit(job, task)
+        fitted = fit(job, task, search)
     model = fitted.model
     profiles = Profiles.of(job, task.data, model)
     if not profiles:
@@ -284,11 +296,15 @@ def run_fit(job: FitJob) -> None:
     job.report(summary, lambda content: as_text(content) + profiles.text())
 
 
-def fit(job: FitJob, task: Task) -> Fitted:
-    """Fit the estimator, and plain kernel k-means too if the job compares."""
+def fit(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fitted:
+    """Fit the estimator, unless a search has, and plain kernel k-means too if the job compares."""
     estimator, weights = task.estimator, task.data.weights
     timed = partial(timed_fit, X=task.Z, quiet=job.quiet, sample_weight=weights)
-    fitted = Fitted(estimator, task.preparation, timed(estimator, "clustering"))
+    if search is not None and weights is None:
+        estimator = search.best_estimator_
+        fitted = Fitted(estimator, task.preparation, search.refit_time_)
+    else:
+        fitted = Fitted(estimator, task.preparation, timed(estimator, "clustering"))
     if not job.compare:
         return fitted
     shared = KernelKMeans().get_params().keys() - {"n_swaps"}
@@ -303,17 +319,15 @@ def fit(job: FitJob, task: Task) -> Fitted:
 def _choose_clusters(job: FitJob, task: Task) -> tuple[ClusterSearch, dict[str, Any]]:
     """Set the number of clusters to the one that a search chooses."""
     counts = numbers_to_try(job, task.Z.shape[0])
-    job.note(
-        f"choosing among {counts[0]} to {counts[-1]} clusters, which takes hundreds of fits; a "
-        f"number, as in -k {counts[-1]}, is fitted at once"
-    )
+    job.note(f"a number of clusters, as in -k {counts[-1]}, is fitted at once")
     search, found = run_search(job, task, counts, [job.parameters.get("kernel", "")])
-    if found["chosen"] is None or not job.as_json:
-        job.report(found, search_text)
     if found["chosen"] is None:
+        _write_search(job, search, found, job.search_files())
         raise NoClustersError(
             f"{found['verdict']}. No model is written; -k with a number writes one all the same"
         )
+    if not job.as_json:
+        job.report(found, search_text)
     task.estimator.set_params(n_clusters=found["clusters"])
     return search, found
 
@@ -324,9 +338,15 @@ def run_choose(job: ChooseJob) -> None:
     outputs.check_writable(files.values(), source=job.data, force=job.force)
     task = prepare(job)
     counts = numbers_to_try(job, task.Z.shape[0])
-    search, found = run_search(job, task, counts, job.kernels, job.options, **job.search)
+    found = run_search(job, task, counts, job.kernels, job.options, **job.search)
+    _write_search(job, *found, files)
+
+
+def _write_search(
+    job: TableJob, search: ClusterSearch, found: dict[str, Any], files: Mapping[str, Path]
+) -> None:
     found["files"] = {name: str(path) for name, path in files.items()}
-    writers = {files["results"]: outputs.json_writer(found)}
+    writers = {path: outputs.json_writer(found) for path in files.values()}
     if "plot" in files:
         writers[files["plot"]] = outputs.picture_writer(search.plot(), files["plot"])
     outputs.write_all(writers)

@@ -149,6 +149,8 @@ class Names(Value):
 
     def convert(self, value: Any, *args: Any) -> Any:
         """Return the names, each once."""
+        if isinstance(value, str) and value.rstrip().endswith(","):
+            self.fail(f"{value!r} ends with a comma: names have no spaces between them", *args)
         names = value.split(",") if isinstance(value, str) else value
         return tuple(dict.fromkeys(Value.convert(self, name.strip(), *args) for name in names))
 
@@ -213,13 +215,20 @@ class GroupedCommand(click.Command):
     takes : callable
         Returns the documented parameters. It is called with the command, because reading takes
         time.
+    first : str, default=""
+        Names of the parameters that are used most: they come first in ``--help``.
     """
 
     def __init__(
-        self, *args: Any, takes: Callable[[], Mapping[str, Documented]], **settings: Any
+        self,
+        *args: Any,
+        takes: Callable[[], Mapping[str, Documented]],
+        first: str = "",
+        **settings: Any,
     ) -> None:
         super().__init__(*args, **settings)
         self.takes = takes
+        self.first = first.split()
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the arguments and the options."""
@@ -236,10 +245,12 @@ class GroupedCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per heading, in the order of the declarations."""
         sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record and isinstance(parameter, click.Option):
-                sections.setdefault(_HEADING.get(parameter.name, "Options"), []).append(record)
+        parameters = {parameter.name: parameter for parameter in self.get_params(ctx)}
+        heading = _HEADING | dict.fromkeys(self.first, "Most used")
+        for name in dict.fromkeys([*self.first, *parameters]):
+            record = parameters[name].get_help_record(ctx)
+            if record and isinstance(parameters[name], click.Option):
+                sections.setdefault(heading.get(name, "Options"), []).append(record)
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
@@ -329,21 +340,21 @@ def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
     return {name: value for name, value in chosen.items() if name not in _KERNEL}
 
 
-def given_for_fit(ctx: click.Context) -> list[str]:
-    """Return the options that were given to ``choose`` and that ``fit`` takes too."""
+def given_for_fit(ctx: click.Context) -> dict[str, list[str]]:
+    """Return the options given to ``choose`` that ``fit`` takes too, as words, by their names."""
     changed = {"n_clusters", "plot_file", "force", "as_json", "quiet"}
     taken = for_fit().keys() - changed
-    arguments = []
+    words: dict[str, list[str]] = {}
     for option in ctx.command.params:
         if option.name not in taken or not _given(ctx, option.name):
             continue
-        value = ctx.params[option.name]
+        value, given = ctx.params[option.name], words.setdefault(option.name, [])
         if isinstance(value, bool):
-            arguments.append((option.opts if value else option.secondary_opts)[0])
+            given.append((option.opts if value else option.secondary_opts)[0])
             continue
         for one in value if isinstance(value, tuple) else [value]:
-            arguments += [option.opts[0], "none" if one is None else str(one)]
-    return arguments
+            given += [option.opts[0], "none" if one is None else str(one)]
+    return words
 
 
 def _given(ctx: click.Context, name: str) -> bool:

@@ -1,5 +1,6 @@
 """A search for the number of clusters, the kernel and other parameters, without labels."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from copy import deepcopy
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 #: Most rows that a search uses; of more it draws so many at random.
 MOST_ROWS = 4000
+#: Fewer rows are few: their halves hold less than twenty.
+FEW_ROWS = 40
 #: Scorings whose choice is compared with data without clusters.
 REFERRED = ("jaccard", "stability")
 #: Data sets of each kind without clusters.
@@ -109,6 +112,8 @@ default="jaccard"
         Its mean score; NaN if ``best_index_`` is None.
     best_estimator_ : estimator or None
         It, fitted to all rows. If ``best_index_`` is None, None.
+    refit_time_ : float
+        Seconds of that fit; NaN if ``best_index_`` is None.
     labels_ : ndarray of shape (n_samples,)
         Labels of all rows by ``best_estimator_``; zeros if it is None.
     labels_by_candidate_ : ndarray of int of shape (n_candidates, n_rows_used)
@@ -388,11 +393,13 @@ default="jaccard"
 
     def _refit(self, X: Any, seed: int) -> None:
         """Fit the choice to all rows."""
+        self.refit_time_ = np.nan
         if self.best_index_ is None:
             self.best_estimator_, self.labels_ = None, np.zeros(self.n_rows_, dtype=np.int32)
             return
-        chosen = Candidate.of(self.estimator, self.best_params_)
+        chosen, begin = Candidate.of(self.estimator, self.best_params_), time.perf_counter()
         self.best_estimator_ = seeded(chosen.estimator, seed, only_unset=True).fit(X)
+        self.refit_time_ = time.perf_counter() - begin
         self.labels_ = labels_of(self.best_estimator_, X)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -438,10 +445,15 @@ def _stabilities(
 
 
 def _check_halves(n_rows: int, candidates: Sequence[Candidate]) -> None:
-    """Refuse fewer rows in a half than clusters."""
+    """Refuse fewer rows in a half than clusters, and warn of few rows."""
     most = max(one.n_clusters or 1 for one in candidates)
     if n_rows // 2 < most:
         raise ValueError(
             f"n_samples={n_rows} is too few: half of the rows have to hold the largest number of "
             f"clusters, {most}. Give at least {2 * most} rows, or fewer clusters in param_grid."
+        )
+    if n_rows < FEW_ROWS:
+        warn_user(
+            f"n_samples={n_rows} is few for a search: models of {n_rows // 2} rows easily miss "
+            "clusters, or differ by chance. Give more rows, or look at the clusters themselves."
         )
