@@ -136,10 +136,9 @@ def _card(cluster: Found) -> Html:
     rows = [[named(one["column"]), *_compared(cluster, one)] for one in profile]
     title = f"What characterises cluster {called(cluster)}"
     made = table(title, ["Column", "Here", "All rows", "Compared"], rows, "tnng")
-    typical = cluster.get("typical_rows")
-    if typical:
+    if typical := cluster.get("typical_names", cluster.get("typical_rows")):
         rows = [[named(one["column"]), *map(named, one["typical"])] for one in profile]
-        head_row, kinds = ["Typical rows", *map(str, typical)], "t" + "n" * len(typical)
+        head_row, kinds = ["Typical rows", *map(named, typical)], "t" + "n" * len(typical)
         made = joined([made, table("Typical rows", head_row, rows, kinds, class_="typical")])
     return element("article", head, made)
 
