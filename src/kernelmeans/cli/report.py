@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from kernelmeans.cli.job import FitJob
     from kernelmeans.cli.prepare import Task
 
+_PROGRAM = """\
+from pathlib import Path
+from kernelmeans.cli.model import load_model
+
+model = load_model(Path({!r})).pipeline
+model.predict(table)  # a data frame with the columns of the file"""
+
 
 @dataclass(frozen=True)
 class FileColumns(Mapping[str, Array]):
@@ -62,7 +69,8 @@ def report_writer(job: "FitJob", task: "Task", model: Any, search: Any) -> Write
     classes = None
     if job.label_column is not None:
         classes = FileColumns(data, [])[job.label_column].astype(str)
-    predict = ["kernelmeans", "predict", str(job.files()["model"]), "NEW.csv"]
+    path = str(job.files()["model"])
+    predict = ["kernelmeans", "predict", path, "NEW.csv"]
     with estimator_errors():
         report = ClusterReport(
             model,
@@ -75,5 +83,6 @@ def report_writer(job: "FitJob", task: "Task", model: Any, search: Any) -> Write
             row_names=None if data.rows is None else np.flatnonzero(data.rows),
             source=job.data,
             commands=[shlex.join(["kernelmeans", "fit", *job.arguments]), shlex.join(predict)],
+            program=_PROGRAM.format(path),
         )
     return lambda file: file.write(report.to_html().encode())

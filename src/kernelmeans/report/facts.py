@@ -213,8 +213,11 @@ def settings_of(model: Any) -> dict[str, Any]:
     return found
 
 
-def origin_of(subject: Subject, source: Path | None, commands: Sequence[str]) -> dict[str, Any]:
+def origin_of(
+    subject: Subject, source: Path | None, commands: Sequence[str], program: str | None
+) -> dict[str, Any]:
     """What it takes to make the same clusters, and to use the model."""
+    given = getattr(subject.given, "best_estimator_", subject.given)
     seed = subject.model.random_state
     if source is not None and source.is_file():
         with source.open("rb") as file:
@@ -224,7 +227,7 @@ def origin_of(subject: Subject, source: Path | None, commands: Sequence[str]) ->
         if not isinstance(subject.X, Rows):
             digest = joblib.hash(subject.X)
     return {
-        "python": repr(getattr(subject.given, "best_estimator_", subject.given)),
+        "program": program or f"model = {given!r}\nmodel.fit(X)\nmodel.predict(X_new)",
         "seed": seed if isinstance(seed, int) else None,
         "commands": [str(one) for one in commands],
         "hash": {"kind": kind, "value": digest},

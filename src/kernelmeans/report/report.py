@@ -51,6 +51,8 @@ class ClusterReport:
         The file of the table, whose SHA-256 the report gives; `joblib.hash` of X when None.
     commands : sequence of str, default=()
         Command lines that make the report and use the model.
+    program : str, default=None
+        The same in Python; made of the parameters of the model when None.
 
     Attributes
     ----------
@@ -107,6 +109,7 @@ class ClusterReport:
         row_names: Any = None,
         source: str | os.PathLike[str] | None = None,
         commands: Sequence[str] = (),
+        program: str | None = None,
     ) -> None:
         if search is None and hasattr(model, "best_index_"):
             search = model
@@ -128,7 +131,7 @@ class ClusterReport:
             "kernels": facts.kernels_of(subject.model, kernel_names),
             "trace": trace(subject.model),
             "settings": facts.settings_of(subject.model),
-            "again": facts.origin_of(subject, path, commands),
+            "again": facts.origin_of(subject, path, commands, program),
         }
         self.verdict = verdict(self._found)
 

@@ -307,10 +307,9 @@ def _pairs(pairs: Mapping[str, Any]) -> Html:
 def _again(found: Found) -> Html:
     """How the model is used again."""
     known, digest = found["again"], found["again"]["hash"]
-    program = f"model = {known['python']}\nmodel.fit(X)\nmodel.predict(X_new)"
     seed = "none: another fit may differ" if known["seed"] is None else str(known["seed"])
     pairs = _pairs({"Seed": seed, **known["versions"]})
-    parts = [element("h3", "In Python"), _code(program), pairs]
+    parts = [element("h3", "In Python"), _code(known["program"]), pairs]
     if known["commands"]:
         parts = [element("h3", "On the command line"), _code("\n".join(known["commands"])), *parts]
     if digest["value"]:
