@@ -110,6 +110,12 @@ def test_a_graph(run):
 
 
 @pytest.mark.usefixtures("cells")
+def test_a_graph_taken_for_features_is_pointed_out(run):
+    result = run("fit", PATH, "-k", 3, "--take", "obsp:connectivities", "--n-swaps", 0)
+    assert "--kernel graph takes it for a graph" in result.stderr
+
+
+@pytest.mark.usefixtures("cells")
 def test_annotations_are_no_features(refused):
     options = ["-k", 3, "--take", "obsm:X_pca"]
     assert "'reads' is no column" in refused("fit", PATH, *options, "--columns", "reads")

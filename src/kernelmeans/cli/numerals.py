@@ -24,6 +24,8 @@ _SPACES = " \u00a0\u2009\u202f"
 _APOSTROPHES = "'\u2019"
 #: Values that are looked at before all are.
 _HEAD = 1000
+#: The fraction of numbers in a column whose other text is likely a slip.
+_NEARLY = 0.9
 
 
 class Numerals(NamedTuple):
@@ -69,11 +71,26 @@ class Numerals(NamedTuple):
 
     def fits(self, values: pl.Series, decimal: str) -> bool:
         """Say whether all values are numbers under a decimal mark."""
+        return _all(values, self._pattern(decimal))
+
+    def odd_value(self, values: pl.Series) -> str | None:
+        """Return the first value that is no number, if nearly all are, and most have a mark."""
+        head = values.drop_nulls().head(_HEAD)
+        fitting = {mark: head.str.contains(self._pattern(mark)) for mark in _OTHER}
+        either = fitting["."] | fitting[","]
+        marked = either & head.str.contains("[.,]")
+        if either.sum() < _NEARLY * len(head) or 2 * marked.sum() < len(head):
+            return None
+        common = max(_OTHER, key=lambda mark: fitting[mark].sum())
+        odd = values.filter(~values.str.contains(self._pattern(common)).fill_null(value=True))
+        return str(odd[0])
+
+    def _pattern(self, decimal: str) -> str:
         mark, groups = re.escape(decimal), re.escape(self.groups(decimal))
         grouped = rf"|[1-9][0-9]{{0,2}}(?:[{groups}][0-9]{{3}})+" if groups else ""
         digits = rf"(?:[0-9]+{grouped})(?:{mark}[0-9]*)?|{mark}[0-9]+"
         infinite = "(?i:inf|infinity)"  # refused by name later
-        return _all(values, rf"^[+-]?(?:(?:{digits})(?:[eE][+-]?[0-9]+)?|{infinite})$")
+        return rf"^[+-]?(?:(?:{digits})(?:[eE][+-]?[0-9]+)?|{infinite})$"
 
     def parse(self, values: pl.Series, decimal: str) -> pl.Series:
         """Return the numbers in values that fit."""
@@ -139,6 +156,12 @@ def read_numbers(
         elif decimals := [mark for mark in _OTHER if numerals.fits(values, mark)]:
             known = [mark for mark in decimals if mark == numerals.decimal]
             waiting[name] = _Column(values, known or decimals)
+        elif (odd := numerals.odd_value(values)) is not None:
+            warnings.warn(
+                f"{source}: column {shortened(name, 60)!r} holds numbers, but also {odd!r}, and so "
+                "is text; --decimal and --thousands say how numbers are written",
+                stacklevel=2,
+            )
     points = separator is not None and pl.Float64 in frame.dtypes
     decimal = numerals.decimal or _common(waiting, points=points)
     guess = decimal or _guess(waiting, separator)

@@ -65,6 +65,11 @@ def prepare(job: "TableJob") -> Task:
     with estimator_errors(), refusals():
         estimator._validate_params()
     table = read_table(job.data, job, budget=job.budget())
+    if job.take is not None and job.take.startswith("obsp:") and not job.pairwise:
+        job.note(
+            f"{job.take} relates rows to rows, and is taken for features of rows; --kernel graph "
+            "takes it for a graph, --metric precomputed for distances"
+        )
     features = job.features(table)
     if views is None and not job.pairwise:
         X = whole_table(table, features, job.dtype)

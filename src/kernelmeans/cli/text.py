@@ -76,16 +76,24 @@ def read_text(source: Path, text: bytes, reading: Reading) -> tuple[pl.DataFrame
     """
     layout = find_layout(source, text, reading)
     body = _below(text, layout.above)
-    # Blanks before a quote, or several of them as a separator, are nothing special to polars.
-    mark = re.escape(layout.separator.encode())
-    padded = re.search(mark + (b" " if layout.separator == " " else b' +"'), body)
-    frame = None if padded else _parsed(body, layout)
+    frame = None if _is_odd(body, layout.separator) else _parsed(body, layout)
     # polars fills blank and short lines up with missing values, which stand in the last column too
     if frame is None or (frame.width > 1 and frame[:, -1].null_count()):
         layout, body = layout._replace(comments=False), _rewritten(source, body, layout)
         if (frame := _parsed(body, layout)) is None:
             raise BadInputError(f"{source}: cannot be divided into columns")
     return frame, layout
+
+
+def _is_odd(body: bytes, separator: str) -> bool:
+    """Say whether polars would not see what stands here.
+
+    Blanks before a quote, or several of them as a separator, are nothing special to it. Old
+    versions take no notice of a quote that does not end.
+    """
+    blanks = b" " if separator == " " else b' +"'
+    padded = re.search(re.escape(separator).encode() + blanks, body)
+    return padded is not None or body.count(b'"') % 2 > 0
 
 
 def _parsed(body: bytes, layout: Layout) -> pl.DataFrame | None:

@@ -398,7 +398,8 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         for column, median, place in self._used():
             values = table[column.name]
             known = self._values.get(column.name)
-            numbers = read_column(values, column.kind, known).astype(self.dtype)
+            with np.errstate(over="ignore"):  # infinite in float32, and then refused as such
+                numbers = read_column(values, column.kind, known).astype(self.dtype)
             if known is not None:
                 if len(rows := np.flatnonzero(numbers == UNSEEN)):
                     unseen[column.name] = len(rows), _shown(values[rows[0]])
