@@ -13,6 +13,8 @@ PACKAGES = [
     ".heat",
     ".kernels",
     ".lowrank",
+    ".profiles",
+    ".report",
     ".rows",
     ".search",
     ".solver",

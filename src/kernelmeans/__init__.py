@@ -10,23 +10,29 @@ if TYPE_CHECKING:
         MultiKernelPowerKMeans,
         PowerKMeans,
     )
+    from kernelmeans.profiles import describe
+    from kernelmeans.report import ClusterReport
     from kernelmeans.search import ClusterSearch
 
 __version__ = "0.1.0"
 __all__ = [
+    "ClusterReport",
     "ClusterSearch",
     "KernelKMeans",
     "KernelPowerKMeans",
     "MultiKernelPowerKMeans",
     "PowerKMeans",
     "__version__",
+    "describe",
 ]
+# Where names live that are no estimators.
+_HOMES = {"ClusterReport": "report", "ClusterSearch": "search", "describe": "profiles"}
 
 
 def __getattr__(name: str) -> Any:
     # Importing scikit-learn takes a second, which `kernelmeans --help` should not.
     if name in __all__:
-        home = "search" if name == "ClusterSearch" else "estimators"
+        home = _HOMES.get(name, "estimators")
         globals()[name] = found = getattr(import_module(f"kernelmeans.{home}"), name)
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import runpy
 from pathlib import Path
 
 import polars as pl
@@ -88,12 +89,22 @@ def test_version(run):
     assert run("--version").output == f"kernelmeans {kernelmeans.__version__}\n"
 
 
+@pytest.mark.parametrize("module", ["kernelmeans", "kernelmeans.cli"])
+def test_modules_run_the_command_line(module, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", [module, "--version"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(module, run_name="__main__")
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"kernelmeans {kernelmeans.__version__}\n"
+
+
 @pytest.mark.usefixtures("folder")
 def test_demo_does_the_main_job_on_digits(run):
     result = run("demo", "-o", "out")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("kernelmeans fit out/digits.csv -k 10 --no-scale")
     assert sorted(path.name for path in Path("out").iterdir()) == [
+        "digits.clusters.csv",
         "digits.csv",
         "digits.labels.csv",
         "digits.model.skops",
@@ -101,7 +112,11 @@ def test_demo_does_the_main_job_on_digits(run):
         "digits.summary.json",
     ]
     summary = json.loads(Path("out/digits.summary.json").read_text())
-    assert (summary["rows"], summary["features"], summary["clusters"]) == (1797, 64, 10)
+    assert (summary["rows"], summary["features"], summary["clusters"]) == (
+        1797,
+        61,
+        10,
+    )  # three pixels are always white
     assert summary["agreement"]["nmi"] > 0.8
     assert pl.read_csv("out/digits.labels.csv")["label"].n_unique() == 10
 

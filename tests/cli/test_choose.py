@@ -110,7 +110,7 @@ def test_fit_without_a_number_fits_what_choose_chooses(run, iris, monkeypatch):
     run("choose", iris, "--drop", "kind")
     result = run("fit", iris, "--drop", "kind", "--plot")
     assert result.exit_code == 0, result.output
-    assert "Note: choosing among 2 to 3 clusters" in result.stderr
+    assert "Note: choosing among 2 candidates takes 82 fits, or more" in result.stderr
     chosen, summary = results("my iris.choose.json"), results("my iris.summary.json")
     left_out = {"seconds", "command", "files"}
     for found in (chosen, summary["search"]):
@@ -160,6 +160,54 @@ def test_a_fit_of_noise_writes_nothing_and_says_why(run, noise, switch):
     assert run("fit", noise, "-k", "2").exit_code == 0
 
 
+def test_a_fit_of_noise_writes_the_scores_that_were_asked_for(run, noise):
+    result = run("fit", noise, "-k", "2-4", "--plot", "--summary", "scores.json")
+    assert result.exit_code == 3
+    assert sorted(path.name for path in Path().iterdir()) == [
+        *("noise.choose.png", noise, "scores.json")
+    ]
+    assert Path("noise.choose.png").stat().st_size > 10_000
+    found = json.loads(Path("scores.json").read_text())
+    assert found["chosen"] is None
+    assert found["verdict"].startswith("no clusters")
+    assert found["files"] == {"summary": "scores.json", "plot": "noise.choose.png"}
+    assert "\nWritten: scores.json, noise.choose.png\n" in result.stdout
+
+
+@pytest.mark.usefixtures("no_search")
+@pytest.mark.parametrize("file", ["noise.choose.png", "noise.png"])
+def test_pictures_that_exist_are_refused_before_the_search(refused, noise, file):
+    Path(file).write_text("mine")
+    assert file in refused("fit", noise, "--plot")
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_the_choice_is_fitted_to_all_rows_once_more_for_weights_alone(
+    run, data, blobs, weights, monkeypatch
+):
+    blobs.with_columns(w=pl.Series(np.tile([1.0, 2.0], 30))).write_csv("data.csv")
+    fits, fit = [], KernelPowerKMeans.fit
+
+    def counted(self, X, *args, **parameters):
+        fits.append((len(X), self.n_clusters))
+        return fit(self, X, *args, **parameters)
+
+    monkeypatch.setattr(KernelPowerKMeans, "fit", counted)
+    option = ["--weight-column", "w"] if weights else ["--drop", "w"]
+    result = run("fit", data, "--drop", "kind", *option, "-k", "2-3")
+    assert result.exit_code == 0, result.output
+    # Of the search, of its choice, and with weights.
+    assert fits.count((60, 3)) == 2 + weights
+    summary = results("data.summary.json")
+    model = KernelPowerKMeans(3, random_state=0)
+    table = pl.read_csv("data.csv")
+    w = table["w"].to_numpy() if weights else None
+    X = table.drop("kind", "w").to_numpy()
+    Z = StandardScaler().fit(X, sample_weight=w).transform(X)
+    assert summary["cost"] == pytest.approx(model.fit(Z, sample_weight=w).inertia_)
+    assert summary["seconds"] > 0
+
+
 def test_a_kernel_is_chosen_at_a_given_number(run, iris):
     result = run("choose", iris, "--drop", "kind", "-k", 3, "--kernels", "linear,rbf,linear")
     assert result.exit_code == 0, result.output
@@ -201,6 +249,7 @@ def test_numbers_that_cannot_be_tried(refused, data, command, numbers, words):
         (["-k", 31], ["62 rows"]),
         (["--kernels", "heat,magic"], ["--kernels", "'magic'", "rbf"]),
         (["--kernels", ""], ["--kernels", "'' is not one of"]),
+        (["--kernels", "heat,", "rbf"], ["--kernels", "'heat,' ends with a comma", "no spaces"]),
         (["--kernels", "precomputed,rbf"], ["--kernels takes a single kernel"]),
         (["--kernels", "heat,rbf", "--metric", "precomputed"], ["--kernels takes a single kernel"]),
         (["--kernels", "rbf", "--views", "data.csv"], ["--kernels cannot be combined"]),
@@ -223,22 +272,24 @@ def test_what_the_search_refuses_is_printed_as_it_says_it(refused, data):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b\n1,2\n3,\n4,5\n", ["column 'b'", "row 1"]),
-        ("a,b\n1,2\n3,x\n", ["non-numeric column 'b'"]),
+        ("a,b\n1,2\n3,\n4,5\n", ["missing", "'b' (1 row)"]),
+        ("a,b\n1,2\n3,x\n", ["column 'b'", "'x' in row 1"]),
         ("a,b\n1,2\n3,1\n4,5\n", ["4 rows are needed; there are 3"]),
     ],
 )
 @pytest.mark.parametrize("command", ["fit", "choose"])
 def test_bad_tables(refused, command, text, words):
     Path("data.csv").write_text(text)
-    message = refused(command, "data.csv")
+    message = refused(command, "data.csv", "--missing", "error")
     assert all(word in message for word in words), message
 
 
 @pytest.mark.usefixtures("folder")
 def test_few_rows_are_tried_in_fewer_clusters(run):
     np.save("data.npy", np.random.default_rng(0).normal(size=(11, 2)))
-    assert run("choose", "data.npy", "--kernels", "rbf", "--splits", 3).exit_code == 0
+    result = run("choose", "data.npy", "--kernels", "rbf", "--splits", 3)
+    assert result.exit_code == 0
+    assert "Warning: n_samples=11 is few for a search: models of 5 rows" in result.stderr
     assert [row["clusters"] for row in results()["candidates"]] == [2, 3, 4, 5]
 
 
@@ -288,6 +339,25 @@ def test_matrices_between_rows(run, folder, blobs):
         assert "not compared with data without clusters" in found["verdict"]
 
 
+@pytest.mark.filterwarnings("ignore:gamma=0.5 has no effect with kernel='heat'")
+@pytest.mark.parametrize("kernels", ["heat", "heat,rbf", "rbf"])
+def test_the_command_has_no_options_that_its_kernel_does_not_take(run, data, kernels):
+    options = ["--gamma", 0.5, "--n-neighbors", 9, "--n-swaps", 2]
+    result = run("choose", data, "--drop", "kind", *QUICK, "--kernels", kernels, *options)
+    assert result.exit_code == 0, result.output
+    found = results()
+    chosen = found["candidates"][found["chosen"]]["kernel"]
+    of_kernel = {"heat": "--n-neighbors 9", "rbf": "--gamma 0.5"}[chosen]
+    expected = f"fit data.csv -k 3 --kernel {chosen} --drop kind {of_kernel} --n-swaps 2"
+    assert found["command"] == f"kernelmeans {expected}"
+
+
+def test_it_says_how_many_fits_there_are(run, data):
+    result = run("choose", data, "--drop", "kind", *QUICK, "--kernels", "heat,rbf")
+    # Two kernels in three numbers of clusters, fitted to all rows and to halves of four splits.
+    assert "Note: choosing among 6 candidates takes 54 fits, or more\n" in result.stderr
+
+
 def test_views(run, data, blobs):
     Path("views.toml").write_text('[[view]]\ncolumns = ["length"]\n[[view]]\nkernel = "rbf"\n')
     result = run("choose", data, "--drop", "kind", "--views", "views.toml", *QUICK)
@@ -310,10 +380,11 @@ def interrupted(monkeypatch):
         evaluate, done = kernelmeans.search.search.evaluate, []
 
         def evaluate_some(*args):
-            done.append(args)
-            if len(done) > tasks:
-                raise KeyboardInterrupt
-            return evaluate(*args)
+            for outcome in evaluate(*args):
+                if len(done) == tasks:
+                    raise KeyboardInterrupt
+                done.append(outcome)
+                yield outcome
 
         monkeypatch.setattr(kernelmeans.search.search, "evaluate", evaluate_some)
 
@@ -348,4 +419,8 @@ def test_help_names_the_kernels_and_the_scores(run):
         "--splits",
     ):
         assert words in text
+    # The options that are used most come first.
+    places = [text.index(f" {option} ") for option in ("--kernels", "--jobs", "--columns", "--eta")]
+    assert places == sorted(places)
+    assert text.count("--kernels A,B") == text.count("--splits NUMBER") == 1
     assert "choose" in run("--help").output

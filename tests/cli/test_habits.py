@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.model import load_model
 from kernelmeans.cli.reading import Reading
 from kernelmeans.cli.tables import read_table
 
@@ -184,10 +185,17 @@ def test_codes_are_numbers_where_numbers_are_asked_for():
 
 
 @pytest.mark.parametrize(
-    "values", [["01.02.2024", "1.2.2024"], ["1,2,3", "4,5,6"], ["1.5", "2,5"], ["1.23.456", "1"]]
+    "values", [["01.02.2024", "1.2.2024"], ["1,2,3", "4,5,6"], ["v 1.5", "2.5"], ["1.23.456", "1"]]
 )
 def test_other_text_stays_text(values):
     assert read(text(frame=pl.DataFrame({"a": values, "b": [0.5, 1.5]})))["a"].to_list() == values
+
+
+@pytest.mark.parametrize("odd", ["2,5", "n. a.", "3.5 EUR"])
+def test_other_text_among_numbers_is_pointed_out(odd):
+    values = [*(f"{j}.5" for j in range(20)), odd]
+    with pytest.warns(UserWarning, match=f"column 'a' holds numbers, but also '{odd}'.*--decimal"):
+        assert read(text(frame=pl.DataFrame({"a": values})), separator=";")["a"].to_list() == values
 
 
 # What is neither sure nor right is said
@@ -214,7 +222,8 @@ def test_numbers_that_may_be_thousands(content, expected):
         assert read(content)["a"].to_list() == expected
     point = "." in content.splitlines()[1].split(";")[0].split(",")[0]
     for decimal in ".,":
-        found = read(content, decimal=decimal)["a"].to_list()
+        with warnings.catch_warnings(action="ignore"):
+            found = read(content, decimal=decimal)["a"].to_list()
         assert found == ([1.234, 12.345] if point == (decimal == ".") else [1234, 12345])
 
 
@@ -233,7 +242,7 @@ def test_a_column_of_decimal_commas_among_points_is_pointed_out():
         ({"thousands": "."}, [1234, 12345]),
         ({"thousands": ","}, [1.234, 12.345]),
         ({"thousands": "none", "decimal": "."}, [1.234, 12.345]),
-        ({"thousands": "none", "decimal": ","}, ["1.234", "12.345"]),
+        ({"thousands": "none", "decimal": ","}, [1.234, 12.345]),
         ({"thousands": "space"}, [1.234, 12.345]),
     ],
 )
@@ -279,7 +288,7 @@ def test_as_told(content, reading, expected):
         ("a,b\n1,2\n1,2,3\n", {}, ["line 3 has 3 values", "--separator"]),
         ("title\n\na,b\n1,2\n\n1\n", {}, ["line 6 has 1 values"]),
         ('a,b\n1,"x\n2,y\n', {}, ["line 3", "unexpected end of data"]),
-        ('a,b\n1,"x" y\n', {}, ["line 2"]),
+        ('a,b\n1,"x" 5" y\n', {}, ["line 2"]),
         (b"a,b\n\x81\xff,1\n", {}, ["--encoding"]),
         ("a,b\nx,1\n".encode("utf-32"), {}, ["zero bytes", "--encoding"]),
         ("é,b\n1,2\n", {"encoding": "ascii"}, ["no text in ascii", "--encoding"]),
@@ -305,6 +314,7 @@ def test_refused_with_the_option(content, reading, words):
     assert all(word in message for word in words), message
 
 
+@pytest.mark.filterwarnings("ignore:.*holds numbers, but also")
 def test_text_among_numbers_names_the_options():
     Path("data.csv").write_text('a;b\n1.5;1\n"2,5";2\n')
     with pytest.raises(BadInputError, match=r"'a' .*'2,5'.*--decimal and --thousands"):
@@ -371,3 +381,51 @@ def test_what_was_written_is_read_or_a_doubt_is_said(
         with_doubts = read_table(path).frame.collect()
     if not said:
         assert_frame_equal(with_doubts, frame)
+
+
+@pytest.mark.parametrize(("name", "extra"), [("data.xlsx", "excel"), ("data.h5ad", "h5ad")])
+def test_what_to_install(refused, monkeypatch, name, extra):
+    Path(name).touch()
+    absent = {"fastexcel", "anndata"}
+    monkeypatch.setattr(
+        "kernelmeans.cli.errors.find_spec", lambda package: package not in absent or None
+    )
+    assert f'pip install "kernelmeans[{extra}]"' in refused("fit", name, code=1)
+
+
+# Next month's file
+
+
+def write_customers(name: str, rows: slice, decimal: str, header: bool = True) -> None:
+    rng = np.random.default_rng(0)
+    centers = np.repeat([[1.234, 5.0], [2.345, 9.5], [7.125, 1.0]], 20, axis=0)
+    frame = pl.DataFrame(centers + rng.normal(scale=0.01, size=centers.shape), schema=["a", "b"])
+    frame = frame.with_columns(pl.all().round(3))[rows]
+    Path(name).write_text(text(frame=frame, separator=";", decimal=decimal, header=header))
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_next_months_file_is_read_by_the_same_rules(run, header):
+    write_customers("all.csv", slice(None), ",", header)
+    write_customers("next.csv", slice(0, 1), ",", header)
+    switches = [] if header else ["--no-header"]
+    assert run("fit", "all.csv", "-k", 3, *switches).exit_code == 0
+    stored = {"decimal": ",", "thousands": "none"} | ({} if header else {"header": False})
+    assert load_model(Path("all.model.skops")).reading == stored
+    result = run("predict", "all.model.skops", "next.csv")
+    assert result.exit_code == 0, result.output
+    first = pl.read_csv("all.labels.csv")["label"][0]
+    assert pl.read_csv("next.labels.csv")["label"].to_list() == [first]
+
+
+def test_next_months_file_of_other_rules(run):
+    write_customers("all.csv", slice(None), ",")
+    write_customers("next.csv", slice(None), ".")
+    assert run("fit", "all.csv", "-k", 3).exit_code == 0
+    result = run("predict", "all.model.skops", "next.csv")
+    assert result.exit_code == 0, result.output
+    assert "is read as 1.2" in result.stderr
+    labels = [
+        pl.read_csv(f"{stem}.labels.csv").drop("far", strict=False) for stem in ("next", "all")
+    ]
+    assert_frame_equal(*labels)

@@ -42,16 +42,27 @@ def test_a_missing_column_is_named(refused, model, blobs):
     assert "'length', 'kind'" in message
 
 
-def test_a_missing_value_is_located(refused, model, blobs):
-    blobs.with_columns(mass=pl.Series([None] + [1.0] * 59)).write_csv("new.csv")
-    message = refused("predict", model, "new.csv")
-    assert "'mass'" in message
-    assert "row 0" in message
+def test_a_missing_value_is_the_median_of_the_fit(run, model, blobs):
+    for file, first in (("gap.csv", None), ("median.csv", blobs["mass"].median())):
+        mass = pl.Series([first, *blobs["mass"][1:]])
+        blobs.with_columns(mass=mass).write_csv(file)
+        assert run("predict", model, file).exit_code == 0
+    assert labels("gap.labels.csv") == labels("median.labels.csv")
 
 
-def test_text_in_a_column_is_named(refused, model, blobs):
+def test_rows_with_text_in_a_column_of_numbers_get_no_label(run, refused, model, blobs):
+    values = blobs["mass"].cast(str).to_list()
+    blobs.with_columns(mass=pl.Series([*values[:58], "heavy", "light"])).write_csv("new.csv")
+    result = run("predict", model, "new.csv")
+    assert "2 rows without a finite number" in result.stderr
+    assert "'mass' ('heavy' in row 58)" in result.stderr
+    found = labels("new.labels.csv")
+    assert found[:58] == labels("trained.csv")[:58]
+    assert found[58:] == [None, None]
+    assert json.loads(run("predict", model, "new.csv", "--force", "--json").stdout)["rows"] == 60
     blobs.with_columns(mass=pl.lit("heavy")).write_csv("new.csv")
-    assert "'mass'" in refused("predict", model, "new.csv")
+    message = refused("predict", model, "new.csv", "--force")
+    assert "none of the rows" in message
 
 
 def test_files_without_names_go_by_position(run, model, blobs):

@@ -17,18 +17,18 @@ from kernelmeans.cli import job
         ("", ["empty"]),
         ("a,b\n", ["0 rows"]),
         ("a,b\n1,2\n3\n", ["line 3"]),
-        ("a,b\n1,2\n3,x\n", ["non-numeric column 'b'", "--drop 'b'"]),
-        ("a,b\n1,2\n3,\n4,5\n", ["column 'b'", "row 1"]),
-        ("a,b\n1,2\n3,inf\n4,5\n", ["column 'b'", "row 1"]),
-        ("a,b\n1,2\n3,NaN\n4,5\n", ["column 'b'", "row 1"]),
+        ("a,b\n1,2\n3,x\n", ["column 'b'", "'x' in row 1", "--drop='b'", "--categorical='b'"]),
+        ("a,b\n1,2\n3,\n4,5\n", ["missing", "'b' (1 row)", "--missing='impute'"]),
+        ("a,b\n1,2\n3,inf\n4,5\n", ["'b' ('inf' in row 1)"]),
+        ("a,b\n1,2\n3,NaN\n4,5\n", ["missing", "'b' (1 row)"]),
         ("a,b\n1,2\n", ["1"]),  # one row
-        ("a\nx\ny\n", ["no other column is left"]),
+        ("a\nx\ny\n", ["no column can be used: 'a' (identifier)"]),
     ],
 )
 @pytest.mark.usefixtures("folder")
 def test_bad_tables(refused, text, words):
     Path("data.csv").write_text(text)
-    message = refused("fit", "data.csv", "-k", 2)
+    message = refused("fit", "data.csv", "-k", 2, "--missing", "error")
     assert all(word in message for word in words), message
 
 
@@ -93,7 +93,7 @@ def test_the_input_is_not_overwritten_even_if_forced(refused, data):
 def test_force_overwrites(fit):
     Path("data.labels.csv").write_text("old")
     assert fit("--force").exit_code == 0
-    assert Path("data.labels.csv").read_text().startswith("row,label\n")
+    assert Path("data.labels.csv").read_text().startswith("row,label,")
 
 
 @pytest.mark.usefixtures("no_fit")

@@ -311,23 +311,6 @@ def test_patterns_mind_the_case(message):
     assert "view 1: 'Petal*' matches no feature column" in message('[[view]]\ncolumns=["Petal*"]')
 
 
-def test_the_picture_has_the_weights(fit, monkeypatch):
-    import kernelmeans.plotting
-
-    calls = []
-    original = kernelmeans.plotting.plot_fit
-
-    def remember(*arguments, **settings):
-        calls.append(original(*arguments, **settings))
-        return calls[-1]
-
-    monkeypatch.setattr(kernelmeans.plotting, "plot_fit", remember)
-    fit(EXAMPLE, "--plot")
-    bars = calls[0].axes[-1]
-    assert [label.get_text() for label in bars.get_yticklabels()] == ["sepal", "poly", "linear"]
-    assert Path("iris.png").stat().st_size > 10_000
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -150,3 +150,52 @@ def test_dask_arrays():
     assert_array_equal(model.labels_.compute(), Y)
     assert_array_equal(model.predict(array).compute(), Y)
     assert_array_equal(model.predict(X), Y)
+
+
+@models
+def test_new_numbers_are_those_of_all_answers(model):
+    fitted = clone(model).fit(X)
+    before, distances, soft = fitted.labels_, fitted.transform(X), fitted.memberships_
+    numbers = np.array([2, 0, 3, 1])
+    assert fitted.renumber(numbers) is fitted
+    assert_array_equal(fitted.labels_, numbers[before])
+    assert_array_equal(fitted.predict(X), fitted.labels_)
+    assert_array_equal(fitted.transform(X)[:, numbers], distances)
+    assert_array_equal(fitted.memberships_[:, numbers], soft)
+    assert_array_equal(fitted.result_.labels[fitted.result_.best], fitted.labels_)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "completed"),
+    [
+        ([-1, -1, -1, -1], [0, 1, 2, 3]),
+        ([-1, 0, -1, 2], [1, 0, 3, 2]),
+        ([7, -5, 1, -1], [0, 2, 1, 3]),
+    ],
+)
+def test_free_numbers_go_to_the_largest_clusters_first(numbers, completed):
+    model = PowerKMeans(**SHORT).fit(X).renumber(numbers)
+    assert_array_equal(model.labels_, np.array(completed)[Y])
+    assert_array_equal(model.cluster_centers_.round(-1), 10 * (CORNERS[np.argsort(completed)] > 0))
+
+
+@pytest.mark.parametrize("numbers", [[0, 1, 2], [[0, 1, 2, 3]], [0.0, 1.0, 2.0, 3.0], [1, 1, 0, 2]])
+def test_numbers_that_are_refused(numbers):
+    model = PowerKMeans(**SHORT).fit(X)
+    with pytest.raises(ValueError, match="numbers must be"):
+        model.renumber(numbers)
+    assert_array_equal(model.labels_, Y)
+
+
+def test_centroids_of_several_kernels_stay_shared():
+    model = MultiKernelPowerKMeans(kernels=["rbf", "laplacian"], approximation=None, **SHORT).fit(X)
+    model.renumber([3, 2, 1, 0])
+    first, second = model._predictor.members
+    assert first.coefficients is second.coefficients
+
+
+def test_new_numbers_of_dask_labels():
+    array = pytest.importorskip("dask.array").from_array(X, (32, 2))
+    model = PowerKMeans(**SHORT).fit(array).renumber([3, 2, 1, 0])
+    assert_array_equal(model.labels_.compute(), 3 - Y)
+    assert_array_equal(model.predict(array).compute(), 3 - Y)

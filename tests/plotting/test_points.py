@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.cluster import DBSCAN, KMeans
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_circles
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -16,7 +16,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.plotting.points import map_points
 
 X, _ = make_blobs(160, n_features=4, centers=4, random_state=0)
@@ -81,6 +81,45 @@ def test_any_kind_of_rows(library):
     K = rbf_kernel(TRAIN[found.rows], gamma=model.gamma_)
     np.testing.assert_allclose(products(found.points), leading(K), atol=1e-4)
     assert found.axis_names == expected.axis_names
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine", "poly"])
+@pytest.mark.parametrize("width", [1, 4])
+def test_any_kernel(kernel, width):
+    rows = TRAIN[:, :width]
+    model = KernelKMeans(2, kernel=kernel, random_state=0).fit(rows)
+    found = map_points(model, rows)
+    expected = leading(model.kernel_(rows, rows))
+    np.testing.assert_allclose(products(found.points), expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_with_the_heat_kernel_rows_of_two_columns_are_placed_as_they_are():
+    pandas = pytest.importorskip("pandas")
+    rows = make_circles(200, factor=0.3, noise=0.02, random_state=0)[0]
+    model = KernelPowerKMeans(2, random_state=0).fit(rows)
+    found = map_points(model, rows)
+    np.testing.assert_array_equal(found.points, rows)
+    assert found.axis_names == ("column 1", "column 2")
+    table = pandas.DataFrame(rows, columns=["age", "income"])
+    named = KernelPowerKMeans(2, random_state=0).fit(table)
+    assert map_points(named, table).axis_names == ("age", "income")
+
+
+def test_clusters_that_heat_would_draw_as_dots_are_placed_by_principal_components():
+    dots = KernelPowerKMeans(4, random_state=0).fit(TRAIN)
+    # Rows of a cluster have the same heat features.
+    apart = euclidean_distances(dots.kernel_.features(TRAIN))
+    assert apart[dots.labels_[:, None] == dots.labels_].max() < 1e-3
+    found = map_points(dots, TRAIN)
+    expected = PCA(2).fit_transform(TRAIN)
+    np.testing.assert_allclose(products(found.points), products(expected), atol=1e-8)
+    assert found.axis_names == ("principal component 1", "principal component 2")
+    smeared = np.random.default_rng(0).normal(size=(120, 4))
+    model = KernelPowerKMeans(4, random_state=0).fit(smeared)
+    found = map_points(model, smeared)
+    assert found.axis_names == ("heat component 1", "heat component 2")
+    K = model.kernel_(smeared, smeared)
+    np.testing.assert_allclose(products(found.points), leading(K), atol=1e-8)
 
 
 @pytest.mark.filterwarnings("error")
@@ -191,9 +230,11 @@ def test_coordinates_of_the_user(model):
         map_points(model, TRAIN, coordinates=TRAIN[:, :3])
     with pytest.raises(ValueError, match=r"shape \(119, 2\)"):
         map_points(model, TRAIN, coordinates=TRAIN[:119, :2])
-    for hole in (np.nan, "x"):
-        with pytest.raises(ValueError, match="coordinates: two finite numbers"):
-            map_points(model, TRAIN, coordinates=np.full((120, 2), hole))
+    with pytest.raises(ValueError, match="coordinates holds NaN or infinity"):
+        map_points(model, TRAIN, coordinates=np.full((120, 2), np.nan))
+    for wrong in (np.full((120, 2), "x"), [[1, 2], [3]]):
+        with pytest.raises(ValueError, match="coordinates should be an array of numbers"):
+            map_points(model, TRAIN, coordinates=wrong)
 
 
 def test_what_cannot_be_drawn_is_refused_in_words(model):
@@ -208,8 +249,13 @@ def test_what_cannot_be_drawn_is_refused_in_words(model):
     classifier = make_pipeline(KernelPowerKMeans(4), LogisticRegression())
     with pytest.raises(TypeError, match="LogisticRegression should be a clusterer"):
         map_points(classifier.fit(TRAIN, model.labels_), TRAIN)
-    with pytest.raises(TypeError, match="not an estimator"):
+    with pytest.raises(TypeError, match="ndarray should be a clusterer"):
         map_points(model.labels_, TRAIN)
+    with pytest.raises(TypeError, match="is a class, not an instance"):
+        map_points(KernelPowerKMeans, TRAIN)
+    for rows in (None, "data.csv", {"a": [1]}, (row for row in TRAIN)):
+        with pytest.raises(TypeError, match=r"X=.* holds no rows; give an array"):
+            map_points(model, rows)
     with pytest.raises(ValueError, match=r"3 features.*expecting 4"):
         map_points(model, TRAIN[:, :3])
     with pytest.raises(ValueError, match="max_points=0 should be a positive number"):

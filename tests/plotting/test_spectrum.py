@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import kneighbors_graph
+from sklearn.pipeline import make_pipeline
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.plotting import draw_spectrum, plot_fit
+from kernelmeans.plotting import draw_spectrum, plot_spectrum
 
 
 @pytest.fixture(scope="module", name="X")
@@ -49,29 +51,21 @@ def test_no_time_is_marked_where_heat_does_not_flow():
     assert len(below.lines) == 1
 
 
-def test_a_fit_with_a_graph_shows_it(model, X):
-    figure = plot_fit(model, X)
-    assert [ax.get_title() for ax in figure.axes] == [
-        "3 clusters",
-        "Annealing trace",
-        "",
-        "Graph",
-        "",
+def test_the_picture_of_a_pipeline_and_of_a_given_graph(model, X):
+    pipeline = make_pipeline("passthrough", model)
+    assert [ax.get_ylabel() for ax in plot_spectrum(pipeline).axes] == [
+        "eigenvalue",
+        "states apart",
     ]
-    assert figure.axes[0].get_xlabel() == "column 1"
     graph = kneighbors_graph(X, 8, include_self=True)
     given = KernelPowerKMeans(3, kernel="graph", random_state=0).fit(graph + graph.T)
-    again = plot_fit(given, graph + graph.T, max_points=150)
-    assert len(again.axes) == len(figure.axes)
-    assert again.axes[0].get_xlabel() == "heat component 1"
+    (above, _) = plot_spectrum(given).axes
+    drawn = np.asarray(above.collections[0].get_offsets())[:, 1]
+    np.testing.assert_array_equal(drawn, given.eigenvalues_[: len(drawn)])
 
 
-def test_rows_of_two_columns_are_drawn_as_they_are():
-    X, _ = make_circles(200, factor=0.3, noise=0.02, random_state=0)
-    figure = plot_fit(KernelPowerKMeans(2, random_state=0).fit(X), X)
-    ax = figure.get_axes()[0]
-    drawn = np.concatenate([np.asarray(points.get_offsets()) for points in ax.collections])
-    np.testing.assert_array_equal(np.unique(drawn, axis=0), np.unique(X, axis=0))
-    wide = np.column_stack([X, np.zeros(len(X))])
-    other = plot_fit(KernelPowerKMeans(2, random_state=0).fit(wide), wide).get_axes()[0]
-    assert other.get_xlabel() == "heat component 1"
+def test_estimators_without_a_graph_are_refused(X):
+    with pytest.raises(NotFittedError):
+        plot_spectrum(KernelPowerKMeans(3))
+    with pytest.raises(ValueError, match=r"KernelPowerKMeans has no graph.*kernel='heat'"):
+        plot_spectrum(KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X))

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+from sklearn.pipeline import make_pipeline
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.baselines import RMKKM
-from kernelmeans.plotting import draw_clusters, draw_kernel_weights, plot_fit
+from kernelmeans.plotting import draw_kernel_weights, plot_kernel_weights
+from kernelmeans.plotting.points import map_points
 
 X = make_blobs(80, n_features=4, centers=3, random_state=1)[0]
 
@@ -94,13 +97,13 @@ def test_names_do_not_overlap(n_kernels):
     kernels = {2: ["rbf", "linear"], 5: "widths", 12: "du2015"}[n_kernels]
     model = MultiKernelPowerKMeans(3, kernels=kernels, random_state=0).fit(X)
     names = [f"quite a long name {index}" for index in range(n_kernels)]
-    figure = plot_fit(model, X, kernel_names=names)
+    figure = plot_kernel_weights(model, names)
     figure.draw_without_rendering()
     ax = figure.axes[-1]
     boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
     assert len(boxes) == n_kernels
     assert all(upper.y0 > lower.y1 for upper, lower in pairwise(boxes))
-    assert all(box.x0 > figure.axes[-2].get_window_extent().x1 for box in boxes)
+    assert all(box.x0 > 0 for box in boxes)
     bars = [bar.get_window_extent() for bar in ax.patches]
     numbers = [text.get_window_extent() for text in ax.texts]
     assert all(bar.x1 < number.x0 for bar in bars for number in numbers)
@@ -108,18 +111,12 @@ def test_names_do_not_overlap(n_kernels):
     assert all(line < number.x0 for number in numbers)
 
 
-def test_only_several_kernels_get_a_panel(model):
-    assert len(plot_fit(model, X).axes) == 4
-    assert len(plot_fit(KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X), X).axes) == 3
-
-
-def coordinates(model, data):
-    ax = Figure().subplots()
-    draw_clusters(ax, model, data)
-    points = np.empty((len(model.labels_), 2))
-    for cluster, drawn in enumerate(ax.collections):
-        points[model.labels_ == cluster] = drawn.get_offsets()
-    return points
+def test_only_several_kernels_have_weights(model):
+    assert len(plot_kernel_weights(make_pipeline("passthrough", model)).axes[0].patches) == 3
+    with pytest.raises(NotFittedError):
+        plot_kernel_weights(MultiKernelPowerKMeans(3))
+    with pytest.raises(ValueError, match="KernelPowerKMeans has one kernel"):
+        plot_kernel_weights(KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X))
 
 
 def products(K):
@@ -137,7 +134,7 @@ def test_coordinates_are_those_of_the_combined_kernel(model):
     )
     poly = (1 + X[:, [0, 3]] @ X[:, [0, 3]].T / 2) ** 2
     K = first * rbf_kernel(X[:, :2], gamma=gamma) + second * linear_kernel(X) + third * poly
-    points = coordinates(model, X)
+    points = map_points(model, X).points
     np.testing.assert_allclose(points @ points.T, products(K), atol=1e-8)
 
 
@@ -152,11 +149,11 @@ def test_coordinates_of_a_stack_of_kernel_matrices(scaling):
         for K in scaled:
             K /= np.sqrt(np.outer(np.diagonal(K), np.diagonal(K)))
     K = np.tensordot(model.kernel_weights_ * model.kernel_factors_, scaled, axes=1)
-    points = coordinates(model, stack)
+    points = map_points(model, stack).points
     np.testing.assert_allclose(points @ points.T, products(K), atol=1e-8 * np.abs(K).max())
-    figure = plot_fit(model, stack, max_points=30)
-    assert figure.axes[0].get_title() == "3 clusters, 30 of 80 rows"
-    assert texts(figure.axes[-1]) == [f"{index}: precomputed" for index in range(3)]
+    found = map_points(model, stack, max_points=30)
+    np.testing.assert_array_equal(found.labels, model.labels_[found.rows])
+    assert texts(panel(model)) == [f"{index}: precomputed" for index in range(3)]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -164,6 +161,6 @@ def test_a_stack_with_a_constant_matrix():
     stack = np.stack([np.ones((80, 80)), rbf_kernel(X, gamma=0.05)])
     model = MultiKernelPowerKMeans(3, kernels="precomputed", random_state=0).fit(stack)
     assert model.kernel_weights_.tolist() == [0, 1]
-    points = coordinates(model, stack)
+    points = map_points(model, stack).points
     K = model.kernel_factors_[1] * stack[1]
     np.testing.assert_allclose(points @ points.T, products(K), atol=1e-8)

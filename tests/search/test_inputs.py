@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score, pairwise_kernels
 from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
+from sklearn.neighbors import KNeighborsTransformer, NearestNeighbors, kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -115,6 +115,62 @@ def test_a_kernel_matrix_is_cut_by_rows_and_columns():
         np.testing.assert_allclose(search.results_[name], rows.results_[name], err_msg=name)
     assert found(search, K)
     assert search.n_features_in_ == 120
+
+
+@pytest.mark.filterwarnings("ignore:kernel='precomputed'. k.x, x. of new rows is unknown")
+def test_rows_of_zeros_of_a_kernel_matrix_count():
+    # Rows at the origin have a linear kernel of 0 with all others.
+    rows = np.vstack([X - [5, 5], np.zeros((60, 2))])
+    K = rows @ rows.T
+    model = KernelPowerKMeans(kernel="precomputed")
+    grid = {"n_clusters": [5, 6]}
+    search = searched(model, K, grid)
+    plain = searched(KernelPowerKMeans(kernel="linear"), rows, grid)
+    for name in ("mean_stability", "min_jaccard"):
+        np.testing.assert_allclose(search.results_[name], plain.results_[name], err_msg=name)
+    assert (search.results_["mean_stability"] < 0.99).all()
+
+
+class Dense(ClusterMixin, BaseEstimator):
+    """The halves of a plane, of which the rows near the border are noise."""
+
+    def __init__(self, border=1.0, all_noise=False):
+        self.border = border
+        self.all_noise = all_noise
+
+    def fit(self, X, y=None):
+        self.labels_ = self.predict(X)
+        return self
+
+    def predict(self, X):
+        noise = self.all_noise or abs(X[:, 0] - 3.5) < self.border
+        # As HDBSCAN marks rows that are not finite.
+        return np.where(noise, np.where(X[:, 1] > 0, -1, -3), X[:, 0] > 3.5)
+
+
+def test_noise_is_no_cluster():
+    rows = np.vstack([X, np.random.default_rng(0).uniform([2, -5], [5, 5], (40, 2))])
+    search = searched(Dense(), rows, {"border": [1.0, 0.0]}, scoring="stability")
+    labels = search.labels_by_candidate_
+    assert {-3, -1} < set(labels[0])
+    assert search.results_["n_clusters"].tolist() == [2, 2]
+    assert [len(one) for one in search.results_["jaccard"]] == [2, 2]
+    assert search.results_["mean_stability"].tolist() == [1, 1]
+    # A row of noise is with none of its neighbours.
+    near = NearestNeighbors(n_neighbors=25).fit(rows).kneighbors(return_distance=False)
+    with_it = (labels[0][near] == labels[0][:, None]) & (labels[0] >= 0)[:, None]
+    sizes = [np.mean(labels[0] == 0), np.mean(labels[0] == 1)]
+    singles = np.mean(labels[0] < 0) / len(rows)
+    by_chance = np.square(sizes).sum() + singles
+    expected = (with_it.mean() - by_chance) / (1 - by_chance)
+    assert search.results_["neighbor_consistency"][0] == pytest.approx(expected)
+
+
+def test_noise_alone_is_a_failure():
+    with pytest.warns(UserWarning, match=r"'all_noise': True}: ValueError: no row is in a cluster"):
+        search = searched(Dense(), X, {"all_noise": [True, False]})
+    assert search.best_params_ == {"all_noise": False}
+    assert search.results_["n_clusters"].tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("dense", [True, False])

@@ -11,6 +11,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs, make_circles
 from sklearn.metrics import adjusted_rand_score, rand_score
 from sklearn.model_selection import ParameterGrid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_limits
@@ -52,6 +54,7 @@ class TestChoice:
     def test_three_blobs_are_found(self, estimator, scoring):
         search = searched(estimator, scoring=scoring)
         assert search.best_params_ == {"n_clusters": 3}
+        assert search.refit_time_ > 0
         assert adjusted_rand_score(Y, search.labels_) == 1
         assert search.verdict_.startswith("3 clusters: found again in 3 splits of 120 rows")
         np.testing.assert_array_equal(search.predict(X), search.labels_)
@@ -144,6 +147,21 @@ class TestScores:
         grid = {"n_clusters": [3], "init": ["random", "k-means++", X[:3]]}
         assert [len(one) for one in searched(grid=grid).results_["jaccard"]] == [3, 3, 3]
 
+    def test_groups_differ_in_any_value_of_a_long_array(self):
+        wide = np.hstack([X, np.zeros((120, 500))])
+        starts = [wide[:3], wide[:3] + np.eye(3, 502, 200)]
+        assert repr(starts[0]) == repr(starts[1])
+        grid = {"n_clusters": [3], "init": [*starts, starts[0].copy(), "random"]}
+        search = searched(grid=grid, X=wide, scoring="prediction_strength")
+        assert search.results_["group"].tolist() == [0, 1, 0, 3]
+
+    def test_functions_are_in_different_groups(self):
+        model = make_pipeline(FunctionTransformer(), KMeans(n_init=1))
+        functions = [lambda X: X, lambda X: 2 * X]
+        grid = {"functiontransformer__func": functions, "kmeans__n_clusters": [2, 3]}
+        search = searched(model, grid, scoring="prediction_strength")
+        assert search.results_["group"].tolist() == [0, 0, 2, 2]
+
     def test_labels_are_kept_in_few_bytes(self):
         search = searched()
         assert search.labels_by_candidate_.dtype.itemsize == 1
@@ -223,6 +241,50 @@ class TestFailures:
         assert np.isnan(search.results_["mean_stability"]).tolist() == [False] * 3 + [True]
         assert search.results_["rank_stability"][3] == 4
         assert search.best_params_ == {"n_clusters": 3}
+
+    def test_a_candidate_that_fails_on_all_rows_is_not_fitted_to_halves(self):
+        class Counts(FailsAt):
+            fits = 0
+
+            def fit(self, X, y=None):
+                Counts.fits += self.n_clusters == 3
+                return super().fit(X)
+
+        estimator = Counts(wrong=(3,), on=120)
+        with pytest.warns(UserWarning, match="not 3"):
+            search = searched(estimator, scoring="prediction_strength")
+        assert Counts.fits == 1
+        # The others are what they are without it.
+        other = searched(grid={"n_clusters": [2, 4, 5]}, scoring="prediction_strength")
+        kept = [0, 2, 3]
+        for name in ("mean_stability", "min_jaccard", "split2_prediction_strength"):
+            np.testing.assert_array_equal(search.results_[name][kept], other.results_[name])
+            assert np.isnan(search.results_[name][1])
+        assert search.results_["jaccard"][1].tolist() == pytest.approx([np.nan], nan_ok=True)
+
+    def test_progress_counts_no_fits_of_candidates_that_have_failed(self):
+        class Ends(FailsAt):
+            def fit(self, X, y=None):
+                if len(X) < 120:
+                    raise KeyboardInterrupt
+                return super().fit(X)
+
+        search = ClusterSearch(Ends(wrong=(3,)), GRID, n_splits=3)
+        with pytest.raises(KeyboardInterrupt, match=r"^4 of 22 fits are done"):
+            search.fit(X)
+
+    @pytest.mark.parametrize("n_rows", [39, 40])
+    def test_few_rows_are_warned_of(self, n_rows):
+        with warnings.catch_warnings(record=True, action="always") as caught:
+            searched(X=X[:n_rows], grid={"n_clusters": [2, 3]}, scoring="prediction_strength")
+        texts = [str(one.message) for one in caught]
+        assert len(texts) == (n_rows < 40)
+        assert all("n_samples=39 is few for a search: models of 19 rows" in one for one in texts)
+
+    def test_sample_weights_are_refused(self):
+        search = ClusterSearch(KMeans(n_init=1), GRID)
+        with pytest.raises(TypeError, match=r"takes no sample_weight: every row counts once"):
+            search.fit(X, sample_weight=np.ones(120))
 
     def test_all_fail(self):
         wrong = FailsAt(wrong=(2, 3, 4, 5))
@@ -396,8 +458,9 @@ class TestCallbacks:
     def test_each_candidate_of_each_split_is_a_task(self):
         recorder = Recorder()
         watched = self.watched(recorder).fit(X)
-        splits, reference = ["candidate"] * 4 * (1 + 3), ["candidate"] * 20
-        expected = ["setup", *splits, "splits", *reference, "reference", "fit", "teardown"]
+        ended = [("all rows", 4), ("splits", 4 * 3), ("reference", 20)]
+        tasks = [task for name, count in ended for task in [*["candidate"] * count, name]]
+        expected = ["setup", *tasks, "fit", "teardown"]
         assert recorder.ended == expected
         assert recorder.open == 0
         assert_same(watched, searched())

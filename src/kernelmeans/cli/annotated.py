@@ -29,7 +29,8 @@ class Annotated(NamedTuple):
     columns : list of str or None
         The names of the columns. Only those of X, layers and data frames have names.
     annotations : mapping of str to ndarray of shape (n_rows,)
-        The columns of ``obs``, and the names of the rows as ``obs_names``.
+        The columns of ``obs``, and the names of the rows as ``obs_names``, unless a column has the
+        same name.
     """
 
     matrix: Any
@@ -85,23 +86,26 @@ def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> Annotate
     if matrix.shape != (len(obs), len(columns or range(matrix.shape[1]))):
         raise ValueError(f"{key} has shape {matrix.shape}, which does not fit to obs and var")
     annotations = {str(name): np.asarray(obs[name]) for name in obs.columns}
-    return Annotated(matrix, columns, {_ROW_NAMES: np.asarray(obs.index), **annotations})
+    annotations |= {_ROW_NAMES: np.asarray(obs.index)}
+    features = set(columns or ())
+    kept = {name: values for name, values in annotations.items() if name not in features}
+    return Annotated(matrix, columns, kept)
 
 
 def _check_links(path: Path, file: Any) -> None:
-    """Refuse parts that lie in other files."""
+    """Refuse parts that may lie in other files."""
     import h5py
 
-    def check_link(name: str, link: Any) -> None:
-        if not isinstance(link, h5py.HardLink):
-            raise BadInputError(f"{path}: its part {name!r} is a link, which may lead anywhere")
+    def linked(name: str, link: Any) -> str | None:
+        return None if isinstance(link, h5py.HardLink) else name
 
-    def check_data(name: str, part: Any) -> None:
-        if isinstance(part, h5py.Dataset) and (part.external or part.is_virtual):
-            raise BadInputError(f"{path}: its part {name!r} lies in another file")
+    def outside(name: str, part: Any) -> str | None:
+        return name if getattr(part, "external", None) or getattr(part, "is_virtual", 0) else None
 
-    file.visititems_links(check_link)
-    file.visititems(check_data)
+    # An error within these visits would be lost.
+    for name in (file.visititems_links(linked), file.visititems(outside)):
+        if name is not None:
+            raise BadInputError(f"{path}: its part {name!r} leads to another place: copy it there")
 
 
 def _key(path: Path, file: Any, take: str | None) -> str:

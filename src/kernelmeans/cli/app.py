@@ -30,8 +30,9 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
     - for text from standard input, whose files are named stdin.
 
     Writes STEM.labels.csv (one line per row, counted from 0), STEM.model.skops (for
-    "kernelmeans predict") and STEM.summary.json beside DATA, with --plot also STEM.png. Without a
-    number after -k it first does what "kernelmeans choose" does, which takes longer.
+    "kernelmeans predict") and STEM.summary.json beside DATA, with --plot also STEM.png, with
+    --report a page to read, STEM.report.html. Without a number after -k it first does what
+    "kernelmeans choose" does, which takes longer.
     """
     parameters = options.estimator_parameters(ctx)
     _require_for(chosen["data"], picture=chosen["plot"] or chosen["plot_file"])
@@ -39,10 +40,14 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
     from kernelmeans.cli.job import FitJob, run_fit
 
     with warnings_as_lines(quiet=chosen["quiet"]):
-        run_fit(FitJob.of(chosen, parameters=parameters))
+        run_fit(FitJob.of(chosen, parameters=parameters, arguments=ctx.meta[options.ARGUMENTS]))
 
 
-@app.command(cls=options.GroupedCommand, takes=options.for_choose)
+@app.command(
+    cls=options.GroupedCommand,
+    takes=options.for_choose,
+    first="n_clusters kernels drop label_column plot n_splits n_jobs as_json",
+)
 @click.argument("data", type=options.TABLE)
 @click.pass_context
 def choose(ctx: click.Context, /, **chosen: Any) -> None:
@@ -74,11 +79,10 @@ def predict(**chosen: Any) -> None:
     """
     _require_for(chosen["data"])
 
-    from kernelmeans.cli.job import Job
-    from kernelmeans.cli.predict import run_predict
+    from kernelmeans.cli.predict import PredictJob, run_predict
 
     with warnings_as_lines(quiet=chosen["quiet"]):
-        run_predict(Job.of(chosen), chosen["model"])
+        run_predict(PredictJob.of(chosen), chosen["model"])
 
 
 @app.command(cls=options.GroupedCommand, takes=options.for_demo)

@@ -2,15 +2,19 @@
 
 import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import scipy.sparse
 
 from kernelmeans._text import counted, meant
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.tables import Table, blocks, flat
+from kernelmeans.cli.tables import FrameTable, Table, blocks, flat
+from kernelmeans.rows import Rows
+from kernelmeans.tables import TableTransformer
+from kernelmeans.tables.columns import matching
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,57 +24,123 @@ class ColumnChoice:
     Parameters
     ----------
     columns : tuple of str, default=()
-        Use only these columns.
+        Use only these columns (names, or patterns such as spend_*).
     drop : tuple of str, default=()
-        Leave these columns out.
+        Leave these columns out (names or patterns).
+    categorical : tuple of str, default=()
+        Take these columns for categories, though they hold numbers or many values.
+    dates : bool, default=False
+        Use columns of dates, as numbers of days.
+    missing : {"impute", "drop", "error"}, default="impute"
+        Missing numbers: take the median, give their rows no label, or refuse them.
     label_column : str or None, default=None
         Known classes: left out of the features and compared with the clusters (NMI, ARI).
     weight_column : str or None, default=None
         Sample weights: left out of the features (2 counts as the row twice).
+    id_column : str or None, default=None
+        Names of the rows: left out of the features, and kept in the labels file.
     """
 
     columns: Sequence[str] = ()
     drop: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    dates: bool = False
+    missing: str = "impute"
     label_column: str | None = None
     weight_column: str | None = None
+    id_column: str | None = None
 
     def features(self, table: Table) -> list[str]:
         """Return the names of the feature columns of `table`, in its order."""
-        known = dict.fromkeys(table.names)
-        wanted = _find(table, known, self.columns, "--columns") or set(known)
-        wanted -= _find(table, known, self.drop, "--drop")
+        known = table.names
+        wanted = set(_find(table, known, self.columns, "--columns") or known)
+        wanted -= _find(table, known, self.drop, "--drop").keys()
         for name, option in (
             (self.label_column, "--label-column"),
             (self.weight_column, "--weight-column"),
+            (self.id_column, "--id-column"),
         ):
             if name is not None:
-                wanted.discard(_known(table, known, name, option))
+                wanted.discard(known_column(table, {*known, *table.annotations}, name, option))
         chosen = [name for name in known if name in wanted]
         if not chosen:
             raise BadInputError(f"{table.source}: no column is left to cluster by")
         return chosen
+
+    def transformer(self, table: Table, features: list[str], scale: bool, dtype: str) -> Any:
+        """Make what decides about these features of `table`."""
+        named = _find(table, table.names, self.columns, "--columns")
+        exact = [name for name in features if named.get(name)]
+        categorical = _find(table, features, self.categorical, "--categorical")
+        return TableTransformer(
+            columns=["*", *exact],
+            categorical=list(categorical),
+            dates=self.dates,
+            missing=self.missing,
+            scale=scale,
+            dtype=dtype,
+        )
 
     def load(self, table: Table, features: list[str], dtype: str) -> "Data":
         """Load these features of `table`, which must be finite numbers, classes and weights."""
         X = finite_matrix(table, features, dtype)
         if table.named:
             _warn_of_row_numbers(X, features)
+        return self.beside(table, X, features, dtype)
+
+    def beside(self, table: Table, X: Any, features: list[str], dtype: str) -> "Data":
+        """Load what stands beside the features: classes and weights."""
         labels = weights = None
         if self.label_column is not None:
             labels = _classes(table, self.label_column)
         if self.weight_column is not None:
             weights = flat(finite_matrix(table, [self.weight_column], dtype))
-        return Data(X, features, labels, weights)
+        return Data(table, X, features, labels, weights)
 
 
 @dataclass(frozen=True)
 class Data:
-    """The data of a fit: the features as numbers, their names, known classes and weights."""
+    """The data of a fit.
 
+    Parameters
+    ----------
+    table : FrameTable or ArrayTable
+        The file.
+    X : polars.DataFrame, ndarray, CSR matrix or Rows of shape (n_rows, n_columns)
+        Its columns that may be features, as they are.
+    columns : list of str
+        The features.
+    labels, weights : ndarray of shape (n_rows,) or None
+        Known classes, and sample weights.
+    rows : ndarray of bool or None, default=None
+        Which rows of the file these are, unless all.
+    """
+
+    table: Table
     X: Any
     columns: list[str]
     labels: Any
     weights: Any
+    rows: Any = None
+
+    def among(self, rows: Any) -> "Data":
+        """Some of the rows alone."""
+        labels, weights = (
+            None if each is None else each[rows] for each in (self.labels, self.weights)
+        )
+        X = self.X.filter(rows) if isinstance(self.X, pl.DataFrame) else self.X[rows]
+        return replace(self, X=X, labels=labels, weights=weights, rows=rows)
+
+
+def whole_table(table: Table, features: list[str], dtype: str) -> Any:
+    """Return these columns as they are, or None if they are sparse or stay on disk."""
+    if isinstance(table, FrameTable):
+        return None if table.stays_on_disk(features, dtype) else table.collected(features)
+    X = table.matrix(features, dtype)
+    if isinstance(X, Rows) or scipy.sparse.issparse(X):
+        return None
+    unnamed = not table.named and features == table.names
+    return X if unnamed else pl.DataFrame(X, schema=features)
 
 
 def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:
@@ -113,16 +183,21 @@ def _classes(table: Table, name: str) -> Any:
     return np.unique(values, return_inverse=True)[1]
 
 
-def _find(table: Table, known: Collection[str], given: Sequence[str], option: str) -> set[str]:
-    """Return the columns that `given` names; a name may contain a comma."""
-    return {
-        _known(table, known, name, option)
-        for text in given
-        for name in ([text] if text in known else text.split(","))
-    }
+def _find(
+    table: Table, known: Collection[str], given: Sequence[str], option: str
+) -> dict[str, bool]:
+    """The columns that `given` stands for, and whether by full names; a name may hold a comma."""
+    known = dict.fromkeys(known)
+    names = [part for text in given for part in ([text] if text in known else text.split(","))]
+    trimmed = [name if name in known else name.strip() for name in names]
+    try:
+        return matching(trimmed, known, option)
+    except ValueError as error:
+        raise BadInputError(f"{table.source}: {error}") from error
 
 
-def _known(table: Table, names: Collection[str], name: str, option: str) -> str:
+def known_column(table: Table, names: Collection[str], name: str, option: str) -> str:
+    """Return the name of a column that an option names, or refuse it."""
     for candidate in (name, name.strip()):
         if candidate in names:
             return candidate
@@ -144,6 +219,6 @@ def _warn_of_row_numbers(X: Any, columns: Sequence[str]) -> None:
 
 def _counts(X: Any, start: int) -> bool:
     return all(
-        np.array_equal(values[:, 0] - start, np.arange(block.start, block.stop))
+        np.array_equal(flat(values[:, :1]) - start, np.arange(block.start, block.stop))
         for block, values in blocks(X)
     )

@@ -24,7 +24,7 @@ _CHECKED_BYTES = 2**20
 #: Bytes that tell an encoding.
 _HEAD = 1000
 #: Bytes in memory for each byte of text.
-_TEXT_FACTOR = 4
+_TEXT_FACTOR = 6
 
 
 def read_content(path: Path, budget: float) -> bytes:

@@ -78,8 +78,7 @@ class FriendlyGroup(click.Group):
                 raise
             raise FailedError(
                 f"unexpected {type(error).__name__}: {bounded(str(error), 500)} (This is a fault "
-                "of kernelmeans: please report it. python -X dev -m kernelmeans.cli shows where it "
-                "is.)"
+                "of kernelmeans: please report it. python -X dev -m kernelmeans shows where it is.)"
             ) from error
 
 

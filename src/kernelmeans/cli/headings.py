@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import polars as pl
+from polars import selectors
 
 Record = Sequence[str]
 
@@ -57,8 +58,22 @@ def column_names(given: Iterable[str]) -> list[str]:
     return list(names)
 
 
-def without_margins(frame: pl.DataFrame, given: Record) -> pl.DataFrame:
-    """Leave out empty lines at the end, and empty columns without a name."""
+def tidied(frame: pl.DataFrame, given: Record) -> pl.DataFrame:
+    """Leave out blanks around text, empty lines at the end, and empty columns without a name.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The columns.
+    given : sequence of str
+        Their names as they are written.
+
+    Returns
+    -------
+    DataFrame
+        Empty text is missing.
+    """
+    frame = frame.with_columns(selectors.string().str.strip_chars().replace("", None))
     filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
     frame = frame.head(filled[-1] + 1 if len(filled) else 0)
     empty = [

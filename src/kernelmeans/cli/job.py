@@ -10,19 +10,23 @@ import click
 import polars as pl
 from sklearn.datasets import load_digits
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
-from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._devices import HOST
 from kernelmeans._text import bounded
 from kernelmeans.cli import outputs
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import NoClustersError, estimator_errors
+from kernelmeans.cli.far import far_beyond
+from kernelmeans.cli.labels import Labels, identifiers
+from kernelmeans.cli.like import Earlier
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import Writer, as_json
 from kernelmeans.cli.prepare import Task, prepare
+from kernelmeans.cli.profiles import Profiles
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.reading import Reading, stem_of
+from kernelmeans.cli.report import report_writer
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
 from kernelmeans.cli.summary import as_text, fit_summary, percent_above
 
@@ -84,6 +88,11 @@ class Job(Reading):
         elif not self.quiet:
             click.echo(text(content))
 
+    def say(self, text: str) -> None:
+        """Print lines on stderr."""
+        if not self.quiet:
+            click.echo(text, err=True)
+
     def note(self, text: str) -> None:
         """Print a remark on stderr."""
         if not self.quiet:
@@ -107,7 +116,7 @@ class TableJob(Job, ColumnChoice):
     views : input file or None, default=None
         Several kernels, each of some columns, from a TOML file; their weights are learned.
     plot : bool, default=False
-        Draw what is found into STEM.png, the scores of a choice into STEM.choose.png.
+        Draw a map of the clusters into STEM.png, the scores of a choice into STEM.choose.png.
     plot_file : picture file or None, default=None
         Draw what is found into this file, .png, .svg or .pdf.
     """
@@ -126,10 +135,11 @@ class TableJob(Job, ColumnChoice):
     def files(self) -> dict[str, Path]:
         """Return the paths of all files to write."""
         paths: dict[str, Path | None] = {**vars(self), "plot": self.plot_file}
+        wanted = {"plot": self.plot or self.plot_file, "report": vars(self).get("page")}
         return {
-            name: self.place(paths[name], ending)
+            name: self.place(paths.get(name), ending)
             for name, ending in self.endings.items()
-            if name != "plot" or self.plot or self.plot_file
+            if wanted.get(name, True)
         }
 
     @property
@@ -152,21 +162,56 @@ class FitJob(TableJob):
         Write the model into this file instead of STEM.model.skops.
     summary : output file or None, default=None
         Write the summary into this file instead of STEM.summary.json.
+    profiles : output file or None, default=None
+        Write what the clusters are, by all columns, into this file instead of STEM.clusters.csv.
     soft : bool, default=False
-        Add the memberships to the labels file.
+        Add the memberships in all clusters to the labels file.
+    like : input file or None, default=None
+        Keep the numbers of the clusters of this earlier model that are found again.
+    page : bool, default=False
+        Write a report to read and to print into STEM.report.html: sizes, a map, what characterises
+        the clusters, and how certain they are.
+    rows : bool, default=False
+        Show typical rows of each cluster in the report, which otherwise holds aggregates alone.
+    arguments : sequence of str
+        The command line, which the report repeats.
     """
 
     compare: bool = False
     model: Path | None = None
     summary: Path | None = None
+    profiles: Path | None = None
     soft: bool = False
+    like: Path | None = None
+    page: bool = False
+    rows: bool = False
+    arguments: Sequence[str] = ()
 
     endings: ClassVar = {
         "labels": ".labels.csv",
         "model": ".model.skops",
         "summary": ".summary.json",
+        "profiles": ".clusters.csv",
         "plot": ".png",
+        "report": ".report.html",
     }
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the number of clusters is chosen first."""
+        return self.n_clusters is None or len(self.n_clusters) > 1
+
+    def search_files(self) -> dict[str, Path]:
+        """Return the paths of the files that were asked for, if no clusters would be found again.
+
+        The picture shows scores then. Its name is that of ``choose``, because a fit may come later.
+        """
+        files = {}
+        if self.chooses and self.summary is not None:
+            files["summary"] = self.summary
+        if self.chooses and (self.plot or self.plot_file):
+            files["plot"] = self.place(self.plot_file, ChooseJob.endings["plot"])
+        return files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,14 +226,14 @@ class ChooseJob(TableJob):
         Write the results into this file instead of STEM.choose.json.
     search : dict
         Parameters of `kernelmeans.ClusterSearch`.
-    options : sequence of str
-        Options that the next fit takes too.
+    options : mapping of str to sequence of str
+        Options that the next fit takes too, as words of a command, by the names of parameters.
     """
 
     kernels: Sequence[str] = ("heat",)
     results: Path | None = None
     search: dict[str, Any]
-    options: Sequence[str]
+    options: Mapping[str, Sequence[str]]
 
     endings: ClassVar = {"results": ".choose.json", "plot": ".choose.png"}
 
@@ -198,7 +243,7 @@ class Fitted:
     """The fitted model, and with ``--compare`` plain kernel k-means from the same start."""
 
     annealed: KernelPowerKMeans | MultiKernelPowerKMeans
-    scaler: StandardScaler | None
+    preparation: Any
     seconds: float
     plain: KernelKMeans | None = None
     plain_seconds: float = 0.0
@@ -213,47 +258,65 @@ class Fitted:
 
     @property
     def pipeline(self) -> Pipeline:
-        """The scaler, if there is one, and the model."""
-        scaling = [] if self.scaler is None else [("scale", self.scaler)]
-        return Pipeline([*scaling, ("cluster", self.model)])
+        """What makes numbers of the table, if anything does, and the model."""
+        before = [] if self.preparation is None else [("prepare", self.preparation)]
+        return Pipeline([*before, ("cluster", self.model)])
 
 
 def run_fit(job: FitJob) -> None:
     """Fit the job's data and write its files; choose the number of clusters first if need be."""
     files = job.files()
-    outputs.check_writable(files.values(), source=job.data, force=job.force)
+    others = [path for path in job.search_files().values() if path not in files.values()]
+    outputs.check_writable([*files.values(), *others], source=job.data, force=job.force)
     task = prepare(job)
-    chosen: dict[str, Any] = {}
-    if job.n_clusters is None or len(job.n_clusters) > 1:
-        chosen = {"search": _choose_clusters(job, task)}
+    names = identifiers(task.data.table, job.id_column)
+    earlier = None if job.like is None else Earlier(job.like, task.data.table, job.budget())
+    search, chosen = None, {}
+    if job.chooses:
+        search, chosen["search"] = _choose_clusters(job, task)
     with estimator_errors(), task.refusals():
-        fitted = fit(job, task)
+        fitted = fit(job, task, search)
     model = fitted.model
-    summary = fit_summary(job, task.data, fitted, task.views, files) | chosen
+    if earlier is not None:
+        for remark in earlier.renumber(model, task.data.rows):
+            job.note(remark)
+    profiles = Profiles.of(job, task.data, model)
+    if not profiles:
+        del files["profiles"]
+    summary = fit_summary(job, task.data, fitted, task.views, files) | chosen | profiles.summary()
     memberships = model.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
+    far = far_beyond(model, task.Z, task.data.weights)
     model.set_params(device=None)  # the machine that predicts may have no such device
     writers: dict[Path, Writer] = {
-        files["labels"]: outputs.labels_writer(model.labels_, memberships),
-        files["model"]: Model(fitted.pipeline, task.data.columns, job.dtype).write,
+        files["labels"]: Labels.of_fit(model, memberships, task.data.rows).writer(names),
+        files["model"]: Model(
+            fitted.pipeline, task.data.columns, job.dtype, task.data.table.reading.chosen(), far
+        ).write,
         files["summary"]: outputs.json_writer(summary),
     }
+    if "profiles" in files:
+        writers[files["profiles"]] = profiles.write
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        names = None if task.views is None else task.views.names
-        figure = plot_fit(model, task.Z, kernel_names=names)
-        writers[files["plot"]] = outputs.picture_writer(figure, files["plot"])
+        writers[files["plot"]] = outputs.picture_writer(plot_fit(model, task.Z), files["plot"])
+    if "report" in files:
+        writers[files["report"]] = report_writer(job, task, model, search)
     outputs.write_all(writers)
-    job.report(summary)
+    job.report(summary, lambda content: as_text(content) + profiles.text())
 
 
-def fit(job: FitJob, task: Task) -> Fitted:
-    """Fit the estimator, and plain kernel k-means too if the job compares."""
+def fit(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fitted:
+    """Fit the estimator, unless a search has, and plain kernel k-means too if the job compares."""
     estimator, weights = task.estimator, task.data.weights
     timed = partial(timed_fit, X=task.Z, quiet=job.quiet, sample_weight=weights)
-    fitted = Fitted(estimator, task.scaler, timed(estimator, "clustering"))
+    if search is not None and weights is None:
+        estimator = search.best_estimator_
+        fitted = Fitted(estimator, task.preparation, search.refit_time_)
+    else:
+        fitted = Fitted(estimator, task.preparation, timed(estimator, "clustering"))
     if not job.compare:
         return fitted
     shared = KernelKMeans().get_params().keys() - {"n_swaps"}
@@ -265,22 +328,20 @@ def fit(job: FitJob, task: Task) -> Fitted:
     )
 
 
-def _choose_clusters(job: FitJob, task: Task) -> dict[str, Any]:
+def _choose_clusters(job: FitJob, task: Task) -> tuple[ClusterSearch, dict[str, Any]]:
     """Set the number of clusters to the one that a search chooses."""
     counts = numbers_to_try(job, task.Z.shape[0])
-    job.note(
-        f"choosing among {counts[0]} to {counts[-1]} clusters, which takes hundreds of fits; a "
-        f"number, as in -k {counts[-1]}, is fitted at once"
-    )
-    _, found = run_search(job, task, counts, [job.parameters.get("kernel", "")])
-    if found["chosen"] is None or not job.as_json:
-        job.report(found, search_text)
+    job.note(f"a number of clusters, as in -k {counts[-1]}, is fitted at once")
+    search, found = run_search(job, task, counts, [job.parameters.get("kernel", "")])
     if found["chosen"] is None:
+        _write_search(job, search, found, job.search_files())
         raise NoClustersError(
             f"{found['verdict']}. No model is written; -k with a number writes one all the same"
         )
+    if not job.as_json:
+        job.report(found, search_text)
     task.estimator.set_params(n_clusters=found["clusters"])
-    return found
+    return search, found
 
 
 def run_choose(job: ChooseJob) -> None:
@@ -289,9 +350,15 @@ def run_choose(job: ChooseJob) -> None:
     outputs.check_writable(files.values(), source=job.data, force=job.force)
     task = prepare(job)
     counts = numbers_to_try(job, task.Z.shape[0])
-    search, found = run_search(job, task, counts, job.kernels, job.options, **job.search)
+    found = run_search(job, task, counts, job.kernels, job.options, **job.search)
+    _write_search(job, *found, files)
+
+
+def _write_search(
+    job: TableJob, search: ClusterSearch, found: dict[str, Any], files: Mapping[str, Path]
+) -> None:
     found["files"] = {name: str(path) for name, path in files.items()}
-    writers = {files["results"]: outputs.json_writer(found)}
+    writers = {path: outputs.json_writer(found) for path in files.values()}
     if "plot" in files:
         writers[files["plot"]] = outputs.picture_writer(search.plot(), files["plot"])
     outputs.write_all(writers)

@@ -26,10 +26,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
-from kernelmeans._text import shortened
+from kernelmeans._text import listed, shortened
 from kernelmeans.cli.archives import array_header, check_size, check_sparse, open_archive
 from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.reading import Reading
+from kernelmeans.cli.tables import Table
 from kernelmeans.spaces import Predictor, ProductPredictor
+from kernelmeans.tables import TableTransformer
 
 #: All that a model file may hold beside numbers, text, lists, dicts, NumPy arrays, and
 #: scikit-learn's `Pipeline` and `StandardScaler`.
@@ -61,6 +64,7 @@ TRUSTED_TYPES = (
     "kernelmeans.spaces.gram.GramPredictor",
     "kernelmeans.spaces.kernel_rows.Origin",
     "kernelmeans.spaces.product.ProductPredictor",
+    "kernelmeans.tables.transformer.TableTransformer",
     "scipy.sparse._csr.csr_array",
     "scipy.sparse._csr.csr_matrix",
 )
@@ -87,11 +91,32 @@ class Model:
         The feature columns, in the order of the fit.
     dtype : str
         The precision of the fit.
+    reading : dict or None, default=None
+        How the table was read, which holds for the next one too.
+    far : float or None, default=None
+        Distance beyond which rows are far, by `kernelmeans.cli.far.remoteness`. Older files have
+        none.
     """
 
     pipeline: Pipeline
     columns: list[str]
     dtype: str
+    reading: dict[str, Any] | None = None
+    far: float | None = None
+
+    def columns_in(self, table: Table) -> list[str]:
+        """Find the columns in a table: by name, or by position where it has no names."""
+        names = table.names
+        known = set(names)
+        missing = [name for name in self.columns if name not in known]
+        if missing and not table.named and len(names) == len(self.columns):
+            return names
+        if missing:
+            raise BadInputError(
+                f"{table.source}: the model needs {listed(missing)}, which the file does not have; "
+                f"its columns are {listed(names)}"
+            )
+        return self.columns
 
     def write(self, file: BinaryIO) -> None:
         """Write the model file."""
@@ -278,12 +303,12 @@ def _well_formed(model: Model) -> bool:
     """Say whether the parts of a model have the types and sizes that `fit` gives them."""
     if not isinstance(model.pipeline, Pipeline):
         return False
-    *scalers, estimator = [step for _, step in model.pipeline.steps]
+    *before, estimator = [step for _, step in model.pipeline.steps]
     several = isinstance(estimator, kernelmeans.MultiKernelPowerKMeans)
     single = isinstance(estimator, kernelmeans.KernelKMeans | kernelmeans.KernelPowerKMeans)
     predictor, labels = (getattr(estimator, name, None) for name in ("_predictor", "labels_"))
     return (
-        all(isinstance(step, StandardScaler) for step in scalers)
+        all(map(_prepares, before))
         and (single or several)
         and isinstance(predictor, Predictor)
         and isinstance(predictor, ProductPredictor) == several
@@ -293,6 +318,26 @@ def _well_formed(model: Model) -> bool:
         and isinstance(model.columns, list)
         and all(isinstance(name, str) for name in model.columns)
         and model.dtype in ("float32", "float64")
+        and _is_reading(model.reading)
+        and (model.far is None or (type(model.far) is float and model.far >= 0))
+    )
+
+
+def _is_reading(reading: Any) -> bool:
+    """Say whether this is what `Reading.chosen` returns, or nothing."""
+    if reading is None:
+        return True
+    known = {field.name for field in fields(Reading)}
+    return isinstance(reading, dict) and all(
+        name in known and (value is False if name == "header" else isinstance(value, str))
+        for name, value in reading.items()
+    )
+
+
+def _prepares(step: Any) -> bool:
+    """Say whether a step is what `fit` puts before the estimator."""
+    return isinstance(step, StandardScaler) or (
+        isinstance(step, TableTransformer) and step.is_well_formed()
     )
 
 

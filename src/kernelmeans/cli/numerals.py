@@ -24,6 +24,8 @@ _SPACES = " \u00a0\u2009\u202f"
 _APOSTROPHES = "'\u2019"
 #: Values that are looked at before all are.
 _HEAD = 1000
+#: The fraction of numbers in a column whose other text is likely a slip.
+_NEARLY = 0.9
 
 
 class Numerals(NamedTuple):
@@ -56,18 +58,39 @@ class Numerals(NamedTuple):
             )
         return cls(decimal or _OTHER.get(thousands or ""), thousands)
 
+    def chosen(self) -> dict[str, str]:
+        """Return the options that say the same."""
+        thousands = None if self.thousands is None else self.thousands or "none"
+        both = {"decimal": self.decimal, "thousands": thousands}
+        return {name: mark for name, mark in both.items() if mark is not None}
+
     def groups(self, decimal: str) -> str:
         """Return the characters that may stand between groups of digits."""
         everything = _OTHER[decimal] + _APOSTROPHES + _SPACES
-        return everything if self.thousands is None else self.thousands
+        return everything if self.thousands is None else self.thousands.replace(decimal, "")
 
     def fits(self, values: pl.Series, decimal: str) -> bool:
         """Say whether all values are numbers under a decimal mark."""
+        return _all(values, self._pattern(decimal))
+
+    def odd_value(self, values: pl.Series) -> str | None:
+        """Return the first value that is no number, if nearly all are, and most have a mark."""
+        head = values.drop_nulls().head(_HEAD)
+        fitting = {mark: head.str.contains(self._pattern(mark)) for mark in _OTHER}
+        either = fitting["."] | fitting[","]
+        marked = either & head.str.contains("[.,]")
+        if either.sum() < _NEARLY * len(head) or 2 * marked.sum() < len(head):
+            return None
+        common = max(_OTHER, key=lambda mark: fitting[mark].sum())
+        odd = values.filter(~values.str.contains(self._pattern(common)).fill_null(value=True))
+        return str(odd[0])
+
+    def _pattern(self, decimal: str) -> str:
         mark, groups = re.escape(decimal), re.escape(self.groups(decimal))
         grouped = rf"|[1-9][0-9]{{0,2}}(?:[{groups}][0-9]{{3}})+" if groups else ""
         digits = rf"(?:[0-9]+{grouped})(?:{mark}[0-9]*)?|{mark}[0-9]+"
         infinite = "(?i:inf|infinity)"  # refused by name later
-        return _all(values, rf"^[+-]?(?:(?:{digits})(?:[eE][+-]?[0-9]+)?|{infinite})$")
+        return rf"^[+-]?(?:(?:{digits})(?:[eE][+-]?[0-9]+)?|{infinite})$"
 
     def parse(self, values: pl.Series, decimal: str) -> pl.Series:
         """Return the numbers in values that fit."""
@@ -99,7 +122,7 @@ def parse_text(column: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 def read_numbers(
     source: object, frame: pl.DataFrame, numerals: Numerals, *, separator: str | None = None
-) -> tuple[pl.DataFrame, str | None]:
+) -> tuple[pl.DataFrame, Numerals]:
     """Turn columns of text into numbers or truth values if all their values are such.
 
     Codes stay text: whole numbers that lead with 0, or have more digits than an integer holds.
@@ -109,44 +132,58 @@ def read_numbers(
     source : object
         The name of the file in messages.
     frame : DataFrame
-        The columns. Text loses the blanks around it.
+        The columns.
     numerals : Numerals
         What is known of the marks.
     separator : str or None, default=None
-        The separator of the file.
+        The separator of a text, whose columns of floats have decimal points.
 
     Returns
     -------
     frame : DataFrame
         The same columns.
-    decimal : str or None
-        The decimal mark, if the file has one and the same in all columns.
+    found : Numerals
+        The decimal mark, if it is known and the same in all columns, and the marks between groups.
     """
     done: dict[str, pl.Series] = {}
     waiting: dict[str, _Column] = {}
     for name in frame.columns:
         if frame[name].dtype != pl.String:
             continue
-        text = frame[name].str.strip_chars()
-        values = _values(text)
-        decimals = [mark for mark in _OTHER if numerals.decimal in (None, mark)]
+        values = _values(frame[name])
         if (plain := _plain(values)) is not None:
             done[name] = plain
-        elif fitting := [mark for mark in decimals if numerals.fits(values, mark)]:
-            waiting[name] = _Column(values, fitting)
-        else:
-            done[name] = text.set((text == "").fill_null(value=False), None)
-    decimal = numerals.decimal or _common(waiting)
+        elif decimals := [mark for mark in _OTHER if numerals.fits(values, mark)]:
+            known = [mark for mark in decimals if mark == numerals.decimal]
+            waiting[name] = _Column(values, known or decimals)
+        elif (odd := numerals.odd_value(values)) is not None:
+            warnings.warn(
+                f"{source}: column {shortened(name, 60)!r} holds numbers, but also {odd!r}, and so "
+                "is text; --decimal and --thousands say how numbers are written",
+                stacklevel=2,
+            )
+    points = separator is not None and pl.Float64 in frame.dtypes
+    decimal = numerals.decimal or _common(waiting, points=points)
     guess = decimal or _guess(waiting, separator)
     for name, (values, decimals) in waiting.items():
         done[name] = numerals.parse(values, guess if guess in decimals else decimals[0])
     _say_doubts(source, waiting, decimal, done, spaces=numerals.thousands is None)
-    return frame.with_columns(**done), decimal
+    return frame.with_columns(**done), Numerals(decimal, _seen(waiting, decimal, numerals))
 
 
-def _common(columns: Mapping[str, _Column]) -> str | None:
+def _seen(columns: Mapping[str, _Column], decimal: str | None, numerals: Numerals) -> str | None:
+    """The marks between groups of digits that these columns have, if no others are given."""
+    if decimal is None or numerals.thousands is not None:
+        return numerals.thousands
+    grouped = [column for column in columns.values() if column.example(numerals.groups(decimal))]
+    marks = numerals.groups(decimal)
+    return "".join(mark for mark in marks if any(column.example(mark) for column in grouped))
+
+
+def _common(columns: Mapping[str, _Column], *, points: bool) -> str | None:
     """The decimal mark of all columns that are numbers under one only."""
     marks = {column.decimals[0] for column in columns.values() if len(column.decimals) == 1}
+    marks |= {"."} if points else set()
     return marks.pop() if len(marks) == 1 else None
 
 
@@ -186,7 +223,8 @@ def _say_doubts(
 def _doubt(column: _Column, columns: Mapping[str, _Column], decimal: str | None) -> str | None:
     """A value that may be meant otherwise: there is no sign of its marks in other columns."""
     if len(column.decimals) == 1:
-        return column.example(",") if decimal is None and "," in column.decimals else None
+        (mark,) = column.decimals
+        return column.example(mark) if mark != (decimal or ".") else None
     if decimal is None:
         return column.example(".,")
     grouping = _OTHER[decimal]

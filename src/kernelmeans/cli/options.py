@@ -23,14 +23,16 @@ _KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
 _HEADING = {
     name: heading
     for heading, names in (
-        ("Data", "n_clusters columns drop label_column weight_column scale dtype"),
+        ("Data", "n_clusters columns drop categorical dates missing label_column weight_column"),
+        ("Data", "id_column scale dtype"),
         ("Reading", "header separator decimal thousands encoding sheet take"),
         ("Data", "memory_budget"),
         ("Search", "n_splits scoring n_jobs"),
         ("Kernel", f"kernels {' '.join(_KERNEL)} views cache_kernel approximation"),
         ("Kernel", "n_components device"),
         ("Fit", "s0 eta anneal_every init n_init n_swaps max_iter tol random_state compare"),
-        ("Files", "output_dir labels model summary results plot plot_file soft force"),
+        ("Files", "output_dir labels like model summary profiles results plot plot_file page rows"),
+        ("Files", "soft force"),
         ("Files", "as_json quiet"),
     )
     for name in names.split()
@@ -43,6 +45,7 @@ _FLAGS = {
     "n_jobs": ("--jobs",),
     "random_state": ("--seed",),
     "output_dir": ("--output-dir", "-o"),
+    "page": ("--report",),
     "as_json": ("--json",),
     "quiet": ("--quiet", "-q"),
 }
@@ -50,10 +53,17 @@ _FLAGS = {
 SEARCH = ("n_splits", "scoring", "n_jobs")
 #: Placeholders of texts that are not just any text.
 _METAVARS = {
-    **{"label_column": "NAME", "weight_column": "NAME", "memory_budget": "SIZE"},
+    **{
+        "label_column": "NAME",
+        "weight_column": "NAME",
+        "id_column": "NAME",
+        "memory_budget": "SIZE",
+    },
     **{"separator": "CHARACTER", "decimal": "MARK", "thousands": "MARK", "encoding": "NAME"},
     **{"sheet": "NAME", "take": "NAME"},
 }
+#: Where a context holds the arguments of a command.
+ARGUMENTS = "kernelmeans.arguments"
 _HERE = Path(__file__).parent
 _PICTURES = (".png", ".svg", ".pdf")
 #: Longer lists of names are shown in the help text of an option.
@@ -144,6 +154,8 @@ class Names(Value):
 
     def convert(self, value: Any, *args: Any) -> Any:
         """Return the names, each once."""
+        if isinstance(value, str) and value.rstrip().endswith(","):
+            self.fail(f"{value!r} ends with a comma: names have no spaces between them", *args)
         names = value.split(",") if isinstance(value, str) else value
         return tuple(dict.fromkeys(Value.convert(self, name.strip(), *args) for name in names))
 
@@ -208,13 +220,20 @@ class GroupedCommand(click.Command):
     takes : callable
         Returns the documented parameters. It is called with the command, because reading takes
         time.
+    first : str, default=""
+        Names of the parameters that are used most: they come first in ``--help``.
     """
 
     def __init__(
-        self, *args: Any, takes: Callable[[], Mapping[str, Documented]], **settings: Any
+        self,
+        *args: Any,
+        takes: Callable[[], Mapping[str, Documented]],
+        first: str = "",
+        **settings: Any,
     ) -> None:
         super().__init__(*args, **settings)
         self.takes = takes
+        self.first = first.split()
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the arguments and the options."""
@@ -223,13 +242,20 @@ class GroupedCommand(click.Command):
             self.params += [_option(name, known[name]) for name in _HEADING if name in known]
         return super().get_params(ctx)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments as they were given: a report repeats them."""
+        ctx.meta[ARGUMENTS] = tuple(args)
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per heading, in the order of the declarations."""
         sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record and isinstance(parameter, click.Option):
-                sections.setdefault(_HEADING.get(parameter.name, "Options"), []).append(record)
+        parameters = {parameter.name: parameter for parameter in self.get_params(ctx)}
+        heading = _HEADING | dict.fromkeys(self.first, "Most used")
+        for name in dict.fromkeys([*self.first, *parameters]):
+            record = parameters[name].get_help_record(ctx)
+            if record and isinstance(parameters[name], click.Option):
+                sections.setdefault(heading.get(name, "Options"), []).append(record)
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
@@ -284,17 +310,21 @@ def for_choose() -> dict[str, Documented]:
 
 def _for_table() -> dict[str, Documented]:
     columns = documented(_HERE / "data.py", "ColumnChoice")
-    return _estimator() | for_predict() | columns | documented(_HERE / "job.py", "TableJob")
+    return _estimator() | _for_every_job() | columns | documented(_HERE / "job.py", "TableJob")
 
 
 def for_predict() -> dict[str, Documented]:
-    """Return the parameters of every job."""
+    """Return the parameters of a job that assigns rows to clusters."""
+    return _for_every_job() | documented(_HERE / "predict.py", "PredictJob")
+
+
+def _for_every_job() -> dict[str, Documented]:
     return documented(_HERE / "job.py", "Job") | documented(_HERE / "reading.py", "Reading")
 
 
 def for_demo() -> dict[str, Documented]:
     """Return the parameters of every job that do not choose data."""
-    found = for_predict()
+    found = _for_every_job()
     here = "Folder of the files written, by default the current one."
     found["output_dir"] = found["output_dir"]._replace(text=here)
     return {name: found[name] for name in ("output_dir", "force", "as_json", "quiet")}
@@ -319,21 +349,21 @@ def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
     return {name: value for name, value in chosen.items() if name not in _KERNEL}
 
 
-def given_for_fit(ctx: click.Context) -> list[str]:
-    """Return the options that were given to ``choose`` and that ``fit`` takes too."""
+def given_for_fit(ctx: click.Context) -> dict[str, list[str]]:
+    """Return the options given to ``choose`` that ``fit`` takes too, as words, by their names."""
     changed = {"n_clusters", "plot_file", "force", "as_json", "quiet"}
     taken = for_fit().keys() - changed
-    arguments = []
+    words: dict[str, list[str]] = {}
     for option in ctx.command.params:
         if option.name not in taken or not _given(ctx, option.name):
             continue
-        value = ctx.params[option.name]
+        value, given = ctx.params[option.name], words.setdefault(option.name, [])
         if isinstance(value, bool):
-            arguments.append((option.opts if value else option.secondary_opts)[0])
+            given.append((option.opts if value else option.secondary_opts)[0])
             continue
         for one in value if isinstance(value, tuple) else [value]:
-            arguments += [option.opts[0], "none" if one is None else str(one)]
-    return arguments
+            given += [option.opts[0], "none" if one is None else str(one)]
+    return words
 
 
 def _given(ctx: click.Context, name: str) -> bool:

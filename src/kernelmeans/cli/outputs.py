@@ -12,9 +12,6 @@ from secrets import token_hex
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
-import numpy as np
-import polars as pl
-
 from kernelmeans.cli.errors import BadInputError, FailedError
 
 Writer = Callable[[BinaryIO], object]
@@ -116,14 +113,6 @@ def temporary_path(path: Path) -> Path:
     """A name in the same folder that no other process uses, or used before it was killed."""
     # Only a part of the name, because it may be as long as names may be.
     return path.with_name(f".{path.name[:50]}.{token_hex(4)}.tmp")
-
-
-def labels_writer(labels: Any, memberships: Any = None) -> Writer:
-    """Write one line per row: its number, its cluster and, if given, its memberships."""
-    columns = {"row": np.arange(len(labels)), "label": np.asarray(labels)}
-    if memberships is not None:
-        columns |= {f"membership_{j}": column for j, column in enumerate(memberships.T)}
-    return pl.DataFrame(columns).write_csv
 
 
 def json_writer(content: dict[str, Any]) -> Writer:

@@ -1,8 +1,10 @@
 """What a fit or a search works on: the estimator, the table, and its features."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import scipy.sparse
@@ -11,11 +13,12 @@ from sklearn.preprocessing import StandardScaler
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._text import listed
 from kernelmeans.cli.archives import check_size
-from kernelmeans.cli.data import Data
-from kernelmeans.cli.errors import estimator_errors
-from kernelmeans.cli.tables import PreparedRows, blocks, loaded, read_table
+from kernelmeans.cli.data import Data, whole_table
+from kernelmeans.cli.errors import BadInputError, estimator_errors
+from kernelmeans.cli.tables import PreparedRows, Table, blocks, loaded, read_table
 from kernelmeans.cli.views import FoundViews, Views, read_views
 from kernelmeans.rows import Rows
+from kernelmeans.tables import TableTransformer
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import TableJob
@@ -33,8 +36,8 @@ class Task:
         The table.
     Z : ndarray, CSR matrix or Rows of shape (n_rows, n_features)
         Its features as the estimator sees them.
-    scaler : StandardScaler or None
-        What has made Z of the features.
+    preparation : TableTransformer, StandardScaler or None
+        What has made Z of the table.
     views : FoundViews or None
         The views.
     refusals : callable
@@ -44,7 +47,7 @@ class Task:
     estimator: Any
     data: Data
     Z: Any
-    scaler: StandardScaler | None
+    preparation: Any
     views: FoundViews | None
     refusals: Callable[[], AbstractContextManager[None]]
 
@@ -61,7 +64,24 @@ def prepare(job: "TableJob") -> Task:
     )
     with estimator_errors(), refusals():
         estimator._validate_params()
-    data, found = _load(job, views)
+    table = read_table(job.data, job, budget=job.budget())
+    if job.take is not None and job.take.startswith("obsp:") and not job.pairwise:
+        job.note(
+            f"{job.take} relates rows to rows, and is taken for features of rows; --kernel graph "
+            "takes it for a graph, --metric precomputed for distances"
+        )
+    features = job.features(table)
+    if views is None and not job.pairwise:
+        X = whole_table(table, features, job.dtype)
+        if X is not None:
+            data = job.beside(table, X, features, job.dtype)
+            return Task(estimator, *_prepared(job, data), None, refusals)
+    if job.categorical or job.dates or job.missing == "drop":
+        raise BadInputError(
+            "--categorical, --dates and --missing drop are for tables in memory, not for a kernel "
+            "matrix, a graph, a sparse table, --views, or a table that stays on disk"
+        )
+    data, found = _load(job, table, features, views)
     if found is not None:
         estimator.set_params(kernels=found.kernels)
     with estimator_errors(), refusals():
@@ -70,11 +90,37 @@ def prepare(job: "TableJob") -> Task:
     return Task(estimator, data, Z, scaler, found, refusals)
 
 
-def _load(job: "TableJob", views: Views | None) -> tuple[Data, FoundViews | None]:
-    """Read the table; columns of no view are left out, with a note."""
-    budget = job.budget()
-    table = read_table(job.data, job, budget=budget)
-    features = job.features(table)
+def _prepared(job: "TableJob", data: Data) -> tuple[Data, Any, TableTransformer]:
+    """Decide what each column is, say so, and make numbers of the table."""
+    transformer = job.transformer(data.table, data.columns, job.scale, job.dtype)
+    with table_errors(data.table.source):
+        if job.missing == "drop":
+            transformer.fit(data.X, sample_weight=data.weights)
+            data = data.among(transformer.inspect(data.X).placeable)
+            Z = transformer.transform(data.X)
+        else:
+            Z = transformer.fit_transform(data.X, sample_weight=data.weights)
+    columns = transformer.columns_
+    if any(one.kind != "number" or one.n_missing for one in columns):
+        job.say(transformer.report_)
+    return replace(data, columns=[one.name for one in columns if one.used]), Z, transformer
+
+
+@contextmanager
+def table_errors(source: Path) -> Iterator[None]:
+    """Name the file, and options in place of parameters, in messages about columns."""
+    with estimator_errors():
+        try:
+            yield
+        except ValueError as error:
+            said = re.sub(r"\b(categorical|drop|missing)=", r"--\1=", str(error))
+            raise ValueError(f"{source}: {said.removeprefix('X: ')}") from error
+
+
+def _load(
+    job: "TableJob", table: Table, features: list[str], views: Views | None
+) -> tuple[Data, FoundViews | None]:
+    """Read the features as numbers; columns of no view are left out, with a note."""
     found = None
     if views is not None:
         found = views.find(features)
@@ -85,7 +131,7 @@ def _load(job: "TableJob", views: Views | None) -> tuple[Data, FoundViews | None
     data = job.load(table, features, job.dtype)
     if isinstance(data.X, Rows) and job.pairwise:
         # A fit with a kernel matrix or a graph holds little else, so all of the budget is allowed.
-        check_size(job.data, data.X.nbytes, budget)
+        check_size(job.data, data.X.nbytes, job.budget())
         data = replace(data, X=loaded(data.X))
     elif isinstance(data.X, Rows):
         job.note(

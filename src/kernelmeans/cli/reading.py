@@ -1,7 +1,9 @@
 """How the file of a table is read: what cannot be told from the file itself, or only guessed."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 #: The input that is standard input, and its name in messages and outputs.
 DASH, STDIN = Path("-"), Path("stdin")
@@ -37,6 +39,15 @@ class Reading:
     encoding: str | None = None
     sheet: str | None = None
     take: str | None = None
+
+    def chosen(self) -> dict[str, Any]:
+        """Return what is not as by default, as a model file stores it."""
+        values = {field.name: getattr(self, field.name) for field in fields(Reading)}
+        return {name: value for name, value in values.items() if value not in (None, True)}
+
+    def after(self, earlier: Mapping[str, Any]) -> "Reading":
+        """Return these choices, and earlier ones where there is no other."""
+        return Reading(**{**earlier, **self.chosen()})
 
 
 def shown(path: Path) -> Path:

@@ -2,7 +2,7 @@
 
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,10 @@ from sklearn.metrics import adjusted_rand_score
 
 import kernelmeans
 from kernelmeans import ClusterSearch
+from kernelmeans._text import counted
 from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.progress import timed_fit
+from kernelmeans.kernels.kernel import PARAMETERS
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import TableJob
@@ -68,7 +70,7 @@ def run_search(
     task: "Task",
     counts: range,
     kernels: Sequence[str],
-    options: Sequence[str] | None = None,
+    options: Mapping[str, Sequence[str]] | None = None,
     **settings: Any,
 ) -> tuple[ClusterSearch, dict[str, Any]]:
     """Search, and return the search and its summary; Ctrl-C prints what is known so far.
@@ -83,8 +85,8 @@ def run_search(
         Numbers of clusters to choose from.
     kernels : sequence of str
         Kernels to choose from, unless there are views.
-    options : sequence of str or None, default=None
-        Options of the next fit, if the summary is to name it.
+    options : mapping of str to sequence of str or None, default=None
+        Options of the next fit by their parameters, if the summary is to name it.
     **settings
         More parameters of the search.
     """
@@ -99,6 +101,9 @@ def run_search(
         grid["kernel"] = list(kernels)
     seed = job.parameters["random_state"]
     search = ClusterSearch(task.estimator, grid, random_state=seed, **settings)
+    n_candidates = len(counts) * len(grid.get("kernel", [""]))
+    n_fits = n_candidates * (1 + 2 * search.n_splits)
+    job.note(f"choosing among {counted(n_candidates, 'candidate')} takes {n_fits} fits, or more")
     begin = time.perf_counter()
 
     def summary() -> dict[str, Any]:
@@ -141,16 +146,20 @@ def _summary(job: "TableJob", task: "Task", search: ClusterSearch) -> dict[str, 
     }
 
 
-def _command(job: "TableJob", found: dict[str, Any], options: Sequence[str]) -> str:
+def _command(job: "TableJob", found: dict[str, Any], options: Mapping[str, Sequence[str]]) -> str:
     """Return the fit to run next; of no clusters the most stable ones, and a remark."""
     rows, remark = found["candidates"], ""
     if (best := found["chosen"]) is None:
         stability = [row["stability"] for row in rows]
         best, remark = int(np.nanargmax(stability)), "  # the most stable, though not found again"
     arguments = ["kernelmeans", "fit", str(job.data), "-k", str(rows[best]["clusters"])]
+    useless: set[str] = set()
     if "kernel" in rows[best]:
         arguments += ["--kernel", rows[best]["kernel"]]
-    return shlex.join([*arguments, *options]) + remark
+        # Another candidate may have needed them.
+        useless = set().union(*PARAMETERS.values()) - set(PARAMETERS[rows[best]["kernel"]])
+    words = [word for name, given in options.items() if name not in useless for word in given]
+    return shlex.join([*arguments, *words]) + remark
 
 
 def search_text(found: dict[str, Any]) -> str:
@@ -167,7 +176,7 @@ def search_text(found: dict[str, Any]) -> str:
     chosen = -1 if found["chosen"] is None else 2 + found["chosen"]
     lines = [f"{'*' if row == chosen else ' '} {line}".rstrip() for row, line in enumerate(lines)]
     verdict = fill(f"{found['verdict'][0].upper()}{found['verdict'][1:]}.", _WIDTH)
-    rest = [f"Written: {', '.join(found['files'].values())}"] if "files" in found else []
+    rest = [f"Written: {', '.join(found['files'].values())}"] if found.get("files") else []
     rest += [f"Next: {found['command']}"] if "command" in found else [""]
     return "\n".join([*lines, "", verdict, *rest])
 

@@ -12,6 +12,7 @@ import kernelmeans
 from kernelmeans._text import counted, shortened
 from kernelmeans.cli.data import Data
 from kernelmeans.cli.views import FoundViews
+from kernelmeans.tables import TableTransformer
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import FitJob, Fitted
@@ -30,7 +31,7 @@ def fit_summary(
     """Return the summary of a fit, ready for JSON."""
     model, annealed = fitted.model, fitted.annealed
     # Columns of a kernel matrix or a graph are rows again.
-    features = {} if job.pairwise else {"features": int(data.X.shape[1])}
+    features = {} if job.pairwise else {"features": len(data.columns)}
     summary: dict[str, Any] = {
         **summarized(job.data, model.labels_, model.n_clusters, features),
         "cost": float(model.inertia_),
@@ -39,7 +40,8 @@ def fit_summary(
         "start_power": float(annealed.power_history_[0]),
         "steps": int(annealed.n_iter_),
         "seconds": fitted.seconds,
-        "scaled": fitted.scaler is not None,
+        "scaled": job.scale and fitted.preparation is not None,
+        **columns_taken(fitted.preparation),
         # JSON knows no infinity, but Python reads this one.
         "parameters": {
             name: "inf" if isinstance(value, float) and value == math.inf else value
@@ -61,6 +63,13 @@ def fit_summary(
             "ari": float(adjusted_rand_score(data.labels, model.labels_)),
         }
     return summary
+
+
+def columns_taken(preparation: Any) -> dict[str, Any]:
+    """Return what each column was taken for, if that was decided."""
+    if not isinstance(preparation, TableTransformer):
+        return {}
+    return {"columns": [column._asdict() for column in preparation.columns_]}
 
 
 def summarized(source: Path, labels: Any, n_clusters: int, more: dict[str, Any]) -> dict[str, Any]:
@@ -118,6 +127,8 @@ def as_text(summary: dict[str, Any]) -> str:
         "rows": f"{summary['rows']}{features} in {counted(summary['clusters'], 'cluster')}",
         "cluster sizes": " ".join(map(str, summary["sizes"])),
     }
+    if "far" in summary:
+        lines["far rows"] = _far(summary["far"], summary["rows"])
     if "cost" in summary:
         plain = f", plain {summary['plain']['seconds']:.2f} s" if "plain" in summary else ""
         lines |= {
@@ -140,6 +151,11 @@ def as_text(summary: dict[str, Any]) -> str:
         for name, parts in entries.items()
         for j, part in enumerate(parts)
     )
+
+
+def _far(far: int, rows: int) -> str:
+    more = f" ({far / rows:.1%}), farther away than 99 % of the rows of the fit" if far else ""
+    return f"{far}{more}"
 
 
 def _graph(graph: dict[str, Any] | None) -> str:
@@ -207,6 +223,6 @@ def _power(summary: dict[str, Any]) -> str:
     steps = counted(summary["steps"], "step")
     if not math.isfinite(summary["start_power"]):
         return f"{steps}, all of them hard"
-    critical = round(summary["critical_power"], 6)  # 0 for clear clusters, except for rounding
+    critical = round(summary["critical_power"], 6) + 0.0  # 0 for clear clusters, and never -0
     moves = ", those of swap moves included" if summary["parameters"]["n_swaps"] else ""
     return f"from {summary['start_power']:.3g} (critical power {critical:.3g}), {steps}{moves}"

@@ -5,10 +5,10 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from kernelmeans._text import listed, shortened
 from kernelmeans.cli.archives import check_shape, read_npz
 from kernelmeans.cli.encodings import read_content, to_utf8
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.headings import without_margins
+from kernelmeans.cli.headings import tidied
 from kernelmeans.cli.numerals import Numerals, parse_text, read_numbers
 from kernelmeans.cli.reading import DASH, Reading, shown, suffix_of
 from kernelmeans.cli.text import read_text
@@ -61,6 +61,9 @@ class FrameTable:
     budget: float = math.inf
     reading: Reading = field(default_factory=Reading)
 
+    #: Columns of labels, weights and identifiers that are no features.
+    annotations: ClassVar[Mapping[str, Any]] = {}
+
     @cached_property
     def names(self) -> list[str]:
         """The names of the columns, in the file's order."""
@@ -70,6 +73,11 @@ class FrameTable:
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.frame.select(pl.len()).collect().item(), len(self.names)
+
+    def stays_on_disk(self, names: Sequence[str], dtype: str) -> bool:
+        """Whether these columns are too large to be loaded, and can be read block by block."""
+        size = self.shape[0] * len(names) * np.dtype(dtype).itemsize
+        return self.source.suffix.lower() == ".parquet" and size > LOADED_FRACTION * self.budget
 
     def matrix(self, names: Sequence[str], dtype: str) -> Any:
         """Return these columns as numbers, NaN where a value is missing.
@@ -86,15 +94,14 @@ class FrameTable:
         ndarray or Rows of shape (n_rows, n_names)
             The numbers; those of large Parquet files stay on disk.
         """
-        size = self.shape[0] * len(names) * np.dtype(dtype).itemsize
-        if self.source.suffix.lower() == ".parquet" and size > LOADED_FRACTION * self.budget:
+        if self.stays_on_disk(names, dtype):
             try:
                 rows = PreparedRows(open_rows(self.source, names), dtype)
             except ValueError as error:
                 raise BadInputError(f"{error} (--drop and --columns choose columns)") from error
             rows.names = None  # the model file has them; arrays in memory have none either
             return rows
-        frame = self._collected(names)
+        frame = self.collected(names)
         X = np.empty(frame.shape, dtype=dtype)
         text = []
         for j, column in enumerate(frame):
@@ -110,9 +117,10 @@ class FrameTable:
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
-        return self._collected([name])[name].to_numpy()
+        return self.collected([name])[name].to_numpy()
 
-    def _collected(self, names: Sequence[str]) -> pl.DataFrame:
+    def collected(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return these columns as they are."""
         try:
             return self.frame.select(names).collect()
         except _POLARS_ERRORS as error:
@@ -188,6 +196,8 @@ class ArrayTable:
 
     def matrix(self, names: Sequence[str], dtype: str) -> Any:
         """Return these columns as numbers; those of large files on disk stay there."""
+        if names[0] in self.annotations:
+            return self._annotation(names[0], dtype)
         places = {name: place for place, name in enumerate(self.names)}
         chosen = [places[name] for name in names]
         if isinstance(self.array, Rows):
@@ -203,6 +213,12 @@ class ArrayTable:
         if name in self.annotations:
             return self.annotations[name]
         return flat(self.matrix([name], "float64"))
+
+    def _annotation(self, name: str, dtype: str) -> Any:
+        try:
+            return self.annotations[name].astype(dtype)[:, None]
+        except (TypeError, ValueError) as error:
+            raise BadInputError(f"{self.source}: {name!r} is not numeric ({error})") from error
 
 
 Table = FrameTable | ArrayTable
@@ -270,8 +286,10 @@ def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Tab
         return ArrayTable(path, *found, budget=budget, reading=reading)
     if suffix.startswith(_TEXT):
         source = shown(path)
-        text = to_utf8(source, read_content(path, budget), reading.encoding)
-        frame, layout = read_text(source, text, reading)
+        # No name keeps the text in memory, which the columns do not need.
+        frame, layout = read_text(
+            source, to_utf8(source, read_content(path, budget), reading.encoding), reading
+        )
         return _frame_table(source, frame, layout.names, reading, layout.separator)
     array = read_npz(path, budget) if suffix == ".npz" else open_rows(path)
     return ArrayTable(path, array, budget=budget)
@@ -285,18 +303,17 @@ def _frame_table(
     separator: str | None = None,
 ) -> FrameTable:
     """The table of a frame whose columns have these names in the file."""
-    found = without_margins(frame, names)
+    frame = tidied(frame, names)
     written = set(map(str.strip, names))
-    if reading.header and (named := [name for name in found.columns if name not in written]):
+    if reading.header and (named := [name for name in frame.columns if name not in written]):
         warnings.warn(
             f"{source}: columns without a name, or with that of another, are called "
             f"{listed(named)}",
             stacklevel=2,
         )
-    numerals = Numerals.of(reading)
-    found, decimal = read_numbers(source, found, numerals, separator=separator)
-    reading = replace(reading, decimal=decimal)
-    return FrameTable(source, found.lazy(), reading.header, reading=reading)
+    frame, numerals = read_numbers(source, frame, Numerals.of(reading), separator=separator)
+    reading = Reading(**{**reading.chosen(), **numerals.chosen()})
+    return FrameTable(source, frame.lazy(), reading.header, reading=reading)
 
 
 def blocks(X: Any) -> Iterator[tuple[slice, Any]]:

@@ -5,13 +5,14 @@ import io
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
+from polars import selectors
 
 from kernelmeans._text import listed
 from kernelmeans.cli.errors import BadInputError
@@ -26,6 +27,8 @@ _HEAD_LINES = 200
 _HEAD_BYTES = 2**20
 _LONGEST_VALUE = 2**31 - 1
 _COMMENT = "#"
+_FLOAT = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?(e-?[0-9]+)?")
+_CERTAIN = re.compile(r"-?(0|[1-9][0-9]*)\.([0-9]{1,2}|[0-9]{4,})|-?0\.[0-9]+")
 
 
 class Layout(NamedTuple):
@@ -39,14 +42,17 @@ class Layout(NamedTuple):
         The names of the columns as they are written.
     above : int
         The number of lines above the first row.
-    comments : bool
+    comments : bool, default=False
         Whether lines that begin with ``#`` are comments.
+    floats : set of int, default=()
+        The places of columns that begin with numbers that have decimal points.
     """
 
     separator: str
     names: list[str]
     above: int
-    comments: bool
+    comments: bool = False
+    floats: Collection[int] = ()
 
 
 def read_text(source: Path, text: bytes, reading: Reading) -> tuple[pl.DataFrame, Layout]:
@@ -64,37 +70,50 @@ def read_text(source: Path, text: bytes, reading: Reading) -> tuple[pl.DataFrame
     Returns
     -------
     frame : DataFrame
-        The columns as text.
+        The columns as text, or as floats with decimal points.
     layout : Layout
         How they are written.
     """
     layout = find_layout(source, text, reading)
     body = _below(text, layout.above)
-    mark = layout.separator.encode()
-    # Quotes after blanks are no quotes to polars.
-    if mark == b" " or re.search(re.escape(mark) + b' +"', body):
-        return _parsed(_rewritten(source, body, layout), layout, comments=False), layout
-    try:
-        frame = _parsed(body, layout, comments=layout.comments)
-    except pl.exceptions.PolarsError:
-        frame = None
-    # polars fills blank and short lines up with missing values, which then stand in the last column
+    frame = None if _is_odd(body, layout.separator) else _parsed(body, layout)
+    # polars fills blank and short lines up with missing values, which stand in the last column too
     if frame is None or (frame.width > 1 and frame[:, -1].null_count()):
-        frame = _parsed(_rewritten(source, body, layout), layout, comments=False)
+        layout, body = layout._replace(comments=False), _rewritten(source, body, layout)
+        if (frame := _parsed(body, layout)) is None:
+            raise BadInputError(f"{source}: cannot be divided into columns")
     return frame, layout
 
 
-def _parsed(body: bytes, layout: Layout, *, comments: bool) -> pl.DataFrame:
-    schema = dict.fromkeys(column_names(layout.names), pl.String)
+def _is_odd(body: bytes, separator: str) -> bool:
+    """Say whether polars would not see what stands here.
+
+    Blanks before a quote, or several of them as a separator, are nothing special to it. Old
+    versions take no notice of a quote that does not end.
+    """
+    blanks = b" " if separator == " " else b' +"'
+    padded = re.search(re.escape(separator).encode() + blanks, body)
+    return padded is not None or body.count(b'"') % 2 > 0
+
+
+def _parsed(body: bytes, layout: Layout) -> pl.DataFrame | None:
+    """The columns, None if polars cannot tell them."""
+    names = column_names(layout.names)
+    schema = dict.fromkeys(names, pl.String())
     if not body.strip(b"\r\n"):
         return pl.DataFrame(schema=schema)
-    return pl.read_csv(
-        body,
-        schema=schema,
-        has_header=False,
-        separator=layout.separator,
-        comment_prefix=_COMMENT if comments else None,
-    )
+    # Floats take less memory than text, but must have no other form further down.
+    for floats in (layout.floats, ()) if layout.floats else ((),):
+        with suppress(pl.exceptions.PolarsError):
+            frame = pl.read_csv(
+                body,
+                schema={**schema, **{names[place]: pl.Float64() for place in floats}},
+                has_header=False,
+                separator=layout.separator,
+                comment_prefix=_COMMENT if layout.comments else None,
+            )
+            return frame.with_columns(selectors.float().fill_nan(None))
+    return None
 
 
 def _below(text: bytes, lines: int) -> bytes:
@@ -179,13 +198,15 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
         raise BadInputError(f"{source}: the file is empty")
     values = [record for _, record in records]
     if not reading.header:
-        return Layout(separator, [""] * len(values[0]), above, comments > 0)
-    titles = 0
+        nameless = [""] * len(values[0])
+        return Layout(separator, nameless, above, comments > 0, _float_columns(values, reading))
+    first = titles = 0
     names = _commented_names(lines[above - 1], separator, values[0]) if comments else None
     if names is None:
         titles = title_lines(values)
         above, names = records[titles]
-        names = _with_trailing(names, values[titles + 1 :])
+        first = titles + 1
+        names = _with_trailing(names, values[first:])
     if comments or titles:
         warnings.warn(
             f"{source}: line {above} is taken for the names of the columns, and the lines above "
@@ -193,7 +214,8 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
             stacklevel=2,
         )
     _warn_of_numbers(names)
-    return Layout(separator, names, above, comments > 0)
+    floats = _float_columns(values[first:], reading)
+    return Layout(separator, names, above, comments > 0, floats)
 
 
 def _head(text: bytes) -> list[str]:
@@ -227,6 +249,18 @@ def _with_trailing(names: list[str], rows: list[list[str]]) -> list[str]:
     """The names, and an empty one if each row ends in a separator, but the line of names not."""
     longer = all(len(row) == len(names) + 1 and not row[-1].strip() for row in rows)
     return [*names, ""] if rows and longer else names
+
+
+def _float_columns(rows: list[list[str]], reading: Reading) -> set[int]:
+    """The columns of numbers with decimal points, in which no point may stand for thousands."""
+    if reading.decimal == ",":
+        return set()
+    columns = ([value for value in column if value] for column in zip(*rows, strict=False))
+    return {
+        place
+        for place, values in enumerate(columns)
+        if all(map(_FLOAT.fullmatch, values)) and any(map(_CERTAIN.fullmatch, values))
+    }
 
 
 def _readable(lines: list[str], separator: str, above: int) -> Iterator[tuple[int, list[str]]]:

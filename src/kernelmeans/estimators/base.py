@@ -14,7 +14,7 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmeans._arrays import put_first, to_numpy
+from kernelmeans._arrays import put_first, take, to_numpy
 from kernelmeans._devices import HOST, Device, device_of, to_library_of
 from kernelmeans._sklearn import CallbackSupportMixin, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
@@ -23,6 +23,7 @@ from kernelmeans.engines.cluster import aligned, packed, unpacked
 from kernelmeans.estimators.callbacks import Reporter, fitting, refused_later
 from kernelmeans.estimators.checks import check_result, refuse_elsewhere, warn_of_end
 from kernelmeans.estimators.inputs import Input, check_weights
+from kernelmeans.estimators.numbers import completed_numbers, renumbered
 from kernelmeans.estimators.plan import Holder, Request, make_plan
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.rows import Rows
@@ -86,6 +87,7 @@ class KernelClusterer(
     distances_: Any
     certainty_: Any
     memberships_: Any
+    result_: Result
     inertia_: float
     inertia_bounds_: tuple[float, float] | None
     approximation_error_: float | None
@@ -299,6 +301,43 @@ class KernelClusterer(
     def _assignment(self, X: Any) -> Any:
         """What `_assigned` says of rows in memory."""
         return self._assigned(*self._received(X, self._input, reset=False))
+
+    def renumber(self, numbers: Any) -> Self:
+        """Give the clusters other numbers.
+
+        Parameters
+        ----------
+        numbers : array-like of shape (n_clusters,)
+            New number of each cluster, or -1. Numbers that no cluster has yet go to the clusters
+            with -1, in order, and to those whose numbers are not below ``n_clusters``.
+
+        Returns
+        -------
+        self : object
+            The same clusters with new numbers, in all fitted attributes.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If two clusters get the same number.
+
+        See Also
+        --------
+        kernelmeans.metrics.match_clusters : Which clusters of an earlier model these are.
+        """
+        check_is_fitted(self)
+        numbers = completed_numbers(numbers, self.n_clusters)
+        order = np.argsort(numbers)
+        self._predictor = copy.copy(self._predictor)
+        self._predictor.reorder(order)
+        self.labels_ = renumbered(self.labels_, numbers)
+        if self.memberships_ is not None:
+            self.memberships_ = take(self.memberships_, order, axis=1)
+        best = self.result_.best
+        self.result_.labels[best] = renumbered(self.result_.labels[best], numbers)
+        return self
 
     def _received(self, X: Any, data: Input, reset: bool) -> tuple[Data, Device]:
         """The rows, checked and on the host, and the device to compute on."""

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 
+from kernelmeans._memory import content_hash, remembered
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines.threads import single_threaded_openmp
 from kernelmeans.kernels.formulas import unit_rows
@@ -154,6 +155,11 @@ class NearestRows:
         return {"rows": self.rows, "metric": self.metric}
 
     @cached_property
+    def _content(self) -> str:
+        """A hash of the rows and the metric."""
+        return content_hash(self)
+
+    @cached_property
     def _origin_and_scale(self) -> tuple[Any, Any]:
         return origin_and_scale(self.rows)
 
@@ -193,16 +199,22 @@ class NearestRows:
 
         They are kept, so that fewer need no second search.
         """
-        n = self.rows.shape[0]
         if self._others is None or self._others.shape[1] < n_neighbors:
-            with _SEARCHING:
-                found = self._search.kneighbors(self._sought, n_neighbors + 1, False)[:-1]
-            itself = found == np.arange(n)[:, None]
-            # A row that is not found has others that equal it but for rounding.
-            itself[~itself.any(axis=1), 0] = True
-            # Short indices, because they make products with the graph faster.
-            self._others = found[~itself].reshape(n, n_neighbors).astype(np.int32)
+            self._others = remembered(
+                lambda: self._find_others(n_neighbors), lambda: (self._content, n_neighbors)
+            )
         return self._others[:, :n_neighbors]
+
+    def _find_others(self, n_neighbors: int) -> IntArray:
+        n = self.rows.shape[0]
+        with _SEARCHING:
+            found = self._search.kneighbors(self._sought, n_neighbors + 1, False)[:-1]
+        itself = found == np.arange(n)[:, None]
+        # A row that is not found has others that equal it but for rounding.
+        itself[~itself.any(axis=1), 0] = True
+        # Short indices, because they make products with the graph faster.
+        others: IntArray = found[~itself].reshape(n, n_neighbors).astype(np.int32)
+        return others
 
     def graph(self, n_neighbors: int) -> Data:
         """The graph of `SpectralClustering(affinity="nearest_neighbors")`.
@@ -234,6 +246,11 @@ class NearestRows:
 
     def of(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
         """Distances, up to a factor, and indices of the rows nearest to new rows."""
+        return remembered(
+            lambda: self._find(X, n_neighbors), lambda: (self._content, X, n_neighbors)
+        )
+
+    def _find(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
         placed = self._placed(X.copy())
         # To find the same of those at equal distance for any number of threads: see `_sought`.
         few = X.shape[0] <= self.rows.shape[0]

@@ -2,6 +2,7 @@
 
 from kernelmeans.metrics.agreement import jaccard_stability, prediction_strength, stability
 from kernelmeans.metrics.feature_space import kernel_inertia, kernel_silhouette_samples
+from kernelmeans.metrics.matching import match_clusters
 from kernelmeans.metrics.neighbors import neighbor_consistency
 from kernelmeans.metrics.spectrum import effective_clusters, eigengap
 
@@ -11,6 +12,7 @@ __all__ = [
     "jaccard_stability",
     "kernel_inertia",
     "kernel_silhouette_samples",
+    "match_clusters",
     "neighbor_consistency",
     "prediction_strength",
     "stability",

@@ -5,13 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kernelmeans.plotting.bifurcation import plot_bifurcation
-    from kernelmeans.plotting.figure import draw_kernel_weights, draw_spectrum, draw_trace, plot_fit
     from kernelmeans.plotting.flow import draw_flow
-    from kernelmeans.plotting.scatter import draw_clusters
+    from kernelmeans.plotting.scatter import draw_clusters, plot_fit
     from kernelmeans.plotting.search import draw_scores, draw_stability, plot_search
+    from kernelmeans.plotting.spectrum import draw_spectrum, plot_spectrum
+    from kernelmeans.plotting.trace import draw_trace, plot_trace
+    from kernelmeans.plotting.weights import draw_kernel_weights, plot_kernel_weights
 
 __all__ = [
     "plot_fit",
+    "plot_trace",
+    "plot_spectrum",
+    "plot_kernel_weights",
     "plot_search",
     "plot_bifurcation",
     "draw_clusters",
@@ -22,7 +27,7 @@ __all__ = [
     "draw_flow",
     "draw_stability",
 ]
-_MODULES = ("bifurcation", "figure", "flow", "scatter", "search")
+_MODULES = ("scatter", "trace", "spectrum", "weights", "search", "flow", "bifurcation")
 
 
 def __getattr__(name: str) -> Any:

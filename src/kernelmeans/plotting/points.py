@@ -13,12 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._sklearn import _safe_indexing
+from kernelmeans._text import shortened
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.heat import GraphKernel, HeatKernel
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import computed, is_dask
 from kernelmeans.search.splits import count_rows, is_stacked
+
+# Spread of rows within clusters, as a fraction of that of all rows, below which they are dots.
+_DOT = 0.02
 
 
 class MapPoints(NamedTuple):
@@ -58,9 +63,10 @@ def map_points(
 ) -> MapPoints:
     """Place rows on a map by the kernel of a fitted clusterer.
 
-    Places are kernel principal components. With the heat kernel, rows of two columns are placed as
-    they are, because a graph in two pieces has only two such points. For an estimator without a
-    kernel they are principal components. Labels are those of `predict`.
+    Places are kernel principal components. The heat kernel draws clear clusters together to dots:
+    then places are principal components of the rows, and rows of two columns are always placed as
+    they are. An estimator without a kernel has principal components too. Labels are those of
+    `predict`.
 
     Parameters
     ----------
@@ -71,7 +77,8 @@ def map_points(
     coordinates : array-like of shape (n_rows, 2), default=None
         Places of all rows of X, from UMAP for instance; computed when None.
     max_points : int, default=2000
-        Most rows on the map: a random subsample, if there are more.
+        Most rows on the map: a random subsample, if there are more. Without coordinates the kernel
+        matrix between them is computed.
     random_state : int, default=0
         Seed of the subsample.
 
@@ -85,7 +92,7 @@ def map_points(
     NotFittedError
         If the estimator has not been fitted.
     TypeError
-        If it is no clusterer that can label rows.
+        If the estimator is no clusterer that can label rows, or X is not of rows.
     ValueError
         If the search has chosen no clusters, if X or the coordinates cannot be used, or if X holds
         kernel values of new rows and there are no coordinates.
@@ -101,7 +108,7 @@ def map_points(
     ((60, 2), 'heat component 1', 150)
     """
     transformers, model = parts(estimator)
-    X = _readable(X)
+    X = readable(X)
     n_rows = count_rows(X, model)
     if not isinstance(max_points, Integral) or max_points < 1:
         raise ValueError(f"max_points={max_points!r} should be a positive number of rows.")
@@ -109,12 +116,12 @@ def map_points(
     if n_rows > max_points:
         drawn = np.random.default_rng(random_state).choice(n_rows, max_points, replace=False)
         rows = np.sort(drawn)
-    shown = _taken(X, rows, model)
+    shown = taken(X, rows, model)
     for transformer in transformers:
         shown = transformer.transform(shown)
     labels = np.asarray(to_numpy(model.predict(shown)))
     if coordinates is None:
-        points, names = _places(model, shown, rows, n_rows)
+        points, names = _places(model, shown, rows, n_rows, labels)
     else:
         points, names = _given(coordinates, rows, n_rows)
     return MapPoints(rows, points, names, labels, _sizes(model, labels, rows, n_rows), n_rows)
@@ -144,7 +151,8 @@ def parts(estimator: Any) -> tuple[list[Any], Any]:
     ValueError
         If the search has chosen no clusters.
     """
-    check_is_fitted(estimator)
+    if hasattr(estimator, "fit"):
+        check_is_fitted(estimator)
     transformers: list[Any] = []
     while True:
         if hasattr(estimator, "best_estimator_"):
@@ -160,7 +168,7 @@ def parts(estimator: Any) -> tuple[list[Any], Any]:
             estimator = steps[-1]
         else:
             break
-    if not is_clusterer(estimator) or not hasattr(estimator, "predict"):
+    if not (hasattr(estimator, "predict") and is_clusterer(estimator)):
         raise TypeError(
             f"estimator={type(estimator).__name__} should be a clusterer with the method predict, "
             "a pipeline that ends with one, or a ClusterSearch."
@@ -168,16 +176,23 @@ def parts(estimator: Any) -> tuple[list[Any], Any]:
     return transformers, estimator
 
 
-def _readable(X: Any) -> Any:
+def readable(X: Any) -> Any:
     """X in a form from which rows can be taken."""
     if (rows := as_rows(X)) is not None:
         return rows
     if scipy.sparse.issparse(X):
         return X.tocsr()
-    return np.asarray(X) if isinstance(X, list | tuple) else to_numpy(X)
+    if isinstance(X, list | tuple):
+        return np.asarray(X)
+    if not hasattr(X, "shape"):
+        raise TypeError(
+            f"X={shortened(repr(X), 40)} holds no rows; give an array, a data frame, a list of "
+            "rows, a sparse matrix, or rows on disk by kernelmeans.rows.open_rows."
+        )
+    return to_numpy(X)
 
 
-def _taken(X: Any, rows: IntArray, model: Any) -> Any:
+def taken(X: Any, rows: IntArray, model: Any) -> Any:
     """Some rows of X, as `predict` takes them."""
     if is_stacked(model):
         return X[:, rows]
@@ -188,18 +203,16 @@ def _taken(X: Any, rows: IntArray, model: Any) -> Any:
 
 def _given(coordinates: Any, rows: IntArray, n_rows: int) -> tuple[Array, tuple[str, str]]:
     """Places from the user, checked."""
-    points = np.asarray(to_numpy(coordinates))
-    if points.shape != (n_rows, 2):
-        raise ValueError(
-            f"coordinates has shape {points.shape}; give two numbers for each row of X: "
-            f"({n_rows}, 2)."
-        )
+    needed = f"two for each row of X: shape ({n_rows}, 2)"
     try:
-        points = check_array(points[rows], dtype=np.float64, input_name="coordinates")
-    except ValueError as error:
-        raise ValueError(f"coordinates: two finite numbers are needed for each row: {error}") from (
-            error
-        )
+        points = np.asarray(to_numpy(coordinates), np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"coordinates should be an array of numbers, {needed}: {error}") from error
+    if points.shape != (n_rows, 2):
+        raise ValueError(f"coordinates has shape {points.shape}; give {needed}.")
+    points = points[rows]
+    if not np.isfinite(points).all():
+        raise ValueError(f"coordinates holds NaN or infinity; give finite numbers, {needed}.")
     first, second = getattr(coordinates, "columns", ("coordinate 1", "coordinate 2"))
     return points, (str(first), str(second))
 
@@ -215,24 +228,42 @@ def _sizes(model: Any, labels: IntArray, rows: IntArray, n_rows: int) -> IntArra
     return np.bincount(labels, minlength=n_clusters if isinstance(n_clusters, Integral) else 0)
 
 
-def _places(model: Any, shown: Any, rows: IntArray, n_rows: int) -> tuple[Array, tuple[str, str]]:
+def _places(
+    model: Any, shown: Any, rows: IntArray, n_rows: int, labels: IntArray
+) -> tuple[Array, tuple[str, str]]:
     """Kernel principal components of rows, or rows of two columns as they are."""
-    kernel = getattr(model, "kernel_", None)
-    values = _read(model, shown)
-    if _is_drawn_as_given(kernel, values):
+    kernel, values = getattr(model, "kernel_", None), _read(model, shown)
+    on_features = isinstance(kernel, HeatKernel)
+    if on_features and values.shape[1] == 2 and not scipy.sparse.issparse(values):
         first, second = getattr(shown, "columns", ("column 1", "column 2"))
         return np.asarray(values, np.float64), (str(first), str(second))
-    K = _kernel_matrix(kernel or Kernel("linear", {}), values, rows, n_rows)
-    count = min(2, len(rows))
+    linear = Kernel("linear", {})
+    points = _components(_kernel_matrix(kernel or linear, values, rows, n_rows))
+    kind = "principal" if kernel is None else "kernel principal"
+    if on_features or isinstance(kernel, GraphKernel):
+        kind = "heat"
+    if on_features and _are_dots(points, labels):
+        points, kind = _components(linear(values, values)), "principal"
+    return points, (f"{kind} component 1", f"{kind} component 2")
+
+
+def _components(K: Array) -> Array:
+    """Two kernel principal components; zeros if there are fewer."""
     # ARPACK's start is random without a seed. An indefinite kernel is clipped, not refused.
+    count = min(2, len(K))
     pca = KernelPCA(count, kernel="precomputed", eigen_solver="auto", random_state=0)
     found = pca.fit_transform(np.asarray(K, dtype=np.float64))
-    points = np.zeros((len(rows), 2))
+    points = np.zeros((len(K), 2))
     points[:, : found.shape[1]] = found
-    kind = "principal" if kernel is None else "kernel principal"
-    if kernel is not None and kernel.name in ("heat", "graph"):
-        kind = "heat"
-    return points, (f"{kind} component 1", f"{kind} component 2")
+    return points
+
+
+def _are_dots(points: Array, labels: IntArray) -> bool:
+    """Whether clusters are no more than dots on the map."""
+    distinct, clusters = np.unique(labels, return_inverse=True)
+    means = np.array([points[labels == label].mean(axis=0) for label in distinct])
+    within = np.square(points - means[clusters]).sum()
+    return bool(within < _DOT**2 * np.square(points - points.mean(axis=0)).sum())
 
 
 def _read(model: Any, shown: Any) -> Data:
@@ -243,13 +274,6 @@ def _read(model: Any, shown: Any) -> Data:
         return values[:] if isinstance(values, Rows) else values
     found: Data = check_array(shown, accept_sparse="csr", dtype=[np.float64, np.float32])
     return found
-
-
-def _is_drawn_as_given(kernel: Any, X: Data) -> bool:
-    """Whether rows of data are drawn as they are: two columns, with a heat kernel."""
-    if kernel is None or kernel.name != "heat" or X.shape[1] != 2 or scipy.sparse.issparse(X):
-        return False
-    return bool(kernel.parameters["metric"] != "precomputed")
 
 
 def _kernel_matrix(kernel: Any, X: Data, rows: IntArray, n_rows: int) -> Array:

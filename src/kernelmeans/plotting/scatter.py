@@ -1,105 +1,160 @@
-"""The clusters in kernel PCA coordinates."""
+"""A map of the clusters: rows as marks, names beside them, sizes in a legend."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
+from matplotlib.figure import Figure
 
-from kernelmeans._text import counted
-from kernelmeans.plotting.points import map_points
+from kernelmeans._text import counted, shortened
+from kernelmeans.plotting.names import write_names
+from kernelmeans.plotting.palette import look
+from kernelmeans.plotting.points import MapPoints, map_points
+from kernelmeans.plotting.style import slide
 
-# Okabe and Ito's colours, which the colour-blind can tell apart. Black is not used, and yellow is
-# dark enough for small marks. The marker changes with each round of the colours.
-_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")
-_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+# Area of all marks together, and of the smallest and the largest, in square points; in axes of
+# fewer inches it is less.
+_WIDE = 6
+_INK, _SMALLEST, _LARGEST = 12000, 8, 36
+# Most letters of a name, lines of a column of the legend, and lines of the legend.
+_LETTERS, _COLUMN, _MOST_LINES = 24, 20, 60
 
-# Smallest distance between two cluster numbers, as a fraction of the axes.
-_ROOM = 0.05
+
+def plot_fit(
+    estimator: Any,
+    X: Any,
+    *,
+    coordinates: Any = None,
+    names: Sequence[str] | None = None,
+    max_points: int = 2000,
+    random_state: int = 0,
+) -> Figure:
+    """Draw a map of the clusters: rows, the name of each cluster beside it, sizes in a legend.
+
+    Places of the rows are kernel principal components, or heat components. The heat kernel draws
+    clear clusters together to dots: then the map has principal components of the rows. Rows of two
+    columns are drawn as they are with it.
+
+    Parameters
+    ----------
+    estimator : KernelPowerKMeans or another clusterer, Pipeline or ClusterSearch
+        Fitted; a pipeline ends with a clusterer.
+    X : array-like, sparse matrix, data frame or Rows
+        The rows of the fit or new ones, as `predict` of the estimator takes them: with a pipeline
+        before its transformers, the kernel matrix or the stack of them if precomputed.
+    coordinates : array-like of shape (n_rows, 2), default=None
+        Places of the rows, from UMAP or t-SNE for instance; when None components as above.
+    names : sequence of str, default=None
+        Names of the clusters; their numbers when None.
+    max_points : int, default=2000
+        Most rows that are drawn: a random subsample, if there are more. Without coordinates the
+        kernel matrix between them is computed, 32 MB for 2000 rows.
+    random_state : int, default=0
+        Seed of the subsample.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not tied to pyplot: call its ``savefig``, or display it in a notebook. It has 1280 x 720
+        pixels, as a slide. For other sizes use `draw_clusters`.
+
+    Raises
+    ------
+    NotFittedError
+        If the estimator has not been fitted.
+    TypeError
+        If it is no clusterer that can label rows.
+    ValueError
+        If X, the coordinates or the names cannot be used, or if X holds kernel values of new rows
+        and there are no coordinates.
+
+    Examples
+    --------
+    >>> from kernelmeans import KernelPowerKMeans
+    >>> from kernelmeans.plotting import plot_fit
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> figure = plot_fit(KernelPowerKMeans(3, random_state=0).fit(X), X)
+    >>> figure.axes[0].get_xlabel()
+    'heat component 1'
+    """
+    figure = slide()
+    drawn: Any = {"max_points": max_points, "random_state": random_state}
+    draw_clusters(figure.subplots(), estimator, X, coordinates=coordinates, names=names, **drawn)
+    return figure
 
 
 def draw_clusters(
-    ax: Axes, estimator: Any, X: Any, *, max_points: int = 2000, random_state: int = 0
+    ax: Axes,
+    estimator: Any,
+    X: Any,
+    *,
+    coordinates: Any = None,
+    names: Sequence[str] | None = None,
+    max_points: int = 2000,
+    random_state: int = 0,
 ) -> None:
-    """Scatter the rows of `X` in kernel PCA coordinates, each cluster with its number.
+    """Scatter the rows of `X`, with the name of each cluster beside it and sizes in a legend.
 
-    With the heat kernel, rows of two columns are drawn as they are, because the kernel PCA of a
-    graph in two pieces has only two points.
+    Places and labels are those of `kernelmeans.plotting.points.map_points`.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        Where to draw.
-    estimator : KernelPowerKMeans, KernelKMeans or MultiKernelPowerKMeans
-        A fitted estimator.
-    X : array or sparse matrix
-        The data it was fitted to; the kernel matrix, or the stack of them, if precomputed.
-    max_points : int
-        Most rows that are drawn: a random subsample, if there are more.
-    random_state : int
-        Seed of the subsample.
+        Where to draw. Set the limits and the size of the figure before.
+    estimator, X, coordinates, max_points, random_state
+        As in `plot_fit`.
+    names : sequence of str, default=None
+        Names of the clusters; their numbers when None.
     """
-    found = map_points(estimator, X, max_points=max_points, random_state=random_state)
-    rows, points, labels = found.rows, found.points, found.labels
-    clusters = np.unique(labels)
-    size = float(np.clip(12000 / len(rows), 8, 36))
-    for cluster in clusters:
-        x, y = points[labels == cluster].T
-        ax.scatter(
-            x,
-            y,
-            s=size,
-            c=_COLORS[cluster % len(_COLORS)],
-            marker=_MARKERS[cluster // len(_COLORS) % len(_MARKERS)],
-            linewidths=0,
-            alpha=0.65,
-            snap=False,  # rounded to whole pixels, small plus signs would vanish
+    places = {"coordinates": coordinates, "max_points": max_points, "random_state": random_state}
+    found = map_points(estimator, X, **places)
+    n_clusters = len(found.sizes)
+    if names is None:
+        names = [str(cluster) for cluster in range(n_clusters)]
+    if isinstance(names, str | Mapping) or len(names) != n_clusters:
+        raise ValueError(
+            f"names={shortened(repr(names), 60)} should be a list of {n_clusters} names, one for "
+            "each cluster in the order of their numbers."
         )
-    middles = [_middle(points[labels == cluster]) for cluster in clusters]
-    _write_numbers(ax, clusters, np.array(middles))
-    subsample = f", {len(rows)} of {found.n_rows} rows" if len(rows) < found.n_rows else ""
-    ax.set_title(counted(len(clusters), "cluster") + subsample)
+    names = [shortened(str(name), _LETTERS) for name in names]
+    _draw_marks(ax, found, names)
+    subsample = f", {len(found.rows):,} of {found.n_rows:,} rows"
+    title = counted(int(np.count_nonzero(found.sizes)), "cluster")
+    ax.set_title(title + subsample * (len(found.rows) < found.n_rows))
     ax.set(xlabel=found.axis_names[0], ylabel=found.axis_names[1])
     ax.tick_params(labelsize=8)
+    write_names(ax, found, names)
 
 
-def _middle(points: Any) -> Any:
-    """The point nearest to the median, so that the number of a ring lies on the ring."""
-    return points[np.argmin(np.square(points - np.median(points, axis=0)).sum(axis=1))]
+def _draw_marks(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
+    """Draw the rows, and the legend; clusters are numbered by size, and small ones are on top."""
+    figure: Any = ax.get_figure(root=True)
+    inches = ax.get_window_extent().width / figure.dpi
+    size = np.clip(_INK / len(found.rows), _SMALLEST, _LARGEST) * min(1, inches / _WIDE)
+    # Rounded to whole pixels, small plus signs would vanish.
+    style: Any = {"s": size, "linewidths": 0, "alpha": 0.75, "snap": False}
+    marks: list[Any] = []
+    lines: list[str] = []
+    for cluster in np.flatnonzero(found.sizes).tolist():
+        color, marker = look(cluster)
+        x, y = found.points[found.labels == cluster].T
+        marks.append(ax.scatter(x, y, color=color, marker=marker, **style))
+        lines.append(f"{names[cluster]}: {found.sizes[cluster]:,}")
+    _write_legend(ax, marks, lines, "rows" if found.sizes.sum() == found.n_rows else "drawn rows")
 
 
-def _write_numbers(ax: Axes, clusters: Any, middles: Any) -> None:
-    """Write each cluster's number at its middle, or with a line beside it if others are near."""
-    low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
-    places = low + _spread((middles - low) / (high - low)) * (high - low)
-    halo = [withStroke(linewidth=2.5, foreground="white")]
-    for cluster, middle, place in zip(clusters, middles, places, strict=True):
-        ax.plot([middle[0], place[0]], [middle[1], place[1]], color="0.25", linewidth=0.7, zorder=3)
-        ax.text(
-            place[0],
-            place[1],
-            str(cluster),
-            ha="center",
-            va="center",
-            fontsize=9,
-            fontweight="bold",
-            path_effects=halo,
-            zorder=4,
-        )
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-
-
-def _spread(places: Any, rounds: int = 200) -> Any:
-    """Push places apart, a little at a time, until no two are closer than `_ROOM`."""
-    places = places.copy()
-    golden = np.pi * (3 - np.sqrt(5)) * np.arange(len(places))
-    places += 1e-6 * np.stack([np.cos(golden), np.sin(golden)], axis=1)  # so that none coincide
-    for _ in range(rounds):
-        apart = places[:, None] - places
-        distance = np.sqrt((apart**2).sum(axis=-1))
-        np.fill_diagonal(distance, np.inf)
-        if distance.min() >= _ROOM:
-            break
-        push = np.maximum(_ROOM - distance, 0) / distance
-        places = places + 0.3 * (push[..., None] * apart).sum(axis=1)
-    return np.clip(places, 0.02, 0.98)
+def _write_legend(ax: Axes, marks: Sequence[Any], lines: Sequence[str], title: str) -> None:
+    """Write the sizes beside the axes."""
+    if len(lines) > _MOST_LINES:
+        title += f" ({_MOST_LINES} of {len(lines)} clusters)"
+        marks, lines = marks[:_MOST_LINES], lines[:_MOST_LINES]
+    columns = -(-len(lines) // _COLUMN)
+    place: Any = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": columns}
+    style: Any = {"fontsize": 9, "frameon": False, "handletextpad": 0.2, "columnspacing": 0.8}
+    legend = ax.legend(marks, lines, title=title, **place, **style)
+    shown: Any = zip(legend.legend_handles, legend.get_texts(), strict=True)
+    for mark, text in shown:
+        mark.set(alpha=1, sizes=[30])
+        text.set_parse_math(False)

@@ -1,7 +1,7 @@
 """Candidates of a search: estimators with parameters of a grid, and fits of them."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -11,11 +11,12 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from kernelmeans._arrays import to_numpy
+from kernelmeans._memory import Found, remembering
 from kernelmeans._text import bounded
 from kernelmeans._typing import IntArray
 from kernelmeans.metrics import neighbor_consistency, stability
 from kernelmeans.search.reference import Reference
-from kernelmeans.search.splits import UNPLACED, Samples, Split
+from kernelmeans.search.splits import Samples, Split
 
 #: Parameters that are a number of clusters, the first one that there is: those of mixtures are
 #: called components.
@@ -108,8 +109,22 @@ class Outcome:
     error: str | None = None
 
 
-def evaluate(estimator: Any, samples: Samples, seed: int, split: Split | None) -> Outcome:
-    """Fit a candidate to all rows, or to both halves of a split; nothing is raised."""
+def evaluate(
+    estimators: Sequence[Any], samples: Samples, seed: int, split: Split | None
+) -> Iterator[Outcome]:
+    """Fit candidates in turn to all rows, or to both halves of a split; nothing is raised.
+
+    A candidate takes from the one before what both look for: the neighbours in a graph depend on
+    the rows, and hardly on the number of clusters.
+    """
+    found: Found = {}
+    for one in estimators:
+        with remembering(found) as found:
+            outcome = _evaluated(one, samples, seed, split)
+        yield outcome
+
+
+def _evaluated(estimator: Any, samples: Samples, seed: int, split: Split | None) -> Outcome:
     try:
         if split is None:
             return _on_all(estimator, samples, seed)
@@ -119,12 +134,16 @@ def evaluate(estimator: Any, samples: Samples, seed: int, split: Split | None) -
 
 
 def stability_without_clusters(
-    estimator: Any, samples: Samples, reference: Reference, kind: str, split: Split
-) -> float:
-    """Stability of a candidate on one draw of data without clusters; NaN if a fit fails."""
-    drawn = samples.like(reference.draw(kind, np.random.default_rng((split.seed, 1))))
-    outcome = evaluate(estimator, Samples(drawn), split.seed, split)
-    return np.nan if outcome.error else stability(*outcome.labels)
+    splits: Sequence[Split], estimator: Any, samples: Samples, reference: Reference, kind: str
+) -> Iterator[float]:
+    """Stability of a candidate on a draw of data without clusters for each split.
+
+    It is NaN if a fit fails.
+    """
+    for split in splits:
+        drawn = samples.like(reference.draw(kind, np.random.default_rng((split.seed, 1))))
+        outcome = _evaluated(estimator, Samples(drawn), split.seed, split)
+        yield np.nan if outcome.error else stability(*outcome.labels)
 
 
 def _on_halves(estimator: Any, samples: Samples, split: Split) -> Outcome:
@@ -134,7 +153,7 @@ def _on_halves(estimator: Any, samples: Samples, split: Split) -> Outcome:
         model = seeded(estimator, split.seed).fit(X)
         seconds += time.perf_counter() - start
         labels.append(samples.labels(model, rows))
-    placed = (np.array(labels) != UNPLACED).all(axis=0)
+    placed = np.all(np.array(labels) >= 0, axis=0)
     if not all(placed[rows].any() for rows in split.halves):
         raise ValueError("no row of a half has a label by both models")
     return Outcome(labels, seconds)
@@ -145,6 +164,8 @@ def _on_all(estimator: Any, samples: Samples, seed: int) -> Outcome:
     model = seeded(estimator, seed, only_unset=True).fit(samples.X)
     seconds = time.perf_counter() - start
     labels = np.asarray(to_numpy(labels_of(model, samples.X)))
+    if (labels < 0).all():
+        raise ValueError("no row is in a cluster")
     inertia = float(getattr(_last(model), "inertia_", np.nan))
     return Outcome([labels], seconds, inertia, _consistency(model, samples, labels))
 
@@ -169,6 +190,8 @@ def _consistency(model: Any, samples: Samples, labels: IntArray) -> float:
     X = samples.loaded
     if isinstance(model, Pipeline) and len(model) > 1:
         X = model[:-1].transform(X)
+    # A row in no cluster is with none of its neighbours.
+    labels = np.where(labels < 0, -1 - np.arange(len(labels)), labels)
     try:
         consistent = neighbor_consistency(X, labels)
     except (TypeError, ValueError):

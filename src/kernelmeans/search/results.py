@@ -1,11 +1,14 @@
 """Scores of candidates, and the columns of `ClusterSearch.results_`."""
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from pickle import PicklingError
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
+from kernelmeans._memory import content_hash
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.metrics import jaccard_stability, prediction_strength, stability
@@ -47,7 +50,7 @@ def split_scores(split: Split, labels: Sequence[IntArray], scoring: Scoring) -> 
     dict of float
         The scores by name.
     """
-    placed = (labels[0] != UNPLACED) & (labels[1] != UNPLACED)
+    placed = (labels[0] >= 0) & (labels[1] >= 0)
     both = [one[placed] for one in labels]
     scores = {"stability": stability(*both)}
     if callable(scoring):
@@ -91,27 +94,35 @@ class Record:
         self._scores: list[dict[str, Any]] = []
 
     @property
+    def kept(self) -> list[int]:
+        """Candidates but those of which a fit to all rows has failed: splits are not for them."""
+        failed = {row for row, one in enumerate(self._whole) if not one.labels}
+        return [row for row in range(len(self.candidates)) if row not in failed]
+
+    @property
     def n_splits(self) -> int:
         """Splits that are complete."""
-        return len(self._scores) // len(self.candidates)
+        return len(self._scores) // len(self.kept)
 
     def add(self, outcome: Outcome) -> None:
         """Take the next outcome; refuse to go on if no candidate is left."""
-        candidate = (len(self._whole) + len(self._scores)) % len(self.candidates)
         error, wanted = outcome.error, name_of(self.scoring)
         if len(self._whole) < len(self.candidates):
             self.n_fits += 1
+            candidate = len(self._whole)
             self._whole.append(outcome)
             if wanted == "neighbor_consistency" and np.isnan(outcome.neighbor_consistency):
                 error = error or "the neighbours of a row are not known: X is no table of numbers"
         else:
             self.n_fits += 2
+            candidate = self.kept[len(self._scores) % len(self.kept)]
             scores: dict[str, Any] = {}
-            whole = self._whole[candidate].labels
-            if whole and outcome.labels:
+            if outcome.labels:
+                whole = self._whole[candidate].labels[0]
                 scores = split_scores(self.splits[self.n_splits], outcome.labels, self.scoring)
                 error = "the score is NaN" if np.isnan(scores.get(wanted, 0)) else None
-                scores["jaccard"] = jaccard_stability(whole[0], outcome.labels)
+                found_again = jaccard_stability(whole, outcome.labels)
+                scores["jaccard"] = found_again[np.unique(whole) >= 0]
                 scores["fit_time"] = outcome.fit_time / len(outcome.labels)
             self._scores.append(scores)
         if error is not None:
@@ -135,7 +146,7 @@ class Record:
 
     def progress(self) -> str:
         """How far it got."""
-        n_fits = len(self.candidates) * (1 + 2 * len(self.splits))
+        n_fits = len(self.candidates) + 2 * len(self.splits) * len(self.kept)
         done = f"{self.n_fits} of {n_fits} fits are done"
         if not self.n_splits:
             return f"{done}, and no split is complete"
@@ -161,26 +172,27 @@ class Record:
             found[f"param_{name}"] = values
         found["n_clusters"] = np.array(
             [
-                one.n_clusters or len(np.unique(whole.labels))
+                one.n_clusters or np.count_nonzero(np.unique(whole.labels) >= 0)
                 for one, whole in zip(self.candidates, self._whole, strict=True)
             ]
         )
-        kinds = [repr(sorted(one.others.items())) for one in self.candidates]
+        kinds = [_content(one.others) for one in self.candidates]
         found["group"] = np.array([kinds.index(kind) for kind in kinds])
         names = ["stability", "prediction_strength", *["score"] * callable(self.scoring)]
-        done = self._scores[: n_splits * n_candidates]
+        kept = self.kept
+        done = self._scores[: n_splits * len(kept)]
         for name in [*names, "fit_time"]:
+            table = np.full((n_splits, n_candidates), np.nan)
             every = np.array([one.get(name, np.nan) for one in done], dtype=float)
-            table = every.reshape(n_splits, n_candidates)
+            table[:, kept] = every.reshape(n_splits, len(kept))
             found[f"mean_{name}"] = table.mean(axis=0)
             if name in names:
                 found |= {f"split{b}_{name}": row for b, row in enumerate(table)}
                 found[f"std_{name}"] = table.std(axis=0)
-        overlaps = [
-            [one.get("jaccard") for one in done[row::n_candidates]] for row in range(n_candidates)
-        ]
         found["jaccard"] = np.empty(n_candidates, dtype=object)
-        found["jaccard"][:] = [_mean(one) for one in overlaps]
+        found["jaccard"][:] = [np.array([np.nan])] * n_candidates
+        for place, row in enumerate(kept):
+            found["jaccard"][row] = _mean([one.get("jaccard") for one in done[place :: len(kept)]])
         found["min_jaccard"] = np.array([one.min() for one in found["jaccard"]])
         for name in ("neighbor_consistency", "inertia"):
             found[name] = np.array([getattr(one, name) for one in self._whole])
@@ -189,6 +201,15 @@ class Record:
         for name in ("min_jaccard", "neighbor_consistency", *(f"mean_{one}" for one in names)):
             found["rank_" + name.removeprefix("mean_").removeprefix("min_")] = _ranks(found[name])
         return found
+
+
+def _content(params: Mapping[str, Any]) -> str:
+    """Equal for equal parameters; the repr of a long array shows a few of its values."""
+    named = sorted(params.items(), key=itemgetter(0))
+    try:
+        return content_hash(named)
+    except (AttributeError, TypeError, PicklingError):  # as of functions without a name
+        return repr(named)
 
 
 def _ranks(scores: Array) -> IntArray:

@@ -1,10 +1,15 @@
 """Runs tasks in parallel, and tells callbacks of each."""
 
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
+from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
+
+#: Tasks for each job, at least: with few large ones, some jobs would wait for the last.
+TASKS_PER_JOB = 8
 
 
 class Runner:
@@ -33,22 +38,42 @@ class Runner:
             self._tell(self._context, "begin")
 
     def run(
-        self, name: str, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
+        self,
+        name: str,
+        function: Callable[..., Iterator[Any]],
+        items: Sequence[Any],
+        arguments: Sequence[tuple[Any, ...]],
     ) -> Generator[Any, None, None]:
-        """Results in the order of the arguments, until a callback stops them.
+        """Results of ``function(items, *given)`` for each of the arguments, in their order.
 
         Close it to end what is running.
+
+        Parameters
+        ----------
+        name : str
+            What the callbacks see.
+        function : callable
+            Yields a result for each item. It is called with some of the items if there are
+            several jobs.
+        items : sequence
+            The items.
+        arguments : sequence of tuple
+            More arguments.
+
+        Yields
+        ------
+        object
+            A result, until a callback stops them.
         """
         if self.stopped:
             return
-        several = self._subtask(self._context, name, len(arguments))
-        parallel = Parallel(n_jobs=self._search.n_jobs, return_as="generator")
-        jobs = (delayed(function)(*given) for given in arguments)
+        total = len(items) * len(arguments)
+        several = self._subtask(self._context, name, total)
         # Hundreds of warnings; those of the choice come when it is fitted to all rows.
         with warnings.catch_warnings(action="ignore"):
-            results = parallel(jobs)
+            results = self._results(function, items, arguments)
         try:
-            for _ in arguments:
+            for _ in range(total):
                 task = self._subtask(several, "candidate")
                 with warnings.catch_warnings(action="ignore"):
                     result = next(results)
@@ -61,6 +86,22 @@ class Runner:
             with warnings.catch_warnings(action="ignore"):
                 results.close()
         self._tell(several, "end")
+
+    def _results(
+        self,
+        function: Callable[..., Iterator[Any]],
+        items: Sequence[Any],
+        arguments: Sequence[tuple[Any, ...]],
+    ) -> Generator[Any, None, None]:
+        """Results one by one, or those of parallel tasks as these end."""
+        n_jobs = effective_n_jobs(self._search.n_jobs)
+        if n_jobs == 1:
+            return _joined(function(items, *given) for given in arguments)
+        size = len(items) * len(arguments) // (TASKS_PER_JOB * n_jobs)
+        size = min(max(1, size), len(items))
+        parts = [items[start : start + size] for start in range(0, len(items), size)]
+        jobs = (delayed(_listed)(function, part, *given) for given in arguments for part in parts)
+        return _joined(Parallel(n_jobs=self._search.n_jobs, return_as="generator")(jobs))
 
     def end(self) -> None:
         """Report that the fit is over."""
@@ -79,3 +120,13 @@ class Runner:
         tell = getattr(context, f"call_on_fit_task_{event}")
         answer = tell(estimator=self._search, X=self._X)
         return event == "end" and bool(answer)
+
+
+def _listed(function: Callable[..., Iterator[Any]], *given: Any) -> list[Any]:
+    return list(function(*given))
+
+
+def _joined(several: Generator[Iterable[Any], None, None]) -> Generator[Any, None, None]:
+    with closing(several):
+        for results in several:
+            yield from results

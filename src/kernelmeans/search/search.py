@@ -1,5 +1,6 @@
 """A search for the number of clusters, the kernel and other parameters, without labels."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from copy import deepcopy
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 #: Most rows that a search uses; of more it draws so many at random.
 MOST_ROWS = 4000
+#: Fewer rows are few: their halves hold less than twenty.
+FEW_ROWS = 40
 #: Scorings whose choice is compared with data without clusters.
 REFERRED = ("jaccard", "stability")
 #: Data sets of each kind without clusters.
@@ -98,8 +101,9 @@ default="jaccard"
         ``min_jaccard`` and ``rank_jaccard``; ``valid``, whether all clusters are found again;
         ``neighbor_consistency``, corrected for the sizes of the clusters, and its rank;
         ``mean_reference``, the stability on data without clusters, where it was needed;
-        ``inertia``, which must not be compared; ``mean_fit_time`` in seconds for a half. Scores of
-        a candidate that fails are NaN.
+        ``inertia``, which must not be compared; ``mean_fit_time`` in seconds for a half, without
+        the neighbours that another candidate has found before. Scores of a candidate that fails are
+        NaN.
     best_index_ : int or None
         The chosen candidate. None if no clusters would be found again.
     best_params_ : dict
@@ -108,6 +112,8 @@ default="jaccard"
         Its mean score; NaN if ``best_index_`` is None.
     best_estimator_ : estimator or None
         It, fitted to all rows. If ``best_index_`` is None, None.
+    refit_time_ : float
+        Seconds of that fit; NaN if ``best_index_`` is None.
     labels_ : ndarray of shape (n_samples,)
         Labels of all rows by ``best_estimator_``; zeros if it is None.
     labels_by_candidate_ : ndarray of int of shape (n_candidates, n_rows_used)
@@ -145,7 +151,10 @@ default="jaccard"
     If no split is complete, the search is as it was before.
 
     A row of a given graph may have no edge to a half of the rows, and does not count for the model
-    of this half. A graph of at least ten neighbours has few such rows.
+    of this half. A graph of at least ten neighbours has few such rows. A negative label is noise,
+    as of DBSCAN: such rows are in no cluster, and do not count for the model either.
+
+    A candidate whose fit to all rows fails is not fitted to halves.
 
     References
     ----------
@@ -207,7 +216,7 @@ default="jaccard"
     # The estimator may have callbacks, and its parameters are checked when it is fitted.
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Fit all candidates to halves of the rows, choose one, and fit it to all rows.
 
         Parameters
@@ -217,6 +226,8 @@ default="jaccard"
             matrices, shape (L, n_samples, n_samples).
         y : Ignored
             Not used, present for API consistency by convention.
+        **params : Refused
+            There are none: a row counts once, whatever its sample weight.
 
         Returns
         -------
@@ -225,12 +236,19 @@ default="jaccard"
 
         Raises
         ------
+        TypeError
+            If ``sample_weight`` or another parameter is given.
         ValueError
             If the estimator or the grid cannot be used, if a half has fewer rows than clusters, or
             if all candidates fail.
         KeyboardInterrupt
             If it is interrupted, after storing what it has.
         """
+        if params:
+            raise TypeError(
+                f"ClusterSearch.fit takes no {', '.join(params)}: every row counts once in a "
+                "search. Give sample weights to a fit with its best_params_."
+            )
         estimator = _checked(self.estimator)
         candidates = [Candidate.of(estimator, one) for one in ParameterGrid(self.param_grid)]
         if not candidates:
@@ -243,13 +261,13 @@ default="jaccard"
         samples = whole.subset(used)
         splits = [Split.of(len(used), one) for one in seeds]
         record, runner = Record(candidates, splits, self.scoring), Runner(self, X)
-        tasks = [
-            (one.estimator, samples, seed, split) for split in (None, *splits) for one in candidates
-        ]
         try:
-            with closing(runner.run("splits", evaluate, tasks)) as outcomes:
-                for outcome in outcomes:
-                    record.add(outcome)
+            for name, tasks in (("all rows", [None]), ("splits", splits)):
+                estimators = [candidates[row].estimator for row in record.kept]
+                arguments = [(samples, seed, split) for split in tasks]
+                with closing(runner.run(name, evaluate, estimators, arguments)) as outcomes:
+                    for outcome in outcomes:
+                        record.add(outcome)
             if not record.n_splits:
                 raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
             self._store(X, record, used, whole.n_rows)
@@ -375,11 +393,13 @@ default="jaccard"
 
     def _refit(self, X: Any, seed: int) -> None:
         """Fit the choice to all rows."""
+        self.refit_time_ = np.nan
         if self.best_index_ is None:
             self.best_estimator_, self.labels_ = None, np.zeros(self.n_rows_, dtype=np.int32)
             return
-        chosen = Candidate.of(self.estimator, self.best_params_)
+        chosen, begin = Candidate.of(self.estimator, self.best_params_), time.perf_counter()
         self.best_estimator_ = seeded(chosen.estimator, seed, only_unset=True).fit(X)
+        self.refit_time_ = time.perf_counter() - begin
         self.labels_ = labels_of(self.best_estimator_, X)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -413,9 +433,10 @@ def _stabilities(
 
     Kinds on which a fit fails, as with kernels that allow no negative values, are left out.
     """
-    tasks = [(*what, kind, split) for kind in KINDS for split in splits]
-    found = np.full(len(tasks), np.nan)
-    with closing(runner.run("reference", stability_without_clusters, tasks)) as values:
+    found = np.full(len(KINDS) * len(splits), np.nan)
+    arguments = [(*what, kind) for kind in KINDS]
+    run = runner.run("reference", stability_without_clusters, splits, arguments)
+    with closing(run) as values:
         for place, value in enumerate(values):
             found[place] = value
     table = found.reshape(len(KINDS), len(splits))
@@ -424,10 +445,15 @@ def _stabilities(
 
 
 def _check_halves(n_rows: int, candidates: Sequence[Candidate]) -> None:
-    """Refuse fewer rows in a half than clusters."""
+    """Refuse fewer rows in a half than clusters, and warn of few rows."""
     most = max(one.n_clusters or 1 for one in candidates)
     if n_rows // 2 < most:
         raise ValueError(
             f"n_samples={n_rows} is too few: half of the rows have to hold the largest number of "
             f"clusters, {most}. Give at least {2 * most} rows, or fewer clusters in param_grid."
+        )
+    if n_rows < FEW_ROWS:
+        warn_user(
+            f"n_samples={n_rows} is few for a search: models of {n_rows // 2} rows easily miss "
+            "clusters, or differ by chance. Give more rows, or look at the clusters themselves."
         )

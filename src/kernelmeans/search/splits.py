@@ -16,7 +16,7 @@ from kernelmeans.search.reference import Reference
 
 #: What libraries of tables call the names of columns.
 FRAMES = {"pandas": "columns", "polars": "schema"}
-#: Label of a row that nothing places: it has no edge to the rows of the fit.
+#: Label of a row in no cluster: it has no edge to the rows of the fit, or is noise.
 UNPLACED = -1
 
 
@@ -156,19 +156,13 @@ class Samples:
             return self
         return Samples(self.among(rows), self.pairwise, self.stacked)
 
-    def placed(self, X: Any) -> BoolArray:
-        """Which rows have an entry towards the rows of a fit."""
-        if scipy.sparse.issparse(X):
-            return np.asarray(X.getnnz(axis=1) > 0)
-        return np.asarray(X.any(axis=1))
-
     def labels(self, model: Any, rows: IntArray) -> IntArray:
         """Labels of all rows by a model that has been fitted to some.
 
         Returns
         -------
         ndarray of int of shape (n_rows,)
-            `UNPLACED` for rows that have no edge to those of the fit.
+            `UNPLACED` for rows that have no edge to those of the fit. Negative for noise.
 
         Raises
         ------
@@ -177,10 +171,14 @@ class Samples:
         """
         X, labels = self.towards(rows), np.full(self.n_rows, UNPLACED)
         placed = np.full(self.n_rows, True)
-        if self.pairwise and not self.stacked:
-            placed = self.placed(X)
-            X = X if placed.all() else X[placed]
-        found = np.asarray(to_numpy(model.predict(X)))
+        try:
+            found = np.asarray(to_numpy(model.predict(X)))
+        except ValueError:
+            # A graph refuses rows without an edge. In a kernel matrix they are rows of zeros.
+            placed = _has_entry(X) if self.pairwise and not self.stacked else placed
+            if placed.all():
+                raise
+            found = np.asarray(to_numpy(model.predict(X[placed])))
         if found.shape != (int(placed.sum()),):
             raise ValueError(
                 f"{model}: predict gave an array of shape {found.shape} for {placed.sum()} rows; "
@@ -188,3 +186,10 @@ class Samples:
             )
         labels[placed] = found
         return labels
+
+
+def _has_entry(X: Any) -> BoolArray:
+    """Which rows have an entry."""
+    if scipy.sparse.issparse(X):
+        return np.asarray(X.getnnz(axis=1) > 0)
+    return np.asarray(X.any(axis=1))

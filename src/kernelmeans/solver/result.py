@@ -53,6 +53,8 @@ class Result:
         Those with which each step began.
     centroids : Centroids or None
         Centroids of the best restart (R = 1); None once they are exported.
+    rounding : float
+        Difference between two costs that may be rounding.
     """
 
     labels: IntArray
@@ -65,6 +67,7 @@ class Result:
     kernel_weights: Array
     kernel_weights_history: list[Array]
     centroids: Centroids | None = field(default=None, repr=False)
+    rounding: float = 0.0
 
     @property
     def best(self) -> int:
@@ -80,7 +83,7 @@ class Result:
     def join(cls, results: Sequence["Result"], rounding: float) -> "Result":
         """The restarts of several batches as one result; costs equal up to rounding are equal."""
         joined: dict[str, Any] = {}
-        for name in (each.name for each in fields(cls) if each.name != "centroids"):
+        for name in {each.name for each in fields(cls)} - {"centroids", "rounding"}:
             values = [getattr(result, name) for result in results]
             lists = isinstance(values[0], list)
             joined[name] = list(chain(*values)) if lists else np.concatenate(values)
@@ -88,7 +91,8 @@ class Result:
         for restart in range(len(cost)):
             cost[restart] = _first_equal(cost[:restart], float(cost[restart]), rounding)
         batches = np.repeat(np.arange(len(results)), [len(result.cost) for result in results])
-        return cls(**joined, centroids=results[batches[np.argmin(cost)]].centroids)
+        centroids = results[batches[np.argmin(cost)]].centroids
+        return cls(**joined, centroids=centroids, rounding=rounding)
 
     def number_by_weight(self, sample_weight: Array) -> None:
         """Number the clusters of each restart by weight, the largest first.

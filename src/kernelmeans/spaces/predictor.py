@@ -88,6 +88,18 @@ class Predictor(ABC):
         moved._moved(device.put)
         return moved
 
+    def reorder(self, order: IntArray, copies: dict[int, Array] | None = None) -> None:
+        """Put the centroids into another order.
+
+        Several predictors share arrays in ``copies``, where the id of the former is the key.
+        """
+        self.norms = self.norms[order]
+        self._reorder(order, {} if copies is None else copies)
+
+    @abstractmethod
+    def _reorder(self, order: IntArray, copies: dict[int, Array]) -> None:
+        """Put all other arrays that have a row for each centroid into another order."""
+
     @property
     @abstractmethod
     def _row_bytes(self) -> int:

@@ -62,6 +62,7 @@ def matching(given: str | Iterable[str], known: Collection[str], what: str) -> d
         For each column whether it was called by its full name.
     """
     found: dict[str, bool] = {}
+    known = dict.fromkeys(known)
     for text in [given] if isinstance(given, str) else map(str, given):
         if text in known:
             found[text] = True
@@ -87,7 +88,7 @@ def as_text(columns: Sequence[Column], n_rows: int, missing: str) -> str:
         What is done where a value is missing.
     """
     used = [column for column in columns if column.used]
-    others = [column for column in columns if not column.used]
+    others = [column for column in columns if not column.used and column.kind != "dropped"]
     rows = {
         "columns used": [
             f"{_counted(kind, len(group))}: {_names(map(_valued, group))}"

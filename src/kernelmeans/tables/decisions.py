@@ -79,7 +79,7 @@ def decide(
         is_given = name in categorical
         found = as_category(table[name]) if is_given else found_in(table[name], name)
         asked = wanted[name] or (dates and found.kind == "date")
-        if trouble := _trouble(found, asked=asked):
+        if trouble := _trouble(name, found, asked=asked):
             refused.append(f"column {name!r} {trouble}")
             continue
         if asked and found.kind in _ON_REQUEST:
@@ -102,22 +102,23 @@ def decide(
     return decisions
 
 
-def _trouble(found: Found, *, asked: bool) -> str:
+def _trouble(name: str, found: Found, *, asked: bool) -> str:
     """Why a column cannot be used as the user asks, and what to do."""
     if found.stray:
         return (
             f"holds numbers, but {found.stray} is none: correct such values or leave them empty, "
-            "leave the column out with drop=, or take it for a category with categorical="
+            f"leave the column out with drop={name!r}, or take it for a category with "
+            f"categorical={name!r}"
         )
     if len(found.values) > MOST_GIVEN_VALUES:
         return (
             f"has {len(found.values)} different values, too many for a category (at most "
-            f"{MOST_GIVEN_VALUES}): leave it out with drop="
+            f"{MOST_GIVEN_VALUES}): leave it out with drop={name!r}"
         )
     if asked and found.kind == "date" and found.numbers is None:
         return "holds dates that may be read in two ways: write them as 2025-12-31"
     if asked and found.kind in ("text", "identifier") and found.numbers is None:
-        return f"holds text ({found.reason}): categorical= takes it for a category"
+        return f"holds text ({found.reason}): categorical={name!r} takes it for a category"
     return ""
 
 

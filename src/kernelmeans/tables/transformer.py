@@ -1,6 +1,6 @@
 """A transformer of scikit-learn that turns a table, as people have it, into numbers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from kernelmeans._typing import Array, BoolArray
 from kernelmeans.tables.columns import Column, as_text, matching
 from kernelmeans.tables.decisions import Decision, decide
 from kernelmeans.tables.frames import Table
-from kernelmeans.tables.values import UNSEEN, read_column
+from kernelmeans.tables.values import MISSING, UNSEEN, read_column
 
 #: Rows whose variances are summed at a time, so that no second copy of a large table is made.
 BATCH = 2**16
@@ -33,8 +33,8 @@ class Inspection(NamedTuple):
     ----------
     placeable : ndarray of bool of shape (n_rows,)
         Rows that `TableTransformer.transform` takes.
-    wrong : dict of str
-        Columns of numbers that hold something else: the first such value, and its row.
+    wrong : dict of (int, str)
+        Columns of numbers that hold something else: the row of the first such value, and the value.
     unseen : dict of (int, str)
         Categories with values that the fit has not seen: the number of rows, and a value.
     n_missing : dict of int
@@ -42,7 +42,7 @@ class Inspection(NamedTuple):
     """
 
     placeable: BoolArray
-    wrong: dict[str, str]
+    wrong: dict[str, tuple[int, str]]
     unseen: dict[str, tuple[int, str]]
     n_missing: dict[str, int]
 
@@ -278,6 +278,28 @@ class TableTransformer(TransformerMixin, BaseEstimator):
                 names += [name, *[f"{name} is missing"] * column.has_indicator]
         return np.array(names, dtype=object)
 
+    def is_well_formed(self) -> bool:
+        """Say whether the parts of a fitted transformer, read from a file, fit together."""
+        columns, n_columns = vars(self).get("_columns"), self.n_features_in_
+        if not isinstance(columns, dict) or list(columns) != list(Column._fields):
+            return False
+        arrays = [*columns.values(), self._medians]
+        if not all(isinstance(one, np.ndarray) and one.shape == (n_columns,) for one in arrays):
+            return False
+        places = [place for *_, place in self._used()]
+        kinds = {"number", "flag", "date", "category"}
+        n_scaled = places[-1].stop if places else 0
+        return (
+            n_scaled > 0
+            and all(one.kind in kinds for one in self.columns_ if one.used)
+            and all(
+                len(self._values.get(one.name, ())) == (one.n_values or 0)
+                for one in self.columns_
+                if one.used
+            )
+            and (self.scaler_ is None or self.scaler_.mean_.shape == (n_scaled,))
+        )
+
     @property
     def columns_(self) -> tuple[Column, ...]:
         """What each column was taken for."""
@@ -352,14 +374,14 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         """New rows, with the names of the fit where they have none."""
         check_is_fitted(self)
         table = Table(X)
-        if table.named and self._named:
-            lacking = [one.name for one in self.columns_ if one.used and one.name not in table]
-            if lacking:
-                raise ValueError(
-                    f"X: the columns {listed(lacking)} are missing, which the fit has used; there "
-                    f"are {listed(table.names)}."
-                )
+        lacking = [one.name for one in self.columns_ if one.used and one.name not in table]
+        if table.named and not lacking:
             return table
+        if table.named and self._named:
+            raise ValueError(
+                f"X: the columns {listed(lacking)} are missing, which the fit has used; there are "
+                f"{listed(table.names)}."
+            )
         if len(table.names) != self.n_features_in_:
             raise ValueError(
                 f"X has {len(table.names)} features, but TableTransformer is expecting "
@@ -370,21 +392,22 @@ class TableTransformer(TransformerMixin, BaseEstimator):
     def _read(self, table: Table, Z: Array | None = None) -> Inspection:
         """Read the used columns, into Z if it is given."""
         placeable = np.full(table.n_rows, True)
-        wrong: dict[str, str] = {}
+        wrong: dict[str, tuple[int, str]] = {}
         unseen: dict[str, tuple[int, str]] = {}
         n_missing: dict[str, int] = {}
         for column, median, place in self._used():
             values = table[column.name]
             known = self._values.get(column.name)
-            numbers = read_column(values, column.kind, known).astype(self.dtype)
+            with np.errstate(over="ignore"):  # infinite in float32, and then refused as such
+                numbers = read_column(values, column.kind, known).astype(self.dtype)
             if known is not None:
                 if len(rows := np.flatnonzero(numbers == UNSEEN)):
-                    unseen[column.name] = len(rows), str(values[rows[0]])
+                    unseen[column.name] = len(rows), _shown(values[rows[0]])
                 if Z is not None:
                     Z[:, place] = numbers[:, None] == np.arange(len(known))
                 continue
             if len(rows := np.flatnonzero(np.isinf(numbers))):
-                wrong[column.name] = f"{shortened(str(values[rows[0]]), 60)!r} in row {rows[0]}"
+                wrong[column.name] = int(rows[0]), _shown(values[rows[0]])
                 placeable[rows] = False
             lacks = np.isnan(numbers)
             if lacks.any() and self.missing != "impute":
@@ -421,19 +444,27 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         return tags
 
 
+def _shown(value: Any) -> str:
+    text = str(value).strip()
+    return "no value" if text.lower() in MISSING else repr(shortened(text, 60))
+
+
+def wrong_values(wrong: Mapping[str, tuple[int, str]]) -> str:
+    """The first columns with a wrong value, the value and its row."""
+    texts = [f"{name!r} ({value} in row {row})" for name, (row, value) in wrong.items()]
+    return ", ".join(texts[:10]) + f" and {len(texts) - 10} more" * (len(texts) > 10)
+
+
 def _check_placeable(found: Inspection) -> None:
     """Refuse rows that cannot be transformed, with all columns in one message."""
     if found.wrong:
         raise ValueError(
-            "X: no finite number in columns of numbers: "
-            + ", ".join(f"{name!r} ({value})" for name, value in list(found.wrong.items())[:10])
-            + ", the first row being 0. Correct such values, or leave them empty; inspect() tells "
-            "which rows can be transformed."
+            f"X: no finite number in columns of numbers: {wrong_values(found.wrong)}, the first "
+            "row being 0. Correct such values, or leave them empty."
         )
     if found.n_missing:
         counts = [f"{name!r} ({counted(count, 'row')})" for name, count in found.n_missing.items()]
         raise ValueError(
-            f"X: values are missing (NaN or None) in {', '.join(counts)}. Use missing='impute' to "
-            "fill them in, leave the columns out with drop=, or keep the rows that inspect() calls "
-            "placeable."
+            f"X: values are missing (NaN or None) in {', '.join(counts)}. missing='impute' fills "
+            "them in, and drop= leaves columns out."
         )

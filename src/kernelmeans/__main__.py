@@ -1,0 +1,5 @@
+"""``python -m kernelmeans`` does what the command ``kernelmeans`` does."""
+
+from kernelmeans.cli import main
+
+main()

@@ -1,0 +1,89 @@
+"""What one fit has found, and the next need not look for again."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+import joblib
+
+Result = TypeVar("Result")
+#: Results by a hash of what they depend on.
+Found = dict[str, Any]
+
+#: What the fit before has found, and what this one has; None outside of `remembering`.
+_FOUND: ContextVar[tuple[Found, Found] | None] = ContextVar("found", default=None)
+
+
+def content_hash(value: Any) -> str:
+    """Equal for values of equal content, such as arrays and estimators.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans._memory import content_hash
+    >>> content_hash((1, np.arange(3))) == content_hash((1, np.arange(3)))
+    True
+    """
+    found: str = joblib.hash(value)
+    return found
+
+
+@contextmanager
+def remembering(before: Found) -> Iterator[Found]:
+    """Let `remembered` take results of the fit before, in this thread and those that it starts.
+
+    Parameters
+    ----------
+    before : dict
+        What an earlier context has yielded, or nothing.
+
+    Yields
+    ------
+    dict
+        What is found or taken within the context, for the next one. All else is forgotten, so that
+        no more than the results of two fits are held.
+
+    Examples
+    --------
+    >>> from kernelmeans._memory import remembered, remembering
+    >>> with remembering({}) as found:
+    ...     remembered(lambda: print("computed") or 6, lambda: ("sum", [1, 2, 3]))
+    computed
+    6
+    >>> with remembering(found):
+    ...     remembered(lambda: print("computed") or 6, lambda: ("sum", [1, 2, 3]))
+    6
+    """
+    now: Found = {}
+    token = _FOUND.set((before, now))
+    try:
+        yield now
+    finally:
+        _FOUND.reset(token)
+
+
+def remembered(compute: Callable[[], Result], depends_on: Callable[[], tuple[Any, ...]]) -> Result:
+    """A result, computed unless this fit or the one before has found it; never to be changed.
+
+    Parameters
+    ----------
+    compute : callable
+        Computes it.
+    depends_on : callable
+        Returns all that it depends on, which is compared by content: its name, arrays, numbers.
+        Nothing is hashed outside of `remembering`.
+
+    Returns
+    -------
+    object
+        The result.
+    """
+    if (found := _FOUND.get()) is None:
+        return compute()
+    before, now = found
+    key = content_hash(depends_on())
+    if key not in now:
+        now[key] = before[key] if key in before else compute()
+    result: Result = now[key]
+    return result

@@ -1,0 +1,129 @@
+"""New rows for a model: those that it can place, block by block, and what is wrong with others."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse
+
+from kernelmeans._text import counted
+from kernelmeans._typing import BoolArray
+from kernelmeans.cli.data import whole_table
+from kernelmeans.cli.model import Model
+from kernelmeans.cli.tables import FrameTable, Table, blocks
+from kernelmeans.heat import GraphKernel
+from kernelmeans.tables import TableTransformer
+from kernelmeans.tables.transformer import wrong_values
+
+#: Rows of a large table that are read at a time, where they may hold text.
+_ROWS = 2**17
+
+
+@dataclass
+class NewRows:
+    """The rows of a table as a model takes them.
+
+    Parameters
+    ----------
+    table : FrameTable or ArrayTable
+        The table.
+    names : sequence of str
+        Its columns that stand for those of the model, in their order.
+    model : Model
+        The model.
+
+    Attributes
+    ----------
+    n_unplaced : int
+        Rows so far with values that the model cannot place.
+    n_alone : int
+        Rows of a graph so far that have no edge to a row of the fit.
+    wrong, unseen : dict
+        Values so far that are no numbers, and that no category had.
+    """
+
+    table: Table
+    names: Sequence[str]
+    model: Model
+    n_unplaced: int = field(default=0, init=False)
+    n_alone: int = field(default=0, init=False)
+    wrong: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
+    unseen: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
+
+    def __iter__(self) -> Iterator[tuple[Any, BoolArray]]:
+        """Yield the rows of a block that can be placed, and which of the block these are."""
+        prepare = self.model.pipeline[0]
+        if not isinstance(prepare, TableTransformer):
+            for _, X in blocks(self.table.matrix(self.names, self.model.dtype)):
+                placed = _finite_rows(X)
+                self.n_unplaced += int((~placed).sum())
+                yield self._connected(X if placed.all() else X[placed], placed)
+            return
+        start = 0
+        for frame in self._frames():
+            found = prepare.inspect(frame)
+            for name, (row, value) in found.wrong.items():
+                self.wrong.setdefault(name, (start + row, value))
+            for name, (count, value) in found.unseen.items():
+                before, first = self.unseen.get(name, (0, value))
+                self.unseen[name] = before + count, first
+            placed = found.placeable
+            self.n_unplaced += int((~placed).sum())
+            start += frame.height
+            yield frame if placed.all() else frame.filter(placed), placed
+
+    def _connected(self, X: Any, placed: BoolArray) -> tuple[Any, BoolArray]:
+        """The rows without those of a graph that have no edge."""
+        kernel = self.model.pipeline[-1].kernel_
+        if not isinstance(kernel, GraphKernel) or not placed.any():
+            return X, placed
+        alone = kernel.disconnected(X)
+        self.n_alone += int(alone.sum())
+        placed[placed] = ~alone
+        return X[~alone], placed
+
+    def _frames(self) -> Iterator[pl.DataFrame]:
+        """The columns with the names that the model knows."""
+        wanted, names = self.model.columns, list(self.names)
+        X = whole_table(self.table, names, self.model.dtype)
+        if isinstance(X, pl.DataFrame):
+            yield X.rename(dict(zip(names, wanted, strict=True)))
+        elif X is not None:
+            yield pl.DataFrame(X, schema=wanted)
+        elif isinstance(self.table, FrameTable):
+            renamed = [pl.col(name).alias(new) for name, new in zip(names, wanted, strict=True)]
+            for start in range(0, self.table.shape[0], _ROWS):
+                yield self.table.frame.select(renamed).slice(start, _ROWS).collect()
+        else:
+            for _, X in blocks(self.table.matrix(names, self.model.dtype)):
+                dense = X.toarray() if scipy.sparse.issparse(X) else X
+                yield pl.DataFrame(dense, schema=wanted)
+
+    def remarks(self) -> list[str]:
+        """Sentences on what the model does not know, after all blocks."""
+        texts = [
+            f"column {name!r}: {counted(count, 'row')} with values new to the model, such as "
+            f"{value}, count as none of its categories"
+            for name, (count, value) in self.unseen.items()
+        ]
+        if self.n_unplaced:
+            why = f": no numbers in {wrong_values(self.wrong)}" if self.wrong else ""
+            texts.append(
+                f"{counted(self.n_unplaced, 'row')} without a finite number in a column that needs "
+                f"one: no label{why}"
+            )
+        if self.n_alone:
+            texts.append(
+                f"{counted(self.n_alone, 'row')} without an edge to a row of the fit: no label"
+            )
+        return texts
+
+
+def _finite_rows(X: Any) -> BoolArray:
+    if not scipy.sparse.issparse(X):
+        return np.asarray(np.isfinite(X).all(axis=1))
+    placed = np.full(X.shape[0], True)
+    placed[X.tocoo().row[~np.isfinite(X.tocoo().data)]] = False
+    return placed

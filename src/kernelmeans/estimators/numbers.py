@@ -1,0 +1,51 @@
+"""Numbers of clusters, and labels under other numbers."""
+
+from typing import Any
+
+import numpy as np
+
+from kernelmeans._arrays import to_device_of
+from kernelmeans._typing import IntArray
+
+
+def completed_numbers(numbers: Any, n_clusters: int) -> IntArray:
+    """New numbers of all clusters.
+
+    Parameters
+    ----------
+    numbers : array-like of shape (n_clusters,)
+        A number for each cluster; those outside of the range stand for any that is free.
+    n_clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters,)
+        Each number from 0 to n_clusters - 1.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many numbers as clusters, or if two are the same.
+    """
+    given = np.asarray(numbers)
+    if given.shape != (n_clusters,) or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"numbers must be {n_clusters} integers, one for each cluster, got {given.dtype} of "
+            f"shape {given.shape}."
+        )
+    valid = (given >= 0) & (given < n_clusters)
+    if len(np.unique(given[valid])) < np.count_nonzero(valid):
+        raise ValueError(
+            f"numbers must be different, got {given.tolist()}; -1 stands for any that is free."
+        )
+    completed = given.astype(np.int32)
+    completed[~valid] = np.setdiff1d(np.arange(n_clusters), given[valid])
+    return completed
+
+
+def renumbered(labels: Any, numbers: IntArray) -> Any:
+    """Labels under new numbers, in the library of the labels."""
+    if hasattr(labels, "map_blocks"):
+        return labels.map_blocks(numbers.__getitem__, dtype=numbers.dtype)
+    return to_device_of(numbers, labels)[labels]

@@ -1,0 +1,35 @@
+"""What pictures have in common: a slide, colours, remarks."""
+
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+BLUE, RED, GREY, DARK = "#0072B2", "#D55E00", "0.75", "0.3"
+DASHED: dict[str, Any] = {"color": RED, "linestyle": "--", "linewidth": 1.1}
+
+
+def slide(width: int = 1280, height: int = 720) -> Figure:
+    """A figure of so many pixels, with letters that can be read on a wall."""
+    return Figure(figsize=(width / 150, height / 150), dpi=150, layout="constrained")
+
+
+def finish(ax: Axes) -> None:
+    """Draw a grid, and make the numbers small."""
+    ax.grid(alpha=0.25, linewidth=0.6)
+    ax.tick_params(labelsize=8)
+
+
+def write(
+    ax: Axes, text: str, place: Any, coords: Any, offset: tuple[int, int], **settings: Any
+) -> None:
+    """Write a remark beside a place; the coordinates of the place are named as in matplotlib."""
+    ax.annotate(
+        text,
+        place,
+        xycoords=coords,
+        xytext=offset,
+        textcoords="offset points",
+        fontsize=8,
+        **settings,
+    )

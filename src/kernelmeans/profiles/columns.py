@@ -1,0 +1,218 @@
+"""One column in all clusters: means, medians, most frequent values, and how far they are from all.
+
+Nothing is copied for each cluster: sums over the rows of clusters are taken for all at once.
+"""
+
+import math
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from kernelmeans._typing import Array, BoolArray, IntArray
+from kernelmeans.tables.kinds import Found, as_category, found_in
+
+#: Interquartile range of a normal distribution, in standard deviations.
+_NORMAL_RANGE = 1.349
+#: A most frequent value of fewer rows of a cluster says nothing: names, remarks, identifiers.
+_FEWEST = 0.05
+#: Standard deviation of equal numbers, relative to them, at most.
+_ROUNDING = 1e-12
+_NUMBERS = ("number", "counter", "date", "constant")
+
+
+class Grouped(NamedTuple):
+    """Rows of positive weight that belong to clusters.
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (n_placed,) or slice
+        The rows that belong to a cluster.
+    labels : ndarray of int of shape (n_placed,)
+        Their clusters, counted from 0.
+    weights : ndarray of shape (n_placed,)
+        Their sample weights.
+    n_clusters : int
+        Number of clusters.
+    """
+
+    rows: IntArray | slice
+    labels: IntArray
+    weights: Array
+    n_clusters: int
+
+    def where(self, kept: BoolArray) -> "Grouped":
+        """Those of the rows for which `kept` is true."""
+        return self._replace(labels=self.labels[kept], weights=self.weights[kept])
+
+    def sums(self, values: Array | None = None) -> Array:
+        """Weighted sums over the rows of each cluster."""
+        weighted = self.weights if values is None else self.weights * values
+        return np.bincount(self.labels, weighted, self.n_clusters).astype(float, copy=False)
+
+    def missing(self, present: "Grouped") -> Array:
+        """Fraction of each cluster that is not in `present`."""
+        with np.errstate(invalid="ignore"):  # a cluster without weight: NaN
+            return 1 - present.sums() / self.sums()
+
+
+class Profile(NamedTuple):
+    """A column in each cluster, beside the whole table.
+
+    Attributes
+    ----------
+    kind : str
+        What the column is, as in `kernelmeans.tables.column_kind`.
+    statistic : str
+        "mean", "median" or "most frequent".
+    numbers, overall : ndarray of shape (n_clusters,)
+        The mean or median of the cluster and of all rows, of dates in days since 1970. Of a
+        category the fraction of the value that is the most frequent one in the cluster, and the
+        fraction of this value in all rows. NaN if there is none.
+    difference : ndarray of shape (n_clusters,)
+        Between `numbers` and `overall`, in standard deviations; NaN if there is none.
+    missing : ndarray of shape (n_clusters,)
+        Fraction of the rows of the cluster that have no value.
+    scale : float
+        The standard deviation.
+    values : list of str or None
+        The most frequent value in each cluster, None where there is none.
+    most_frequent : str or None
+        The most frequent value of all rows.
+    """
+
+    kind: str
+    statistic: str
+    numbers: Array
+    overall: Array
+    difference: Array
+    missing: Array
+    scale: float = 1.0
+    values: list[str | None] | None = None
+    most_frequent: str | None = None
+
+    def shown(self, cluster: int) -> tuple[str | None, str | None]:
+        """The column as text: in a cluster, and in all rows."""
+        if self.values is not None:
+            return self.values[cluster], self.most_frequent
+        show = _date if self.kind == "date" else _number
+        pair = self.numbers[cluster], self.overall[cluster]
+        value, overall = (show(one, self.scale) if np.isfinite(one) else None for one in pair)
+        return value, overall
+
+
+def _number(value: float, scale: float) -> str:
+    """A number to two digits of the standard deviation."""
+    if abs(value) >= 1e10 or scale < 1e-6:
+        return f"{value:.6g}"
+    return f"{value:.{max(0, 1 - math.floor(math.log10(scale)))}f}"
+
+
+def _date(days: float, scale: float) -> str:
+    """A number of days since 1970 as a date, with a time if dates differ by hours."""
+    date = datetime(1970, 1, 1) + timedelta(days)
+    return date.strftime("%Y-%m-%d" if scale > 1 else "%Y-%m-%d %H:%M")
+
+
+def profile_of(column: Array, name: str, grouped: Grouped) -> Profile:
+    """Describe a column.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n_rows,)
+        The column of all rows of the table.
+    name : str
+        Its name.
+    grouped : Grouped
+        The rows that belong to clusters.
+
+    Returns
+    -------
+    Profile
+        The column in each cluster.
+    """
+    if column.dtype.kind == "b":
+        column = column.astype(object)  # True and False, not 1 and 0
+    found = found_in(column, name)
+    numbers = found.numbers
+    if found.kind == "constant" and column.dtype.kind in "iuf":
+        numbers = column.astype(float)
+    if numbers is not None and found.kind in _NUMBERS:
+        return _of_numbers(found.kind, numbers[grouped.rows], grouped)
+    category = found if found.values else as_category(column)
+    return _of_category(found.kind, category, grouped)
+
+
+def _of_numbers(kind: str, numbers: Array, grouped: Grouped) -> Profile:
+    """Means, or medians if the tails are heavy: then a few rows would decide the means."""
+    known = np.isfinite(numbers)
+    present, numbers = grouped.where(known), numbers[known]
+    missing = grouped.missing(present)
+    if not len(numbers):
+        nothing = np.full(grouped.n_clusters, np.nan)
+        return Profile(kind, "mean", nothing, nothing, nothing, missing)
+    center = float(np.average(numbers, weights=present.weights))
+    scale = float(np.sqrt(np.average((numbers - center) ** 2, weights=present.weights)))
+    order = np.argsort(numbers)
+    values, weights = numbers[order], present.weights[order]
+    low, middle, high = (_quantile(values, weights, q) for q in (0.25, 0.5, 0.75))
+    # Quartiles that coincide tell of one frequent number, zero mostly: medians would hide the rest.
+    if low < middle < high and high - low < scale:
+        statistic, center, scale = "median", middle, (high - low) / _NORMAL_RANGE
+        found = _medians(values, present._replace(labels=present.labels[order], weights=weights))
+    else:
+        statistic = "mean"
+        with np.errstate(invalid="ignore"):  # no value in a cluster: NaN
+            found = center + present.sums(numbers - center) / present.sums()
+    if scale <= _ROUNDING * abs(center):
+        scale = 0.0
+    difference = (found - center) / (scale or np.inf)
+    return Profile(kind, statistic, found, np.full_like(found, center), difference, missing, scale)
+
+
+def _medians(values: Array, grouped: Grouped) -> Array:
+    """Weighted median of each cluster, of values that ascend."""
+    # The sort is stable, so that values still ascend within each cluster.
+    order = np.argsort(grouped.labels, kind="stable")
+    ends = np.bincount(grouped.labels, minlength=grouped.n_clusters).cumsum()[:-1]
+    pairs = zip(np.split(values[order], ends), np.split(grouped.weights[order], ends), strict=True)
+    return np.array([_quantile(*pair, 0.5) for pair in pairs])
+
+
+def _quantile(values: Array, weights: Array, q: float) -> float:
+    """The smallest value that at least a fraction q of the weight does not exceed.
+
+    Where two neighbours are equally good it is their mean, so that a weight of 2 is a row twice.
+    """
+    if not len(values):
+        return np.nan
+    reached = weights.cumsum()
+    sides = (np.searchsorted(reached, q * reached[-1], side) for side in ("left", "right"))
+    return float(np.mean([values[min(place, len(values) - 1)] for place in sides]))
+
+
+def _of_category(kind: str, found: Found, grouped: Grouped) -> Profile:
+    """The most frequent value of each cluster, and its fraction there and in all rows."""
+    codes = np.asarray(found.numbers)[grouped.rows].astype(np.intp)
+    known = codes < len(found.values) - (found.n_missing > 0)
+    present, codes = grouped.where(known), codes[known]
+    shape = (grouped.n_clusters, max(len(found.values), 1))
+    # Sparse, because nearly all values may be different.
+    counts = csr_array((present.weights, (present.labels, codes)), shape)
+    total, every = counts.sum(axis=0), counts.sum()
+    most = counts.argmax(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        numbers = counts.max(axis=1).toarray().ravel() / present.sums()
+        overall = total[most] / every
+        scale = np.sqrt(overall * (1 - overall))
+        difference = np.where(overall < 1, (numbers - overall) / scale, 0.0)
+    is_telling = numbers >= _FEWEST
+    for result in (numbers, overall, difference):
+        result[~is_telling] = np.nan
+    names = [found.values[code] if ok else None for code, ok in zip(most, is_telling, strict=True)]
+    all_over = found.values[total.argmax()] if total.max() >= _FEWEST * every > 0 else None
+    missing = grouped.missing(present)
+    return Profile(
+        kind, "most frequent", numbers, overall, difference, missing, 1.0, names, all_over
+    )

@@ -1,0 +1,250 @@
+"""Describe clusters by all columns of a table."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from kernelmeans._arrays import to_numpy
+from kernelmeans._sklearn import _check_sample_weight
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.plotting.points import parts
+from kernelmeans.profiles.columns import Grouped, Profile, profile_of
+from kernelmeans.profiles.description import Cluster, Description, Entry
+from kernelmeans.profiles.rows import Placed, first_of_each, of_fit, place
+from kernelmeans.tables.frames import Table
+
+
+def describe(
+    model_or_labels: Any,
+    table: Any,
+    *,
+    sample_weight: Any = None,
+    X: Any = None,
+    max_rows: int = 3,
+) -> Description:
+    """Say what clusters are, by all columns of a table, used for the clusters or not.
+
+    In each cluster a column of numbers has a mean, or a median if it has heavy tails; dates are
+    numbers. A category has its most frequent value there. All are compared with the whole table,
+    and columns are sorted by this difference. A column of names or identifiers, whose most frequent
+    value is rare, has no value and comes last.
+
+    Parameters
+    ----------
+    model_or_labels : estimator, or array-like of shape (n_rows,)
+        A fitted clusterer, a `Pipeline` that ends with one, or a `ClusterSearch`; or labels of the
+        rows: numbers or text. Rows with the label -1, None or NaN belong to no cluster. They are
+        left out and counted.
+    table : data frame or array-like of shape (n_rows, n_columns)
+        A data frame of polars or pandas, or an array, whose columns are then called "0", "1" and
+        so on.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Sample weights; all ones when None.
+    X : object, default=None
+        The rows as `predict` of the estimator takes them, if these are not the table itself. When
+        None, it is the table where the estimator can take it; otherwise the rows are those of the
+        fit.
+    max_rows : int, default=3
+        Most typical rows and most border rows of each cluster.
+
+    Returns
+    -------
+    Description
+        Print it, or take its data frames ``clusters`` and ``columns``.
+
+    Raises
+    ------
+    NotFittedError
+        If the estimator has not been fitted.
+    ValueError
+        If the number of labels is not that of the rows, if no row belongs to a cluster, or if the
+        table or the weights cannot be used.
+
+    Notes
+    -----
+    The difference is that of the means, in standard deviations of the whole table. For medians the
+    standard deviation is the interquartile range divided by 1.349. For categories it is that of the
+    column that is 1 where a row has the value, and 0 elsewhere. So all columns can be compared.
+    Infinite numbers count as missing.
+
+    Examples
+    --------
+    >>> from kernelmeans import describe
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"visits": [1, 2, 2, 9, 8], "plan": ["a", "a", "b", "b", "b"]})
+    >>> described = describe([0, 0, 0, 1, 1], table)
+    >>> print(described)
+    5 rows in 2 clusters
+    <BLANKLINE>
+    Cluster 0: 3 rows, 60.0 %
+      visits  mean 1.7  all rows 4.4   -0.81 sd
+      plan    a 67 %    all rows 40 %  lift 1.67
+    <BLANKLINE>
+    Cluster 1: 2 rows, 40.0 %
+      visits  mean 8.5  all rows 4.4   +1.21 sd
+      plan    b 100 %   all rows 60 %  lift 1.67
+    <BLANKLINE>
+    sd: standard deviations of all rows; lift: times as frequent as in all rows
+    >>> described.columns.loc[0, ["column", "value", "overall"]].tolist()
+    ['visits', '1.7', '4.4']
+    """
+    columns = Table(table)
+    found = _found(model_or_labels, table, X)
+    if len(found.labels) != columns.n_rows:
+        raise ValueError(
+            f"{len(found.labels)} rows have labels, but the table has {columns.n_rows} rows: give "
+            "the table of the same rows, and as X= these rows as the estimator takes them."
+        )
+    weights = None
+    if sample_weight is not None:
+        weights = _check_sample_weight(
+            sample_weight, columns.X, dtype=np.float64, ensure_non_negative=True
+        )
+    return described(found, columns, weights=weights, max_rows=max_rows)
+
+
+class Columns(Protocol):
+    """Named columns; `kernelmeans.tables.frames.Table` is one."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the columns."""
+
+    def __getitem__(self, name: str) -> Array:
+        """The values of a column; missing ones are None or NaN."""
+
+
+def described(
+    found: Placed, columns: Columns, *, weights: Array | None = None, max_rows: int = 3
+) -> Description:
+    """Describe clusters column by column, so that one column is in memory at a time.
+
+    Parameters
+    ----------
+    found : Placed
+        Labels of the rows, and maybe distances.
+    columns : Columns
+        The table.
+    weights : ndarray of shape (n_rows,), default=None
+        Sample weights; all ones when None.
+    max_rows : int, default=3
+        Most typical rows and most border rows of each cluster.
+
+    Returns
+    -------
+    Description
+        As from `describe`.
+    """
+    codes, names = coded(found.labels, found.n_clusters)
+    weights = np.ones(len(codes)) if weights is None else weights
+    is_placed = codes >= 0
+    counted = is_placed & (weights > 0)
+    if not counted.any():
+        raise ValueError("no row of positive weight belongs to a cluster: there is nothing to tell")
+    rows = slice(None) if counted.all() else np.flatnonzero(counted)
+    grouped = Grouped(rows, codes[rows], weights[rows], len(names))
+    sizes, sums = np.bincount(codes[is_placed], minlength=len(names)), grouped.sums()
+    typical, border = (
+        [None] * len(names)
+        if values is None
+        else first_of_each(np.where(is_placed, values, np.inf), codes, len(names), max_rows)
+        for values in (found.distances, found.gaps)
+    )
+    records = zip(names, sizes.tolist(), (sums / sums.sum()).tolist(), sums.tolist(), typical,
+                  border, strict=True)  # fmt: skip
+    profiles = {name: profile_of(columns[name], name, grouped) for name in columns.names}
+    frames = "polars" if type(getattr(columns, "X", None)).__module__.startswith("polars") else None
+    return Description(
+        tuple(Cluster(*record) for record in records),
+        tuple(_entries(profiles, names)),
+        int((~is_placed).sum()),
+        frames,
+    )
+
+
+def coded(labels: Any, n_clusters: int | None = None) -> tuple[IntArray, list[Any]]:
+    """Labels counted from 0, -1 for rows of no cluster, and the labels of the clusters.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Numbers or text. -1, None, NaN and empty text are no cluster.
+    n_clusters : int, default=None
+        The labels from 0 to one less are clusters, with rows or not.
+
+    Returns
+    -------
+    codes : ndarray of int of shape (n_rows,)
+        Places in the list of labels.
+    names : list
+        The labels of the clusters, in ascending order.
+    """
+    if labels.dtype.kind in "biuf":
+        has_none = np.isnan(labels) | (labels == -1)
+    else:
+        has_none = np.array([label in (None, "", -1) or label != label for label in labels])
+        labels = labels.astype(str)
+    known = labels[~has_none]
+    if labels.dtype.kind == "f" and (known == np.floor(known)).all():
+        known = known.astype(int)
+    names, places = np.unique(known, return_inverse=True)
+    if n_clusters is not None:
+        every = np.union1d(names, np.arange(n_clusters))
+        names, places = every, np.searchsorted(every, names)[places]
+    codes = np.full(len(labels), -1)
+    codes[~has_none] = places
+    return codes, names.tolist()
+
+
+def _found(model: Any, table: Any, X: Any) -> Placed:
+    """Labels, of an estimator or as given, and distances if they can be known."""
+    if not hasattr(model, "fit"):
+        labels = np.asarray(to_numpy(model))
+        if labels.ndim != 1:
+            raise ValueError(f"labels of shape {labels.shape} are given; give one for each row")
+        return Placed(labels)
+    check_is_fitted(model)
+    is_search_without = getattr(model, "best_estimator_", model) is None
+    if is_search_without or not hasattr(model, "predict"):
+        return of_fit(model)
+    transformers, last = parts(model)
+    if X is None and (transformers or _takes(last, table)):
+        X = table
+    return of_fit(last) if X is None else place(transformers, last, X)
+
+
+def _takes(model: Any, table: Any) -> bool:
+    """Whether a table has the columns of a model."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and hasattr(table, "columns"):
+        return list(table.columns) == list(names)
+    return bool(np.shape(table)[-1] == getattr(model, "n_features_in_", None))
+
+
+def _entries(profiles: dict[str, Profile], names: Sequence[Any]) -> Iterator[Entry]:
+    """All columns in all clusters, by cluster and size of the difference."""
+    columns = list(profiles.items())
+    for code, name in enumerate(names):
+        sizes = np.abs([profile.difference[code] for _, profile in columns])
+        # NaN is sorted to the end.
+        order = np.argsort(-sizes, kind="stable").tolist()
+        for rank, (column, profile) in enumerate((columns[one] for one in order), 1):
+            value, overall = profile.shown(code)
+            number, overall_number = float(profile.numbers[code]), float(profile.overall[code])
+            yield Entry(
+                name,
+                rank,
+                column,
+                profile.kind,
+                profile.statistic,
+                value,
+                overall,
+                number,
+                overall_number,
+                float(profile.difference[code]),
+                math.nan if profile.values is None else number / overall_number,
+                float(profile.missing[code]),
+            )

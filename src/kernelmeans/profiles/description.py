@@ -1,0 +1,252 @@
+"""What describes clusters, as records, data frames and text."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+from kernelmeans._text import counted, shortened
+
+_WIDTH = 78
+# Smaller differences are not worth a line, in standard deviations.
+_SMALLEST = 0.1
+
+
+class Cluster(NamedTuple):
+    """A cluster.
+
+    Attributes
+    ----------
+    cluster : int or str
+        Its label.
+    size : int
+        Number of rows.
+    fraction : float
+        Part of the sample weight of all clusters.
+    weight : float
+        Sum of the sample weights.
+    typical_rows : tuple of int or None
+        Positions of the rows nearest to the centroid, counted from 0; None if distances are not
+        known.
+    border_rows : tuple of int or None
+        Positions of the rows that are nearly as near to another centroid.
+    """
+
+    cluster: int | str
+    size: int
+    fraction: float
+    weight: float
+    typical_rows: tuple[int, ...] | None = None
+    border_rows: tuple[int, ...] | None = None
+
+
+class Entry(NamedTuple):
+    """A column in a cluster, beside the whole table.
+
+    Attributes
+    ----------
+    cluster : int or str
+        The label of the cluster.
+    rank : int
+        1 for the column whose difference is the largest in this cluster.
+    column : str
+        The name of the column.
+    kind : str
+        "number", "flag", "category", "date", "text", "identifier", "counter" or "constant".
+    statistic : str
+        "mean", "median" (of numbers with heavy tails) or "most frequent".
+    value : str or None
+        The mean, median or most frequent value in the cluster, as text; None if there is none, or
+        if the most frequent value is one of fewer than 5 % of the rows.
+    overall : str or None
+        The same of the whole table.
+    number : float
+        The mean or median as a number, of dates in days since 1970. Of a most frequent value its
+        fraction in the cluster, among rows that have a value.
+    overall_number : float
+        The same of the whole table; the fraction of the same value there.
+    difference : float
+        Between both numbers, in standard deviations of the whole table. For medians the standard
+        deviation is the interquartile range divided by 1.349.
+    lift : float
+        How many times as frequent the value is in the cluster; NaN for numbers.
+    missing : float
+        Fraction of the cluster that has no value.
+    """
+
+    cluster: int | str
+    rank: int
+    column: str
+    kind: str
+    statistic: str
+    value: str | None
+    overall: str | None
+    number: float
+    overall_number: float
+    difference: float
+    lift: float
+    missing: float
+
+
+@dataclass(frozen=True, repr=False)
+class Description:
+    """What describes clusters; made by `kernelmeans.describe`.
+
+    ``str`` of it is text of 80 columns with the five most telling columns of each cluster.
+
+    Parameters
+    ----------
+    records : tuple of Cluster
+        The clusters.
+    entries : tuple of Entry
+        All columns in all clusters, by cluster and rank.
+    n_unplaced : int
+        Rows without a cluster. They count nowhere.
+    library : {"polars", "pandas"} or None
+        Makes the data frames; None is the one that is installed, pandas if both are.
+    """
+
+    records: tuple[Cluster, ...]
+    entries: tuple[Entry, ...]
+    n_unplaced: int = 0
+    library: str | None = None
+
+    @property
+    def clusters(self) -> Any:
+        """A data frame of the clusters, with the columns of `Cluster`."""
+        return _frame(self.records, Cluster, self.library)
+
+    @property
+    def columns(self) -> Any:
+        """A data frame of all columns in all clusters, with the columns of `Entry`."""
+        return _frame(self.entries, Entry, self.library)
+
+    def top(self, cluster: int | str, most: int = 5) -> list[Entry]:
+        """The most telling columns of a cluster.
+
+        Parameters
+        ----------
+        cluster : int or str
+            Its label.
+        most : int, default=5
+            Most columns; fewer if others do not differ from the whole table. A copy of a column is
+            not repeated.
+
+        Returns
+        -------
+        list of Entry
+            The most telling one first.
+        """
+        telling: dict[tuple[float, ...], Entry] = {}
+        for entry in self.entries:
+            if entry.cluster == cluster and abs(entry.difference) >= _SMALLEST:
+                what = (entry.number, entry.overall_number, entry.difference)
+                telling.setdefault(what, entry)
+        return list(telling.values())[:most]
+
+    def to_dict(self, most: int | None = None) -> dict[str, Any]:
+        """The description as JSON has it: dicts, lists, text and numbers; None instead of NaN.
+
+        Parameters
+        ----------
+        most : int, default=None
+            Most columns for each cluster, as in `top`; all columns when None.
+
+        Returns
+        -------
+        dict
+            The number of rows without a cluster, and a list of the clusters with their columns.
+        """
+        clusters = []
+        for record in self.records:
+            own = [entry for entry in self.entries if entry.cluster == record.cluster]
+            chosen = own if most is None else self.top(record.cluster, most)
+            columns = [_plain(entry._asdict()) for entry in chosen]
+            clusters.append(_plain(record._asdict()) | {"columns": columns})
+        return {"unplaced": self.n_unplaced, "clusters": clusters}
+
+    def text(self, most: int = 5) -> str:
+        """The description as text of at most 80 columns.
+
+        Parameters
+        ----------
+        most : int, default=5
+            Most columns for each cluster.
+
+        Returns
+        -------
+        str
+            Lines without a line feed at the end.
+        """
+        return "\n".join(self._lines(most))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<Description of {counted(len(self.records), 'cluster')}; print it to read it>"
+
+    def _lines(self, most: int) -> Iterator[str]:
+        n_rows = self.n_unplaced + sum(record.size for record in self.records)
+        yield f"{counted(n_rows, 'row')} in {counted(len(self.records), 'cluster')}"
+        if self.n_unplaced:
+            yield f"{counted(self.n_unplaced, 'row')} without a cluster left out"
+        tops = {record.cluster: self.top(record.cluster, most) for record in self.records}
+        every = [_cells(entry) for top in tops.values() for entry in top]
+        widths = [max(map(len, cells)) for cells in zip(*every, strict=True)]
+        for record in self.records:
+            yield f"\nCluster {record.cluster}: {_size(record)}"
+            for entry in tops[record.cluster]:
+                cells = zip(_cells(entry), widths, strict=True)
+                yield "  " + "  ".join(f"{cell:<{width}}" for cell, width in cells).rstrip()
+            if not tops[record.cluster]:
+                yield "  no column differs from all rows"
+            yield from _row_lines(record)
+        if every:
+            yield "\nsd: standard deviations of all rows; lift: times as frequent as in all rows"
+
+
+def _size(record: Cluster) -> str:
+    weight = "" if math.isclose(record.weight, record.size) else f", weight {record.weight:.4g}"
+    return f"{counted(record.size, 'row')}{weight}, {100 * record.fraction:.1f} %"
+
+
+def _cells(entry: Entry) -> tuple[str, str, str, str]:
+    """The cells of a line of text."""
+    name, value = shortened(entry.column, 22), str(entry.value)
+    if entry.statistic == "most frequent":
+        value = f"{shortened(value, 16)} {100 * entry.number:.0f} %"
+        overall = f"all rows {100 * entry.overall_number:.0f} %"
+        return name, value, overall, f"lift {entry.lift:.3g}"
+    return (
+        name,
+        f"{entry.statistic} {value}",
+        f"all rows {entry.overall}",
+        f"{entry.difference:+.2f} sd",
+    )
+
+
+def _row_lines(record: Cluster) -> list[str]:
+    """The lines that name rows."""
+    kinds = {"typical": record.typical_rows, "border": record.border_rows}
+    named = [f"{kind} rows {', '.join(map(str, rows))}" for kind, rows in kinds.items() if rows]
+    return wrap("; ".join(named), _WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def _frame(records: Sequence[Any], kind: Any, library: str | None) -> Any:
+    columns = {name: [getattr(one, name) for one in records] for name in kind._fields}
+    if library is None:
+        library = "pandas" if find_spec("pandas") else "polars"
+    return import_module(library).DataFrame(columns)
+
+
+def _plain(record: dict[str, Any]) -> dict[str, Any]:
+    """A record as JSON has it."""
+    plain = {name: list(one) if isinstance(one, tuple) else one for name, one in record.items()}
+    return {
+        name: None if isinstance(one, float) and not math.isfinite(one) else one
+        for name, one in plain.items()
+    }

@@ -1,0 +1,125 @@
+"""Rows that show what a cluster is: the nearest to its centroid, and those near to another one."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernelmeans._arrays import to_numpy
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.plotting.points import readable, taken
+from kernelmeans.search.splits import count_rows
+
+#: Rows whose distances are computed together.
+_BLOCK = 1 << 16
+#: Rows by whose labels training rows are told from others.
+_CHECKED = 1000
+
+
+class Placed(NamedTuple):
+    """Rows and their distances.
+
+    Attributes
+    ----------
+    labels : ndarray of int of shape (n_rows,)
+        Their clusters.
+    distances : ndarray of shape (n_rows,) or None
+        To the own centroid; None if the estimator does not tell distances.
+    gaps : ndarray of shape (n_rows,) or None
+        How much farther the next centroid is.
+    n_clusters : int or None
+        Number of clusters, with rows or without; None if the labels alone tell.
+    """
+
+    labels: IntArray
+    distances: Array | None = None
+    gaps: Array | None = None
+    n_clusters: int | None = None
+
+
+def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:
+    """Labels of rows and their distances, block by block.
+
+    Parameters
+    ----------
+    transformers : sequence of transformers
+        Applied to X before the model sees it.
+    model : clusterer
+        Fitted.
+    X : array-like, sparse matrix, data frame or Rows
+        The rows.
+
+    Returns
+    -------
+    Placed
+        Distances are those of the model's `transform`, if it gives one for each cluster.
+    """
+    X = readable(X)
+    n_rows = count_rows(X, model)
+    if getattr(model, "distances_", None) is not None and len(model.labels_) == n_rows:
+        fitted, some = of_fit(model), np.arange(0, n_rows, -(-n_rows // _CHECKED))
+        if np.array_equal(
+            _placed(transformers, model, taken(X, some, model))[0], fitted.labels[some]
+        ):
+            return fitted
+    blocks = [
+        _placed(transformers, model, taken(X, np.arange(start, min(start + _BLOCK, n_rows)), model))
+        for start in range(0, n_rows, _BLOCK)
+    ]
+    labels = np.concatenate([labels for labels, _, _ in blocks])
+    n_clusters = getattr(model, "n_clusters", None)
+    if any(own is None for _, own, _ in blocks):
+        return Placed(labels, n_clusters=n_clusters)
+    own, gaps = (np.concatenate([block[part] for block in blocks]) for part in (1, 2))
+    return Placed(labels, own, gaps, n_clusters)
+
+
+def of_fit(model: Any) -> Placed:
+    """What a fitted clusterer keeps about its training rows."""
+    labels = np.asarray(to_numpy(model.labels_))
+    distances = getattr(model, "distances_", None)
+    n_clusters = getattr(model, "n_clusters", None)
+    if distances is None:
+        return Placed(labels, n_clusters=n_clusters)
+    near = np.asarray(to_numpy(distances))
+    gaps = near[:, 1] - near[:, 0] if near.shape[1] > 1 else np.full(len(near), np.inf)
+    return Placed(labels, near[:, 0], gaps, n_clusters)
+
+
+def _placed(transformers: Sequence[Any], model: Any, rows: Any) -> tuple[IntArray, Any, Any]:
+    """Labels, distances to the own centroid, and how much farther the next one is."""
+    for transformer in transformers:
+        rows = transformer.transform(rows)
+    labels = np.asarray(to_numpy(model.predict(rows)))
+    found = np.array(model.transform(rows)) if hasattr(model, "transform") else np.empty(0)
+    if found.shape != (len(labels), getattr(model, "n_clusters", None)):
+        return labels, None, None
+    every = np.arange(len(labels))
+    own = found[every, labels]
+    found[every, labels] = np.inf
+    return labels, own, found.min(axis=1) - own
+
+
+def first_of_each(values: Array, labels: IntArray, n_clusters: int, most: int) -> list[Any]:
+    """The rows with the smallest values in each cluster.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        Infinite for rows that do not count.
+    labels : ndarray of int of shape (n_rows,)
+        The clusters of the rows, counted from 0.
+    n_clusters : int
+        Number of clusters.
+    most : int
+        Most rows of each cluster.
+
+    Returns
+    -------
+    list of tuple of int
+        Positions of the rows, those of the smallest values first.
+    """
+    counted = np.flatnonzero(np.isfinite(values))
+    order = counted[np.lexsort((values[counted], labels[counted]))]
+    ends = np.bincount(labels[counted], minlength=n_clusters).cumsum()[:-1]
+    return [tuple(rows[:most].tolist()) for rows in np.split(order, ends)]

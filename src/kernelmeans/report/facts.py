@@ -1,0 +1,241 @@
+"""All that a report says, as one dict that JSON can hold: pages are made from nothing else."""
+
+import hashlib
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import joblib
+import numpy as np
+import scipy
+import sklearn
+
+import kernelmeans
+from kernelmeans._arrays import to_numpy
+from kernelmeans._text import counted
+from kernelmeans._typing import IntArray
+from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.metrics import kernel_silhouette_samples
+from kernelmeans.plotting.points import MapPoints, map_points, parts, readable, taken
+from kernelmeans.report import measures
+from kernelmeans.rows import Rows
+from kernelmeans.rows.dask import computed, is_dask
+from kernelmeans.search.splits import is_pairwise, is_stacked
+
+#: Rows of the map and of silhouettes, and rows whose distances to centroids are taken.
+MAP_ROWS, DISTANCE_ROWS = 2000, 20_000
+#: Most rows of a matrix between rows for silhouettes, which need all of it.
+PAIRWISE_ROWS = 4000
+#: Typical rows of a cluster.
+TYPICAL = 3
+#: Settled parameters of a kernel.
+_SETTLED = "gamma", "n_neighbors", "t", "n_pieces"
+
+Clusters = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A fitted model and the rows that the report is about.
+
+    Parameters
+    ----------
+    given : estimator, Pipeline or ClusterSearch
+        What the user gave.
+    transformers : list
+        What comes before the model.
+    model : KernelClusterer
+        The model itself.
+    X : object
+        The rows, in a form from which some can be taken.
+    drawn : MapPoints
+        The rows on the map.
+    labels : ndarray of shape (n_rows,)
+        The clusters of all rows.
+    """
+
+    given: Any
+    transformers: list[Any]
+    model: Any
+    X: Any
+    drawn: MapPoints
+    labels: IntArray
+
+    @classmethod
+    def of(cls, given: Any, X: Any, random_state: int) -> Self:
+        """Place rows on a map and label all; of the fit's rows the labels are known."""
+        transformers, model = parts(given)
+        if not isinstance(model, KernelClusterer):
+            raise TypeError(
+                f"model={type(model).__name__} is no estimator of kernelmeans: give a fitted one, "
+                "such as KernelPowerKMeans, a pipeline that ends with one, or a ClusterSearch."
+            )
+        X = readable(X)
+        drawn = map_points(given, X, max_points=MAP_ROWS, random_state=random_state)
+        known = _on_host(model.labels_)
+        if len(known) != drawn.n_rows or not np.array_equal(known[drawn.rows], drawn.labels):
+            known = _on_host(given.predict(X))
+        return cls(given, transformers, model, X, drawn, known)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters of the model."""
+        return int(self.model.n_clusters)
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether X is a matrix between rows, or a stack of them."""
+        return is_pairwise(self.model) or is_stacked(self.model)
+
+    def shown(self, rows: IntArray) -> Any:
+        """Some rows, as the model takes them."""
+        found = taken(self.X, rows, self.model)
+        for transformer in self.transformers:
+            found = transformer.transform(found)
+        return found
+
+
+def _on_host(labels: Any) -> IntArray:
+    return np.asarray(computed(labels) if is_dask(labels) else to_numpy(labels))
+
+
+def clusters_of(subject: Subject, names: Sequence[str] | None) -> Clusters:
+    """Number, name and size of each cluster; what else belongs to it is added later."""
+    sizes = np.bincount(subject.labels, minlength=subject.n_clusters).tolist()
+    if names is not None and (isinstance(names, str) or len(names) != len(sizes)):
+        raise ValueError(
+            f"names={names!r} should name each of the {counted(len(sizes), 'cluster')}, in the "
+            "order of their numbers."
+        )
+    called = [None] * len(sizes) if names is None else map(str, names)
+    return [
+        {"cluster": number, "name": name, "rows": size, "fraction": size / sum(sizes)}
+        for number, (name, size) in enumerate(zip(called, sizes, strict=True))
+    ]
+
+
+def _add(clusters: Clusters, name: str, values: Sequence[Any]) -> None:
+    for cluster, value in zip(clusters, values, strict=True):
+        cluster[name] = value
+
+
+def map_of(subject: Subject) -> dict[str, Any]:
+    """Where the clusters lie."""
+    drawn = subject.drawn
+    counts = measures.cells(drawn.points, drawn.labels)
+    return {"rows": len(drawn.rows), "axes": list(drawn.axis_names), **counts}
+
+
+def add_certainty(
+    clusters: Clusters, subject: Subject, rows: bool, names: Any, random_state: int
+) -> dict[str, Any] | None:
+    """First against second centroid, where there are two; typical rows, if they may be shown.
+
+    Typical rows have the given names.
+    """
+    n_rows, several = len(subject.labels), len(clusters) > 1
+    drawn = np.arange(n_rows)
+    if n_rows > DISTANCE_ROWS:
+        drawn = np.sort(np.random.default_rng(random_state).choice(n_rows, DISTANCE_ROWS, False))
+    labels = subject.labels[drawn]
+    distances = np.asarray(to_numpy(subject.model.transform(subject.shown(drawn))))
+    if rows:
+        order = np.argsort(distances[np.arange(len(labels)), labels], kind="stable")
+        own = [drawn[order[labels[order] == one]][:TYPICAL] for one in range(len(clusters))]
+        _add(clusters, "typical_rows", [one.tolist() for one in own])
+        if names is not None:
+            _add(clusters, "typical_names", [[str(names[row]) for row in one] for one in own])
+    found = measures.certainty(distances, labels) if several else [None] * len(clusters)
+    _add(clusters, "certainty", found)
+    near = sum(one["rows"] * one["near_border"] for one in found if one)
+    return {"rows": len(drawn), "near_border": near / len(drawn)} if several else None
+
+
+def add_silhouettes(clusters: Clusters, subject: Subject) -> dict[str, Any] | None:
+    """Silhouettes of a subsample; of a matrix between rows all are needed, or there are none."""
+    rows = np.arange(len(subject.labels)) if subject.is_matrix else subject.drawn.rows
+    labels = subject.labels[rows]
+    if not 1 < len(np.unique(labels)) < len(labels) <= PAIRWISE_ROWS:
+        return None
+    X = subject.X if subject.is_matrix else subject.shown(rows)
+    values = kernel_silhouette_samples(subject.model, X, labels)
+    _add(clusters, "silhouette", measures.silhouettes(values, labels, len(clusters)))
+    return {"rows": len(rows), "mean": float(values.mean())}
+
+
+def add_stability(clusters: Clusters, subject: Subject, search: Any) -> dict[str, Any] | None:
+    """What a search has found, where there was one."""
+    if search is None:
+        return None
+    found = measures.stability(search, subject.labels, len(clusters))
+    _add(clusters, "jaccard", found.pop("jaccard"))
+    return found
+
+
+def add_classes(
+    clusters: Clusters, subject: Subject, labels_true: Any, fewest: int
+) -> dict[str, Any] | None:
+    """Agreement with given labels; those of few rows would tell of each."""
+    if labels_true is None:
+        return None
+    found = measures.agreement(labels_true, subject.labels, len(clusters))
+    for cluster, classes in zip(clusters, found.pop("classes"), strict=True):
+        cluster["classes"] = classes if cluster["rows"] >= fewest else []
+    return found
+
+
+def kernels_of(model: Any, names: Sequence[str] | None) -> list[dict[str, Any]] | None:
+    """The weights of several kernels."""
+    if not hasattr(model, "kernel_weights_"):
+        return None
+    weights = model.kernel_weights_.tolist()
+    if names is not None and len(names) != len(weights):
+        raise ValueError(
+            f"kernel_names has {counted(len(names), 'name')} for {counted(len(weights), 'kernel')}."
+        )
+    settled = iter(model.kernel_.kernels)
+    kinds = [next(settled).name if factor else "constant" for factor in model.kernel_factors_]
+    called = map(str, range(len(weights)) if names is None else names)
+    keys = ("name", "kernel", "weight")
+    return [dict(zip(keys, one, strict=True)) for one in zip(called, kinds, weights, strict=True)]
+
+
+def settings_of(model: Any) -> dict[str, Any]:
+    """The kernel and how it was held."""
+    held = dict.fromkeys(np.atleast_1d(model.approximation_).tolist())
+    found: dict[str, Any] = {"approximation": ", ".join(held)}
+    if not hasattr(model, "kernel_weights_"):
+        values = {name: getattr(model, f"{name}_", None) for name in _SETTLED}
+        found |= {name: float(value) for name, value in values.items() if value is not None}
+        found["kernel"] = model.kernel_.name
+    return found
+
+
+def origin_of(
+    subject: Subject, source: Path | None, commands: Sequence[str], program: str | None
+) -> dict[str, Any]:
+    """What it takes to make the same clusters, and to use the model."""
+    given = getattr(subject.given, "best_estimator_", subject.given)
+    seed = subject.model.random_state
+    if source is not None and source.is_file():
+        with source.open("rb") as file:
+            kind, digest = "SHA-256 of the file", hashlib.file_digest(file, "sha256").hexdigest()
+    else:
+        kind, digest = "joblib.hash of the data", None
+        if not isinstance(subject.X, Rows):
+            digest = joblib.hash(subject.X)
+    return {
+        "program": program or f"model = {given!r}\nmodel.fit(X)\nmodel.predict(X_new)",
+        "seed": seed if isinstance(seed, int) else None,
+        "commands": [str(one) for one in commands],
+        "hash": {"kind": kind, "value": digest},
+        "versions": {
+            "kernelmeans": kernelmeans.__version__,
+            "Python": platform.python_version(),
+            "NumPy": np.__version__,
+            "SciPy": scipy.__version__,
+            "scikit-learn": sklearn.__version__,
+        },
+    }

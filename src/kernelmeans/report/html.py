@@ -1,0 +1,124 @@
+"""Markup in which every text is escaped unless it is markup already."""
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+from kernelmeans._text import shortened
+
+#: Most letters of a name from the data.
+_LONGEST = 80
+# Characters that HTML does not have, and halves of pairs, which UTF-8 does not have.
+_NOT_HTML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+class Html(str):
+    """Text that is markup already."""
+
+    __slots__ = ()
+
+
+def markup(content: Any) -> Html:
+    """Escape a text; markup stays as it is, and None is nothing.
+
+    Examples
+    --------
+    >>> from kernelmeans.report.html import markup
+    >>> markup("<b> & co")
+    '&lt;b&gt; &amp; co'
+    """
+    if isinstance(content, Html):
+        return content
+    return Html("" if content is None else escape(_NOT_HTML.sub("\ufffd", str(content))))
+
+
+def element(tag: str, *content: Any, **attributes: Any) -> Html:
+    """An element of HTML or SVG.
+
+    Parameters
+    ----------
+    tag : str
+        Its name.
+    *content : object
+        Texts, which are escaped, and markup.
+    **attributes
+        Texts and numbers; ``class_`` is class, ``aria_label`` is aria-label, and None is left out.
+
+    Returns
+    -------
+    Html
+        The element.
+
+    Examples
+    --------
+    >>> from kernelmeans.report.html import element
+    >>> element("p", "1 < 2", element("br"), class_="note")
+    '<p class="note">1 &lt; 2<br></p>'
+    """
+    opening = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{markup(value)}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    closing = "" if tag in ("br", "meta") else f"</{tag}>"
+    return Html(f"<{tag}{opening}>{joined(content)}{closing}")
+
+
+def joined(parts: Iterable[Any]) -> Html:
+    """Several parts, one after the other."""
+    return Html("".join(map(markup, parts)))
+
+
+def named(text: Any) -> Html:
+    """A name from the data: shortened, and apart from the text around it in any direction."""
+    return element("bdi", shortened(str(text), _LONGEST))
+
+
+def table(
+    caption: str, head: Sequence[Any], rows: Iterable[Sequence[Any]], kinds: str, **attributes: Any
+) -> Html:
+    """A table whose columns and rows have headers.
+
+    Parameters
+    ----------
+    caption : str
+        What it holds, for those who do not see it.
+    head : sequence
+        The headers of the columns.
+    rows : iterable of sequence
+        The cells of each row, its header first.
+    kinds : str
+        A letter for each column: t for text, n for numbers, g for a graphic.
+    **attributes
+        Of the table.
+
+    Returns
+    -------
+    Html
+        The table.
+    """
+    top = [element("th", cell, scope="col", class_=kind) for cell, kind in _both(head, kinds)]
+    body = [
+        element(
+            "tr",
+            *[
+                element("td", cell, class_=kind)
+                if place
+                else element("th", cell, scope="row", class_=kind)
+                for place, (cell, kind) in enumerate(_both(row, kinds))
+            ],
+        )
+        for row in rows
+    ]
+    return element(
+        "table",
+        element("caption", caption),
+        element("thead", element("tr", *top)),
+        element("tbody", *body),
+        **attributes,
+    )
+
+
+def _both(cells: Sequence[Any], kinds: str) -> Iterable[tuple[Any, str]]:
+    return zip(cells, kinds, strict=True)

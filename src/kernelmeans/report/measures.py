@@ -1,0 +1,167 @@
+"""What a report says of a clustering, in numbers that JSON can hold."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.metrics import match_clusters
+from kernelmeans.metrics.labels import encoded
+
+#: A row is near the border if the second centroid is farther than its own by less than this.
+NEAR_BORDER = 0.1
+#: Cells of the map from left to right, and from top to bottom.
+CELLS = 40, 28
+#: Columns of a histogram of margins, and values of a silhouette.
+MARGIN_BINS, QUANTILES = 20, 21
+#: Most steps of a trace, and most classes of a cluster.
+MOST_STEPS, MOST_CLASSES = 200, 3
+
+
+def certainty(distances: Array, labels: IntArray) -> list[dict[str, Any] | None]:
+    """How much nearer rows are to their own centroid than to the second.
+
+    The margin of a row is 1 minus the distance to its own centroid over that to the second: 0 on
+    the border of two clusters, 1 on the centroid.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_rows, n_clusters)
+        Distances to all centroids, of which there are at least two.
+    labels : ndarray of shape (n_rows,)
+        Clusters of the rows.
+
+    Returns
+    -------
+    list of dict or None
+        For each cluster its median margin, the fraction of rows near the border, a histogram of
+        margins, and the cluster that is second most often; None for a cluster without rows.
+    """
+    rows = np.arange(len(labels))
+    own, others = distances[rows, labels], distances.copy()
+    others[rows, labels] = np.inf
+    second, farther = others.argmin(axis=1), others.min(axis=1)
+    # Rows on two centroids have no margin.
+    ratio = np.divide(own, farther, out=np.ones_like(own), where=farther > 0)
+    margins, near = np.clip(1 - ratio, 0, 1), ratio * (1 + NEAR_BORDER) > 1
+
+    def of(members: Array) -> dict[str, Any] | None:
+        if not (size := int(members.sum())):
+            return None
+        seconds = np.bincount(second[members])
+        counts, _ = np.histogram(margins[members], MARGIN_BINS, (0, 1))
+        return {
+            "rows": size,
+            "median": float(np.median(margins[members])),
+            "near_border": float(near[members].mean()),
+            "second": int(seconds.argmax()),
+            "second_fraction": float(seconds.max() / size),
+            "histogram": (counts / size).round(4).tolist(),
+        }
+
+    return [of(labels == cluster) for cluster in range(distances.shape[1])]
+
+
+def silhouettes(values: Array, labels: IntArray, n_clusters: int) -> list[dict[str, Any] | None]:
+    """For each cluster the quantiles of its silhouettes, from the highest to the lowest."""
+
+    def of(own: Array) -> dict[str, Any] | None:
+        if not len(own):
+            return None
+        return {
+            "mean": float(own.mean()),
+            "below_zero": float((own < 0).mean()),
+            "quantiles": np.quantile(own, np.linspace(1, 0, QUANTILES)).round(4).tolist(),
+        }
+
+    return [of(values[labels == cluster]) for cluster in range(n_clusters)]
+
+
+def cells(points: Array, labels: IntArray) -> dict[str, Any]:
+    """Counts of rows in the cells of a grid, every second line of which is shifted by half a cell.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_rows, 2)
+        Places of rows.
+    labels : ndarray of shape (n_rows,)
+        Their clusters.
+
+    Returns
+    -------
+    dict
+        ``cells``, lists of x, y (both between 0 and 1), cluster and count; ``middles``, for each
+        cluster its number and the cell nearest to the median.
+    """
+    low, extent = points.min(axis=0), np.ptp(points, axis=0)
+    unit = np.where(extent > 0, (points - low) / np.where(extent > 0, extent, 1), 0.5)
+    across, down = CELLS
+    line = np.minimum((unit[:, 1] * down).astype(int), down - 1)
+    column = np.round(unit[:, 0] * (across - 0.5) - 0.5 * (line % 2)).astype(int)
+    column = np.clip(column, 0, across - 1)
+    keys, counts = np.unique(np.stack([line, column, labels]), axis=1, return_counts=True)
+    x = ((keys[1] + 0.5 * (keys[0] % 2)) / (across - 0.5)).round(4)
+    y = ((keys[0] + 0.5) / down).round(4)
+    middles = []
+    for cluster in np.unique(labels).tolist():
+        own = np.flatnonzero(keys[2] == cluster)
+        median = np.median(unit[labels == cluster], axis=0)
+        nearest = own[np.argmin(np.hypot(x[own] - median[0], y[own] - median[1]))]
+        middles.append([cluster, x[nearest].item(), y[nearest].item()])
+    columns = (one.tolist() for one in (x, y, keys[2], counts))
+    return {"cells": list(map(list, zip(*columns, strict=True))), "middles": middles}
+
+
+def trace(model: Any) -> dict[str, Any]:
+    """Objective and power at the steps of a fit, at most `MOST_STEPS` of them."""
+    power = np.asarray(model.power_history_, dtype=float)
+    kept = np.unique(np.linspace(0, len(power) - 1, MOST_STEPS).astype(int))
+    critical = getattr(model, "critical_power_", None)
+    return {
+        "objective": np.asarray(model.objective_history_, dtype=float)[kept].tolist(),
+        "power": [one if np.isfinite(one) else None for one in power[kept].tolist()],
+        "steps": int(model.n_iter_),
+        "critical_power": None if critical is None else float(critical),
+        "cost": float(model.inertia_),
+        "restarts": len(model.result_.cost),
+    }
+
+
+def agreement(labels_true: Any, labels: IntArray, n_clusters: int) -> dict[str, Any]:
+    """Agreement with given labels, and the most frequent of them in each cluster."""
+    distinct, codes = encoded("labels_true", labels_true, len(labels))
+    counts = np.zeros((n_clusters, len(distinct)), int)
+    np.add.at(counts, (labels, codes), 1)
+    first = np.argsort(-counts, axis=1, kind="stable")[:, :MOST_CLASSES]
+    return {
+        "ari": float(adjusted_rand_score(codes, labels)),
+        "nmi": float(normalized_mutual_info_score(codes, labels)),
+        "n_classes": len(distinct),
+        "classes": [
+            [[str(distinct[j]), float(own[j] / own.sum())] for j in some if own[j]]
+            for own, some in zip(counts, first.tolist(), strict=True)
+        ],
+    }
+
+
+def stability(search: Any, labels: IntArray, n_clusters: int) -> dict[str, Any]:
+    """Scores of the candidates of a search, and how well each cluster is found again.
+
+    Clusters of the model have the scores of those of the search that are found among them.
+    """
+    results, best = search.results_, search.best_index_
+    names = ["n_clusters", "mean_stability", "min_jaccard", "valid"]
+    candidates = [
+        {name: results[name][row].item() for name in names}
+        | {"others": {name: str(one) for name, one in params.items() if "n_clusters" not in name}}
+        | {"chosen": row == best}
+        for row, params in enumerate(results["params"])
+    ]
+    overlaps: list[float | None] = [None] * n_clusters
+    same_rows = len(labels) == search.n_rows_
+    if best is not None and same_rows and candidates[best]["n_clusters"] == n_clusters:
+        theirs = search.labels_by_candidate_[best]
+        for own, other in match_clusters(labels[search.rows_used_], theirs).items():
+            overlaps[own] = float(results["jaccard"][best][other])
+    return {"verdict": search.verdict_, "candidates": candidates, "jaccard": overlaps}

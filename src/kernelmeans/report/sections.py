@@ -1,0 +1,334 @@
+"""The sections of a report, each from its numbers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kernelmeans._text import counted, shortened
+from kernelmeans.report import svg
+from kernelmeans.report.html import Html, element, joined, named, table
+from kernelmeans.report.words import NOTHING, called, number, percent, score
+
+Found = Mapping[str, Any]
+
+# Room beside the map, and the smallest and largest radius of a mark, in units of the drawing.
+_PAD, _SMALLEST, _LARGEST = 26, 2.2, 7.4
+# Fraction of the cells whose marks are not the largest.
+_FULL = 0.95
+# Most letters of a name on the map, and most kernels in the table of weights.
+_MOST_LETTERS, _MOST_KERNELS = 18, 24
+_SETTINGS = {
+    "kernel": "Kernel",
+    "gamma": "Width, gamma",
+    "n_neighbors": "Neighbours of a row",
+    "t": "Time of the heat",
+    "n_pieces": "Pieces of the graph",
+    "approximation": "How the kernel was held",
+}
+
+
+def sections(found: Found) -> list[tuple[str, str, Html]]:
+    """Identifier, title and content of each section for which there are numbers."""
+    made = [(name, title, make(found)) for name, (title, make) in _SECTIONS.items()]
+    return [(name, title, content) for name, title, content in made if content is not None]
+
+
+def _chip(cluster: Found, before: str = "") -> Html:
+    """A cluster's colour and name; what comes before a number."""
+    swatch = element("span", class_=f"chip {svg.color(cluster['cluster'])}", aria_hidden="true")
+    text = f"{'' if cluster['name'] else before}{called(cluster)}"
+    return element("span", swatch, named(text), class_="who")
+
+
+def _colored(cluster: Found, picture: Html) -> Html:
+    return element("span", picture, class_=svg.color(cluster["cluster"]))
+
+
+def _note(*text: Any) -> Html:
+    return element("p", *text, class_="note")
+
+
+def _sampled(count: int, found: Found) -> str:
+    return f" Of {number(count)} rows drawn at random." if count < found["rows"] else ""
+
+
+def _by_cluster(
+    found: Found, caption: str, columns: Mapping[str, str], cells: Callable[[Found], Sequence[Any]]
+) -> Html:
+    """A table with a row for each cluster; dashes if there are no cells for it."""
+    nothing = [NOTHING] * len(columns)
+    rows = [[_chip(one), *(cells(one) or nothing)] for one in found["clusters"]]
+    return table(caption, ["Cluster", *columns], rows, "t" + "".join(columns.values()))
+
+
+def _sizes(found: Found) -> Html:
+    """How many rows each cluster has, and how well it is found again."""
+    largest = max(one["fraction"] for one in found["clusters"])
+    columns = {"Rows": "n", "Of all": "n", "Size": "g"}
+    if again := any(one.get("jaccard") for one in found["clusters"]):
+        columns["Found again"] = "n"
+
+    def cells(one: Found) -> list[Any]:
+        bar = svg.bar(f"{percent(one['fraction'])} of all rows", one["fraction"] / largest)
+        known = [number(one["rows"]), percent(one["fraction"]), _colored(one, bar)]
+        return [*known, score(one["jaccard"])] if again else known
+
+    note = _note(
+        "Found again: the mean Jaccard overlap of the cluster with its best match in models of "
+        "halves of the rows. From 0.75 on a cluster is valid, from 0.85 on highly stable."
+    )
+    made = _by_cluster(found, "Sizes of the clusters", columns, cells)
+    return joined([made, note]) if again else made
+
+
+def _map(found: Found) -> Html:
+    """Where the clusters lie."""
+    drawn, clusters = found["map"], found["clusters"]
+    width, height = svg.MAP
+    # The fullest cells look alike, so that the others can be seen.
+    counts = sorted(count for *_, count in drawn["cells"])
+    most = counts[int(_FULL * (len(counts) - 1))]
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return _PAD + x * (width - 2 * _PAD), height - _PAD - y * (height - 2 * _PAD)
+
+    marks = [
+        (*place(x, y), max(_SMALLEST, _LARGEST * min(1, count / most) ** 0.5), cluster)
+        for x, y, cluster, count in drawn["cells"]
+    ]
+    texts = [
+        (shortened(called(clusters[cluster]), _MOST_LETTERS), *place(x, y))
+        for cluster, x, y in drawn["middles"]
+    ]
+    shown, (across, up) = svg.free(texts), drawn["axes"]
+    says = f"Map of {counted(len(texts), 'cluster')} by {across} and {up}"
+    note = _note(
+        *("Across: ", named(across), ". Up: ", named(up), ". "),
+        "Each mark stands for the rows of a cluster in a small cell, a larger one for more rows. "
+        "Rows that are alike are near each other, as far as two axes can show it.",
+        _sampled(drawn["rows"], found),
+        " Clusters without a name lie under others." if len(shown) < len(texts) else None,
+    )
+    return joined([element("figure", svg.cell_map(says, marks, shown)), note])
+
+
+def _profiles(found: Found) -> Html | None:
+    """What characterises each cluster."""
+    if found["profiles"] is None:
+        return None
+    cards = [_card(one) for one in found["clusters"] if one["rows"]]
+    note = _note(
+        "The columns in which a cluster differs most from all rows, in standard deviations: its "
+        "mean, its median where tails are heavy, or its most frequent value and the fraction of "
+        "it. The histogram is that of the cluster, its outline that of all rows; a mark on a bar "
+        "is the fraction in all rows."
+    )
+    return joined([element("div", *cards, class_="cards"), note])
+
+
+def _card(cluster: Found) -> Html:
+    size = f"{number(cluster['rows'])} rows, {percent(cluster['fraction'])}"
+    head = element("h3", _chip(cluster, "Cluster "), Html(" "), element("small", size))
+    profile = cluster["profile"]
+    if not profile:
+        few = "Too few rows to describe without showing them."
+        note = _note(few if profile is None else "No column differs from all rows.")
+        return element("article", head, note)
+    rows = [[named(one["column"]), *_compared(cluster, one)] for one in profile]
+    title = f"What characterises cluster {called(cluster)}"
+    made = table(title, ["Column", "Here", "All rows", "Compared"], rows, "tnng")
+    if typical := cluster.get("typical_names", cluster.get("typical_rows")):
+        rows = [[named(one["column"]), *map(named, one["typical"])] for one in profile]
+        head_row, kinds = ["Typical rows", *map(named, typical)], "t" + "n" * len(typical)
+        made = joined([made, table("Typical rows", head_row, rows, kinds, class_="typical")])
+    return element("article", head, made)
+
+
+def _compared(cluster: Found, one: Found) -> tuple[Any, Any, Html | str]:
+    """A column in a cluster, in all rows, and both in a picture."""
+    if "fraction" in one:
+        here, every = one["fraction"], one["overall"]
+        says = f"{percent(here)} here, {percent(every)} of all rows"
+        value = joined([named(one["value"]), element("br"), percent(here)])
+        return value, percent(every), _colored(cluster, svg.bar(says, here, every))
+    picture: Html | str = NOTHING
+    if "histogram" in one:
+        says = f"Histogram: {one['statistic']} {one['value']} here, {one['overall']} of all rows"
+        picture = _colored(cluster, svg.histogram(says, one["histogram"], one["all"]))
+    return named(one["value"]), named(one["overall"]), picture
+
+
+def _certainty(found: Found) -> Html | None:
+    """How clearly rows belong to their cluster."""
+    if found["certainty"] is None:
+        return None
+
+    def cells(one: Found) -> list[Any]:
+        if (known := one["certainty"]) is None:
+            return []
+        says = f"Margins from 0 to 1, median {known['median']:.2f}"
+        second = _chip(found["clusters"][known["second"]])
+        return [
+            _colored(one, svg.histogram(says, known["histogram"])),
+            score(known["median"]),
+            percent(known["near_border"]),
+            joined([second, f" ({percent(known['second_fraction'])})"]),
+        ]
+
+    columns = {"Margins, 0 to 1": "g", "Median": "n", "Near border": "n", "Second choice": "t"}
+    note = _note(
+        "The margin of a row is 1 minus its distance to its own centroid over that to the second: "
+        "0 on the border of two clusters, 1 on the centroid. Near the border the second is farther "
+        "by less than 10 %. The second choice is the one of most rows, with their fraction.",
+        _sampled(found["certainty"]["rows"], found),
+    )
+    return joined([_by_cluster(found, "First against second choice", columns, cells), note])
+
+
+def _silhouettes(found: Found) -> Html | None:
+    """How much nearer rows are to their cluster than to the next one."""
+    if found["silhouettes"] is None:
+        return None
+
+    def cells(one: Found) -> list[Any]:
+        if (known := one["silhouette"]) is None:
+            return []
+        says = f"Silhouettes from -1 to 1, mean {known['mean']:.2f}"
+        shape = _colored(one, svg.quantiles(says, known["quantiles"]))
+        return [shape, score(known["mean"]), percent(known["below_zero"])]
+
+    columns = {"Silhouettes, \u22121 to 1": "g", "Mean": "n", "Below 0": "n"}
+    note = _note(
+        f"The mean of all is {score(found['silhouettes']['mean'])}. A silhouette compares the mean "
+        "distance to the rows of the own cluster with that to the next cluster, in the feature "
+        "space of the kernel; below 0 the next one is nearer. It shows one clustering, and is no "
+        "criterion for the kernel or the number of clusters.",
+        _sampled(found["silhouettes"]["rows"], found),
+    )
+    return joined([_by_cluster(found, "Silhouettes in the feature space", columns, cells), note])
+
+
+def _stability(found: Found) -> Html | None:
+    """What a search has found."""
+    if (known := found["stability"]) is None:
+        return None
+
+    def cells(one: Found) -> list[Any]:
+        others = ", ".join(f"{name} {value}" for name, value in one["others"].items())
+        stability = one["mean_stability"]
+        says, count = f"Stability {score(stability)}", one["n_clusters"]
+        return [
+            element("strong", f"{count}, chosen") if one["chosen"] else count,
+            named(others) if others else NOTHING,
+            svg.bar(says, stability if stability > 0 else 0.0),
+            score(stability),
+            score(one["min_jaccard"]),
+            "yes" if one["valid"] else "no",
+        ]
+
+    head = ["Clusters", "With", "Stability", "Value", "Least Jaccard", "All found again"]
+    rows = [cells(one) for one in known["candidates"]]
+    answer = element("p", f"{known['verdict'][0].upper()}{known['verdict'][1:]}.")
+    return joined([answer, table("Candidates of the search", head, rows, "ttgnnt")])
+
+
+def _agreement(found: Found) -> Html | None:
+    """How the clusters agree with given labels."""
+    if (known := found["agreement"]) is None:
+        return None
+
+    def cells(one: Found) -> list[Any]:
+        if not one["classes"]:
+            return []
+        parts = [joined([named(name), f" ({percent(part)})"]) for name, part in one["classes"]]
+        first = one["classes"][0][1]
+        bar = svg.bar(f"{percent(first)} in the most frequent class", first)
+        return [Html(", ".join(parts)), _colored(one, bar)]
+
+    text = element(
+        "p",
+        f"The clusters and the given labels, {known['n_classes']} different ones, agree with an "
+        f"adjusted Rand index of {score(known['ari'])} and a normalized mutual information of "
+        f"{score(known['nmi'])}. Both are 1 for the same groups; by chance the first is 0.",
+    )
+    columns = {"Labels": "t", "Most frequent": "g"}
+    return joined([text, _by_cluster(found, "Given labels in each cluster", columns, cells)])
+
+
+def _fit(found: Found) -> Html:
+    """How the fit went."""
+    known, settings = found["trace"], found["settings"]
+    shaded = sum(one is None for one in known["power"])
+    ends = number(known["objective"][0]), number(known["cost"])
+    says = f"Objective over the steps, from {ends[0]} to {ends[1]}"
+    charts = [_chart("Objective", svg.lines(says, known["objective"], shaded=shaded))]
+    if shaded < len(known["power"]):
+        powers = [None if one is None else -one for one in known["power"]]
+        critical = -(known["critical_power"] or 0.0)
+        marked = critical if critical > 0 else None
+        says = "Size of the power over the steps, on a logarithmic axis"
+        dashed = f"; dashed: that of the critical power, {number(marked)}" if marked else ""
+        picture = svg.lines(says, powers, shaded=shaded, marked=marked, log=True)
+        charts.append(_chart(f"Size of the power{dashed}", picture))
+    note = _note(
+        f"{counted(known['steps'], 'step')}, those of swap moves included. Soft steps anneal the "
+        "power; hard steps and swap moves, with a shade, end the fit."
+    )
+    pairs = {title: settings[name] for name, title in _SETTINGS.items() if name in settings}
+    pairs |= {"Restarts": known["restarts"], "Cost": known["cost"]}
+    pair = element("div", *charts, class_="pair")
+    return joined([pair, note, _weights(found["kernels"]), _pairs(pairs)])
+
+
+def _chart(title: str, picture: Html) -> Html:
+    return element("figure", element("figcaption", title), picture)
+
+
+def _weights(kernels: Sequence[Found] | None) -> Html | None:
+    if kernels is None:
+        return None
+    heaviest = sorted(kernels, key=lambda one: -one["weight"])[:_MOST_KERNELS]
+    most = heaviest[0]["weight"] or 1.0
+    rows = []
+    for one in heaviest:
+        bar = svg.bar(f"Weight {percent(one['weight'])}", one["weight"] / most)
+        rows.append([named(one["name"]), named(one["kernel"]), percent(one["weight"]), bar])
+    return table("Kernel weights", ["View", "Kernel", "Of all", "Weight"], rows, "ttng")
+
+
+def _pairs(pairs: Mapping[str, Any]) -> Html:
+    """Terms and what is said of them."""
+    values = {
+        name: number(one) if isinstance(one, float | int) else one for name, one in pairs.items()
+    }
+    made = [element("div", element("dt", name), element("dd", one)) for name, one in values.items()]
+    return element("dl", *made)
+
+
+def _again(found: Found) -> Html:
+    """How the model is used again."""
+    known, digest = found["again"], found["again"]["hash"]
+    seed = "none: another fit may differ" if known["seed"] is None else str(known["seed"])
+    pairs = _pairs({"Seed": seed, **known["versions"]})
+    parts = [element("h3", "In Python"), _code(known["program"]), pairs]
+    if known["commands"]:
+        parts = [element("h3", "On the command line"), _code("\n".join(known["commands"])), *parts]
+    if digest["value"]:
+        parts.append(_pairs({digest["kind"]: element("code", digest["value"])}))
+    return joined(parts)
+
+
+def _code(text: str) -> Html:
+    return element("pre", element("code", text), tabindex="0")
+
+
+_SECTIONS: dict[str, tuple[str, Callable[[Found], Html | None]]] = {
+    "sizes": ("Sizes", _sizes),
+    "map": ("Map", _map),
+    "profiles": ("What characterises them", _profiles),
+    "certainty": ("Certainty", _certainty),
+    "silhouettes": ("Silhouettes", _silhouettes),
+    "stability": ("Stability", _stability),
+    "agreement": ("Agreement with given labels", _agreement),
+    "fit": ("How it was fitted", _fit),
+    "again": ("Use it again", _again),
+}

@@ -1,0 +1,211 @@
+"""Charts as SVG in the page: their colours come from its style, and each says what it shows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kernelmeans.plotting.palette import COLORS
+from kernelmeans.report.html import Html, element, joined
+from kernelmeans.report.words import number
+
+#: Width and height of the map and of a chart of lines, in units of the drawing.
+MAP = 640, 440
+LINES = 400, 210
+#: Cluster colours in the style of the page.
+N_COLORS = len(COLORS)
+# Width and height of a letter on the map, as it is on a phone.
+_LETTER = 15, 27
+# Where a label may stand, in its own widths and heights; the first that is free counts.
+_ASIDE = np.array([(0, 0), (0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)])
+# Room for the numbers beside a chart of lines: left, right, above and below.
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 14, 16, 34
+
+
+def drawing(says: str, size: tuple[float, float], *parts: Any, **attributes: Any) -> Html:
+    """A picture, and in words what it shows.
+
+    Parameters
+    ----------
+    says : str
+        Read aloud instead of the picture.
+    size : tuple of float
+        Width and height, in units of the drawing.
+    *parts : Html
+        What is drawn.
+    **attributes
+        Of the element.
+
+    Returns
+    -------
+    Html
+        The picture.
+    """
+    return element(
+        "svg",
+        element("title", says),
+        *parts,
+        viewBox=f"0 0 {size[0]:g} {size[1]:g}",
+        role="img",
+        aria_label=says,
+        **attributes,
+    )
+
+
+def color(cluster: int) -> str:
+    """The classes of a cluster's colour."""
+    return f"own c{cluster % N_COLORS}"
+
+
+def bar(says: str, fraction: float, marked: float | None = None) -> Html:
+    """A bar that fills a fraction of the width, and a mark at another fraction."""
+    parts = [element("rect", width=f"{100 * fraction:.1f}", height=10, class_="mark")]
+    if marked is not None:
+        parts.append(_stroke([(100 * marked, 0), (100 * marked, 10)], "tick"))
+    return drawing(says, (100, 10), *parts, class_="bar", preserveAspectRatio="none")
+
+
+def histogram(says: str, fractions: Sequence[float], others: Sequence[float] = ()) -> Html:
+    """Columns from left to right, and the outline of others behind them.
+
+    Both are fractions of their sum, so that small and large groups compare.
+    """
+    top = max([*fractions, *others, 1e-9])
+    width = 100 / len(fractions)
+    shape = "M0 24" + "".join(f"V{24 - 23 * one / top:.1f}h{width:.4g}" for one in fractions)
+    parts = [element("path", d=f"{shape}V24z", class_="mark")]
+    if len(others):
+        outline = "M0 24" + "".join(f"V{24 - 23 * one / top:.1f}h{width:.4g}" for one in others)
+        parts.append(element("path", d=f"{outline}V24", class_="outline"))
+    return drawing(says, (100, 24), *parts, class_="spark", preserveAspectRatio="none")
+
+
+def quantiles(says: str, values: Sequence[float]) -> Html:
+    """Values from -1 to 1 in descending order as an area from a line at 0."""
+    steps = np.linspace(0, 24, len(values))
+    edge = "L".join(f"{50 + 50 * v:.1f} {y:.1f}" for v, y in zip(values, steps, strict=True))
+    parts = [
+        element("path", d=f"M50 0L{edge}L50 24z", class_="mark"),
+        _stroke([(50, 0), (50, 24)], "line"),
+    ]
+    return drawing(says, (100, 24), *parts, class_="area", preserveAspectRatio="none")
+
+
+def cell_map(
+    says: str, cells: Sequence[Sequence[float]], labels: Sequence[tuple[str, float, float]]
+) -> Html:
+    """Marks at the places of cells, the first clusters behind, and the labels of the clusters.
+
+    Parameters
+    ----------
+    says : str
+        Read aloud.
+    cells : sequence of (x, y, radius, cluster)
+        Places in units of the drawing.
+    labels : sequence of (text, x, y)
+        What is written, and where.
+
+    Returns
+    -------
+    Html
+        The map.
+    """
+    groups: dict[int, list[str]] = {}
+    for x, y, radius, cluster in sorted(cells, key=lambda cell: cell[3]):
+        groups.setdefault(int(cluster), []).append(
+            element("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{radius:.1f}")
+        )
+    marks = [element("g", joined(g), class_=f"mark {color(c)}") for c, g in groups.items()]
+    texts = [
+        element("text", text, x=f"{x:.0f}", y=f"{y:.0f}", dy="0.35em") for text, x, y in labels
+    ]
+    return drawing(says, MAP, *marks, element("g", *texts, class_="names"), class_="map")
+
+
+def free(labels: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
+    """Labels at or beside their places on the map, as far as they do not cover each other."""
+    size, taken, kept = np.array(MAP), np.empty((0, 4)), []
+    for text, x, y in labels:
+        half = np.array([_LETTER[0] * max(2, len(text)) / 2, _LETTER[1] / 2])
+        for aside in _ASIDE:
+            place = np.clip(np.array([x, y]) + 2 * half * aside, half, size - half)
+            apart = np.abs(taken[:, :2] - place) >= taken[:, 2:] + half
+            if apart.any(axis=1).all():
+                kept.append((text, float(place[0]), float(place[1])))
+                taken = np.vstack([taken, [*place, *half]])
+                break
+    return kept
+
+
+def lines(
+    says: str,
+    values: Sequence[float | None],
+    *,
+    shaded: int,
+    marked: float | None = None,
+    log: bool = False,
+) -> Html:
+    """Values over steps from 1 on.
+
+    Parameters
+    ----------
+    says : str
+        Read aloud.
+    values : sequence of float or None
+        None are not drawn.
+    shaded : int
+        How many of the last steps have a shade.
+    marked : float or None, default=None
+        The place of a dashed line.
+    log : bool, default=False
+        Whether the axis is logarithmic.
+
+    Returns
+    -------
+    Html
+        The chart.
+    """
+    width, height = LINES
+    right, bottom = width - _RIGHT, height - _BOTTOM
+    known = [one for one in (*values, marked) if one is not None]
+    low, high = min(known), max(known)
+    scaled: Any = np.log10 if log else np.asarray
+    ends = scaled([low, high]) + 0.0
+    span = float(ends[1] - ends[0]) or 1.0
+
+    def across(step: float) -> float:
+        return float(_LEFT + (right - _LEFT) * (step - 0.5) / len(values))
+
+    def down(value: float) -> float:
+        return float(bottom - (bottom - _TOP) * (scaled(value) - ends[0]) / span)
+
+    drawn = [(across(j + 1), down(one)) for j, one in enumerate(values) if one is not None]
+    from_ = across(len(values) - shaded + 0.5)
+    parts: list[Any] = [_box(from_, _TOP - 8, right - from_, bottom - _TOP + 8, "shade")]
+    parts += [_stroke([(_LEFT, bottom), (right, bottom)], "axis")]
+    for value in dict.fromkeys((low, high)):
+        parts.append(_text(number(value), _LEFT - 7, down(value), "end"))
+    if marked is not None:
+        parts.append(_stroke([(_LEFT, down(marked)), (right, down(marked))], "dashed"))
+    if len(drawn) > 1:
+        parts.append(_stroke(drawn, "curve"))
+    parts += [element("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2, class_="dot") for x, y in drawn]
+    for step in dict.fromkeys((1, len(values))):
+        parts.append(_text(str(step), across(step), bottom + 16, "middle"))
+    return drawing(says, LINES, *parts, class_="chart")
+
+
+def _stroke(places: Sequence[tuple[float, float]], kind: str) -> Html:
+    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+    return element("path", d=path, class_=kind)
+
+
+def _box(x: float, y: float, width: float, height: float, kind: str) -> Html:
+    given: dict[str, Any] = {"x": x, "y": y, "width": max(0.0, width), "height": height}
+    rounded = {name: f"{value:.1f}" for name, value in given.items()}
+    return element("rect", **rounded, class_=kind)
+
+
+def _text(text: str, x: float, y: float, anchor: str) -> Html:
+    place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "dy": "0.35em"}
+    return element("text", text, **place, text_anchor=anchor)

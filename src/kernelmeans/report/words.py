@@ -1,0 +1,94 @@
+"""Numbers in words, and the verdict."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kernelmeans._text import counted
+
+# Thousands are apart, but stay on one line.
+_APART, _TOGETHER = "\u202f", "\u00a0"
+#: Stands where there is no number: a dash.
+NOTHING = "\u2013"
+#: Between these numbers thousands are apart.
+_GROUPED, _LARGE = 1e4, 1e9
+#: Below this fraction of clear rows the verdict names a cluster.
+_DOUBTFUL = 0.75
+
+
+def number(value: float | None) -> str:
+    """A number of four digits or all those before the point.
+
+    Examples
+    --------
+    >>> from kernelmeans.report.words import number
+    >>> number(3), number(2.71828), number(0.000123456), number(None)
+    ('3', '2.718', '0.0001235', '\u2013')
+    """
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if _GROUPED <= abs(value) < _LARGE:
+        return f"{value:,.0f}".replace(",", _APART)
+    return f"{value:.4g}"
+
+
+def score(value: float | None) -> str:
+    """A score with two digits after the point."""
+    return NOTHING if value is None or not math.isfinite(value) else f"{value:.2f}"
+
+
+def percent(fraction: float | None) -> str:
+    """A fraction in percent; only nothing is 0 %, and only all is 100 %."""
+    if fraction is None or not math.isfinite(fraction):
+        return NOTHING
+    if 0 < fraction < 0.005:
+        return f"<1{_TOGETHER}%"
+    if 0.995 <= fraction < 1:
+        return f">99{_TOGETHER}%"
+    return f"{100 * fraction:.0f}{_TOGETHER}%"
+
+
+def called(cluster: Mapping[str, Any]) -> str:
+    """The name of a cluster, or its number."""
+    return str(cluster["cluster"] if cluster["name"] is None else cluster["name"])
+
+
+def verdict(found: Mapping[str, Any]) -> str:
+    """The most important of a report in a sentence or two."""
+    clusters = found["clusters"]
+    first = f"{number(found['rows'])} rows in {counted(len(clusters), 'cluster')}"
+    if len(clusters) < 2:
+        return f"{first}."
+    return f"{first}, {_sizes(clusters)}; {_clear(found['certainty'], clusters)}. {_again(found)}"
+
+
+def _sizes(clusters: Sequence[Mapping[str, Any]]) -> str:
+    few, many = (choose(clusters, key=lambda one: one["rows"]) for choose in (min, max))
+    small, large = (f"{number(one['rows'])} ({percent(one['fraction'])})" for one in (few, many))
+    return f"of {large} rows each" if few["rows"] == many["rows"] else f"of {small} to {large} rows"
+
+
+def _clear(certainty: Mapping[str, Any], clusters: Sequence[Mapping[str, Any]]) -> str:
+    clear = 1 - certainty["near_border"]
+    many = "all" if clear == 1 else f"{percent(clear)} of the"
+    text = f"{many} rows are clearly nearer to their own centroid than to another"
+    known = [one for one in clusters if one["certainty"]]
+    worst = max(known, key=lambda one: one["certainty"]["near_border"])
+    least = 1 - worst["certainty"]["near_border"]
+    if least < min(clear, _DOUBTFUL):
+        text += f", in cluster {called(worst)} only {percent(least)}"
+    return text
+
+
+def _again(found: Mapping[str, Any]) -> str:
+    """Whether the clusters would be found again, as far as that is known."""
+    if found["stability"] is None:
+        return "Whether these clusters would be found again in other rows has not been tested."
+    chosen = [one for one in found["stability"]["candidates"] if one["chosen"]]
+    if not chosen:
+        return "A search has found no clusters that would be found again."
+    if chosen[0]["n_clusters"] != len(found["clusters"]):
+        return f"A search has preferred {counted(chosen[0]['n_clusters'], 'cluster')}."
+    if chosen[0]["valid"]:
+        return "All clusters are found again in halves of the rows."
+    return "Not all clusters are found again in halves of the rows."

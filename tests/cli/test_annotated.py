@@ -1,0 +1,184 @@
+"""Annotated data: matrices by name, and annotations as labels."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse
+
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.model import load_model
+from kernelmeans.cli.reading import Reading
+from kernelmeans.cli.tables import read_table
+
+anndata = pytest.importorskip("anndata", reason="the extra h5ad reads annotated data")
+h5py = pytest.importorskip("h5py", reason="comes with anndata")
+pd = pytest.importorskip("pandas", reason="comes with anndata")
+
+PATH = Path("cells.h5ad")
+GENES = ["ACTB", "CD4", "CD8A"]
+
+
+@pytest.fixture
+def cells(folder, blobs):
+    """The three clusters of `blobs`: as counts of genes, in a smaller space, and as a graph."""
+    X = blobs.drop("kind").to_numpy()
+    X = (X - X.mean(0)) / X.std(0)
+    distances = ((X[:, None] - X) ** 2).sum(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = anndata.AnnData(
+            scipy.sparse.csr_matrix(np.maximum(X, 0)),
+            obs=pd.DataFrame(
+                {"kind": pd.Categorical(blobs["kind"].to_list()), "reads": np.arange(60.0) + 1},
+                index=[f"cell {row}" for row in range(60)],
+            ),
+            var=pd.DataFrame(index=GENES),
+            layers={"scaled": X},
+            obsm={
+                "X_pca": X[:, :2],
+                "frame": pd.DataFrame(
+                    X[:, 1:], columns=["u", "v"], index=[f"cell {row}" for row in range(60)]
+                ),
+            },
+            obsp={"connectivities": scipy.sparse.csr_matrix(np.exp(-distances) * (distances < 2))},
+        )
+        data.write_h5ad(PATH)
+    return data
+
+
+@pytest.mark.filterwarnings("ignore:.*--take names another")
+@pytest.mark.parametrize(
+    ("take", "names"),
+    [
+        (None, GENES),
+        ("X", GENES),
+        ("layers:scaled", GENES),
+        ("obsm:X_pca", ["0", "1"]),
+        ("obsm:frame", ["u", "v"]),
+        ("obsp:connectivities", [str(row) for row in range(60)]),
+    ],
+)
+def test_matrices_by_name(cells, take, names):
+    group, _, name = (take or "X").partition(":")
+    expected = getattr(cells, group)[name] if name else cells.X
+    expected = expected.toarray() if scipy.sparse.issparse(expected) else np.asarray(expected)
+    table = read_table(PATH, Reading(take=take))
+    assert table.names == names
+    found = table.matrix(names, "float64")
+    assert scipy.sparse.issparse(found) == (take in (None, "X", "obsp:connectivities"))
+    found = found.toarray() if scipy.sparse.issparse(found) else found
+    np.testing.assert_array_equal(found, expected)
+    assert table.column("kind").tolist() == cells.obs["kind"].tolist()
+    assert table.column("obs_names").tolist() == cells.obs_names.tolist()
+
+
+@pytest.mark.usefixtures("cells")
+def test_other_matrices_are_pointed_out():
+    with pytest.warns(UserWarning, match="X is read; --take names another .*'obsm:X_pca'"):
+        read_table(PATH)
+
+
+@pytest.mark.usefixtures("cells")
+@pytest.mark.parametrize("take", ["obsm:pca", "pca", "obs:kind", "obsm", "obsm:", "uns:x", "../X"])
+def test_unknown_names(take):
+    with pytest.raises(BadInputError, match=f"--take names '{take}'.*'obsm:X_pca', 'obsm:frame'"):
+        read_table(PATH, Reading(take=take))
+
+
+@pytest.mark.usefixtures("cells")
+def test_fit_and_predict(run):
+    options = ["--take", "obsm:X_pca", "--label-column", "kind", "--weight-column", "reads"]
+    result = run("fit", PATH, "-k", 3, *options)
+    assert result.exit_code == 0, result.output
+    assert "ARI 1" in result.output.replace("1.000", "1"), result.output
+    assert load_model(Path("cells.model.skops")).reading == {"take": "obsm:X_pca"}
+    labels = pl.read_csv("cells.labels.csv")["label"]
+    result = run("predict", "cells.model.skops", PATH, "--force")
+    assert result.exit_code == 0, result.output
+    assert pl.read_csv("cells.labels.csv")["label"].equals(labels)
+
+
+@pytest.mark.usefixtures("cells")
+def test_a_graph(run):
+    options = ["--take", "obsp:connectivities", "--kernel", "graph", "--label-column", "kind"]
+    result = run("fit", PATH, "-k", 3, *options, "--no-scale")
+    assert result.exit_code == 0, result.output
+    assert "ARI 1" in result.output.replace("1.000", "1"), result.output
+
+
+@pytest.mark.usefixtures("cells")
+def test_a_graph_taken_for_features_is_pointed_out(run):
+    result = run("fit", PATH, "-k", 3, "--take", "obsp:connectivities", "--n-swaps", 0)
+    assert "--kernel graph takes it for a graph" in result.stderr
+
+
+@pytest.mark.usefixtures("cells")
+def test_annotations_are_no_features(refused):
+    options = ["-k", 3, "--take", "obsm:X_pca"]
+    assert "'reads' is no column" in refused("fit", PATH, *options, "--columns", "reads")
+    assert "'kind' is not numeric" in refused("fit", PATH, *options, "--weight-column", "kind")
+
+
+def test_more_than_the_budget(cells):
+    with h5py.File(PATH, "a") as file:
+        file["obsm"].create_dataset("large", (60, 10**9), "f4", chunks=(1, 1000), compression=9)
+    assert PATH.stat().st_size < 10**6
+    with pytest.raises(BadInputError, match="--memory-budget"):
+        read_table(PATH, Reading(take="obsm:large"), budget=10**9)
+
+
+@pytest.mark.usefixtures("cells")
+@pytest.mark.parametrize("kind", ["soft", "external", "raw", "virtual"])
+def test_parts_in_other_files(kind):
+    other = h5py.VirtualLayout((60, 2), "f8")
+    other[:] = h5py.VirtualSource("other.h5", "X", (60, 2))
+    with h5py.File(PATH, "a") as file:
+        match kind:
+            case "soft":
+                file["obsm/other"] = h5py.SoftLink("/X")
+            case "external":
+                file["obsm/other"] = h5py.ExternalLink("other.h5", "X")
+            case "raw":
+                file.create_dataset("obsm/other", (60, 2), "f8", external=[("x.bin", 0, 960)])
+            case "virtual":
+                file.create_virtual_dataset("obsm/other", other)
+    with pytest.raises(BadInputError, match="'obsm/other' leads to another place"):
+        read_table(PATH, Reading(take="X"))
+
+
+@pytest.mark.usefixtures("cells")
+@pytest.mark.parametrize(
+    ("part", "values"),
+    [
+        ("X/indices", np.full(5, 10**6)),
+        ("X/indptr", np.arange(61)[::-1]),
+        ("X/data", np.ones(3)),
+        ("obsm/X_pca", np.zeros((3, 2))),
+        ("obsm/X_pca", np.zeros(60)),
+        ("obsm/X_pca", np.full((60, 2), b"x")),
+        ("layers/scaled", np.zeros((60, 7))),
+    ],
+)
+def test_damaged_parts(part, values):
+    with h5py.File(PATH, "a") as file:
+        attributes = dict(file[part].attrs)
+        del file[part]
+        file[part] = values
+        file[part].attrs.update(attributes)
+    group, name = part.split("/")
+    take = "X" if group == "X" else f"{group}:{name}"
+    with pytest.raises(BadInputError, match=r"cells\.h5ad"):
+        read_table(PATH, Reading(take=take))
+
+
+def test_other_files(folder):
+    PATH.write_bytes(b"x" * 1000)
+    with pytest.raises(BadInputError, match="cannot be read as H5AD"):
+        read_table(PATH)
+    with h5py.File(PATH, "w") as file:
+        file["X"] = np.zeros((3, 2))
+    with pytest.raises(BadInputError, match="is no annotated data"):
+        read_table(PATH)

@@ -1,0 +1,104 @@
+"""What `fit` says of its clusters is what `kernelmeans.describe` says."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse
+from polars.testing import assert_frame_equal
+
+from kernelmeans import describe
+
+
+def written(stem="data"):
+    return pl.read_csv(f"{stem}.clusters.csv", infer_schema_length=None)
+
+
+def expected(labels, frame, **more):
+    return describe(labels, frame, **more).columns.fill_nan(None)
+
+
+def same(found, wanted):
+    """Whether a file holds a frame; text of numbers alone comes back as numbers."""
+    text = [name for name, kind in wanted.schema.items() if kind == pl.String]
+    assert_frame_equal(found.with_columns(pl.col(text).cast(pl.String)), wanted, check_dtypes=False)
+
+
+@pytest.fixture
+def mixed(folder, blobs):
+    """A table with text, a category, missing values and weights."""
+    rng = np.random.default_rng(0)
+    frame = blobs.with_columns(
+        plan=pl.Series(rng.choice(["basic", "plus"], 60)),
+        gaps=pl.Series(np.where(np.arange(60) % 12, rng.normal(size=60), np.nan)).fill_nan(None),
+        weight=pl.Series(rng.integers(1, 4, 60)),
+        note=pl.Series([f"told me {number} things" for number in range(60)]),
+    )
+    frame.write_csv("data.csv")
+    return frame
+
+
+def test_all_columns_are_described_used_or_not(run, mixed):
+    assert run("fit", "data.csv", "-k", 3, "--label-column", "kind").exit_code == 0
+    labels = pl.read_csv("data.labels.csv")["label"]
+    same(written(), expected(labels, mixed))
+    assert set(written()["column"]) == set(mixed.columns)
+
+
+def test_weights_count(run, mixed):
+    run("fit", "data.csv", "-k", 3, "--weight-column", "weight", "--drop", "kind")
+    labels = pl.read_csv("data.labels.csv")["label"]
+    same(written(), expected(labels, mixed, sample_weight=mixed["weight"].to_numpy()))
+
+
+def test_terminal_and_summary_tell_three_columns(run, mixed):
+    result = run("fit", "data.csv", "-k", 3)
+    labels = pl.read_csv("data.labels.csv")["label"]
+    described = describe(labels, mixed)
+    found = json.loads(Path("data.summary.json").read_text())["profiles"]
+    for cluster, profile in enumerate(found):
+        top = [entry.column for entry in described.top(cluster, 3)]
+        assert [one["column"] for one in profile["columns"]] == top
+        assert len(profile["typical_rows"]) == 3
+        size = described.records[cluster].size
+        block = result.stdout.split(f"Cluster {cluster}: {size} rows")[1].split("Cluster")[0]
+        assert [line.split()[0] for line in block.splitlines()[1:4]] == top
+    assert all(len(line) <= 80 for line in result.stdout.splitlines())
+
+
+def test_rows_that_are_dropped_belong_to_no_cluster(run, mixed):
+    result = run("fit", "data.csv", "-k", 3, "--missing", "drop", "--drop", "kind")
+    assert result.exit_code == 0, result.output
+    assert "5 rows without a cluster left out" in result.stdout
+    labels = np.full(60, -1)
+    kept = mixed["gaps"].is_not_null().to_numpy()
+    labels[kept] = pl.read_csv("data.labels.csv")["label"].drop_nulls()
+    same(written(), expected(labels, mixed))
+    # Rows are counted in the file.
+    for profile in json.loads(Path("data.summary.json").read_text())["profiles"]:
+        assert set(labels[profile["typical_rows"]]) == {profile["cluster"]}
+
+
+def test_the_file_may_have_another_name(run, data):
+    run("fit", data, "-k", 3, "--label-column", "kind", "--profiles", "what.csv")
+    assert Path("what.csv").exists()
+    assert not Path("data.clusters.csv").exists()
+
+
+@pytest.mark.parametrize("form", ["matrix", "sparse"])
+def test_columns_that_are_none_are_not_described(run, folder, blobs, form):
+    X = blobs.select("length", "mass", "area").to_numpy()
+    if form == "matrix":
+        np.save("data.npy", X @ X.T)
+        result = run("fit", "data.npy", "-k", 3, "--kernel", "precomputed")
+    else:
+        scipy.sparse.save_npz("data.npz", scipy.sparse.csr_matrix(X))
+        result = run("fit", "data.npz", "-k", 3)
+    assert result.exit_code == 0, result.output
+    assert "Cluster 0" not in result.stdout
+    assert not Path("data.clusters.csv").exists()
+    summary = json.loads(Path("data.summary.json").read_text())
+    assert "profiles" not in summary
+    assert "profiles" not in summary["files"]

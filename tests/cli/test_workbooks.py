@@ -1,0 +1,165 @@
+"""Excel workbooks as people make them, and as strangers might."""
+
+import datetime
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+from polars.testing import assert_frame_equal
+
+from cli.test_habits import PLAIN
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.reading import Reading
+from kernelmeans.cli.tables import read_table
+
+openpyxl = pytest.importorskip("openpyxl", reason="writes the workbooks of these tests")
+pytest.importorskip("fastexcel", reason="the extra excel reads workbooks")
+
+ROWS = [PLAIN.columns, *PLAIN.rows()]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(folder):
+    pass
+
+
+def write(name: str = "data.xlsx", **sheets: list) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(name)
+    return Path(name)
+
+
+def read(path: Path, budget: float = 10**9, **reading: object):
+    return read_table(path, Reading(**reading), budget=budget).frame.collect()
+
+
+def assert_is_plain(found) -> None:
+    """Excel knows no whole numbers."""
+    assert_frame_equal(found, PLAIN, check_dtypes=False)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        [*ROWS[:3], [], [], *ROWS[3:], [None, None, None]],
+        [[None, *row] for row in ROWS],
+        [[*row, None, " "] for row in ROWS],
+    ],
+    ids=["plain", "blank lines", "a blank first column", "blank last columns"],
+)
+def test_read_right(rows):
+    assert_is_plain(read(write(Sheet=rows)))
+
+
+@pytest.mark.parametrize(
+    "above", [[["Customers"]], [["Customers"], [], ["in euros", None]], [[], ["x"]]]
+)
+def test_a_title_is_left_out(above):
+    line = len(above) + 1
+    with pytest.warns(UserWarning, match=f"line {line} of the sheet is taken for the names"):
+        assert_is_plain(read(write(Sheet=[*above, *ROWS])))
+
+
+def test_sheets_are_named_or_counted():
+    path = write(Old=[["a"], [1]], New=ROWS, **{"3": [["b"], [2]]})
+    with pytest.warns(UserWarning, match="'Old', 'New', '3' the first is read; --sheet"):
+        assert read(path).columns == ["a"]
+    assert_is_plain(read(path, sheet="New"))
+    assert_is_plain(read(path, sheet="2"))
+    assert read(path, sheet="3").columns == ["b"]
+    for wrong, words in {"new": "did you mean 'New'", "0": "its sheets are", "4": "its"}.items():
+        with pytest.raises(BadInputError, match=rf"--sheet names '{wrong}', .*{words}"):
+            read(path, sheet=wrong)
+
+
+def test_values_as_excel_has_them():
+    day = datetime.datetime(2024, 1, 2)
+    rows = [["day", "member", "code", "price", "mixed"]]
+    rows += [[day, True, "007", "1,5", 1], [None, False, "010", "2,25", "x"]]
+    found = read(write(Sheet=rows))
+    assert found.rows() == [(day, True, "007", 1.5, "1"), (None, False, "010", 2.25, "x")]
+
+
+def test_without_names():
+    found = read(write(Sheet=ROWS[1:]), header=False)
+    assert found.columns == ["column_0", "column_1", "column_2", "column_3"]
+    assert found.rows() == [tuple(row) for row in PLAIN.rows()]
+
+
+def test_names_below_many_rows_of_numbers():
+    """The type of a column does not follow from its first rows."""
+    found = read(write(Sheet=[["a"], *([j] for j in range(2000)), ["x"]]))
+    assert found["a"].to_list()[-2:] == ["1999", "x"]
+
+
+@pytest.mark.parametrize("rows", [[], [["a", "b"]], [["a", "b"], [None, None]]])
+def test_empty_sheets(rows):
+    with pytest.raises(BadInputError, match="0 rows"):
+        read(write(Sheet=rows))
+
+
+def changed(path: Path, pattern: str, replacement: str) -> Path:
+    """The workbook with another text in its first sheet."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.endswith("sheet1.xml"):
+                data, count = re.subn(pattern.encode(), replacement.encode(), data)
+                assert count
+            new.writestr(name, data)
+    path.write_bytes(content.getvalue())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement"),
+    [
+        ('r="A2"', 'r="XFD1048576"'),
+        ('r="A2"', "r = 'xfd1048576'"),
+        ('r="A2"', 'r="ZZZZZZ2"'),
+        ('row r="2"', 'row r="1048576"'),
+    ],
+)
+def test_two_cells_that_are_far_apart(pattern, replacement):
+    """Excel's reader would take memory for all cells between them, or end the process."""
+    rows = [[f"c{j}" for j in range(100)], [1]]
+    path = changed(write(Sheet=rows), pattern, replacement)
+    with pytest.raises(BadInputError, match=r"data\.xlsx: would take .*--memory-budget"):
+        read(path)
+
+
+def test_many_zeros_in_a_small_file():
+    path = write(Sheet=ROWS)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/media/image.bmp", bytes(10**7))
+    with pytest.raises(BadInputError, match="--memory-budget"):
+        read(path, budget=10**7)
+
+
+def test_a_packing_that_excel_does_not_write():
+    path = write(Sheet=ROWS)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("x", b"")
+    with pytest.raises(BadInputError, match="write it again with Excel"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["xl/workbook.xml", "xl/worksheets/sheet1.xml"])
+def test_damaged_workbooks(name):
+    path = write(Sheet=ROWS)
+    content = io.BytesIO()
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(content, "w") as new:
+        for member in old.namelist():
+            new.writestr(member, b"<odd" if member == name else old.read(member))
+    path.write_bytes(content.getvalue())
+    with pytest.raises(BadInputError, match=r"data\.xlsx: (cannot be read as XLSX|holds 0)"):
+        read(path)

@@ -1,0 +1,125 @@
+"""What a report tells of columns, and what it does not tell of single rows."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from kernelmeans import ClusterReport, KernelPowerKMeans
+from kernelmeans.report.profiles import BINS, FEWEST, histograms
+
+
+@pytest.fixture
+def table(rng):
+    """Two groups of 60 and 40 rows, and three rows far away, with columns of several kinds."""
+    group = np.repeat([0, 1, 2], [60, 40, 3])
+    income = 100.0 * group + rng.uniform(size=103)
+    income[0] = 987654321.5
+    plan = np.array(["basic", "plus", "rare"])[group]
+    return pl.DataFrame(
+        {
+            "place": 10.0 * group + 0.1 * rng.standard_normal(103),
+            "income": income,
+            "plan": plan,
+            "name": [f"person-{row}-of-all" for row in range(103)],
+            "remark": [f"remark {row} of mine" for row in range(103)],
+        }
+    )
+
+
+def report_of(table, **given):
+    X = table.select("place").to_numpy()
+    model = KernelPowerKMeans(3, kernel="linear", random_state=0).fit(X)
+    return ClusterReport(model, X, table=table, labels_true=table["plan"].to_list(), **given)
+
+
+def test_the_most_telling_columns_are_those_of_the_clusters(table):
+    first, second, _ = report_of(table).to_dict()["clusters"]
+    # The median of all incomes is that of the largest group.
+    assert {one["column"] for one in first["profile"]} == {"place", "plan"}
+    assert {one["column"] for one in second["profile"]} == {"place", "income", "plan"}
+    plan = next(one for one in second["profile"] if one["column"] == "plan")
+    assert (plan["value"], plan["fraction"]) == ("plus", 1.0)
+    assert plan["overall"] == pytest.approx(40 / 103)
+    place = next(one for one in second["profile"] if one["column"] == "place")
+    assert float(place["value"]) == pytest.approx(10, abs=0.1)
+    assert sum(place["histogram"]) == pytest.approx(1, abs=0.01)
+
+
+def test_aggregates_alone_tell_nothing_of_single_rows(table):
+    report = report_of(table)
+    small = report.to_dict()["clusters"][2]
+    assert small["rows"] == 3 < FEWEST
+    assert small["profile"] is None
+    assert small["classes"] == []
+    page = report.to_html() + str(report.to_dict())
+    for secret in ("person-", "remark ", "rare", "987654321", "typical_rows"):
+        assert secret not in page, secret
+    assert "It holds aggregates alone." in page
+
+
+@pytest.mark.parametrize("rows", [False, True])
+def test_a_rare_value_is_told_only_if_rows_may_be(table, rows):
+    # Of the first cluster four rows have each value.
+    values = [f"value {row % 15}" if row < 60 else "other" for row in range(103)]
+    given = table.select("place", "plan", rare=pl.Series(values))
+    first, second, _ = report_of(given, rows=rows).to_dict()["clusters"]
+    assert ("rare" in {one["column"] for one in first["profile"]}) == rows
+    assert "rare" in {one["column"] for one in second["profile"]}
+
+
+def test_typical_rows_are_the_nearest_ones_with_their_values(table):
+    report = report_of(table, rows=True)
+    for cluster in report.to_dict()["clusters"]:
+        place = table["place"].to_numpy()
+        own = np.flatnonzero(np.round(place / 10) == cluster["cluster"])
+        nearest = own[np.argsort(np.abs(place[own] - place[own].mean()))][:3]
+        assert cluster["typical_rows"] == nearest.tolist()
+        known = next(one for one in cluster["profile"] if one["column"] == "place")
+        assert known["typical"] == [f"{value:.6g}" for value in place[nearest]]
+    assert "aggregates and single rows" in report.to_html()
+
+
+def test_typical_rows_have_names_if_they_are_given(table):
+    names = [f"customer {row}" for row in range(103)]
+    report = report_of(table, rows=True, row_names=names)
+    for cluster in report.to_dict()["clusters"]:
+        assert cluster["typical_names"] == [names[row] for row in cluster["typical_rows"]]
+    assert cluster["typical_names"][0] in report.to_html()
+
+
+def test_columns_can_be_given_by_name(table):
+    X, columns = table.select("place").to_numpy(), {name: table[name] for name in table.columns}
+    model = KernelPowerKMeans(3, kernel="linear", random_state=0).fit(X)
+    pages = [ClusterReport(model, X, table=one).to_html() for one in (table, columns)]
+    assert pages[0] == pages[1]
+
+
+def test_a_matrix_has_no_columns_to_describe_unless_a_table_is_given(reports, table):
+    K = np.exp(-(np.subtract.outer(*[table["place"].to_numpy()] * 2) ** 2))
+    model = KernelPowerKMeans(3, kernel="precomputed", random_state=0).fit(K)
+    assert ClusterReport(model, K).to_dict()["profiles"] is None
+    assert ClusterReport(model, K, table=table).to_dict()["profiles"]["columns"] == 5
+    assert reports("graph").to_dict()["profiles"]["columns"] == 2
+
+
+def test_histograms_count_the_values_of_each_cluster(rng):
+    numbers, labels = rng.standard_normal(5000), rng.integers(0, 3, 5000)
+    numbers[:5], labels[5:100] = [np.nan, np.inf, -np.inf, 1e9, -1e9], 3
+    own, every = histograms(numbers, labels, 5)
+    known = np.isfinite(numbers)
+    edges = np.linspace(*np.quantile(numbers[known], [0.01, 0.99]), BINS + 1)
+    edges[[0, -1]] = -np.inf, np.inf
+    for cluster in range(4):
+        counts, _ = np.histogram(numbers[known & (labels == cluster)], edges)
+        np.testing.assert_allclose(own[cluster], counts / counts.sum(), atol=1e-3)
+    assert not own[4].any()
+    assert every.sum() == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "filled"), [([np.nan] * 4, 0), ([2.0] * 4, 1), ([0.0, 1.0, 1.0, 1.0], 1)]
+)
+def test_histograms_of_nothing_or_of_one_value(numbers, filled):
+    own, every = histograms(np.array(numbers), np.array([0, 0, 1, 1]), 2)
+    assert every.sum() == pytest.approx(filled)
+    assert (own.sum(axis=1) == filled).all()

@@ -1,0 +1,106 @@
+"""Candidates that follow each other share searches for neighbours, which changes no result."""
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.datasets import make_blobs
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+
+from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans._memory import remembered, remembering
+from kernelmeans.heat import neighbors
+
+X, _ = make_blobs(120, 3, centers=4, cluster_std=2.0, random_state=0)
+# Rows at equal distance, of which another search may find others.
+X = X.round()
+#: With so many neighbours the graph of a half is in one piece.
+MODEL = KernelPowerKMeans(n_neighbors=12)
+
+
+def searched(model=MODEL, grid=None, **parameters):
+    grid = {"n_clusters": [2, 3, 4, 5, 6]} if grid is None else grid
+    parameters = {"n_splits": 2, "random_state": 0, "scoring": "prediction_strength"} | parameters
+    return ClusterSearch(model, grid, **parameters).fit(X)
+
+
+def assert_same(one, other):
+    for name in ("mean_stability", "min_jaccard", "inertia", "neighbor_consistency"):
+        np.testing.assert_array_equal(one.results_[name], other.results_[name])
+    np.testing.assert_array_equal(one.labels_by_candidate_, other.labels_by_candidate_)
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """A search without sharing."""
+
+    def search(*args, **parameters):
+        with monkeypatch.context() as patch:
+            patch.setattr(neighbors, "remembered", lambda compute, depends_on: compute())
+            return searched(*args, **parameters)
+
+    return search
+
+
+@pytest.fixture
+def searches(monkeypatch):
+    """The numbers of neighbours that were looked for in a graph."""
+    counts, find = [], neighbors.NearestRows._find_others
+
+    def counted(self, n_neighbors):
+        counts.append(n_neighbors)
+        return find(self, n_neighbors)
+
+    monkeypatch.setattr(neighbors.NearestRows, "_find_others", counted)
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "per_half"),
+    [
+        (MODEL, "n_clusters", 1),
+        # Its steps give equal arrays, not the same one.
+        (make_pipeline(PCA(2), MODEL), "kernelpowerkmeans__n_clusters", 1),
+        # 1 + log2(60 / k) is about 6, 5, 5, 5, 4.
+        (KernelPowerKMeans(), "n_clusters", None),
+        (MultiKernelPowerKMeans(kernels="neighbors"), "n_clusters", None),
+    ],
+    ids=["heat", "pipeline", "auto", "family"],
+)
+def test_numbers_of_clusters_share_neighbors(model, name, per_half, searches, alone):
+    grid = {name: [2, 3, 4, 5, 6]}
+    together = searched(model, grid)
+    few = len(searches)
+    searches.clear()
+    assert_same(together, alone(model, grid))
+    assert few < len(searches)
+    if per_half is not None:
+        # All rows, halves of two splits, and the fit of the choice.
+        assert few == 1 + 2 * 2 * per_half + (together.best_index_ is not None)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_parallel_tasks_of_several_candidates(backend, alone, monkeypatch):
+    monkeypatch.setattr("kernelmeans.search.runner.TASKS_PER_JOB", 1)
+    with parallel_config(backend=backend, n_jobs=2):
+        assert_same(searched(n_splits=3), alone(n_splits=3))
+
+
+def test_what_is_remembered():
+    asked = []
+
+    def compute(name):
+        return remembered(lambda: asked.append(name) or name, lambda: (name, np.arange(3)))
+
+    assert [compute("a"), compute("a")] == ["a", "a"]
+    assert asked == ["a", "a"]  # outside of a context nothing is
+    asked.clear()
+    with remembering({}) as first:
+        assert [compute("a"), compute("a"), compute("b")] == ["a", "a", "b"]
+    with remembering(first) as second:
+        assert compute("a") == "a"
+    assert asked == ["a", "b"]
+    with remembering(second):
+        compute("a")
+        compute("b")  # not needed by the second, and so forgotten
+    assert asked == ["a", "b", "b"]

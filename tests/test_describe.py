@@ -1,0 +1,402 @@
+"""What clusters are, by columns of a table; pandas is the oracle."""
+
+import json
+from datetime import date, datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.cluster import DBSCAN, KMeans
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import pairwise_distances
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernelmeans import ClusterSearch, KernelPowerKMeans, PowerKMeans, describe
+
+
+@pytest.fixture
+def table(rng):
+    """Columns of several kinds, with gaps."""
+    n = 400
+    return pd.DataFrame(
+        {
+            "size": rng.normal(5, 2, n),
+            "money": rng.lognormal(3, 1.5, n),
+            "plan": rng.choice(["basic", "plus", "family"], n, p=[0.6, 0.3, 0.1]),
+            "member": rng.random(n) < 0.3,
+            "count": rng.poisson(0.4, n),
+            "since": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 2000, n), "D"),
+            "gaps": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
+            "region": pd.Series(rng.choice(["north", "south"], n)).where(rng.random(n) < 0.9),
+            "currency": "EUR",
+            "same": 0.1,
+            "nothing": np.full(n, np.nan),
+            "id": [f"K{number}" for number in rng.permutation(10**6)[:n]],
+        }
+    )
+
+
+@pytest.fixture
+def labels(rng):
+    return rng.integers(3, size=400)
+
+
+def indexed(described):
+    """The long frame by cluster and column."""
+    frame = described.columns
+    frame = (
+        frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame.to_dict(as_series=False))
+    )
+    return frame.set_index(["cluster", "column"])
+
+
+def test_means_and_differences_are_those_of_pandas(table, labels):
+    found = indexed(describe(labels, table))
+    for name in ("size", "gaps", "count", "same"):
+        means, whole = table.groupby(labels)[name].mean(), table[name]
+        for cluster in range(3):
+            entry = found.loc[cluster, name]
+            assert entry.statistic == "mean"
+            assert entry.number == pytest.approx(means[cluster])
+            assert entry.overall_number == pytest.approx(whole.mean())
+            deviation = whole.std(ddof=0) or 1
+            assert entry.difference == pytest.approx((means[cluster] - whole.mean()) / deviation)
+            gaps = table[name].isna().groupby(labels).mean()[cluster]
+            assert entry.missing == pytest.approx(gaps)
+
+
+def test_heavy_tails_have_medians_and_quartiles(table, labels):
+    found = indexed(describe(labels, table))
+    medians, money = table.groupby(labels)["money"].median(), table["money"]
+    low, high = np.quantile(money, [0.25, 0.75], method="averaged_inverted_cdf")
+    for cluster in range(3):
+        entry = found.loc[cluster, "money"]
+        assert entry.statistic == "median"
+        assert entry.number == pytest.approx(medians[cluster])
+        expected = (medians[cluster] - money.median()) * 1.349 / (high - low)
+        assert entry.difference == pytest.approx(expected)
+
+
+def test_one_absurd_number_does_not_hide_a_column(table, labels):
+    table["size"] += 3 * labels
+    table.loc[0, "size"] = 9e9
+    entry = indexed(describe(labels, table)).loc[2, "size"]
+    assert entry.statistic == "median"
+    assert entry.difference > 0.5
+    assert entry["rank"] == 1
+
+
+def test_mostly_zeros_have_means(labels):
+    number = np.where(np.arange(400) % 5, 0, np.arange(400))
+    assert set(describe(labels, number[:, None]).columns.statistic) == {"mean"}
+
+
+@pytest.mark.parametrize("name", ["plan", "region", "member"])
+def test_categories_have_most_frequent_values_and_lift(table, labels, name):
+    found = indexed(describe(labels, table))
+    whole = table[name].value_counts(normalize=True)
+    for cluster in range(3):
+        fractions = table[name][labels == cluster].value_counts(normalize=True)
+        value, entry = fractions.index[0], found.loc[cluster, name]
+        assert (entry.value, entry.overall) == (str(value), str(whole.index[0]))
+        assert entry.number == pytest.approx(fractions[value])
+        assert entry.overall_number == pytest.approx(whole[value])
+        assert entry.lift == pytest.approx(fractions[value] / whole[value])
+        # The same as the standardised difference of a column of 0 and 1.
+        indicator = (table[name].dropna() == value).astype(float)
+        there = indicator[labels[indicator.index] == cluster].mean()
+        expected = (there - indicator.mean()) / indicator.std(ddof=0)
+        assert entry.difference == pytest.approx(expected)
+        assert entry.missing == pytest.approx(table[name][labels == cluster].isna().mean())
+
+
+def test_many_values_count_if_one_of_them_is_frequent(rng):
+    cities = np.array([f"city {number}" for number in range(300)])
+    labels = np.repeat([0, 1], 1000)
+    where = cities[rng.integers(300, size=2000)]
+    where[:1000] = np.where(rng.random(1000) < 0.8, "Berlin", where[:1000])
+    found = indexed(describe(labels, pl.DataFrame({"city": where})))
+    assert found.loc[0, "city"].value == "Berlin"
+    assert found.loc[0, "city"].number == np.mean(where[:1000] == "Berlin")
+    assert found.loc[1, "city"].value is None
+    assert np.isnan(found.loc[1, "city"].difference)
+
+
+def test_dates_have_a_mean_date(table, labels):
+    found = indexed(describe(labels, table))
+    mean = table["since"][labels == 1].mean()
+    entry = found.loc[1, "since"]
+    assert (entry.kind, entry.value) == ("date", mean.strftime("%Y-%m-%d"))
+    assert entry.number == pytest.approx((mean - pd.Timestamp(0)) / pd.Timedelta("1D"))
+    assert entry.overall == table["since"].mean().strftime("%Y-%m-%d")
+
+
+def test_dates_of_one_day_have_times():
+    frame = pl.DataFrame({"at": [datetime(2026, 3, 1, hour) for hour in (8, 10, 18, 20)]})
+    found = indexed(describe([0, 0, 1, 1], frame))
+    assert found.loc[0, "at"].value == "2026-03-01 09:00"
+    assert found.loc[1, "at"].value == "2026-03-01 19:00"
+
+
+def test_columns_without_meaning_come_last(table, labels):
+    described = describe(labels, table)
+    found = indexed(described)
+    for cluster in range(3):
+        own = found.loc[cluster].sort_values("rank")
+        assert set(own.index[-2:]) == {"nothing", "id"}
+        assert np.isnan(own.loc["nothing"].number)
+        assert own.loc["id"].value is None
+        assert (own.loc[["same", "currency"]].difference == 0).all()
+        sizes = own.difference.abs().to_numpy()[:-2]
+        assert (np.diff(sizes) <= 0).all()
+        assert own["rank"].tolist() == list(range(1, 13))
+
+
+def test_weights_are_rows_repeated(table, labels, rng):
+    weights = rng.integers(0, 4, 400)
+    repeated = np.repeat(np.arange(400), weights)
+    weighted = describe(labels, table, sample_weight=weights)
+    plain = describe(labels[repeated], table.iloc[repeated].reset_index(drop=True))
+    one, two = indexed(weighted), indexed(plain)
+    # Other copies of a row are no identifiers, and columns of equal difference change places.
+    names = [name for name in table if name != "id"]
+    for cluster in range(3):
+        for name in names:
+            left, right = (found.loc[cluster, name] for found in (one, two))
+            assert (left.value, left.overall) == (right.value, right.overall)
+            for key in ("number", "overall_number", "difference", "lift", "missing"):
+                assert left[key] == pytest.approx(right[key], nan_ok=True, abs=1e-12)
+    assert weighted.clusters["weight"].tolist() == plain.clusters["size"].tolist()
+    np.testing.assert_allclose(weighted.clusters["fraction"], plain.clusters["fraction"])
+    assert weighted.clusters["size"].tolist() == np.bincount(labels).tolist()
+    assert "weight" in str(weighted)
+    assert "weight" not in str(plain)
+
+
+def test_frames_are_of_the_library_of_the_table(table, labels):
+    described = describe(labels, pl.from_pandas(table))
+    assert isinstance(described.columns, pl.DataFrame)
+    assert isinstance(described.clusters, pl.DataFrame)
+    one, two = indexed(described), indexed(describe(labels, table))
+    pd.testing.assert_frame_equal(one, two, check_dtype=False)
+    array = describe(labels, table[["size", "gaps"]].to_numpy())
+    assert isinstance(array.columns, pd.DataFrame)
+    names = {"0": "size", "1": "gaps"}
+    for _, entry in array.columns.iterrows():
+        assert entry.number == two.loc[entry.cluster, names[entry.column]].number
+
+
+def test_arrays_have_polars_frames_if_pandas_is_not_there(table, labels, monkeypatch):
+    from kernelmeans.profiles import description
+
+    monkeypatch.setattr(description, "find_spec", lambda name: None)
+    assert isinstance(describe(labels, table[["size"]].to_numpy()).columns, pl.DataFrame)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda labels: np.where(labels == 1, -1, labels),
+        lambda labels: np.where(labels == 1, np.nan, labels),
+        lambda labels: pl.Series([None if label == 1 else label for label in labels]),
+        lambda labels: pd.Series(labels, dtype="Int64").mask(labels == 1),
+        lambda labels: ["" if label == 1 else str(label) for label in labels],
+        lambda labels: [None if label == 1 else str(label) for label in labels],
+    ],
+    ids=["-1", "nan", "polars", "pandas", "empty", "None"],
+)
+def test_rows_without_a_cluster_are_left_out(table, labels, form):
+    described = describe(form(labels), table)
+    placed = labels != 1
+    plain = describe(labels[placed], table[placed].reset_index(drop=True))
+    assert described.n_unplaced == (~placed).sum()
+    assert [str(name) for name in described.clusters["cluster"]] == ["0", "2"]
+    ours, theirs = (frame.columns.drop(columns="cluster") for frame in (described, plain))
+    pd.testing.assert_frame_equal(ours, theirs)
+    assert f"{(~placed).sum()} rows without a cluster" in str(described)
+
+
+def test_one_cluster_has_no_difference(table):
+    described = describe(np.zeros(400), table)
+    assert (described.columns["difference"].dropna().abs() < 1e-12).all()
+    assert described.clusters["cluster"].tolist() == [0]
+    assert described.top(0) == []
+    assert "no column differs" in str(described)
+
+
+def blobs():
+    X, _ = make_blobs(300, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    return X
+
+
+@pytest.mark.parametrize("kernel", ["heat", "rbf"])
+def test_typical_rows_are_nearest_to_the_centroid(kernel):
+    X = blobs()
+    model = KernelPowerKMeans(3, kernel=kernel, random_state=0).fit(X)
+    distances, labels = model.transform(X), model.labels_
+    for record in describe(model, X, max_rows=4).records:
+        rows = np.flatnonzero(labels == record.cluster)
+        assert record.size == len(rows)
+        own = distances[rows, record.cluster]
+        others = np.delete(distances[rows], record.cluster, axis=1).min(axis=1)
+        assert set(record.typical_rows) == set(rows[np.argsort(own)[:4]])
+        assert set(record.border_rows) == set(rows[np.argsort(others - own)[:4]])
+
+
+def test_blocks_of_rows_are_put_together(monkeypatch):
+    from kernelmeans.profiles import rows
+
+    X = blobs()
+    model = PowerKMeans(3, random_state=0).fit(X)
+    whole = describe(model, X)
+    monkeypatch.setattr(rows, "_BLOCK", 70)
+    assert describe(model, X).records == whole.records
+
+
+def test_estimators_pipelines_and_searches_are_described_alike():
+    X = StandardScaler().fit_transform(blobs())
+    model = KernelPowerKMeans(3, random_state=0)
+    alone = describe(model.fit(X), X)
+    piped = describe(
+        make_pipeline(StandardScaler(), KernelPowerKMeans(3, random_state=0)).fit(X), X
+    )
+    search = ClusterSearch(KernelPowerKMeans(random_state=0), {"n_clusters": [3]}, n_splits=2)
+    searched = describe(search.fit(X), X)
+    assert alone.records == searched.records
+    assert [record.size for record in piped.records] == [record.size for record in alone.records]
+    assert piped.entries == alone.entries
+    assert all(len(record.typical_rows) == 3 for record in piped.records)
+
+
+def test_the_raw_table_may_have_other_columns():
+    X = blobs()
+    frame = pl.DataFrame(X, schema=["x", "y"]).with_columns(color=pl.lit("red"))
+    model = KernelPowerKMeans(3, random_state=0).fit(X[:200])
+    described = describe(model, frame[:200])
+    assert described.records == describe(model, X[:200]).records
+    assert set(described.columns["column"]) == {"x", "y", "color"}
+    with pytest.raises(ValueError, match="200 rows have labels, but the table has 300"):
+        describe(model, frame)
+    # As many rows as in the fit, but others.
+    others = describe(model, frame[100:], X=X[100:])
+    assert others.entries == describe(model.predict(X[100:]), frame[100:]).entries
+    assert others.records == describe(model, X[100:]).records
+    assert others.records != described.records
+
+
+@pytest.mark.parametrize("kernel", ["heat", "rbf"])
+def test_distances_of_the_fit_are_those_of_transform(kernel):
+    X = blobs()
+    model = KernelPowerKMeans(3, kernel=kernel, random_state=0).fit(X)
+    kept = describe(model, X, max_rows=1)
+    del model.distances_
+    computed = describe(model, X, max_rows=1)
+    for one, two in zip(kept.records, computed.records, strict=True):
+        for rows, others in (
+            (one.typical_rows, two.typical_rows),
+            (one.border_rows, two.border_rows),
+        ):
+            distances = model.transform(X[[*rows, *others]])
+            np.testing.assert_allclose(distances[0], distances[1], rtol=1e-6)
+
+
+def test_new_rows_are_placed_first():
+    X = blobs()
+    model = KernelPowerKMeans(3, random_state=0).fit(X[::2])
+    described = describe(model, X)
+    assert described.entries == describe(model.predict(X), X).entries
+    some = describe(model, X[model.predict(X) == 1])
+    assert [record.size for record in some.records] == [0, 100, 0]
+
+
+def test_kernel_matrices_need_the_table_beside_them():
+    X = blobs()
+    K = X @ X.T
+    model = KernelPowerKMeans(3, kernel="precomputed", random_state=0).fit(K)
+    described = describe(model, X, X=K)
+    linear = KernelPowerKMeans(3, kernel="linear", random_state=0).fit(X)
+    assert [record.size for record in described.records] == [100, 100, 100]
+    assert described.records[0].typical_rows is not None
+    assert {record.typical_rows for record in described.records} == {
+        record.typical_rows for record in describe(linear, X).records
+    }
+
+
+def test_other_clusterers_of_scikit_learn():
+    X = blobs()
+    model = KMeans(3, random_state=0).fit(X)
+    described = describe(model, X)
+    nearest = pairwise_distances(model.cluster_centers_, X).argmin(axis=1)
+    assert [record.typical_rows[0] for record in described.records] == nearest.tolist()
+    model = DBSCAN(eps=0.5).fit(X)
+    described = describe(model, X)
+    assert described.n_unplaced == (model.labels_ == -1).sum() > 0
+    assert described.records[0].typical_rows is None
+
+
+def test_a_search_without_clusters_has_one(rng):
+    X = rng.normal(size=(200, 2))
+    search = ClusterSearch(KernelPowerKMeans(), {"n_clusters": [2, 3]}, n_splits=5, random_state=0)
+    search.fit(X)
+    assert search.best_estimator_ is None
+    assert [record.size for record in describe(search, X).records] == [200]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([0, 1, 1], np.ones((4, 1))), ValueError, "3 rows have labels, but the table has 4 rows"),
+        (([[0], [1]], np.ones((2, 1))), ValueError, r"labels of shape \(2, 1\)"),
+        (([-1, -1], np.ones((2, 1))), ValueError, "no row of positive weight"),
+        ((KernelPowerKMeans(2), np.ones((2, 1))), NotFittedError, "not fitted"),
+    ],
+)
+def test_refusals(arguments, error, message):
+    with pytest.raises(error, match=message):
+        describe(*arguments)
+
+
+def test_negative_weights_are_refused():
+    with pytest.raises(ValueError, match=r"(?i)negative"):
+        describe([0, 1], np.ones((2, 1)), sample_weight=[1, -1])
+
+
+def test_the_most_telling_columns_are_told_once():
+    labels = np.repeat([0, 1], 50)
+    x = np.arange(100.0)
+    frame = pd.DataFrame({"x": x, "copy": x, "flat": np.tile([0.0, 1.0], 50)})
+    assert [entry.column for entry in describe(labels, frame).top(0)] == ["x"]
+    assert len(describe(labels, frame).columns) == 6
+
+
+def test_the_dict_is_json(table, labels):
+    described = describe(labels, table)
+    whole = json.loads(json.dumps(described.to_dict(), allow_nan=False))
+    assert [len(one["columns"]) for one in whole["clusters"]] == [12] * 3
+    top = described.to_dict(most=1)["clusters"][0]["columns"]
+    assert [one["column"] for one in top] == [entry.column for entry in described.top(0, 1)]
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
+def test_the_text_fits_80_columns(load):
+    data = load(as_frame=True)
+    text = str(describe(data.target, data.data))
+    assert max(map(len, text.splitlines())) <= 80
+    # Each line of a column holds its name and its mean.
+    iris = load_iris(as_frame=True)
+    mean = iris.data["petal width (cm)"][iris.target == 2].mean()
+    assert f"petal width (cm)   mean {mean:.2f}" in str(describe(iris.target, iris.data))
+
+
+def test_long_names_and_values_are_shortened():
+    labels = np.repeat([0, 1], 50)
+    frame = pl.DataFrame(
+        {"n" * 200: np.where(labels, "a" * 300, "b" * 300), "day": [date(2020, 1, 1)] * 100}
+    )
+    text = str(describe(labels, frame))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "nnnnn…nnnnn" in text
+    assert "100 %" in text
