@@ -89,10 +89,10 @@ def report_writer(job: "FitJob", task: "Task", model: Any, search: Any) -> Write
     return lambda file: file.write(report.to_html().encode())
 
 
-def _row_names(job: "FitJob", data: Data) -> Array | None:
+def _row_names(job: "FitJob", data: Data) -> Any:
     """The identifiers of the rows of a fit, or their places in the file; None if all are in it."""
     given = identifiers(data.table, job.id_column)
     if given is None:
         return None if data.rows is None else np.flatnonzero(data.rows)
-    names: Array = given.to_numpy()
+    names = given.to_numpy()
     return names if data.rows is None else names[data.rows]
