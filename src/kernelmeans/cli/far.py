@@ -13,7 +13,7 @@ from kernelmeans.lowrank.sampling import chosen_rows
 NEAR, ROUNDING = 0.99, 1e-4
 #: Training rows that a fit with a heat kernel looks at. A search for all would take as long as
 #: half of the fit.
-MOST_ROWS = 10_000
+MOST_ROWS = 4_000
 
 
 def remoteness(estimator: Any, X: Any, distances: Array, *, training: bool = False) -> Array:
