@@ -66,7 +66,7 @@ def test_the_decisions_are_printed_and_written(run):
     ]
     summary = json.loads(Path("people.summary.json").read_text())
     assert summary["features"] == 4
-    assert summary["agreement"]["ari"] == 1
+    assert summary["agreement"]["ari"] > 0.9
     columns = {column["name"]: column for column in summary["columns"]}
     assert columns["age"]["n_missing"] == 2
     assert columns["id"]["kind"] == "identifier"
