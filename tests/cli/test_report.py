@@ -88,3 +88,13 @@ def test_typical_rows_are_those_of_the_file_also_if_rows_are_dropped(fit, folder
     # Their values are those of the file.
     mass = blobs["mass"].to_list()
     assert all(f"<bdi>{mass[row]:.6g}</bdi>" in page for row in rows)
+
+
+def test_typical_rows_are_called_by_their_identifiers(fit, folder, blobs):
+    blobs.with_columns(who=pl.Series([f"w-{row}" for row in range(60)])).write_csv("data.csv")
+    result = fit("--report", "--rows", "--id-column", "who")
+    assert result.exit_code == 0, result.stderr
+    page = (folder / "data.report.html").read_text("utf-8")
+    heads = re.findall(r"Typical rows</th>(.*?)</tr>", page)
+    assert sum(len(re.findall(r"<bdi>w-\d+</bdi>", head)) for head in heads) == 9
+    assert "<bdi>who</bdi>" not in page
