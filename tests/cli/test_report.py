@@ -4,6 +4,9 @@ import hashlib
 import re
 
 import polars as pl
+from click.testing import CliRunner
+
+from kernelmeans.cli.app import app
 
 
 def test_a_report_is_written_beside_the_table(fit, data, folder):
@@ -88,3 +91,22 @@ def test_typical_rows_are_those_of_the_file_also_if_rows_are_dropped(fit, folder
     # Their values are those of the file.
     mass = blobs["mass"].to_list()
     assert all(f"<bdi>{mass[row]:.6g}</bdi>" in page for row in rows)
+
+
+def test_typical_rows_are_called_by_their_identifiers(fit, folder, blobs):
+    blobs.with_columns(who=pl.Series([f"w-{row}" for row in range(60)])).write_csv("data.csv")
+    result = fit("--report", "--rows", "--id-column", "who")
+    assert result.exit_code == 0, result.stderr
+    page = (folder / "data.report.html").read_text("utf-8")
+    heads = re.findall(r"Typical rows</th>(.*?)</tr>", page)
+    assert sum(len(re.findall(r"<bdi>w-\d+</bdi>", head)) for head in heads) == 9
+    assert "<bdi>who</bdi>" not in page
+
+
+def test_a_table_from_standard_input_is_told_of_too(folder, blobs):
+    arguments = ["fit", "-", "-k", "3", "--label-column", "kind", "--report", "-q"]
+    result = CliRunner().invoke(app, arguments, input=blobs.write_csv())
+    assert result.exit_code == 0, result.stderr
+    page = (folder / "stdin.report.html").read_text("utf-8")
+    assert "<title>Clusters of stdin</title>" in page
+    assert "joblib.hash of the data" in page

@@ -11,8 +11,10 @@ from kernelmeans import ClusterReport
 from kernelmeans._typing import Array
 from kernelmeans.cli.data import Data
 from kernelmeans.cli.errors import estimator_errors
+from kernelmeans.cli.labels import identifiers
 from kernelmeans.cli.outputs import Writer
 from kernelmeans.cli.profiles import MOST_COLUMNS, told_columns
+from kernelmeans.cli.reading import shown
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import FitJob
@@ -63,7 +65,7 @@ def report_writer(job: "FitJob", task: "Task", model: Any, search: Any) -> Write
     callable
         Writes the page to a binary file.
     """
-    data, hidden = task.data, (job.label_column, job.weight_column)
+    data, hidden = task.data, (job.id_column, job.label_column, job.weight_column)
     names = [name for name in told_columns(job, data.table) if name not in hidden]
     columns = FileColumns(data, names[:MOST_COLUMNS])
     classes = None
@@ -80,9 +82,18 @@ def report_writer(job: "FitJob", task: "Task", model: Any, search: Any) -> Write
             search=search,
             rows=job.rows,
             kernel_names=None if task.views is None else task.views.names,
-            row_names=None if data.rows is None else np.flatnonzero(data.rows),
-            source=job.data,
+            row_names=_row_names(job, data),
+            source=shown(job.data),
             commands=[shlex.join(["kernelmeans", "fit", *job.arguments]), shlex.join(predict)],
             program=_PROGRAM.format(path),
         )
     return lambda file: file.write(report.to_html().encode())
+
+
+def _row_names(job: "FitJob", data: Data) -> Any:
+    """The identifiers of the rows of a fit, or their places in the file; None if all are in it."""
+    given = identifiers(data.table, job.id_column)
+    if given is None:
+        return None if data.rows is None else np.flatnonzero(data.rows)
+    names = given.to_numpy()
+    return names if data.rows is None else names[data.rows]

@@ -88,8 +88,8 @@ class ClusterReport:
     >>> from sklearn.datasets import load_iris
     >>> X = load_iris(as_frame=True).data
     >>> report = ClusterReport(KernelPowerKMeans(3, random_state=0).fit(X), X)
-    >>> report.verdict.split(";")[0]
-    '150 rows in 3 clusters, of 50 (33 %) rows each'
+    >>> report.verdict.split(",")[0]
+    '150 rows in 3 clusters'
     >>> report.write_html("iris.html")  # doctest: +SKIP
     """
 
