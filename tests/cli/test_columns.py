@@ -198,6 +198,18 @@ def test_models_of_numbers_alone_predict_the_same(run, people):
 
 
 @pytest.mark.usefixtures("people")
+def test_a_choice_says_the_same_of_columns_and_names_the_options(run):
+    options = ("--drop", "re*", "--categorical", "member", "--kernels", "rbf", "--splits", 2)
+    result = run("choose", "people.csv", "-k", "2-3", "--label-column", "class", *options)
+    assert result.exit_code == 0, result.output
+    assert "1 category: member (2 values)" in result.stderr
+    found = json.loads(Path("people.choose.json").read_text())
+    kinds = {column["name"]: column["kind"] for column in found["columns"] if column["used"]}
+    assert kinds == {"age": "number", "spend": "number", "member": "category"}
+    assert "--drop 're*' --categorical member" in found["command"]
+
+
+@pytest.mark.usefixtures("people")
 class TestModelFiles:
     @pytest.fixture
     def content(self, run):

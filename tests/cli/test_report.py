@@ -4,6 +4,9 @@ import hashlib
 import re
 
 import polars as pl
+from click.testing import CliRunner
+
+from kernelmeans.cli.app import app
 
 
 def test_a_report_is_written_beside_the_table(fit, data, folder):
@@ -98,3 +101,12 @@ def test_typical_rows_are_called_by_their_identifiers(fit, folder, blobs):
     heads = re.findall(r"Typical rows</th>(.*?)</tr>", page)
     assert sum(len(re.findall(r"<bdi>w-\d+</bdi>", head)) for head in heads) == 9
     assert "<bdi>who</bdi>" not in page
+
+
+def test_a_table_from_standard_input_is_told_of_too(folder, blobs):
+    arguments = ["fit", "-", "-k", "3", "--label-column", "kind", "--report", "-q"]
+    result = CliRunner().invoke(app, arguments, input=blobs.write_csv())
+    assert result.exit_code == 0, result.stderr
+    page = (folder / "stdin.report.html").read_text("utf-8")
+    assert "<title>Clusters of stdin</title>" in page
+    assert "joblib.hash of the data" in page

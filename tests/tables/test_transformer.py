@@ -295,6 +295,21 @@ def test_rows_with_missing_values_are_dropped_before_the_transformer():
     np.testing.assert_allclose(transformer.transform(rest), alone.transform(rest), atol=1e-12)
 
 
+def test_no_row_is_complete():
+    frame = pd.DataFrame({"a": [1.5, None, 2.5, None], "b": [None, 3.5, None, 4.0]})
+    with pytest.raises(ValueError, match=r"each row lacks a number; missing='impute'"):
+        TableTransformer(missing="drop").fit(frame)
+    assert TableTransformer().fit_transform(frame).shape == (4, 4)
+
+
+def test_batches_without_a_complete_row(monkeypatch):
+    frame = table()[["age", "member"]].sort_values("age", ignore_index=True)
+    Z = TableTransformer(missing="drop").fit(frame).transform(frame[:200])
+    monkeypatch.setattr(module, "BATCH", 2)  # the last three hold missing values alone
+    again = TableTransformer(missing="drop").fit(frame).transform(frame[:200])
+    np.testing.assert_allclose(again, Z, atol=1e-12)
+
+
 def test_a_large_table_is_scaled_in_batches(monkeypatch):
     frame = table()
     Z = TableTransformer().fit_transform(frame)

@@ -28,7 +28,7 @@ from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.reading import Reading, stem_of
 from kernelmeans.cli.report import report_writer
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
-from kernelmeans.cli.summary import as_text, fit_summary, percent_above
+from kernelmeans.cli.summary import as_text, columns_taken, fit_summary, percent_above
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,8 +350,8 @@ def run_choose(job: ChooseJob) -> None:
     outputs.check_writable(files.values(), source=job.data, force=job.force)
     task = prepare(job)
     counts = numbers_to_try(job, task.Z.shape[0])
-    found = run_search(job, task, counts, job.kernels, job.options, **job.search)
-    _write_search(job, *found, files)
+    search, found = run_search(job, task, counts, job.kernels, job.options, **job.search)
+    _write_search(job, search, found | columns_taken(task.preparation), files)
 
 
 def _write_search(

@@ -14,6 +14,7 @@ from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.labels import identifiers
 from kernelmeans.cli.outputs import Writer
 from kernelmeans.cli.profiles import MOST_COLUMNS, told_columns
+from kernelmeans.cli.reading import shown
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import FitJob
@@ -82,7 +83,7 @@ def report_writer(job: "FitJob", task: "Task", model: Any, search: Any) -> Write
             rows=job.rows,
             kernel_names=None if task.views is None else task.views.names,
             row_names=_row_names(job, data),
-            source=job.data,
+            source=shown(job.data),
             commands=[shlex.join(["kernelmeans", "fit", *job.arguments]), shlex.join(predict)],
             program=_PROGRAM.format(path),
         )

@@ -338,6 +338,8 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         found = self._read(table, Z)
         if found.wrong or self.missing == "error":
             _check_placeable(found)
+        if not found.placeable.any():
+            raise ValueError("X: each row lacks a number; missing='impute' fills them in.")
         self.scaler_ = None
         if self.scale:
             self.scaler_ = self._fitted_scaler(table, Z, found.placeable, weights)
@@ -429,7 +431,8 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         for rows in gen_batches(len(Z), BATCH):
             here = kept[rows]
             block = Z[rows] if here.all() else Z[rows][here]
-            scaler.partial_fit(block, None, None if weights is None else weights[rows][here])
+            if len(block):
+                scaler.partial_fit(block, None, None if weights is None else weights[rows][here])
         for column, _, place in self._used():
             # Two random rows differ by sqrt(2) in a standardised number (root mean square), and by
             # as much in two values of a category. Unit variance would put rare values so far away
