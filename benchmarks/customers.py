@@ -174,24 +174,17 @@ def compare_methods(n_seeds: int) -> None:
     """Methods on the customers, prepared in several ways."""
     names = list(methods(2, 0))
     print(f"{'prepared by':<34}" + "".join(f"{name:>19}" for name in names))
-    preparations = {
-        f"hand, {code}{', logarithms' * logarithms}": (
-            lambda table, code=code, logarithms=logarithms: by_hand(
-                table, CODES[code], logarithms=logarithms
-            )
-        )
-        for logarithms in (False, True)
-        for code in ("0 and 1", "each scaled")
-    }
-    raw = {seed: customers(seed=seed) for seed in range(n_seeds)}
-    for name, prepare in preparations.items():
-        rows = [scores(prepare(customer_table(seed)[0]), raw[seed][1], seed, names) for seed in raw]
-        print_row(name, rows)
+    for logarithms in (False, True):
+        rows = []
+        for seed in range(n_seeds):
+            table, segment = customer_table(seed)
+            rows.append(scores(by_hand(table, plain, logarithms=logarithms), segment, seed, names))
+        print_row("hand, with logarithms" if logarithms else "hand", rows)
     # All columns as they come from the file: the transformer has to find out what they are.
-    rows = [
-        scores(TableTransformer().fit_transform(table), segment, seed, names)
-        for seed, (table, segment) in raw.items()
-    ]
+    rows = []
+    for seed in range(n_seeds):
+        table, segment = customers(seed=seed)
+        rows.append(scores(TableTransformer().fit_transform(table), segment, seed, names))
     print_row("TableTransformer", rows)
 
 

@@ -112,7 +112,8 @@ def test_fit_without_a_number_fits_what_choose_chooses(run, iris, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "Note: choosing among 2 candidates takes 82 fits, or more" in result.stderr
     chosen, summary = results("my iris.choose.json"), results("my iris.summary.json")
-    left_out = {"seconds", "command", "files"}
+    assert chosen["columns"] == summary["columns"]
+    left_out = {"seconds", "command", "files", "columns"}
     for found in (chosen, summary["search"]):
         for candidate in found["candidates"]:
             del candidate["seconds_of_a_fit"]

@@ -251,8 +251,7 @@ def test_all_options_go_with_a_table_on_disk(run, blobs, dtype):
     assert summary()["parameters"]["n_components"] == 20
     assert Path("data.png").stat().st_size > 10_000
     assert pl.read_csv("data.labels.csv").columns == [
-        "row",
-        "label",
+        *("row", "label", "distance", "second_distance", "membership"),
         *(f"membership_{j}" for j in range(3)),
     ]
     model = load_model(Path("data.model.skops"))

@@ -124,7 +124,7 @@ def test_interrupted_fit_leaves_no_file():
 def test_an_interrupted_search_says_what_it_knows(data):
     arguments = ["choose", str(data), "--drop", "kind", "-k", "2-3", "--splits", "100000"]
     with Watched(*arguments) as watched:
-        watched.read_until(r"splits, \d{2,} of 200002 done")  # a split is four tasks or fewer
+        watched.read_until(r"splits, \d{2,} of 200000 done")  # a split is four tasks or fewer
         watched.process.send_signal(signal.SIGINT)
         assert watched.finish() == 130
         printed = watched.process.stdout.read().decode()

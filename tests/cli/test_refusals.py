@@ -93,7 +93,7 @@ def test_the_input_is_not_overwritten_even_if_forced(refused, data):
 def test_force_overwrites(fit):
     Path("data.labels.csv").write_text("old")
     assert fit("--force").exit_code == 0
-    assert Path("data.labels.csv").read_text().startswith("row,label\n")
+    assert Path("data.labels.csv").read_text().startswith("row,label,")
 
 
 @pytest.mark.usefixtures("no_fit")

@@ -17,7 +17,6 @@ from kernelmeans.cli.errors import BadInputError, warnings_as_lines
 from kernelmeans.cli.job import Job
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import as_json
-from kernelmeans.cli.predict import _model_columns
 from kernelmeans.cli.tables import read_table
 from kernelmeans.cli.views import read_views
 
@@ -174,7 +173,7 @@ def test_columns_are_not_looked_for_one_by_one():
     choice = ColumnChoice(columns=["0,1,2", "3"], drop=["1", "2,3"])
     assert choice.features(table) == ["0"]
     model = Model(None, Unsearchable("01234"), "float64")
-    assert _model_columns(table, model, Job(data=Path("X.npy"))) == list("01234")
+    assert model.columns_in(table) == list("01234")
 
 
 @pytest.mark.usefixtures("folder")

@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from data import blobs, cloud
 from kernelmeans.heat import HeatKernel
-from kernelmeans.heat.basis import NEGLIGIBLE, pair_count
+from kernelmeans.heat.basis import NEGLIGIBLE, leading_pairs, pair_count
 
 
 def normalized_graph(X, n_neighbors, metric="euclidean"):
@@ -198,3 +198,31 @@ def test_a_fit_takes_no_more_memory_than_it_says(n, p, k):
     finally:
         tracemalloc.stop()
     assert said / 4 < peak < said
+
+
+def test_complete_graphs_whose_eigenvalues_are_equal():
+    n = 20
+    S = scipy.sparse.csr_array((np.ones((n, n)) - np.eye(n)) / (n - 1))
+    values, vectors = leading_pairs(S, np.arange(n), 16)
+    assert_allclose(values, [1, *[-1 / (n - 1)] * 15], atol=1e-12)
+    assert_allclose(S @ vectors, vectors * values, atol=1e-12)
+    assert_allclose(vectors.T @ vectors, np.eye(16), atol=1e-12)
+
+
+def test_distances_to_the_nearest_row():
+    X, new = cloud(60), cloud(20, seed=1) * 3
+    kernel = HeatKernel(6).fit(X, n_clusters=3)
+    apart = np.linalg.norm(X[:, None] - X, axis=2) + np.diag(np.full(60, np.inf))
+    away = np.linalg.norm(new[:, None] - X, axis=2).min(axis=1)
+    found, own = kernel.distances_to_nearest(new), kernel.distances_to_nearest(X, training=True)
+    # Up to a common factor.
+    assert_allclose(found / away, own[0] / apart[0].min(), rtol=1e-9)
+    assert_allclose(own / apart.min(axis=1), own[0] / apart[0].min(), rtol=1e-9)
+
+
+def test_distances_to_the_nearest_anchor():
+    X = cloud(400)
+    kernel = HeatKernel().fit_anchors(X, np.ones(400), 3, n_anchors=30, seed=0)
+    near = kernel.distances_to_nearest(X, training=True)
+    assert_allclose(near, kernel.distances_to_nearest(X))
+    assert kernel.distances_to_nearest(X + 50).min() > near.max()

@@ -13,7 +13,6 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 if CHROMIUM is None:
     pytest.skip("there is no Chromium: apt-get install chromium", allow_module_level=True)
 
-WIDTHS = 380, 1400
 # What reaches beyond the window, or hides a part of itself that one would have to scroll to.
 OVERFLOWING = """() => [...document.querySelectorAll('body *')]
   .filter(one => !one.closest('caption') && !(one.closest('svg') && one.tagName != 'svg'))
@@ -58,22 +57,16 @@ def opened(browser, report, tmp_path):
         page.close()
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_nothing_overflows_and_nothing_is_fetched(opened, width):
-    page = opened(width)
+@pytest.mark.parametrize(("width", "scheme"), [(380, "light"), (1400, "light"), (380, "dark")])
+def test_nothing_overflows_nothing_is_fetched_and_axe_is_content(opened, width, scheme):
+    page = opened(width, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(OVERFLOWING) == []
-    assert page.complaints == []
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_violation(opened, width, scheme):
-    page = opened(width, color_scheme=scheme)
     found = axe_api.Axe().run(page).response
     assert len(found["passes"]) > 10
     violations = [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]]
     assert violations == []
+    assert page.complaints == []
 
 
 def test_pictures_are_named_and_names_are_texts(opened):

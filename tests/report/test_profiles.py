@@ -75,8 +75,23 @@ def test_typical_rows_are_the_nearest_ones_with_their_values(table):
         nearest = own[np.argsort(np.abs(place[own] - place[own].mean()))][:3]
         assert cluster["typical_rows"] == nearest.tolist()
         known = next(one for one in cluster["profile"] if one["column"] == "place")
-        assert known["typical"] == [str(value) for value in place[nearest]]
+        assert known["typical"] == [f"{value:.6g}" for value in place[nearest]]
     assert "aggregates and single rows" in report.to_html()
+
+
+def test_typical_rows_have_names_if_they_are_given(table):
+    names = [f"customer {row}" for row in range(103)]
+    report = report_of(table, rows=True, row_names=names)
+    for cluster in report.to_dict()["clusters"]:
+        assert cluster["typical_names"] == [names[row] for row in cluster["typical_rows"]]
+    assert cluster["typical_names"][0] in report.to_html()
+
+
+def test_columns_can_be_given_by_name(table):
+    X, columns = table.select("place").to_numpy(), {name: table[name] for name in table.columns}
+    model = KernelPowerKMeans(3, kernel="linear", random_state=0).fit(X)
+    pages = [ClusterReport(model, X, table=one).to_html() for one in (table, columns)]
+    assert pages[0] == pages[1]
 
 
 def test_a_matrix_has_no_columns_to_describe_unless_a_table_is_given(reports, table):

@@ -16,6 +16,7 @@ SEARCHES = [
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:n_samples=.* is few for a search")
 @parametrize_with_checks(SEARCHES)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)

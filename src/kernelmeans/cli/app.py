@@ -79,11 +79,10 @@ def predict(**chosen: Any) -> None:
     """
     _require_for(chosen["data"])
 
-    from kernelmeans.cli.job import Job
-    from kernelmeans.cli.predict import run_predict
+    from kernelmeans.cli.predict import PredictJob, run_predict
 
     with warnings_as_lines(quiet=chosen["quiet"]):
-        run_predict(Job.of(chosen), chosen["model"])
+        run_predict(PredictJob.of(chosen), chosen["model"])
 
 
 @app.command(cls=options.GroupedCommand, takes=options.for_demo)

@@ -37,6 +37,8 @@ class ColumnChoice:
         Known classes: left out of the features and compared with the clusters (NMI, ARI).
     weight_column : str or None, default=None
         Sample weights: left out of the features (2 counts as the row twice).
+    id_column : str or None, default=None
+        Names of the rows: left out of the features, and kept in the labels file.
     """
 
     columns: Sequence[str] = ()
@@ -46,6 +48,7 @@ class ColumnChoice:
     missing: str = "impute"
     label_column: str | None = None
     weight_column: str | None = None
+    id_column: str | None = None
 
     def features(self, table: Table) -> list[str]:
         """Return the names of the feature columns of `table`, in its order."""
@@ -55,9 +58,10 @@ class ColumnChoice:
         for name, option in (
             (self.label_column, "--label-column"),
             (self.weight_column, "--weight-column"),
+            (self.id_column, "--id-column"),
         ):
             if name is not None:
-                wanted.discard(_known(table, {*known, *table.annotations}, name, option))
+                wanted.discard(known_column(table, {*known, *table.annotations}, name, option))
         chosen = [name for name in known if name in wanted]
         if not chosen:
             raise BadInputError(f"{table.source}: no column is left to cluster by")
@@ -192,7 +196,8 @@ def _find(
         raise BadInputError(f"{table.source}: {error}") from error
 
 
-def _known(table: Table, names: Collection[str], name: str, option: str) -> str:
+def known_column(table: Table, names: Collection[str], name: str, option: str) -> str:
+    """Return the name of a column that an option names, or refuse it."""
     for candidate in (name, name.strip()):
         if candidate in names:
             return candidate

@@ -17,6 +17,9 @@ from kernelmeans._text import bounded
 from kernelmeans.cli import outputs
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import NoClustersError, estimator_errors
+from kernelmeans.cli.far import far_beyond
+from kernelmeans.cli.labels import Labels, identifiers
+from kernelmeans.cli.like import Earlier
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import Writer, as_json
 from kernelmeans.cli.prepare import Task, prepare
@@ -25,7 +28,7 @@ from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.reading import Reading, stem_of
 from kernelmeans.cli.report import report_writer
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
-from kernelmeans.cli.summary import as_text, fit_summary, percent_above
+from kernelmeans.cli.summary import as_text, columns_taken, fit_summary, percent_above
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +165,9 @@ class FitJob(TableJob):
     profiles : output file or None, default=None
         Write what the clusters are, by all columns, into this file instead of STEM.clusters.csv.
     soft : bool, default=False
-        Add the memberships to the labels file.
+        Add the memberships in all clusters to the labels file.
+    like : input file or None, default=None
+        Keep the numbers of the clusters of this earlier model that are found again.
     page : bool, default=False
         Write a report to read and to print into STEM.report.html: sizes, a map, what characterises
         the clusters, and how certain they are.
@@ -177,6 +182,7 @@ class FitJob(TableJob):
     summary: Path | None = None
     profiles: Path | None = None
     soft: bool = False
+    like: Path | None = None
     page: bool = False
     rows: bool = False
     arguments: Sequence[str] = ()
@@ -263,12 +269,17 @@ def run_fit(job: FitJob) -> None:
     others = [path for path in job.search_files().values() if path not in files.values()]
     outputs.check_writable([*files.values(), *others], source=job.data, force=job.force)
     task = prepare(job)
+    names = identifiers(task.data.table, job.id_column)
+    earlier = None if job.like is None else Earlier(job.like, task.data.table, job.budget())
     search, chosen = None, {}
     if job.chooses:
         search, chosen["search"] = _choose_clusters(job, task)
     with estimator_errors(), task.refusals():
         fitted = fit(job, task, search)
     model = fitted.model
+    if earlier is not None:
+        for remark in earlier.renumber(model, task.data.rows):
+            job.note(remark)
     profiles = Profiles.of(job, task.data, model)
     if not profiles:
         del files["profiles"]
@@ -276,11 +287,12 @@ def run_fit(job: FitJob) -> None:
     memberships = model.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
+    far = far_beyond(model, task.Z, task.data.weights)
     model.set_params(device=None)  # the machine that predicts may have no such device
     writers: dict[Path, Writer] = {
-        files["labels"]: outputs.labels_writer(model.labels_, memberships, task.data.rows),
+        files["labels"]: Labels.of_fit(model, memberships, task.data.rows).writer(names),
         files["model"]: Model(
-            fitted.pipeline, task.data.columns, job.dtype, task.data.table.reading.chosen()
+            fitted.pipeline, task.data.columns, job.dtype, task.data.table.reading.chosen(), far
         ).write,
         files["summary"]: outputs.json_writer(summary),
     }
@@ -338,8 +350,8 @@ def run_choose(job: ChooseJob) -> None:
     outputs.check_writable(files.values(), source=job.data, force=job.force)
     task = prepare(job)
     counts = numbers_to_try(job, task.Z.shape[0])
-    found = run_search(job, task, counts, job.kernels, job.options, **job.search)
-    _write_search(job, *found, files)
+    search, found = run_search(job, task, counts, job.kernels, job.options, **job.search)
+    _write_search(job, search, found | columns_taken(task.preparation), files)
 
 
 def _write_search(

@@ -26,10 +26,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
-from kernelmeans._text import shortened
+from kernelmeans._text import listed, shortened
 from kernelmeans.cli.archives import array_header, check_size, check_sparse, open_archive
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading import Reading
+from kernelmeans.cli.tables import Table
 from kernelmeans.spaces import Predictor, ProductPredictor
 from kernelmeans.tables import TableTransformer
 
@@ -92,12 +93,30 @@ class Model:
         The precision of the fit.
     reading : dict or None, default=None
         How the table was read, which holds for the next one too.
+    far : float or None, default=None
+        Distance beyond which rows are far, by `kernelmeans.cli.far.remoteness`. Older files have
+        none.
     """
 
     pipeline: Pipeline
     columns: list[str]
     dtype: str
     reading: dict[str, Any] | None = None
+    far: float | None = None
+
+    def columns_in(self, table: Table) -> list[str]:
+        """Find the columns in a table: by name, or by position where it has no names."""
+        names = table.names
+        known = set(names)
+        missing = [name for name in self.columns if name not in known]
+        if missing and not table.named and len(names) == len(self.columns):
+            return names
+        if missing:
+            raise BadInputError(
+                f"{table.source}: the model needs {listed(missing)}, which the file does not have; "
+                f"its columns are {listed(names)}"
+            )
+        return self.columns
 
     def write(self, file: BinaryIO) -> None:
         """Write the model file."""
@@ -300,6 +319,7 @@ def _well_formed(model: Model) -> bool:
         and all(isinstance(name, str) for name in model.columns)
         and model.dtype in ("float32", "float64")
         and _is_reading(model.reading)
+        and (model.far is None or (type(model.far) is float and model.far >= 0))
     )
 
 

@@ -24,14 +24,14 @@ _HEADING = {
     name: heading
     for heading, names in (
         ("Data", "n_clusters columns drop categorical dates missing label_column weight_column"),
-        ("Data", "scale dtype"),
+        ("Data", "id_column scale dtype"),
         ("Reading", "header separator decimal thousands encoding sheet take"),
         ("Data", "memory_budget"),
         ("Search", "n_splits scoring n_jobs"),
         ("Kernel", f"kernels {' '.join(_KERNEL)} views cache_kernel approximation"),
         ("Kernel", "n_components device"),
         ("Fit", "s0 eta anneal_every init n_init n_swaps max_iter tol random_state compare"),
-        ("Files", "output_dir labels model summary profiles results plot plot_file page rows"),
+        ("Files", "output_dir labels like model summary profiles results plot plot_file page rows"),
         ("Files", "soft force"),
         ("Files", "as_json quiet"),
     )
@@ -53,7 +53,12 @@ _FLAGS = {
 SEARCH = ("n_splits", "scoring", "n_jobs")
 #: Placeholders of texts that are not just any text.
 _METAVARS = {
-    **{"label_column": "NAME", "weight_column": "NAME", "memory_budget": "SIZE"},
+    **{
+        "label_column": "NAME",
+        "weight_column": "NAME",
+        "id_column": "NAME",
+        "memory_budget": "SIZE",
+    },
     **{"separator": "CHARACTER", "decimal": "MARK", "thousands": "MARK", "encoding": "NAME"},
     **{"sheet": "NAME", "take": "NAME"},
 }
@@ -305,17 +310,21 @@ def for_choose() -> dict[str, Documented]:
 
 def _for_table() -> dict[str, Documented]:
     columns = documented(_HERE / "data.py", "ColumnChoice")
-    return _estimator() | for_predict() | columns | documented(_HERE / "job.py", "TableJob")
+    return _estimator() | _for_every_job() | columns | documented(_HERE / "job.py", "TableJob")
 
 
 def for_predict() -> dict[str, Documented]:
-    """Return the parameters of every job."""
+    """Return the parameters of a job that assigns rows to clusters."""
+    return _for_every_job() | documented(_HERE / "predict.py", "PredictJob")
+
+
+def _for_every_job() -> dict[str, Documented]:
     return documented(_HERE / "job.py", "Job") | documented(_HERE / "reading.py", "Reading")
 
 
 def for_demo() -> dict[str, Documented]:
     """Return the parameters of every job that do not choose data."""
-    found = for_predict()
+    found = _for_every_job()
     here = "Folder of the files written, by default the current one."
     found["output_dir"] = found["output_dir"]._replace(text=here)
     return {name: found[name] for name in ("output_dir", "force", "as_json", "quiet")}

@@ -12,9 +12,6 @@ from secrets import token_hex
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
-import numpy as np
-import polars as pl
-
 from kernelmeans.cli.errors import BadInputError, FailedError
 
 Writer = Callable[[BinaryIO], object]
@@ -116,28 +113,6 @@ def temporary_path(path: Path) -> Path:
     """A name in the same folder that no other process uses, or used before it was killed."""
     # Only a part of the name, because it may be as long as names may be.
     return path.with_name(f".{path.name[:50]}.{token_hex(4)}.tmp")
-
-
-def labels_writer(labels: Any, memberships: Any = None, rows: Any = None) -> Writer:
-    """Write one line per row: its number, its cluster and, if given, its memberships.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_labels,)
-        The clusters.
-    memberships : ndarray of shape (n_labels, n_clusters) or None
-        The memberships.
-    rows : ndarray of bool of shape (n_rows,) or None
-        Which rows have a label; those of the others are empty. All when None.
-    """
-    columns = {"label": np.asarray(labels)}
-    if memberships is not None:
-        columns |= {f"membership_{j}": column for j, column in enumerate(memberships.T)}
-    place = np.arange(len(labels)) if rows is None else np.flatnonzero(rows)
-    frame = pl.DataFrame({"row": place, **columns})
-    if rows is not None:
-        frame = pl.DataFrame({"row": np.arange(len(rows))}).join(frame, on="row", how="left")
-    return frame.write_csv
 
 
 def json_writer(content: dict[str, Any]) -> Writer:

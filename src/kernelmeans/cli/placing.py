@@ -13,6 +13,7 @@ from kernelmeans._typing import BoolArray
 from kernelmeans.cli.data import whole_table
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.tables import FrameTable, Table, blocks
+from kernelmeans.heat import GraphKernel
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.transformer import wrong_values
 
@@ -36,7 +37,9 @@ class NewRows:
     Attributes
     ----------
     n_unplaced : int
-        Rows so far that the model cannot place.
+        Rows so far with values that the model cannot place.
+    n_alone : int
+        Rows of a graph so far that have no edge to a row of the fit.
     wrong, unseen : dict
         Values so far that are no numbers, and that no category had.
     """
@@ -45,6 +48,7 @@ class NewRows:
     names: Sequence[str]
     model: Model
     n_unplaced: int = field(default=0, init=False)
+    n_alone: int = field(default=0, init=False)
     wrong: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
     unseen: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
 
@@ -55,7 +59,7 @@ class NewRows:
             for _, X in blocks(self.table.matrix(self.names, self.model.dtype)):
                 placed = _finite_rows(X)
                 self.n_unplaced += int((~placed).sum())
-                yield X if placed.all() else X[placed], placed
+                yield self._connected(X if placed.all() else X[placed], placed)
             return
         start = 0
         for frame in self._frames():
@@ -69,6 +73,16 @@ class NewRows:
             self.n_unplaced += int((~placed).sum())
             start += frame.height
             yield frame if placed.all() else frame.filter(placed), placed
+
+    def _connected(self, X: Any, placed: BoolArray) -> tuple[Any, BoolArray]:
+        """The rows without those of a graph that have no edge."""
+        kernel = self.model.pipeline[-1].kernel_
+        if not isinstance(kernel, GraphKernel) or not placed.any():
+            return X, placed
+        alone = kernel.disconnected(X)
+        self.n_alone += int(alone.sum())
+        placed[placed] = ~alone
+        return X[~alone], placed
 
     def _frames(self) -> Iterator[pl.DataFrame]:
         """The columns with the names that the model knows."""
@@ -99,6 +113,10 @@ class NewRows:
             texts.append(
                 f"{counted(self.n_unplaced, 'row')} without a finite number in a column that needs "
                 f"one: no label{why}"
+            )
+        if self.n_alone:
+            texts.append(
+                f"{counted(self.n_alone, 'row')} without an edge to a row of the fit: no label"
             )
         return texts
 

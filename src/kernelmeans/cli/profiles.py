@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: Columns that the terminal and the summary tell of each cluster.
 _TOLD = 3
 #: Most columns that are described: each takes a few milliseconds, and a line for each cluster.
-_MOST_COLUMNS = 2000
+MOST_COLUMNS = 2000
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,11 @@ class Profiles:
     @classmethod
     def of(cls, job: "FitJob", data: Data, model: Any) -> Self:
         """Describe the clusters of a fitted model."""
-        table = data.table
-        names = list(table.annotations)
-        array = getattr(table, "array", None)
-        if not job.pairwise and not scipy.sparse.issparse(array) and not isinstance(array, Rows):
-            names += table.names
+        table, names = data.table, told_columns(job, data.table)
         if not names:
             return cls(None)
-        if len(names) > _MOST_COLUMNS:
-            job.note(f"the first {_MOST_COLUMNS} of {len(names)} columns describe the clusters")
+        if len(names) > MOST_COLUMNS:
+            job.note(f"the first {MOST_COLUMNS} of {len(names)} columns describe the clusters")
         placed, weights = of_fit(model), data.weights
         if data.rows is not None:
             placed = Placed(
@@ -70,7 +66,7 @@ class Profiles:
                 placed.n_clusters,
             )
             weights = None if weights is None else _spread(weights, data.rows, 0)
-        columns = _Columns(table, names[:_MOST_COLUMNS])
+        columns = _Columns(table, names[:MOST_COLUMNS])
         return cls(described(placed, columns, weights=weights))
 
     def __bool__(self) -> bool:
@@ -91,6 +87,14 @@ class Profiles:
         if self.description is not None:
             frame = replace(self.description, library="polars").columns
             frame.fill_nan(None).write_csv(file)
+
+
+def told_columns(job: "FitJob", table: Table) -> list[str]:
+    """Names of the columns that can be told of, one by one."""
+    names, array = list(table.annotations), getattr(table, "array", None)
+    if not job.pairwise and not scipy.sparse.issparse(array) and not isinstance(array, Rows):
+        names += table.names
+    return names
 
 
 def _spread(values: Any, rows: Any, missing: float) -> Any:

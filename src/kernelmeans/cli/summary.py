@@ -127,6 +127,8 @@ def as_text(summary: dict[str, Any]) -> str:
         "rows": f"{summary['rows']}{features} in {counted(summary['clusters'], 'cluster')}",
         "cluster sizes": " ".join(map(str, summary["sizes"])),
     }
+    if "far" in summary:
+        lines["far rows"] = _far(summary["far"], summary["rows"])
     if "cost" in summary:
         plain = f", plain {summary['plain']['seconds']:.2f} s" if "plain" in summary else ""
         lines |= {
@@ -149,6 +151,11 @@ def as_text(summary: dict[str, Any]) -> str:
         for name, parts in entries.items()
         for j, part in enumerate(parts)
     )
+
+
+def _far(far: int, rows: int) -> str:
+    more = f" ({far / rows:.1%}), farther away than 99 % of the rows of the fit" if far else ""
+    return f"{far}{more}"
 
 
 def _graph(graph: dict[str, Any] | None) -> str:

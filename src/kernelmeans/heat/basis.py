@@ -162,7 +162,12 @@ def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
     n = len(rows)
     if n <= DENSE_ROWS or count > DENSE_FRACTION * n:
         leading = [max(0, n - count), n - 1]
-        values, vectors = scipy.linalg.eigh(block.toarray(), subset_by_index=leading)
+        try:
+            values, vectors = scipy.linalg.eigh(block.toarray(), subset_by_index=leading)
+        except np.linalg.LinAlgError:
+            # LAPACK finds some pairs of a complete graph, whose eigenvalues are equal, not at all.
+            values, vectors = scipy.linalg.eigh(block.toarray(), driver="evd")
+            values, vectors = values[leading[0] :], vectors[:, leading[0] :]
     else:
         # A fixed start, so that equal graphs have equal pairs. From the first eigenvector, no other
         # would be found.

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
-from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.basis import heat_basis, pairs_bytes
 from kernelmeans.heat.kernel import FEWEST_CLUSTERS, DiffusionKernel, Extension
@@ -171,8 +171,7 @@ class GraphKernel(DiffusionKernel):
         ValueError
             If a row has no edge to a training row, and no training row was without edges.
         """
-        rows, places = self._features.find(X)
-        alone = np.flatnonzero((places < 0) & (np.diff(rows.indptr) == 0))
+        alone = np.flatnonzero(self.disconnected(X))
         if len(alone):
             named = ", ".join(map(str, alone[:NAMED])) + ", ..." * (len(alone) > NAMED)
             raise ValueError(
@@ -180,6 +179,11 @@ class GraphKernel(DiffusionKernel):
                 f"else says where it belongs. Without one: row{'s' * (len(alone) > 1)} {named} "
                 f"({len(alone)} of {X.shape[0]}). Leave such rows out, or give them edges."
             )
+
+    def disconnected(self, X: Data) -> BoolArray:
+        """Which new rows have no edge to a training row, and equal no training row without one."""
+        rows, places = self._features.find(X)
+        return np.asarray((places < 0) & (np.diff(rows.indptr) == 0))
 
     def _graph(self, rows: Data, n_clusters: int) -> tuple[Data, Pieces, int | None]:
         """The graph of the rows, its pieces, and its number of neighbours or None."""

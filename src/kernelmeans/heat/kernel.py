@@ -10,9 +10,21 @@ import scipy.sparse
 from kernelmeans._arrays import to_device_of, to_numpy
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.anchors import AnchorGraph, anchor_basis, auto_nearest, draw_anchors
+from kernelmeans.heat.anchors import (
+    AnchorFeatures,
+    AnchorGraph,
+    anchor_basis,
+    auto_nearest,
+    draw_anchors,
+)
 from kernelmeans.heat.basis import Basis, heat_basis, pairs_bytes
-from kernelmeans.heat.neighbors import Digests, DistinctRows, auto_neighbors, find
+from kernelmeans.heat.neighbors import (
+    Digests,
+    DistinctRows,
+    NearestRows,
+    auto_neighbors,
+    find,
+)
 from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces
 from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.kernels.kernel import Kernel
@@ -329,6 +341,32 @@ class HeatKernel(DiffusionKernel):
         warn_of_pieces(pieces, wanted, called, n_nearest, graph.ranks, self.family)
         self._fitted(basis, pieces, n_nearest)
         return self
+
+    def distances_to_nearest(self, X: Data, training: bool = False) -> Array:
+        """Distances of rows to the nearest training row, or the nearest anchor.
+
+        The kernel itself does not tell which rows are far away: their features are those of the
+        training rows nearest to them.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+            Rows.
+        training : bool, default=False
+            Whether they are training rows, each of which is nearest to itself. Then the distance is
+            that to the next.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The distances, up to a common factor.
+        """
+        features: Any = self._features
+        anchors = isinstance(features, AnchorFeatures)
+        nearest: NearestRows = features.nearest if anchors else features.rows
+        place = int(training and not anchors and nearest.rows.shape[0] > 1)
+        distances, _ = nearest.of(nearest.read(X, nearest.rows.dtype), 1 + place)
+        return np.asarray(distances[:, place])
 
     def fit_bytes(self, X: Data, n_clusters: int) -> int:
         """Bytes that `fit` takes for rows, graph, eigenvectors and features."""

@@ -129,9 +129,12 @@ def map_of(subject: Subject) -> dict[str, Any]:
 
 
 def add_certainty(
-    clusters: Clusters, subject: Subject, rows: bool, random_state: int
+    clusters: Clusters, subject: Subject, rows: bool, names: Any, random_state: int
 ) -> dict[str, Any] | None:
-    """First against second centroid, where there are two; typical rows, if they may be shown."""
+    """First against second centroid, where there are two; typical rows, if they may be shown.
+
+    Typical rows have the given names.
+    """
     n_rows, several = len(subject.labels), len(clusters) > 1
     drawn = np.arange(n_rows)
     if n_rows > DISTANCE_ROWS:
@@ -142,6 +145,8 @@ def add_certainty(
         order = np.argsort(distances[np.arange(len(labels)), labels], kind="stable")
         own = [drawn[order[labels[order] == one]][:TYPICAL] for one in range(len(clusters))]
         _add(clusters, "typical_rows", [one.tolist() for one in own])
+        if names is not None:
+            _add(clusters, "typical_names", [[str(names[row]) for row in one] for one in own])
     found = measures.certainty(distances, labels) if several else [None] * len(clusters)
     _add(clusters, "certainty", found)
     near = sum(one["rows"] * one["near_border"] for one in found if one)
@@ -208,8 +213,11 @@ def settings_of(model: Any) -> dict[str, Any]:
     return found
 
 
-def origin_of(subject: Subject, source: Path | None, commands: Sequence[str]) -> dict[str, Any]:
+def origin_of(
+    subject: Subject, source: Path | None, commands: Sequence[str], program: str | None
+) -> dict[str, Any]:
     """What it takes to make the same clusters, and to use the model."""
+    given = getattr(subject.given, "best_estimator_", subject.given)
     seed = subject.model.random_state
     if source is not None and source.is_file():
         with source.open("rb") as file:
@@ -219,7 +227,7 @@ def origin_of(subject: Subject, source: Path | None, commands: Sequence[str]) ->
         if not isinstance(subject.X, Rows):
             digest = joblib.hash(subject.X)
     return {
-        "python": repr(getattr(subject.given, "best_estimator_", subject.given)),
+        "program": program or f"model = {given!r}\nmodel.fit(X)\nmodel.predict(X_new)",
         "seed": seed if isinstance(seed, int) else None,
         "commands": [str(one) for one in commands],
         "hash": {"kind": kind, "value": digest},

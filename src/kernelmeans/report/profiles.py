@@ -1,5 +1,7 @@
 """What characterises the clusters: their most telling columns, with histograms."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,7 +9,9 @@ from scipy.sparse import issparse
 
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.profiles import Description, Entry, describe
+from kernelmeans.profiles import Description, Entry
+from kernelmeans.profiles.describing import described
+from kernelmeans.profiles.rows import Placed
 from kernelmeans.report.facts import Clusters, Subject
 from kernelmeans.rows import Rows
 from kernelmeans.tables.frames import Table
@@ -21,6 +25,22 @@ FEWEST = 5
 ENDS = 0.01, 0.99
 # These name single rows, or their order.
 _NAMING = ("text", "identifier", "counter")
+
+
+@dataclass(frozen=True)
+class _Mapped:
+    """Columns by name, of which one at a time need be in memory."""
+
+    columns: Mapping[str, Any]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the columns."""
+        return list(self.columns)
+
+    def __getitem__(self, name: str) -> Array:
+        """The values of a column."""
+        return np.asarray(self.columns[name])
 
 
 def add_profiles(
@@ -48,13 +68,14 @@ def add_profiles(
         if subject.is_matrix or isinstance(subject.X, Rows) or issparse(subject.X):
             return None
         given = subject.X
-    table, labels = Table(given), subject.labels
-    if table.n_rows != len(labels):
+    labels = subject.labels
+    table = _Mapped(given) if isinstance(given, Mapping) else Table(given)
+    if (n_rows := len(table[table.names[0]])) != len(labels):
         raise ValueError(
-            f"table has {counted(table.n_rows, 'row')} and the model {len(labels)}: give a table "
-            "of the same rows in the same order."
+            f"table has {counted(n_rows, 'row')} and the model {len(labels)}: give a table of the "
+            "same rows in the same order."
         )
-    description = describe(labels, table.X)
+    description = described(Placed(labels, n_clusters=len(clusters)), table)
     chosen = [_telling(description, one, rows) for one in clusters]
     names = {entry.column for entries in chosen for entry in entries or ()}
     columns = {name: table[name] for name in table.names if name in names}
@@ -114,7 +135,14 @@ def _record(entry: Entry, shapes: tuple[Array, Array] | None, typical: list[Any]
     elif shapes is not None:
         own, every = shapes
         found |= {"histogram": own[int(entry.cluster)].tolist(), "all": every.tolist()}
-    return found | {"typical": [str(value) for value in typical]}
+    return found | {"typical": list(map(_text, typical))}
+
+
+def _text(value: Any) -> str:
+    """A value of a row; of a time the day."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)[:10] if isinstance(value, np.datetime64) else str(value)
 
 
 def histograms(numbers: Array, labels: IntArray, n_clusters: int) -> tuple[Array, Array]:

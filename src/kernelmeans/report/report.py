@@ -27,9 +27,9 @@ class ClusterReport:
         A fitted estimator of this package, a pipeline that ends with one, or a search over them.
     X : array-like, sparse matrix, data frame or Rows
         What the model was fitted to: of a pipeline the raw table.
-    table : data frame or array of shape (n_rows, n_columns), default=None
-        Columns that describe the clusters, used by the model or not; X when None, unless X is a
-        matrix between rows.
+    table : data frame, array of shape (n_rows, n_columns) or mapping, default=None
+        Columns that describe the clusters, used by the model or not; of a mapping by their names.
+        When None it is X, unless that is a matrix between rows.
     labels_true : array-like of shape (n_rows,), default=None
         Known classes to compare with.
     search : ClusterSearch, default=None
@@ -45,10 +45,14 @@ class ClusterReport:
         Seed of the subsamples.
     kernel_names : sequence of str, default=None
         Names of the kernels of a model of several; when None their index and kernel.
+    row_names : array-like of shape (n_rows,), default=None
+        What typical rows are called; their positions, counted from 0, when None.
     source : path, default=None
         The file of the table, whose SHA-256 the report gives; `joblib.hash` of X when None.
     commands : sequence of str, default=()
         Command lines that make the report and use the model.
+    program : str, default=None
+        The same in Python; made of the parameters of the model when None.
 
     Attributes
     ----------
@@ -84,8 +88,8 @@ class ClusterReport:
     >>> from sklearn.datasets import load_iris
     >>> X = load_iris(as_frame=True).data
     >>> report = ClusterReport(KernelPowerKMeans(3, random_state=0).fit(X), X)
-    >>> report.verdict.split(";")[0]
-    '150 rows in 3 clusters, of 50 (33 %) rows each'
+    >>> report.verdict.split(",")[0]
+    '150 rows in 3 clusters'
     >>> report.write_html("iris.html")  # doctest: +SKIP
     """
 
@@ -102,8 +106,10 @@ class ClusterReport:
         title: str | None = None,
         random_state: int = 0,
         kernel_names: Sequence[str] | None = None,
+        row_names: Any = None,
         source: str | os.PathLike[str] | None = None,
         commands: Sequence[str] = (),
+        program: str | None = None,
     ) -> None:
         if search is None and hasattr(model, "best_index_"):
             search = model
@@ -117,7 +123,7 @@ class ClusterReport:
             "clusters": clusters,
             "map": facts.map_of(subject),
             # Typical rows, which profiles show, come from distances.
-            "certainty": facts.add_certainty(clusters, subject, rows, random_state),
+            "certainty": facts.add_certainty(clusters, subject, rows, row_names, random_state),
             "profiles": add_profiles(clusters, subject, table, rows),
             "silhouettes": facts.add_silhouettes(clusters, subject),
             "stability": facts.add_stability(clusters, subject, search),
@@ -125,7 +131,7 @@ class ClusterReport:
             "kernels": facts.kernels_of(subject.model, kernel_names),
             "trace": trace(subject.model),
             "settings": facts.settings_of(subject.model),
-            "again": facts.origin_of(subject, path, commands),
+            "again": facts.origin_of(subject, path, commands, program),
         }
         self.verdict = verdict(self._found)
 

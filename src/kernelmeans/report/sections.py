@@ -136,10 +136,9 @@ def _card(cluster: Found) -> Html:
     rows = [[named(one["column"]), *_compared(cluster, one)] for one in profile]
     title = f"What characterises cluster {called(cluster)}"
     made = table(title, ["Column", "Here", "All rows", "Compared"], rows, "tnng")
-    typical = cluster.get("typical_rows")
-    if typical:
+    if typical := cluster.get("typical_names", cluster.get("typical_rows")):
         rows = [[named(one["column"]), *map(named, one["typical"])] for one in profile]
-        head_row, kinds = ["Typical rows", *map(str, typical)], "t" + "n" * len(typical)
+        head_row, kinds = ["Typical rows", *map(named, typical)], "t" + "n" * len(typical)
         made = joined([made, table("Typical rows", head_row, rows, kinds, class_="typical")])
     return element("article", head, made)
 
@@ -214,7 +213,7 @@ def _stability(found: Found) -> Html | None:
         return None
 
     def cells(one: Found) -> list[Any]:
-        others = ", ".join(f"{name}={value}" for name, value in one["others"].items())
+        others = ", ".join(f"{name} {value}" for name, value in one["others"].items())
         stability = one["mean_stability"]
         says, count = f"Stability {score(stability)}", one["n_clusters"]
         return [
@@ -308,10 +307,9 @@ def _pairs(pairs: Mapping[str, Any]) -> Html:
 def _again(found: Found) -> Html:
     """How the model is used again."""
     known, digest = found["again"], found["again"]["hash"]
-    program = f"model = {known['python']}\nmodel.fit(X)\nmodel.predict(X_new)"
     seed = "none: another fit may differ" if known["seed"] is None else str(known["seed"])
     pairs = _pairs({"Seed": seed, **known["versions"]})
-    parts = [element("h3", "In Python"), _code(program), pairs]
+    parts = [element("h3", "In Python"), _code(known["program"]), pairs]
     if known["commands"]:
         parts = [element("h3", "On the command line"), _code("\n".join(known["commands"])), *parts]
     if digest["value"]:

@@ -83,12 +83,12 @@ def _clear(certainty: Mapping[str, Any], clusters: Sequence[Mapping[str, Any]]) 
 def _again(found: Mapping[str, Any]) -> str:
     """Whether the clusters would be found again, as far as that is known."""
     if found["stability"] is None:
-        return "Whether they would be found again in other rows has not been tested."
+        return "Whether these clusters would be found again in other rows has not been tested."
     chosen = [one for one in found["stability"]["candidates"] if one["chosen"]]
     if not chosen:
         return "A search has found no clusters that would be found again."
     if chosen[0]["n_clusters"] != len(found["clusters"]):
         return f"A search has preferred {counted(chosen[0]['n_clusters'], 'cluster')}."
     if chosen[0]["valid"]:
-        return "All of them are found again in halves of the rows."
-    return "Not all of them are found again in halves of the rows."
+        return "All clusters are found again in halves of the rows."
+    return "Not all clusters are found again in halves of the rows."

@@ -141,8 +141,8 @@ default="jaccard"
     -----
     With ``scoring="jaccard"`` more clusters do not count if they keep less than 0.85 of the
     stability of the most stable ones. With ``"jaccard"`` and ``"stability"`` the choice must also
-    be more stable than on data without clusters: Gaussian and uniform draws with the principal axes
-    of X. That takes a table of numbers. ``verdict_`` says if there was none.
+    be far more stable than on data without clusters: Gaussian and uniform draws with the principal
+    axes of X. That takes a table of numbers. ``verdict_`` says if there was none.
 
     A callback that answers True ends the search: it chooses by the splits that are complete. So
     does Ctrl-C, but the fit then raises KeyboardInterrupt, which says how many fits are done.

@@ -141,6 +141,7 @@ def _missing(used: Sequence[Column], n_rows: int, missing: str) -> list[str]:
     groups: dict[str, list[str]] = {}
     for column in lacking:
         done = own if column.kind == "category" else marked if column.has_indicator else filled
-        percent = f"{column.n_missing} ({column.n_missing / n_rows:.0%})"
+        fraction = column.n_missing / n_rows
+        percent = f"{column.n_missing} ({'<1%' if fraction < 0.005 else f'{fraction:.0%}'})"
         groups.setdefault(done, []).append(f"{column.name} {percent}")
     return [f"{_names(names)}: {done}" for done, names in groups.items()]

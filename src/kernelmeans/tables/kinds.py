@@ -5,7 +5,7 @@ fractions, or for far more rows than a decision needs.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +40,8 @@ DIGITS = 9
 _CODE_NAME = re.compile(
     r"(?:^|.*[\W_])(?:id|zip|zip_?code|postal_?code|post_?code|plz|phone)|.*[a-z](?:Id|ID)",
 )
+#: Why a date is left out.
+ON_REQUEST = "the option dates uses it"
 #: Kinds that clusters can depend on.
 USED = ("number", "flag", "category", "date")
 
@@ -105,7 +107,7 @@ def found_in(values: Array, name: str) -> Found:
     if numbers is not None and values.dtype.kind != "M":
         return _among_numbers(numbers, values, name)
     if numbers is not None:
-        return Found("date", "a date", int(np.isnan(numbers).sum()), numbers)
+        return Found("date", ON_REQUEST, int(np.isnan(numbers).sum()), numbers)
     texts = Texts(values)
     counts, present = texts.counts, texts.counts.total()
     n_missing = len(values) - present
@@ -114,7 +116,7 @@ def found_in(values: Array, name: str) -> Found:
     parsed = {text: number_of(text) for text in counts}
     n_numbers = sum(counts[text] for text, number in parsed.items() if number == number)
     sign = max({sign_of(text) for text in counts}, key=lambda one: _rows_with(one, counts))
-    if n_numbers >= present / 2:
+    if n_numbers >= present / 2 and not _are_padded(counts):
 
         def is_stray(text: str) -> bool:
             return bool(np.isnan(parsed[text])) or sign_of(text) != sign
@@ -129,7 +131,7 @@ def found_in(values: Array, name: str) -> Found:
     if all(map(is_date, counts)):
         numbers = texts.map(days_of)
         parsed_all = np.isnan(numbers).sum() == n_missing
-        return Found("date", "a date", n_missing, numbers if parsed_all else None)
+        return Found("date", ON_REQUEST, n_missing, numbers if parsed_all else None)
     if len(counts) == 1 and not n_missing:
         return Found("constant", "one value", n_missing)
     if _are_few(len(counts), present):
@@ -148,6 +150,11 @@ def as_category(values: Array) -> Found:
     codes = {text: float(code) for code, text in enumerate(known)}
     numbers = texts.map(codes.__getitem__, missing=codes.get("", np.nan))
     return Found("category", "", texts.n_missing, numbers, known)
+
+
+def _are_padded(texts: Collection[str]) -> bool:
+    """Whether these are codes of digits, some with leading zeros."""
+    return any(text[:1] == "0" < text[1:] for text in texts) and all(map(str.isdigit, texts))
 
 
 def _rows_with(sign: str, counts: dict[str, int]) -> int:

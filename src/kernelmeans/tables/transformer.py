@@ -54,9 +54,10 @@ class TableTransformer(TransformerMixin, BaseEstimator):
     identifiers, constant columns, copies of other columns, and whole numbers that only count the
     rows are left out. `columns_` says what each column was taken for, and why.
 
-    Each used column has unit variance in the end, so that all count the same. Numbers are centered
-    and scaled. A category becomes a column of 0 and 1 for each value, and these together have unit
-    variance.
+    Numbers, those of 0 and 1 too, are centered and scaled to unit variance.
+    A category becomes a column of 0 and 1 for each value. So two values of a category, rare or
+    frequent, are as far apart as two random rows in a number: sqrt(2). The same holds for true and
+    false, which take one column. All columns are centered.
 
     Parameters
     ----------
@@ -72,9 +73,10 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         Use dates, as numbers of days.
     missing : {"impute", "drop", "error"}, default="impute"
         What to do about missing values of numbers. ``"impute"`` takes the median of the column, and
-        where more than 5 % are missing adds a column that says where. Both together have unit
-        variance; that of the second is the fraction of missing values. ``"drop"`` ignores such rows
-        in the fit. ``"error"`` refuses them. In categories a missing value is a value of its own.
+        where more than 5 % are missing adds a column that says where. Both together have the
+        variance of one; that of the second is the fraction of missing values. ``"drop"`` ignores
+        such rows in the fit. ``"error"`` refuses them. In categories a missing value is a value of
+        its own.
     scale : bool, default=True
         Center and scale. Otherwise numbers stay as they are, and categories are 0 and 1.
     dtype : {"float64", "float32"}, default="float64"
@@ -336,9 +338,11 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         found = self._read(table, Z)
         if found.wrong or self.missing == "error":
             _check_placeable(found)
+        if not found.placeable.any():
+            raise ValueError("X: each row lacks a number; missing='impute' fills them in.")
         self.scaler_ = None
         if self.scale:
-            self.scaler_ = self._fitted_scaler(Z, found.placeable, weights)
+            self.scaler_ = self._fitted_scaler(table, Z, found.placeable, weights)
         return self._scaled(Z), found
 
     def _remember(self, table: Table, decisions: Sequence[Decision]) -> None:
@@ -398,7 +402,8 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         for column, median, place in self._used():
             values = table[column.name]
             known = self._values.get(column.name)
-            numbers = read_column(values, column.kind, known).astype(self.dtype)
+            with np.errstate(over="ignore"):  # infinite in float32, and then refused as such
+                numbers = read_column(values, column.kind, known).astype(self.dtype)
             if known is not None:
                 if len(rows := np.flatnonzero(numbers == UNSEEN)):
                     unseen[column.name] = len(rows), _shown(values[rows[0]])
@@ -418,17 +423,26 @@ class TableTransformer(TransformerMixin, BaseEstimator):
                     Z[:, place.start + 1] = lacks
         return Inspection(placeable, wrong, unseen, n_missing)
 
-    def _fitted_scaler(self, Z: Array, kept: BoolArray, weights: Array | None) -> StandardScaler:
-        """Means and scales of rows that can be placed; each used column has unit variance."""
+    def _fitted_scaler(
+        self, table: Table, Z: Array, kept: BoolArray, weights: Array | None
+    ) -> StandardScaler:
+        """Means and scales of rows that can be placed."""
         scaler = StandardScaler(copy=False)
         for rows in gen_batches(len(Z), BATCH):
             here = kept[rows]
             block = Z[rows] if here.all() else Z[rows][here]
-            scaler.partial_fit(block, None, None if weights is None else weights[rows][here])
+            if len(block):
+                scaler.partial_fit(block, None, None if weights is None else weights[rows][here])
         for column, _, place in self._used():
+            # Two random rows differ by sqrt(2) in a standardised number (root mean square), and by
+            # as much in two values of a category. Unit variance would put rare values so far away
+            # that no row had a neighbour of another value: clusters would be combinations of values
+            # (figures: benchmarks/customers.py).
             if column.kind == "category":
-                scaler.scale_[place] = np.sqrt(scaler.var_[place].sum()) or 1.0
-            elif column.has_indicator:
+                scaler.scale_[place] = 1.0
+            elif column.kind == "flag" and table[column.name].dtype.kind not in "iuf":
+                scaler.scale_[place.start] = np.sqrt(0.5)
+            if column.has_indicator:
                 lacking = scaler.mean_[place.stop - 1]
                 scaler.scale_[place] /= np.sqrt([1 - lacking, lacking])
         return scaler

@@ -1,0 +1,118 @@
+"""The labels file: the cluster of each row, how near it is, and how certain that is."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kernelmeans._typing import Array, BoolArray
+from kernelmeans.cli.data import known_column
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.far import remoteness
+from kernelmeans.cli.model import Model
+from kernelmeans.cli.outputs import Writer
+from kernelmeans.cli.placing import NewRows
+from kernelmeans.cli.tables import FrameTable, Table
+
+#: Columns of the file.
+_COLUMNS = ("label", "distance", "second_distance", "membership", "far")
+#: Digits of distances and memberships. With all their digits files would be twice as large.
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The clusters of some rows of a table.
+
+    Parameters
+    ----------
+    label : ndarray of shape (n_placed,)
+        The clusters.
+    distances : ndarray of shape (n_placed, 1 or 2)
+        Distances to the own centroid, and to the second nearest one.
+    certainty : ndarray of shape (n_placed,)
+        Memberships in the own clusters.
+    far : ndarray of bool of shape (n_placed,) or None, default=None
+        Which of them are far from every centroid.
+    memberships : ndarray of shape (n_placed, n_clusters) or None, default=None
+        Memberships in all clusters.
+    placed : ndarray of bool of shape (n_rows,) or None, default=None
+        Which rows of the table these are, if not all.
+    """
+
+    label: Array
+    distances: Array
+    certainty: Array
+    far: Any = None
+    memberships: Any = None
+    placed: Any = None
+
+    @classmethod
+    def of_fit(cls, model: Any, memberships: Any = None, placed: Any = None) -> "Labels":
+        """Take the labels of the training rows from a fitted model."""
+        return cls(model.labels_, model.distances_, model.certainty_, None, memberships, placed)
+
+    @classmethod
+    def of_new(cls, rows: NewRows, model: Model) -> "Labels":
+        """Place new rows by a model, those of a block at a time."""
+        *before, estimator = model.pipeline
+
+        def assigned(block: tuple[Any, BoolArray]) -> tuple[Any, Any, BoolArray]:
+            X, placed = block
+            if not placed.any():
+                return estimator._no_assignment, np.empty(0), placed
+            for step in before:
+                X = step.transform(X)
+            found = estimator._assignment(X)
+            return found, remoteness(estimator, X, np.sqrt(found["nearest"])), placed
+
+        # A loop would hold its last block in memory while the next is read.
+        found, away, placed = map(np.concatenate, zip(*map(assigned, rows), strict=True))
+        near = [found["nearest"], found["second"]][: estimator.n_clusters]
+        distances = np.sqrt(np.stack(near, axis=1))
+        far = None if model.far is None else away > model.far
+        return cls(found["label"], distances, found["certainty"], far, placed=placed)
+
+    def writer(self, identifiers: pl.Series | None = None) -> Writer:
+        """Write one line per row of the table, with its identifier, or else its number."""
+        columns: dict[str, Any] = {"label": self.label}
+        near = zip(("distance", "second_distance"), self.distances.T, strict=False)
+        rounded = {**dict(near), "membership": self.certainty}
+        columns |= {
+            name: pl.Series(values).round_sig_figs(_DIGITS) for name, values in rounded.items()
+        }
+        if self.far is not None:
+            columns["far"] = self.far
+        if self.memberships is not None:
+            columns |= {f"membership_{j}": values for j, values in enumerate(self.memberships.T)}
+        if self.placed is not None:
+            columns = {name: self._spread(pl.Series(values)) for name, values in columns.items()}
+        n_rows = len(self.label) if self.placed is None else len(self.placed)
+        rows = pl.Series("row", np.arange(n_rows)) if identifiers is None else identifiers
+        return pl.DataFrame({rows.name: rows, **columns}).write_csv
+
+    def _spread(self, values: pl.Series) -> pl.Series:
+        """Values of all rows of the table, empty for rows that are not placed."""
+        places = np.cumsum(self.placed) - 1
+        everywhere = pl.Series(places).set(pl.Series(~self.placed), None)
+        return pl.select(pl.lit(values).gather(everywhere)).to_series()
+
+
+def identifiers(table: Table, name: str | None) -> pl.Series | None:
+    """Return the column of ``--id-column`` as text, None without a name."""
+    if name is None:
+        return None
+    name = known_column(table, table.names, name, "--id-column")
+    if name in _COLUMNS or name.startswith("membership_"):
+        raise BadInputError(
+            f"{table.source}: --id-column names {name!r}, as a column of the labels file is "
+            "called; give the column of the table another name"
+        )
+    if isinstance(table, FrameTable):
+        column = table.frame.select(name).collect()[name]
+    else:
+        column = pl.Series(name, table.column(name))
+    if column.dtype.is_float() and (column.floor() == column).all():
+        column = column.cast(pl.Int64, strict=False)  # arrays hold all numbers as floats
+    return column.cast(pl.String)

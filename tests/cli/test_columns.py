@@ -1,0 +1,262 @@
+"""Tables as people have them, through the commands: kinds, missing values, models, the pipeline."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import skops.io
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernelmeans import KernelPowerKMeans
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.cli.model import TRUSTED_TYPES, Model, load_model
+from kernelmeans.tables import TableTransformer
+
+N = 120
+
+
+@pytest.fixture
+def people(folder) -> pl.DataFrame:
+    """A table of two groups with every kind of column, and people.csv, which holds it."""
+    rng = np.random.default_rng(0)
+    group = np.arange(N) % 2
+    age = (30 + 20 * group + rng.normal(size=N)).round(2).tolist()
+    age[5] = age[77] = None
+    frame = pl.DataFrame(
+        {
+            "row": range(1, N + 1),
+            "id": [f"C{number:04d}" for number in rng.permutation(N)],
+            "age": age,
+            "spend": (rng.normal(size=N) + 4 * group).round(3),
+            "region": np.array(["north", "south", "east"])[np.where(rng.random(N) < 0.8, group, 2)],
+            "member": np.where(group, "yes", "no"),
+            "since": [f"2024-01-{1 + day % 28:02d}" for day in rng.permutation(N)],
+            "remark": [f"remark number {number}" for number in range(N)],
+            "class": np.array(["a", "b"])[group],
+        }
+    )
+    frame.write_csv("people.csv")
+    return frame
+
+
+OPTIONS = ("people.csv", "-k", 2, "--kernel", "rbf", "--label-column", "class")
+
+
+def labels(file: str = "people.labels.csv") -> list[int | None]:
+    return pl.read_csv(file)["label"].to_list()
+
+
+@pytest.mark.usefixtures("people")
+def test_the_decisions_are_printed_and_written(run):
+    result = run("fit", *OPTIONS)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.splitlines() == [
+        "columns used      2 numbers: age, spend",
+        "                  1 category: region (3 values)",
+        "                  1 yes or no: member",
+        "left out          row: counter, whole numbers, all different",
+        "                  id: identifier, nearly all values differ",
+        "                  since: date, the option dates uses it",
+        "                  remark: text, nearly all values differ",
+        "missing values    age 2 (2%): become the median",
+    ]
+    summary = json.loads(Path("people.summary.json").read_text())
+    assert summary["features"] == 4
+    assert summary["agreement"]["ari"] > 0.9
+    columns = {column["name"]: column for column in summary["columns"]}
+    assert columns["age"]["n_missing"] == 2
+    assert columns["id"]["kind"] == "identifier"
+    assert "class" not in columns
+    assert run("fit", *OPTIONS, "--quiet", "--force").output == ""
+
+
+def test_a_pipeline_in_python_gives_the_same_labels(run, people):
+    run("fit", *OPTIONS)
+    pipeline = Pipeline(
+        [
+            ("prepare", TableTransformer(drop=["class"])),
+            ("cluster", KernelPowerKMeans(2, kernel="rbf", random_state=0)),
+        ]
+    )
+    assert pipeline.fit_predict(people).tolist() == labels()
+    assert pipeline.fit_predict(people.to_pandas()).tolist() == labels()
+    loaded = load_model(Path("people.model.skops")).pipeline
+    np.testing.assert_array_equal(loaded.predict(people), pipeline.predict(people))
+
+
+@pytest.mark.parametrize(
+    ("options", "used"),
+    [
+        ((), ["age", "spend", "region", "member"]),
+        (("--columns", "*e*,spend", "--drop", "re*"), ["age", "spend", "member"]),
+        (("--columns", "spend,row"), ["row", "spend"]),
+        (("--dates", "--drop", "region"), ["age", "spend", "member", "since"]),
+        (("--categorical", "age", "--columns", "age"), ["age"]),
+    ],
+)
+@pytest.mark.usefixtures("people")
+def test_columns_are_chosen(run, options, used):
+    result = run("fit", *OPTIONS, *options)
+    assert result.exit_code == 0, result.output
+    assert load_model(Path("people.model.skops")).columns == used
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--columns", "agee"), ["--columns='agee' is no column; did you mean 'age'?"]),
+        (("--drop", "x*"), ["--drop='x*' matches no column"]),
+        (("--categorical", "class"), ["--categorical='class' is no column"]),
+        (("--columns", "remark"), ["'remark' holds text", "--categorical='remark'"]),
+        (("--missing", "error"), ["'age' (2 rows)", "--missing='impute'"]),
+        (("--columns", "id,remark"), ["'id' holds text", "'remark' holds text"]),
+    ],
+)
+@pytest.mark.usefixtures("people")
+def test_refusals(refused, options, words):
+    message = refused("fit", *OPTIONS, *options)
+    assert all(word in message for word in ["people.csv: ", *words]), message
+
+
+def test_rows_with_missing_values_are_dropped_on_request(run, people):
+    result = run("fit", *OPTIONS, "--missing", "drop", "--soft", "--plot")
+    assert result.exit_code == 0, result.output
+    found = labels()
+    assert [row for row, label in enumerate(found) if label is None] == [5, 77]
+    people.drop_nulls().write_csv("rest.csv")
+    run("fit", "rest.csv", *OPTIONS[1:], "--missing", "error")
+    assert [label for label in found if label is not None] == labels("rest.labels.csv")
+    assert "left out of" not in result.stderr
+    assert run("predict", "people.model.skops", "people.csv", "--labels", "new.csv").exit_code == 0
+    assert labels("new.csv") == found
+
+
+def test_new_rows_are_read_as_the_fit_decided(run, people):
+    run("fit", *OPTIONS)
+    trained = labels()
+    part = people.reverse().select("region", "age", "spend", "member")[:3]
+    part.write_csv("part.csv")
+    result = run("predict", "people.model.skops", "part.csv")
+    assert result.exit_code == 0, result.output
+    assert labels("part.labels.csv") == trained[:-4:-1]
+    strange = people.with_columns(
+        age=pl.Series(["old", *people["age"].cast(str).to_list()[1:]]),
+        region=pl.Series(["mars"] * 3 + people["region"].to_list()[3:]),
+    )
+    strange.write_csv("strange.csv")
+    result = run("predict", "people.model.skops", "strange.csv")
+    assert "column 'region': 3 rows with values new to the model, such as 'mars'" in result.stderr
+    assert "1 row without a finite number" in result.stderr
+    assert "'age' ('old' in row 0)" in result.stderr
+    assert labels("strange.labels.csv")[0] is None
+    assert labels("strange.labels.csv")[3:] == trained[3:]
+
+
+def test_arrays_have_missing_values_too(run, people):
+    X = people.select("age", "spend").to_numpy()
+    np.save("array.npy", X)
+    result = run("fit", "array.npy", "-k", 2, "--kernel", "rbf")
+    assert "0 2 (2%): become the median" in result.stderr
+    frame = people.select("age", "spend")
+    frame.write_csv("frame.csv")
+    run("fit", "frame.csv", "-k", 2, "--kernel", "rbf")
+    assert labels("array.labels.csv") == labels("frame.labels.csv")
+    run("predict", "frame.model.skops", "array.npy", "--labels", "new.csv")
+    assert labels("new.csv") == labels("frame.labels.csv")
+
+
+@pytest.mark.parametrize(
+    "options", [("--categorical", "member"), ("--dates",), ("--missing", "drop")]
+)
+def test_views_are_of_numbers(refused, people, options):
+    Path("views.toml").write_text('[[view]]\ncolumns = ["age", "spend"]\n')
+    arguments = ("people.csv", "-k", 2, "--views", "views.toml", *options)
+    assert "are for tables in memory" in refused("fit", *arguments)
+
+
+def old_model(X) -> Model:
+    """A model as the version before wrote it: a scaler and an estimator."""
+    steps = [("scale", StandardScaler()), ("cluster", KernelPowerKMeans(2, random_state=0))]
+    return Model(Pipeline(steps).fit(X), ["age", "spend"], "float64")
+
+
+def test_models_of_numbers_alone_predict_the_same(run, people):
+    numbers = people.select("age", "spend").fill_null(40.0)
+    model = old_model(numbers.to_numpy())
+    with Path("old.skops").open("wb") as file:
+        model.write(file)
+    numbers.with_columns(pl.Series("age", [None, *numbers["age"][1:]])).write_csv("new.csv")
+    result = run("predict", "old.skops", "new.csv")
+    assert result.exit_code == 0, result.output
+    assert "1 row without a finite number" in result.stderr
+    expected = model.pipeline.predict(numbers.to_numpy()).tolist()
+    assert labels("new.labels.csv") == [None, *expected[1:]]
+
+
+@pytest.mark.usefixtures("people")
+def test_a_choice_says_the_same_of_columns_and_names_the_options(run):
+    options = ("--drop", "re*", "--categorical", "member", "--kernels", "rbf", "--splits", 2)
+    result = run("choose", "people.csv", "-k", "2-3", "--label-column", "class", *options)
+    assert result.exit_code == 0, result.output
+    assert "1 category: member (2 values)" in result.stderr
+    found = json.loads(Path("people.choose.json").read_text())
+    kinds = {column["name"]: column["kind"] for column in found["columns"] if column["used"]}
+    assert kinds == {"age": "number", "spend": "number", "member": "category"}
+    assert "--drop 're*' --categorical member" in found["command"]
+
+
+@pytest.mark.usefixtures("people")
+class TestModelFiles:
+    @pytest.fixture
+    def content(self, run):
+        run("fit", *OPTIONS)
+        content = skops.io.load("people.model.skops", trusted=list(TRUSTED_TYPES))
+        assert isinstance(content["pipeline"][0], TableTransformer)
+        return content
+
+    def refusal(self, content) -> str:
+        skops.io.dump(content, "new.skops", compression=zipfile.ZIP_DEFLATED)
+        with pytest.raises(BadInputError) as caught:
+            load_model(Path("new.skops"))
+        return caught.value.message
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda step: step._columns.pop("kind"),
+            lambda step: step._columns.update(kind=np.array(["number"])),
+            lambda step: step._columns.update(kind=step._columns["kind"].tolist()),
+            lambda step: step._columns["kind"].__setitem__(2, "odd"),
+            lambda step: step._columns["used"].fill(False),
+            lambda step: step._columns["n_values"].fill(2),
+            lambda step: step._values.clear(),
+            lambda step: setattr(step, "_medians", step._medians[1:]),
+            lambda step: setattr(step, "n_features_in_", 3),
+            lambda step: setattr(step.scaler_, "mean_", step.scaler_.mean_[1:]),
+            lambda step: delattr(step, "scaler_"),
+        ],
+    )
+    def test_parts_that_do_not_fit_together_are_refused(self, content, change):
+        change(content["pipeline"][0])
+        assert "incomplete" in self.refusal(content) or "damaged" in self.refusal(content)
+
+    def test_no_other_number_is_in_a_file(self, content):
+        content["pipeline"][0]._medians[0] = np.nan
+        assert "holds NaN or infinity" in self.refusal(content)
+
+    @pytest.mark.parametrize("name", ["transform", "inspect", "columns_", "report_"])
+    def test_nothing_takes_the_place_of_a_method(self, content, name):
+        vars(content["pipeline"][0])[name] = 1
+        assert f"has a {name} of its own" in self.refusal(content)
+
+    def test_types_that_a_table_does_not_need_are_foreign(self, content):
+        from sklearn.preprocessing import FunctionTransformer
+
+        content["pipeline"].steps.insert(0, ("first", FunctionTransformer(np.sin)))
+        message = self.refusal(content)
+        assert "holds types that no kernelmeans model has" in message
+        assert "FunctionTransformer" in message

@@ -1,0 +1,128 @@
+"""What columns are, by their values: a row of the table below for each habit that is known."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+
+from kernelmeans.tables import TableTransformer, column_kind
+
+N = 400
+RNG = np.random.default_rng(0)
+
+
+def some(values, missing=0):
+    """N of these values at random, some of them missing."""
+    chosen = list(RNG.choice(np.array(values, dtype=object), N))
+    return chosen if not missing else [None] * missing + chosen[missing:]
+
+
+def texts(values):
+    return [str(value) for value in values]
+
+
+INCOME = np.round(RNG.lognormal(10, 0.5, N)).astype(int)
+# Whole numbers that are all different because their range is wide, not because they name rows.
+WIDE = RNG.permutation(np.arange(10**6))[:N]
+COUNTING = np.arange(1, N + 1)
+PHONES = RNG.permutation(np.arange(10**5))[:N] * 1009 + 4_915_100_000_000
+SORTED = np.sort(RNG.normal(size=N))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "values"),
+    [
+        ("number", "income", INCOME),
+        ("number", "income", np.sort(INCOME)),
+        ("number", "area", WIDE),
+        ("number", "area", np.sort(WIDE)),
+        ("number", "sorted", SORTED),
+        ("number", "birth_year", some(range(1940, 2006))),
+        ("number", "rating", some([1, 2, 3, 4, 5])),
+        ("number", "rating", [None, np.nan, *some([1.0, 2.0, 3.5])]),
+        ("number", "price", [f" {value} " for value in INCOME]),
+        ("number", "rate", [f"{value} %" for value in some(range(90))]),
+        ("number", "price", [f"€ {value}" for value in INCOME]),
+        ("number", "gap", ["", "n/a", "-", *texts(INCOME)]),
+        ("number", "small", [-1.5e-3, 2e5, 7.0]),
+        ("number", "paid", some(range(9))),
+        ("flag", "member", some([0, 1])),
+        ("flag", "member", some([0.0, 1.0], missing=30)),
+        ("flag", "member", some([True, False], missing=30)),
+        ("flag", "member", some(["yes", "no"])),
+        ("flag", "member", some(["Y", "N"], missing=3)),
+        ("flag", "member", some(["TRUE", "FALSE"])),
+        ("category", "region", some(["north", "south", "east"])),
+        ("category", "region", some(["north", "south", "east"], missing=100)),
+        ("category", "sex", some(["f", "m"])),
+        ("category", "size", some(["S", "M", "L", "38", "40"])),
+        ("category", "month", some([f"{month:02d}" for month in range(1, 13)])),
+        ("category", "churned", some(["yes"], missing=100)),
+        ("category", "zip", some([10115, 20095, 80331])),
+        ("identifier", "zip_code", some(range(10_000, 99_999))),
+        ("identifier", "store_id", some(range(5000))),
+        ("identifier", "customerId", some(range(5000))),
+        ("identifier", "customer", [f"C{number:05d}" for number in COUNTING]),
+        ("identifier", "hash", [f"{hash((3, n)) % 16**12:012x}" for n in range(N)]),
+        ("identifier", "code", [f"{number:06d}" for number in WIDE]),
+        ("identifier", "customer", RNG.permutation(COUNTING)),
+        ("identifier", "customer", RNG.permutation(COUNTING) + 100_000),
+        ("identifier", "mobile", PHONES),
+        ("counter", "row", COUNTING),
+        ("counter", "row", COUNTING.astype(float)),
+        ("counter", "row", [0, 1, 2]),
+        ("counter", "row", COUNTING[::2]),
+        ("text", "remark", [f"called about {number}" for number in COUNTING]),
+        ("text", "name", some([f"name {number}" for number in range(150)])),
+        ("date", "signup", [f"2024-01-{day:02d}" for day in some(range(1, 29))]),
+        ("date", "signup", [f"2024-01-{day:02d} 10:30:00" for day in some(range(1, 29))]),
+        ("date", "signup", [f"{day}.1.2024" for day in some(range(1, 29))]),
+        ("date", "signup", [f"{day:02d}/01/2024" for day in some(range(1, 29))]),
+        ("date", "signup", np.array(["2024-01-01", "NaT", "2024-02-01"], "datetime64[D]")),
+        ("number", "wait", np.array([1, 2, 40], "timedelta64[D]")),
+        ("constant", "currency", ["EUR"] * N),
+        ("constant", "one", [1.5, None, 1.5]),
+        ("constant", "empty", [None] * N),
+        ("constant", "empty", ["", "NA", "-"]),
+    ],
+)
+def test_kinds(kind, name, values):
+    assert column_kind(values, name) == kind
+    assert column_kind(pd.Series(values, name=name)) == kind
+    if not isinstance(values, np.ndarray):
+        assert column_kind(pl.Series(name, values, strict=False)) == kind
+    if name != "row" and len(values) == N:  # the reason alone looks at the order
+        order = RNG.permutation(N)
+        assert column_kind(np.array(values, dtype=object)[order], name) == kind
+
+
+@pytest.mark.parametrize(
+    "values",
+    [INCOME, WIDE, COUNTING, PHONES, some(["yes", "no"]), some([f"{n} x" for n in range(30)])],
+)
+def test_a_half_of_the_rows_has_the_same_kind(values):
+    for seed in range(20):
+        half = np.sort(np.random.default_rng(seed).permutation(N)[: N // 2])
+        assert column_kind(np.array(values)[half]) in (
+            column_kind(values),
+            {"counter": "identifier"}.get(column_kind(values)),
+        )
+
+
+def test_numbers_that_chance_makes_different_are_no_identifiers():
+    """Whole numbers drawn at random: of 2000 columns none may be left out."""
+    rng = np.random.default_rng(1)
+    for span in (300, 1000, 3000, 10_000):
+        drawn = rng.integers(0, span, (500, 100))
+        kinds = {column_kind(column) for column in drawn}
+        assert kinds == {"number"}, span
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_diabetes])
+def test_tables_of_measurements_are_used_as_a_whole(load):
+    frame = load(as_frame=True).data
+    columns = TableTransformer().fit(frame).columns_
+    assert all(column.used for column in columns), columns
+    # The sex of the patients is one of two numbers.
+    assert {column.kind for column in columns} == {"number"}

@@ -1,0 +1,361 @@
+"""Numbers made of tables, compared with transformers of scikit-learn that are chosen by hand."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.metrics import pairwise_distances
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from kernelmeans import ClusterSearch, KernelPowerKMeans
+from kernelmeans.tables import Column, TableTransformer
+from kernelmeans.tables import transformer as module
+
+N = 300
+
+
+def table(seed=0, n=N):
+    """A table of every kind of column; `age`, `rating` and `region` have missing values."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 2, n)
+    rating = 3.0 * group + rng.normal(size=n)
+    rating[rng.permutation(n)[: n // 5]] = np.nan
+    age = 40 + 10.0 * group + rng.normal(size=n)
+    age[rng.permutation(n)[: n // 50]] = np.nan
+    region = np.array(["north", "south", "east"], dtype=object)[
+        np.where(rng.random(n) < 0.8, group, 2)
+    ]
+    region[rng.permutation(n)[:20]] = None
+    return pd.DataFrame(
+        {
+            "row": np.arange(n),
+            "id": [f"C{number:05d}" for number in rng.permutation(n)],
+            "age": age,
+            "rating": rating,
+            "age again": age,
+            "region": region,
+            "member": rng.permutation(np.where(group, "yes", "no")),
+            "since": pd.to_datetime("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), "D"),
+            "remark": [f"remark {number} of a customer" for number in range(n)],
+            "currency": "EUR",
+        }
+    )
+
+
+def polars_of(frame):
+    return pl.from_pandas(frame)
+
+
+def kinds(transformer):
+    return {column.name: (column.kind, column.used) for column in transformer.columns_}
+
+
+def test_decisions():
+    transformer = TableTransformer().fit(table())
+    assert kinds(transformer) == {
+        "row": ("counter", False),
+        "id": ("identifier", False),
+        "age": ("number", True),
+        "rating": ("number", True),
+        "age again": ("duplicate", False),
+        "region": ("category", True),
+        "member": ("flag", True),
+        "since": ("date", False),
+        "remark": ("text", False),
+        "currency": ("constant", False),
+    }
+    columns = {column.name: column for column in transformer.columns_}
+    assert columns["rating"] == Column("rating", "number", True, "", N // 5, None, True)
+    assert columns["age"].n_missing == N // 50
+    assert not columns["age"].has_indicator
+    assert columns["region"].n_values == 4
+    assert columns["age again"].reason == "as 'age'"
+    assert transformer.get_feature_names_out().tolist() == [
+        *["age", "rating", "rating is missing"],
+        *["region=east", "region=north", "region=south", "region=missing", "member"],
+    ]
+
+
+def test_unscaled_numbers_are_those_of_scikit_learn():
+    frame = table()
+    plain = frame.assign(
+        member=(frame["member"] == "yes").astype(float), region=frame["region"].fillna("~")
+    )
+    expected = make_column_transformer(
+        (SimpleImputer(strategy="median"), ["age", "rating"]),
+        (MissingIndicator(), ["rating"]),
+        (OneHotEncoder(sparse_output=False), ["region"]),
+        ("passthrough", ["member"]),
+    ).fit_transform(plain)
+    Z = TableTransformer(scale=False).fit_transform(frame)
+    np.testing.assert_array_equal(Z, expected)
+
+
+def test_numbers_are_scaled_as_by_scikit_learn_with_weights_too():
+    frame = table()[["age", "member"]]
+    frame = frame.assign(member=(frame["member"] == "yes").astype(float))
+    weights = np.random.default_rng(1).random(N)
+    by_hand = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    for given in (None, weights):
+        expected = by_hand.fit(frame, standardscaler__sample_weight=given).transform(frame)
+        Z = TableTransformer().fit_transform(frame, sample_weight=given)
+        np.testing.assert_allclose(Z, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [None, np.random.default_rng(2).random(N)])
+def test_numbers_have_unit_variance(weights):
+    Z = TableTransformer().fit_transform(table(), sample_weight=weights)
+    mean = np.average(Z, axis=0, weights=weights)
+    variance = np.average((Z - mean) ** 2, axis=0, weights=weights)
+    np.testing.assert_allclose(mean, 0, atol=1e-12)
+    np.testing.assert_allclose(variance[0], 1)
+    # A rating and its indicator share the variance of one.
+    lacking = np.average(np.isnan(table()["rating"]), weights=weights)
+    np.testing.assert_allclose(variance[1:3], [1 - lacking, lacking])
+
+
+@pytest.mark.parametrize("words", [("yes", "no"), (True, False)])
+@pytest.mark.parametrize("rare", [1, 30])
+def test_two_values_are_as_far_apart_as_two_rows_in_a_number(words, rare):
+    frame = pd.DataFrame(
+        {
+            "age": np.random.default_rng(0).normal(40, 9, 200),
+            "member": np.where(np.arange(200) < rare, *words),
+            "region": np.array(["a", "b", "c"])[np.digitize(np.arange(200), [rare, 100])],
+        }
+    )
+    Z = TableTransformer().fit_transform(frame)
+    apart = pairwise_distances(Z[:, :1], metric="sqeuclidean").mean()
+    assert apart == pytest.approx(2)
+    for columns, name in ((slice(1, 2), "member"), (slice(2, 5), "region")):
+        differs = frame[name].to_numpy()[:, None] != frame[name].to_numpy()
+        squared = pairwise_distances(Z[:, columns], metric="sqeuclidean")
+        np.testing.assert_allclose(squared, 2.0 * differs, atol=1e-12)
+
+
+def test_categories_of_two_values_are_as_far_apart_as_flags():
+    frame = pd.DataFrame(
+        {
+            "a": ["f", "m", "f", "f", "m", "f", "f", "f"],
+            "b": ["no", "yes", *["no"] * 2, "yes", *["no"] * 3],
+        }
+    )
+    Z = TableTransformer(columns=["*", "b"]).fit_transform(frame)
+    np.testing.assert_allclose(np.linalg.norm(Z[0, :2] - Z[1, :2]), abs(Z[0, 2] - Z[1, 2]))
+
+
+def test_polars_pandas_and_arrays_agree():
+    frame = table()
+    Z = TableTransformer().fit_transform(frame)
+    np.testing.assert_array_equal(TableTransformer().fit_transform(polars_of(frame)), Z)
+    array = TableTransformer().fit(frame.to_numpy(dtype=object))
+    np.testing.assert_array_equal(array.transform(frame.to_numpy(dtype=object)), Z)
+    assert [column.name for column in array.columns_] == [str(j) for j in range(10)]
+    assert not hasattr(array, "feature_names_in_")
+    nullable = frame.assign(
+        age=frame["age"].round().astype("Int64"), region=frame["region"].astype("category")
+    )
+    expected = TableTransformer().fit_transform(frame.assign(age=frame["age"].round()))
+    np.testing.assert_array_equal(TableTransformer().fit_transform(nullable), expected)
+
+
+def test_rows_are_read_as_the_fit_decided():
+    """A single row, in which every column would be constant; the columns in another order."""
+    frame = table()
+    transformer = TableTransformer().fit(frame)
+    Z = transformer.transform(frame)
+    for part in (frame.iloc[:1], polars_of(frame)[:1].select(frame.columns[::-1])):
+        np.testing.assert_array_equal(transformer.transform(part), Z[:1])
+    used = ["member", "region", "rating", "age"]
+    np.testing.assert_array_equal(transformer.transform(frame[used]), Z)
+    with pytest.raises(ValueError, match=r"'age', 'region' are missing"):
+        transformer.transform(frame[["member", "rating"]])
+    as_text = frame.assign(member=frame["member"].str.upper(), age=frame["age"].astype(str) + " ")
+    np.testing.assert_array_equal(transformer.transform(as_text), Z)
+
+
+def test_unseen_values_and_text_in_numbers():
+    frame = table()
+    transformer = TableTransformer(scale=False).fit(frame)
+    new = frame.astype({"age": object})
+    new.loc[[3, 7], "region"] = "mars"
+    found = transformer.inspect(new)
+    assert found.placeable.all()
+    assert found.unseen == {"region": (2, "'mars'")}
+    np.testing.assert_array_equal(transformer.transform(new)[[3, 7], 3:7], 0)
+    new.loc[5, "age"] = "old"
+    new.loc[9, "age"] = np.inf
+    found = transformer.inspect(new)
+    assert np.flatnonzero(~found.placeable).tolist() == [5, 9]
+    assert found.wrong == {"age": (5, "'old'")}
+    with pytest.raises(ValueError, match=r"'age' \('old' in row 5\)"):
+        transformer.transform(new)
+    rest = new[found.placeable]
+    kept = np.delete(np.arange(N), [3, 5, 7, 9])
+    there = np.isin(np.flatnonzero(found.placeable), kept)
+    expected = transformer.transform(frame)[kept]
+    np.testing.assert_array_equal(transformer.transform(rest)[there], expected)
+    assert len(transformer.transform(rest)) == N - 2
+
+
+def test_one_stray_text_is_refused_with_the_ways_out():
+    frame = table().astype({"age": object, "rating": object})
+    frame.loc[17, "age"] = "unknown"
+    frame.loc[3, "rating"] = "12 %"
+    with pytest.raises(ValueError, match=r"'age' holds numbers, but 'unknown' in row 17") as caught:
+        TableTransformer().fit(frame)
+    message = str(caught.value)
+    assert "'12 %' in row 3" in message
+    assert "drop='age'" in message
+    assert "categorical='age'" in message
+    assert TableTransformer(drop=["age", "rating"]).fit(frame)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "used"),
+    [
+        ({"columns": ["a*", "member"]}, ["age", "member"]),
+        ({"columns": "age"}, ["age"]),
+        ({"drop": ["r*"]}, ["age", "member"]),
+        (
+            {"columns": ["*", "row", "age again"], "drop": ["region"]},
+            ["row", "age", "rating", "age again", "member"],
+        ),
+        ({"columns": ["since", "age"]}, ["age", "since"]),
+        ({"dates": True, "drop": ["r*"]}, ["age", "member", "since"]),
+        ({"columns": ["member"], "categorical": ["member"]}, ["member"]),
+    ],
+)
+def test_choice_of_columns(parameters, used):
+    transformer = TableTransformer(**parameters).fit(table())
+    assert [column.name for column in transformer.columns_ if column.used] == used
+
+
+def test_numbers_as_categories():
+    frame = pd.DataFrame({"floor": [1, 2, 3, 1] * 5, "size": np.linspace(1, 2, 20) ** 2})
+    transformer = TableTransformer(categorical=["fl*"], scale=False).fit(frame)
+    names = ["floor=1", "floor=2", "floor=3", "size"]
+    assert transformer.get_feature_names_out().tolist() == names
+    floats = frame.astype({"floor": float})
+    np.testing.assert_array_equal(transformer.transform(floats), transformer.transform(frame))
+
+
+def test_dates_are_days():
+    days = pd.DataFrame({"d": ["2024-01-01", "2024-01-03", None, "2024-01-02"]})
+    transformer = TableTransformer(dates=True, scale=False).fit(days)
+    first = (pd.Timestamp("2024-01-01") - pd.Timestamp("1970-01-01")).days
+    expected = [first, first + 2, first + 1, first + 1]
+    np.testing.assert_array_equal(transformer.transform(days)[:, 0], expected)
+    stamps = days.assign(d=pd.to_datetime(days["d"]))
+    np.testing.assert_array_equal(transformer.transform(stamps), transformer.transform(days))
+    assert transformer.inspect(pd.DataFrame({"d": [3.0]})).wrong == {"d": (0, "'3.0'")}
+    with pytest.raises(ValueError, match=r"two ways: write them as 2025-12-31"):
+        TableTransformer(dates=True).fit(pd.DataFrame({"d": ["01/02/2024", "03/02/2024"]}))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"columns": ["agee"]}, "columns='agee' is no column; did you mean 'age'"),
+        ({"drop": ["x*"]}, "drop='x\\*' matches no column"),
+        ({"columns": ["remark"]}, "'remark' holds text .* categorical='remark'"),
+        ({"columns": ["currency"]}, "no column can be used: .*'currency' \\(constant\\)"),
+        ({"missing": "error"}, "'age' \\(6 rows\\), 'rating' \\(60 rows\\).*missing='impute'"),
+        ({"missing": "fill"}, "'missing' parameter"),
+    ],
+)
+def test_refusals(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        TableTransformer(**parameters).fit(table())
+
+
+def test_too_many_categories():
+    frame = pd.DataFrame({"a": np.arange(3000), "b": np.linspace(0, 1, 3000)})
+    with pytest.raises(ValueError, match="'a' has 3000 different values, too many"):
+        TableTransformer(categorical=["a"]).fit(frame)
+
+
+def test_rows_with_missing_values_are_dropped_before_the_transformer():
+    frame = table()
+    transformer = TableTransformer(missing="drop").fit(frame)
+    complete = frame[["age", "rating"]].notna().all(axis=1)
+    placeable = transformer.inspect(frame).placeable
+    np.testing.assert_array_equal(placeable, complete)
+    with pytest.raises(ValueError, match=r"missing .* in 'age' \(6 rows\), 'rating' \(60 rows\)"):
+        transformer.transform(frame)
+    rest = frame[placeable]
+    assert "rating is missing" not in transformer.get_feature_names_out()
+    alone = TableTransformer(missing="error").fit(rest)
+    np.testing.assert_allclose(transformer.transform(rest), alone.transform(rest), atol=1e-12)
+
+
+def test_no_row_is_complete():
+    frame = pd.DataFrame({"a": [1.5, None, 2.5, None], "b": [None, 3.5, None, 4.0]})
+    with pytest.raises(ValueError, match=r"each row lacks a number; missing='impute'"):
+        TableTransformer(missing="drop").fit(frame)
+    assert TableTransformer().fit_transform(frame).shape == (4, 4)
+
+
+def test_batches_without_a_complete_row(monkeypatch):
+    frame = table()[["age", "member"]].sort_values("age", ignore_index=True)
+    Z = TableTransformer(missing="drop").fit(frame).transform(frame[:200])
+    monkeypatch.setattr(module, "BATCH", 2)  # the last three hold missing values alone
+    again = TableTransformer(missing="drop").fit(frame).transform(frame[:200])
+    np.testing.assert_allclose(again, Z, atol=1e-12)
+
+
+def test_a_large_table_is_scaled_in_batches(monkeypatch):
+    frame = table()
+    Z = TableTransformer().fit_transform(frame)
+    monkeypatch.setattr(module, "BATCH", 37)
+    np.testing.assert_allclose(TableTransformer().fit_transform(frame), Z, atol=1e-12)
+
+
+def test_single_precision():
+    frame = table()
+    Z = TableTransformer(dtype="float32").fit_transform(frame)
+    assert Z.dtype == np.float32
+    np.testing.assert_allclose(Z, TableTransformer().fit_transform(frame), atol=1e-5)
+    with pytest.raises(ValueError, match=r"'big' \('1e\+300' in row 1\)"):
+        TableTransformer(dtype="float32").fit(pd.DataFrame({"big": [1.0, 1e300, 2.5]}))
+
+
+def test_a_copy_and_a_pickle_do_the_same():
+    transformer = TableTransformer(dates=True, drop=["a*"]).fit(table())
+    again = pickle.loads(pickle.dumps(transformer))
+    np.testing.assert_array_equal(again.transform(table(1)), transformer.transform(table(1)))
+    assert again.report_ == transformer.report_
+    assert clone(transformer).get_params() == transformer.get_params()
+
+
+def test_the_report_groups_equal_columns():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(50, 30)), columns=[f"v{j}" for j in range(30)])
+    frame = frame.assign(**{f"empty{j}": 1 for j in range(4)}, g=["a", "b"] * 25)
+    frame.loc[:9, "v3"] = np.nan
+    assert TableTransformer().fit(frame).report_.splitlines() == [
+        "columns used      30 numbers: v0, v1, v2, v3, v4, v5, v6, v7 and 22 more",
+        "                  1 category: g (2 values)",
+        "left out          empty0, empty1, empty2, empty3: constant, one value",
+        "missing values    v3 10 (20%): become the median, and a column of its own says",
+        "                    where",
+    ]
+
+
+def test_halves_of_a_search_decide_alike():
+    frame = table(n=400)
+    for seed in range(20):
+        half = np.sort(np.random.default_rng(seed).permutation(400)[:200])
+        found = kinds(TableTransformer().fit(frame.iloc[half]))
+        assert found == kinds(TableTransformer().fit(frame)), seed
+    pipeline = make_pipeline(TableTransformer(), KernelPowerKMeans(kernel="rbf"))
+    grid = {"kernelpowerkmeans__n_clusters": [2, 3]}
+    search = ClusterSearch(pipeline, grid, n_splits=3, random_state=0).fit(polars_of(frame))
+    assert search.best_index_ is not None
+    assert not np.isnan(search.results_["mean_stability"]).any()
