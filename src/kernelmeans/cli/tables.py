@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -198,8 +199,8 @@ class ArrayTable:
         """Return these columns as numbers; those of large files on disk stay there."""
         if names[0] in self.annotations:
             return self._annotation(names[0], dtype)
-        places = {name: place for place, name in enumerate(self.names)}
-        chosen = [places[name] for name in names]
+        places = None if self.columns is None else dict(zip(self.columns, count(), strict=False))
+        chosen = [int(name) if places is None else places[name] for name in names]
         if isinstance(self.array, Rows):
             rows = PreparedRows(self.array.select(chosen), dtype)
             return rows if rows.nbytes > LOADED_FRACTION * self.budget else loaded(rows)

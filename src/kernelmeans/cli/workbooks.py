@@ -97,6 +97,8 @@ def _number(letters: bytes) -> int:
 
 
 def _sheet(path: Path, names: list[str], wanted: str | None) -> str:
+    if not names:
+        raise BadInputError(f"{path}: holds no sheet")
     if wanted is None:
         if len(names) > 1:
             warnings.warn(
@@ -115,10 +117,10 @@ def _sheet(path: Path, names: list[str], wanted: str | None) -> str:
 
 def _names(path: Path, head: pl.DataFrame, *, header: bool) -> tuple[list[str], int]:
     """The names of the columns, and the number of lines up to them."""
-    if not header:
-        return [""] * head.width, 0
     rows = [[value or "" for value in row] for row in head.iter_rows()]
     filled = [place for place, row in enumerate(rows) if "".join(row).strip()]
+    if not header or not filled:
+        return [""] * head.width, 0
     titles = title_lines([rows[place] for place in filled])
     if titles:
         warnings.warn(
