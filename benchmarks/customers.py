@@ -3,7 +3,9 @@
 ``python benchmarks/customers.py customers`` compares methods on the table that
 examples/customers.py draws: prepared by hand in several ways, and by TableTransformer.
 ``python benchmarks/customers.py codes`` compares ways to make numbers of categories, on this table
-and on others. Figures are mean adjusted Rand indices over seeds, at the true number of clusters.
+and on others; ``python benchmarks/customers.py skewed`` skewed numbers as they are with their
+logarithms, as TableTransformer takes them. Figures are mean adjusted Rand indices over seeds, at
+the true number of clusters.
 The penguins are left out unless the package palmerpenguins is installed.
 """
 
@@ -11,6 +13,7 @@ import argparse
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +21,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import adjusted_rand_score
@@ -26,6 +30,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.tables import TableTransformer
+from kernelmeans_paper.datasets import fetch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 from customers import customers  # that of the examples
@@ -164,6 +169,44 @@ def tables() -> Iterator[tuple[str, Callable[[int], Table]]]:
     )
 
 
+def skewed_tables() -> Iterator[tuple[str, Callable[[int], Table]]]:
+    """Tables with skewed numbers, the last one shifted and not multiplied; then without."""
+    yield "customers", lambda seed: customers(seed=seed)
+    yield "breast cancer", lambda _: load_breast_cancer(return_X_y=True)
+    yield "tox_171", lambda _: fetch("tox_171", return_X_y=True)
+
+    def drawn(seed: int, kind: str) -> Table:
+        rng = np.random.default_rng(seed)
+        y = rng.integers(4, size=1200)
+        centers, noise = rng.standard_normal((4, 6))[y], rng.standard_normal((1200, 6))
+        if kind == "log-normal":
+            return np.exp(centers + 0.7 * noise), y
+        if kind == "gamma":
+            return rng.gamma(2, 1, (1200, 6)) * (1 + 3 * rng.random((4, 6)))[y], y
+        return rng.exponential(1, (1200, 6)) + 2 * rng.random((4, 6))[y], y
+
+    for kind in ("log-normal", "gamma", "exponential, shifted"):
+        yield kind, partial(drawn, kind=kind)
+    yield "wine", lambda _: load_wine(return_X_y=True)
+    yield "digits", lambda _: load_digits(return_X_y=True)
+
+
+def compare_skewed(n_seeds: int) -> None:
+    """Skewed numbers as they are, and as logarithms."""
+    names = ["k-means", "rbf", "heat"]
+    heads = [f"{name}, {what}" for what in ("keep", "log") for name in names]
+    print(f"{'table':<34}" + "".join(f"{head:>19}" for head in heads) + f"{'logarithms':>12}")
+    for title, draw in skewed_tables():
+        rows = []
+        for seed in range(n_seeds):
+            X, y = draw(seed)
+            kept, taken = TableTransformer(skewed="keep"), TableTransformer()
+            found = [scores(one.fit_transform(X), y, seed, names) for one in (kept, taken)]
+            count = sum(column.is_logarithm for column in taken.columns_)
+            rows.append([*found[0], *found[1], count])
+        print_row(title, rows)
+
+
 def scores(X: np.ndarray, y: np.ndarray, seed: int, names: list[str]) -> list[float]:
     k = len(np.unique(y))
     found = [methods(k, seed)[name].fit_predict(X) for name in names]
@@ -209,11 +252,12 @@ def compare_codes(n_seeds: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["customers", "codes"])
+    parser.add_argument("part", choices=["customers", "codes", "skewed"])
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
-    {"customers": compare_methods, "codes": compare_codes}[arguments.part](arguments.seeds)
+    parts = {"customers": compare_methods, "codes": compare_codes, "skewed": compare_skewed}
+    parts[arguments.part](arguments.seeds)
 
 
 if __name__ == "__main__":

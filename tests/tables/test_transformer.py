@@ -98,8 +98,7 @@ def test_unscaled_numbers_are_those_of_scikit_learn():
 
 
 def test_numbers_are_scaled_as_by_scikit_learn_with_weights_too():
-    frame = table()[["age", "member"]]
-    frame = frame.assign(member=(frame["member"] == "yes").astype(float))
+    frame = table()[["age", "rating"]].assign(rating=lambda frame: frame["rating"].fillna(3.0))
     weights = np.random.default_rng(1).random(N)
     by_hand = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
     for given in (None, weights):
@@ -359,3 +358,74 @@ def test_halves_of_a_search_decide_alike():
     search = ClusterSearch(pipeline, grid, n_splits=3, random_state=0).fit(polars_of(frame))
     assert search.best_index_ is not None
     assert not np.isnan(search.results_["mean_stability"]).any()
+
+
+def money(seed=0, n=N):
+    """Numbers that are skewed to the right, to the left, not at all, or on both sides of 0."""
+    rng = np.random.default_rng(seed)
+    spend = rng.lognormal(4, 1, n)
+    return pd.DataFrame(
+        {
+            "spend": spend,
+            "visits": rng.poisson(rng.exponential(3, n)),
+            "age": rng.normal(40, 5, n),
+            "left": 100 - np.minimum(99, rng.exponential(5, n)),
+            "profit": spend - 50,
+        }
+    )
+
+
+def test_skewed_numbers_are_taken_as_logarithms():
+    frame = money()
+    transformer = TableTransformer().fit(frame)
+    assert {one.name for one in transformer.columns_ if one.is_logarithm} == {"spend", "visits"}
+    assert "logarithms of     spend, visits" in transformer.report_.splitlines()
+    expected = frame.assign(
+        spend=np.log1p(frame["spend"] / frame["spend"].median()),
+        visits=np.log1p(frame["visits"] / frame["visits"][frame["visits"] > 0].median()),
+    )
+    scaled = StandardScaler().fit_transform(expected)
+    np.testing.assert_allclose(transformer.transform(frame), scaled, atol=1e-12)
+    # Unlike log1p, defined for numbers that the fit did not have.
+    refund = transformer.transform(frame.assign(spend=-frame["spend"]))[:, 0]
+    assert (refund < scaled[:, 0].min()).all()
+
+
+@pytest.mark.parametrize("parameters", [{"skewed": "keep"}, {"scale": False}])
+def test_skewed_numbers_are_kept_on_request(parameters):
+    frame = money()
+    transformer = TableTransformer(**parameters).fit(frame)
+    assert not any(one.is_logarithm for one in transformer.columns_)
+    Z = transformer.transform(frame)
+    if transformer.scale:
+        Z = transformer.scaler_.inverse_transform(Z)
+    np.testing.assert_allclose(Z, frame.to_numpy(), rtol=1e-9, atol=1e-9)
+
+
+def test_logarithms_do_not_depend_on_the_unit_of_a_column():
+    frame = money()
+    Z = TableTransformer().fit_transform(frame)
+    for factor in (1e-3, 1e6, 1e290):
+        scaled = frame.assign(spend=frame["spend"] * factor)
+        np.testing.assert_allclose(TableTransformer().fit_transform(scaled), Z, atol=1e-9)
+
+
+def test_a_missing_skewed_number_becomes_the_median():
+    frame = money()
+    frame.loc[7, "spend"] = np.nan
+    filled = frame.fillna({"spend": frame["spend"].median()})
+    transformer = TableTransformer().fit(frame)
+    np.testing.assert_array_equal(transformer.transform(frame), transformer.transform(filled))
+
+
+def test_flags_in_numbers_are_flags_in_words():
+    frame = table()
+    numbers = frame.assign(member=(frame["member"] == "yes").astype(int))
+    Z = TableTransformer().fit_transform(frame)
+    np.testing.assert_array_equal(TableTransformer().fit_transform(numbers), Z)
+    assert {*np.round(pairwise_distances(Z[:, -1:]).ravel(), 12)} == {0, np.round(np.sqrt(2), 12)}
+
+
+def test_negative_weights_are_refused():
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+        TableTransformer().fit(table(), sample_weight=np.r_[-1.0, np.ones(N - 1)])

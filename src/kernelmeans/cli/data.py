@@ -33,6 +33,8 @@ class ColumnChoice:
         Use columns of dates, as numbers of days.
     missing : {"impute", "drop", "error"}, default="impute"
         Missing numbers: take the median, give their rows no label, or refuse them.
+    skewed : {"log", "keep"}, default="log"
+        Skewed numbers, such as money: take logarithms, or keep them; --no-scale keeps them too.
     label_column : str or None, default=None
         Known classes: left out of the features and compared with the clusters (NMI, ARI).
     weight_column : str or None, default=None
@@ -46,6 +48,7 @@ class ColumnChoice:
     categorical: Sequence[str] = ()
     dates: bool = False
     missing: str = "impute"
+    skewed: str = "log"
     label_column: str | None = None
     weight_column: str | None = None
     id_column: str | None = None
@@ -77,6 +80,7 @@ class ColumnChoice:
             categorical=list(categorical),
             dates=self.dates,
             missing=self.missing,
+            skewed=self.skewed,
             scale=scale,
             dtype=dtype,
         )

@@ -23,8 +23,8 @@ _KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
 _HEADING = {
     name: heading
     for heading, names in (
-        ("Data", "n_clusters columns drop categorical dates missing label_column weight_column"),
-        ("Data", "id_column scale dtype"),
+        ("Data", "n_clusters columns drop categorical dates missing skewed label_column"),
+        ("Data", "weight_column id_column scale dtype"),
         ("Reading", "header separator decimal thousands encoding sheet take"),
         ("Data", "memory_budget"),
         ("Search", "n_splits scoring n_jobs"),

@@ -101,7 +101,7 @@ def _prepared(job: "TableJob", data: Data) -> tuple[Data, Any, TableTransformer]
         else:
             Z = transformer.fit_transform(data.X, sample_weight=data.weights)
     columns = transformer.columns_
-    if any(one.kind != "number" or one.n_missing for one in columns):
+    if any(one.kind != "number" or one.n_missing or one.is_logarithm for one in columns):
         job.say(transformer.report_)
     return replace(data, columns=[one.name for one in columns if one.used]), Z, transformer
 

@@ -33,6 +33,8 @@ class Column(NamedTuple):
         Number of values of a category, a missing one included.
     has_indicator : bool
         Whether a column of the result says where values are missing.
+    is_logarithm : bool
+        Whether its numbers are taken as logarithms.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Column(NamedTuple):
     n_missing: int = 0
     n_values: int | None = None
     has_indicator: bool = False
+    is_logarithm: bool = False
 
 
 def matching(given: str | Iterable[str], known: Collection[str], what: str) -> dict[str, bool]:
@@ -94,6 +97,7 @@ def as_text(columns: Sequence[Column], n_rows: int, missing: str) -> str:
             f"{_counted(kind, len(group))}: {_names(map(_valued, group))}"
             for (kind, _), group in _grouped(used)
         ],
+        "logarithms of": [_names(one.name for one in used if one.is_logarithm)],
         "left out": [
             f"{_names(column.name for column in group)}: {kind}{reason and ', '}{reason}"
             for (kind, reason), group in _grouped(others)

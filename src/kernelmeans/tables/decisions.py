@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernelmeans._typing import Array
 from kernelmeans.tables.columns import Column
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import MOST_GIVEN_VALUES, USED, Found, as_category, found_in
@@ -13,6 +14,10 @@ from kernelmeans.tables.kinds import MOST_GIVEN_VALUES, USED, Found, as_category
 #: Fraction of missing values above which a column of its own says where they are. Fewer hardly
 #: tell anything, and so rare a value would lie far from all others once it is scaled.
 MANY_MISSING = 0.05
+#: Skewness above which numbers are taken as logarithms, if that at least halves it. An exponential
+#: distribution has 2, a Gaussian 0. A few large numbers would hide all other differences (figures:
+#: benchmarks/customers.py).
+SKEWED = 1.0
 #: Kinds that are not used unless the user gives the full name of the column.
 _ON_REQUEST = ("date", "identifier", "counter")
 
@@ -26,12 +31,15 @@ class Decision(NamedTuple):
         What it was taken for.
     median : float
         That of its numbers, which takes the place of missing values.
+    unit : float
+        Of numbers that are taken as logarithms: the median of the positive ones. Otherwise 0.
     values : sequence of str
         Those of a category.
     """
 
     column: Column
     median: float = 0.0
+    unit: float = 0.0
     values: Sequence[str] = ()
 
 
@@ -43,6 +51,7 @@ def decide(
     *,
     dates: bool,
     missing: str,
+    skewed: str,
 ) -> list[Decision]:
     """Decide about all columns.
 
@@ -58,6 +67,8 @@ def decide(
         Whether dates are used.
     missing : {"impute", "drop", "error"}
         What is done about missing values.
+    skewed : {"log", "keep"}
+        What is done about skewed numbers.
 
     Returns
     -------
@@ -90,7 +101,7 @@ def decide(
             twin = first_with.setdefault(digest, name)
             if twin != name and not wanted[name]:
                 found, used = found._replace(kind="duplicate", reason=f"as {twin!r}"), False
-        decisions.append(_decision(name, found, used, missing))
+        decisions.append(_decision(name, found, used, missing, skewed))
     if refused:
         raise ValueError("; ".join(refused) + ".")
     if not any(decision.column.used for decision in decisions):
@@ -122,11 +133,38 @@ def _trouble(name: str, found: Found, *, asked: bool) -> str:
     return ""
 
 
-def _decision(name: str, found: Found, used: bool, missing: str) -> Decision:
-    median, many = 0.0, False
+def _decision(name: str, found: Found, used: bool, missing: str, skewed: str) -> Decision:
+    median, unit, many = 0.0, 0.0, False
     if used and found.kind != "category" and found.numbers is not None:
         median = float(np.nanmedian(found.numbers))
         many = missing == "impute" and found.n_missing > MANY_MISSING * len(found.numbers)
+        if skewed == "log" and found.kind == "number":
+            unit = _unit(found.numbers)
     n_values = len(found.values) or None
-    column = Column(name, found.kind, used, found.reason, found.n_missing, n_values, many)
-    return Decision(column, median, found.values)
+    column = Column(name, found.kind, used, found.reason, found.n_missing, n_values, many, unit > 0)
+    return Decision(column, median, unit, found.values)
+
+
+def _unit(numbers: Array) -> float:
+    """The unit of the logarithms of numbers; 0 for numbers that stay as they are."""
+    present = numbers[np.isfinite(numbers)]
+    if not len(present) or present.min() < 0 or not present.any():
+        return 0.0
+    unit = float(np.median(present[present > 0]))
+    before = _skewness(present)
+    if before <= SKEWED or abs(_skewness(logarithms(present, unit))) > before / 2:
+        return 0.0
+    return unit
+
+
+def logarithms(numbers: Array, unit: float) -> Array:
+    """Numbers on a scale that is linear up to the unit, and logarithmic far beyond."""
+    scaled: Array = np.sign(numbers) * np.log1p(np.abs(numbers) / unit)
+    return scaled
+
+
+def _skewness(numbers: Array) -> float:
+    deviations = numbers / np.abs(numbers).max()  # nothing overflows
+    deviations -= deviations.mean()
+    variance = np.square(deviations).mean()
+    return float((deviations**3).mean() / variance**1.5) if variance > 0 else 0.0

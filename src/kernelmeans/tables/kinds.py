@@ -38,7 +38,7 @@ REPEATS = 10
 DIGITS = 9
 #: Whole numbers in columns with such names are codes.
 _CODE_NAME = re.compile(
-    r"(?:^|.*[\W_])(?:id|zip|zip_?code|postal_?code|post_?code|plz|phone)|.*[a-z](?:Id|ID)",
+    r"(?i:(?:^|.*[\W_])(?:id|zip|zip_?code|postal_?code|post_?code|plz|phone))|.*[a-z](?:Id|ID)",
 )
 #: Why a date is left out.
 ON_REQUEST = "the option dates uses it"

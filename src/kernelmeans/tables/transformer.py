@@ -18,8 +18,9 @@ from kernelmeans._sklearn import (
 from kernelmeans._text import counted, listed, shortened
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.tables.columns import Column, as_text, matching
-from kernelmeans.tables.decisions import Decision, decide
+from kernelmeans.tables.decisions import Decision, decide, logarithms
 from kernelmeans.tables.frames import Table
+from kernelmeans.tables.kinds import USED
 from kernelmeans.tables.values import MISSING, UNSEEN, read_column
 
 #: Rows whose variances are summed at a time, so that no second copy of a large table is made.
@@ -54,10 +55,13 @@ class TableTransformer(TransformerMixin, BaseEstimator):
     identifiers, constant columns, copies of other columns, and whole numbers that only count the
     rows are left out. `columns_` says what each column was taken for, and why.
 
-    Numbers, those of 0 and 1 too, are centered and scaled to unit variance.
+    Numbers are centered and scaled to unit variance. Skewed ones, such as
+    money, are taken as logarithms first: log(1 + x / unit), where the unit is the median of the
+    positive numbers.
+
     A category becomes a column of 0 and 1 for each value. So two values of a category, rare or
     frequent, are as far apart as two random rows in a number: sqrt(2). The same holds for true and
-    false, which take one column. All columns are centered.
+    false, also written as 1 and 0, which take one column. All columns are centered.
 
     Parameters
     ----------
@@ -77,8 +81,12 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         variance of one; that of the second is the fraction of missing values. ``"drop"`` ignores
         such rows in the fit. ``"error"`` refuses them. In categories a missing value is a value of
         its own.
+    skewed : {"log", "keep"}, default="log"
+        What to do about numbers of 0 and more with a skewness above 1. ``"log"`` takes their
+        logarithms if this at least halves the skewness. ``"keep"`` does not.
     scale : bool, default=True
-        Center and scale. Otherwise numbers stay as they are, and categories are 0 and 1.
+        Center and scale. Otherwise numbers stay as they are, also skewed ones, and categories are 0
+        and 1.
     dtype : {"float64", "float32"}, default="float64"
         Precision of the result.
 
@@ -144,6 +152,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         "categorical": [str, list, tuple, np.ndarray],
         "dates": ["boolean"],
         "missing": [StrOptions({"impute", "drop", "error"})],
+        "skewed": [StrOptions({"log", "keep"})],
         "scale": ["boolean"],
         "dtype": [StrOptions({"float64", "float32"})],
     }
@@ -158,6 +167,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         categorical: Sequence[str] = (),
         dates: bool = False,
         missing: str = "impute",
+        skewed: str = "log",
         scale: bool = True,
         dtype: str = "float64",
     ) -> None:
@@ -166,6 +176,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         self.categorical = categorical
         self.dates = dates
         self.missing = missing
+        self.skewed = skewed
         self.scale = scale
         self.dtype = dtype
 
@@ -285,22 +296,29 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         columns, n_columns = vars(self).get("_columns"), self.n_features_in_
         if not isinstance(columns, dict) or list(columns) != list(Column._fields):
             return False
-        arrays = [*columns.values(), self._medians]
+        arrays = [*columns.values(), self._medians, self._units]
         if not all(isinstance(one, np.ndarray) and one.shape == (n_columns,) for one in arrays):
             return False
-        places = [place for *_, place in self._used()]
-        kinds = {"number", "flag", "date", "category"}
-        n_scaled = places[-1].stop if places else 0
+        if "".join(one.dtype.kind for one in arrays) != "UUbUiibbff":
+            return False
+        used = list(self._used())
+        n_scaled = used[-1][-1].stop if used else 0
+        scaled = [] if self.scaler_ is None else [self.scaler_.mean_, self.scaler_.scale_]
         return (
             n_scaled > 0
-            and all(one.kind in kinds for one in self.columns_ if one.used)
-            and all(
-                len(self._values.get(one.name, ())) == (one.n_values or 0)
-                for one in self.columns_
-                if one.used
-            )
-            and (self.scaler_ is None or self.scaler_.mean_.shape == (n_scaled,))
+            and self.dtype in ("float64", "float32")
+            and self.missing in ("impute", "drop", "error")
+            and all(one.kind in USED for one, *_ in used)
+            and all((one.kind == "category") == bool(one.n_values) for one, *_ in used)
+            and all(self._has_values(one) for one, *_ in used)
+            and all(np.shape(one) == (n_scaled,) for one in scaled)
         )
+
+    def _has_values(self, column: Column) -> bool:
+        """Say whether all values of a category are known."""
+        values = self._values.get(column.name, np.empty(0, "U1"))
+        is_text = isinstance(values, np.ndarray) and values.dtype.kind == "U"
+        return is_text and values.shape == (column.n_values or 0,)
 
     @property
     def columns_(self) -> tuple[Column, ...]:
@@ -331,8 +349,13 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             wanted = matching(self.columns, names, "columns")
         dropped = matching(self.drop, names, "drop")
         categorical = matching(self.categorical, names, "categorical")
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.X)
+        weights = (
+            None
+            if sample_weight is None
+            else _check_sample_weight(sample_weight, table.X, ensure_non_negative=True)
+        )
         rules: dict[str, Any] = {"dates": self.dates, "missing": self.missing}
+        rules["skewed"] = self.skewed if self.scale else "keep"
         self._remember(table, decide(table, wanted, dropped, categorical, **rules))
         Z = self._empty(table)
         found = self._read(table, Z)
@@ -342,7 +365,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             raise ValueError("X: each row lacks a number; missing='impute' fills them in.")
         self.scaler_ = None
         if self.scale:
-            self.scaler_ = self._fitted_scaler(table, Z, found.placeable, weights)
+            self.scaler_ = self._fitted_scaler(Z, found.placeable, weights)
         return self._scaled(Z), found
 
     def _remember(self, table: Table, decisions: Sequence[Decision]) -> None:
@@ -355,19 +378,21 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             field: np.array(values) for field, values in zip(Column._fields, fields, strict=True)
         }
         self._medians = np.array([decision.median for decision in decisions])
+        self._units = np.array([decision.unit for decision in decisions])
         self._values = {
             one.column.name: np.array(one.values) for one in decisions if len(one.values)
         }
         self._named, self._n_rows = table.named, table.n_rows
         self.n_features_in_ = len(columns)
 
-    def _used(self) -> Iterator[tuple[Column, float, slice]]:
-        """Used columns, their medians, and their places in the result."""
+    def _used(self) -> Iterator[tuple[Column, float, float, slice]]:
+        """Used columns, their medians and units, and their places in the result."""
         start = 0
-        for column, median in zip(self.columns_, self._medians.tolist(), strict=True):
+        medians, units = self._medians.tolist(), self._units.tolist()
+        for column, median, unit in zip(self.columns_, medians, units, strict=True):
             if column.used:
                 width = column.n_values or 1 + column.has_indicator
-                yield column, median, slice(start, start + width)
+                yield column, median, unit, slice(start, start + width)
                 start += width
 
     def _empty(self, table: Table) -> Array:
@@ -399,7 +424,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         wrong: dict[str, tuple[int, str]] = {}
         unseen: dict[str, tuple[int, str]] = {}
         n_missing: dict[str, int] = {}
-        for column, median, place in self._used():
+        for column, median, unit, place in self._used():
             values = table[column.name]
             known = self._values.get(column.name)
             with np.errstate(over="ignore"):  # infinite in float32, and then refused as such
@@ -418,14 +443,13 @@ class TableTransformer(TransformerMixin, BaseEstimator):
                 n_missing[column.name] = int(lacks.sum())
                 placeable &= ~lacks
             if Z is not None:
-                Z[:, place.start] = np.where(lacks, median, numbers)
+                filled = np.where(lacks, median, numbers)
+                Z[:, place.start] = logarithms(filled, unit) if unit else filled
                 if column.has_indicator:
                     Z[:, place.start + 1] = lacks
         return Inspection(placeable, wrong, unseen, n_missing)
 
-    def _fitted_scaler(
-        self, table: Table, Z: Array, kept: BoolArray, weights: Array | None
-    ) -> StandardScaler:
+    def _fitted_scaler(self, Z: Array, kept: BoolArray, weights: Array | None) -> StandardScaler:
         """Means and scales of rows that can be placed."""
         scaler = StandardScaler(copy=False)
         for rows in gen_batches(len(Z), BATCH):
@@ -433,14 +457,14 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             block = Z[rows] if here.all() else Z[rows][here]
             if len(block):
                 scaler.partial_fit(block, None, None if weights is None else weights[rows][here])
-        for column, _, place in self._used():
+        for column, _, _, place in self._used():
             # Two random rows differ by sqrt(2) in a standardised number (root mean square), and by
             # as much in two values of a category. Unit variance would put rare values so far away
             # that no row had a neighbour of another value: clusters would be combinations of values
             # (figures: benchmarks/customers.py).
             if column.kind == "category":
                 scaler.scale_[place] = 1.0
-            elif column.kind == "flag" and table[column.name].dtype.kind not in "iuf":
+            elif column.kind == "flag":
                 scaler.scale_[place.start] = np.sqrt(0.5)
             if column.has_indicator:
                 lacking = scaler.mean_[place.stop - 1]
