@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,7 @@ SAID = {
     "thousands with spaces": (text(separator=";", decimal=",", thousands=" "), "--thousands"),
     "a title": ("Customers of 2024\n\n" + text(), "line 3 is taken for the names"),
     "a title with separators": ("Customers;;;\n" + COMMAS, "line 2 is taken for the names"),
+    "a title with a comma": ("Report of customers, 2025\n\n" + text(), "line 3 is taken for"),
     "comments": ("# from the shop\n# in euros\n" + text(), "line 3 is taken for the names"),
     "names in a comment": ("# about\n# " + text(), "line 2 is taken for the names"),
 }
@@ -191,6 +193,41 @@ def test_other_text_stays_text(values):
     assert read(text(frame=pl.DataFrame({"a": values, "b": [0.5, 1.5]})))["a"].to_list() == values
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["$9,250.01", "$123.45", "-$7.00", "na"], [9250.01, 123.45, -7, None]),
+        (["40,78 %", "3,5%", "", "-7,25 %"], [40.78, 3.5, None, -7.25]),
+        (["€ 1.234.567,5", "€ 2"], [1234567.5, 2]),
+        (["1 234,5 €", "2,25\u00a0€"], [1234.5, 2.25]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*--decimal")
+def test_numbers_with_signs(values, expected):
+    found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
+    assert found["a"].to_list() == expected
+
+
+@pytest.mark.parametrize("values", [["$1,234.5", "€2,345.5"], ["$1,234.5", "7"], ["%", "1.5 %"]])
+def test_numbers_of_which_not_all_have_the_sign_stay_text(values):
+    assert read(text(frame=pl.DataFrame({"a": values, "b": [0, 1]})))["a"].to_list() == values
+
+
+@pytest.mark.parametrize("sign", ["${}", "{} %"])
+def test_numbers_with_signs_that_may_be_thousands_are_doubted(sign):
+    values = [sign.format("1.234"), sign.format("12.345")]
+    frame = pl.DataFrame({"a": values, "b": ["0,5", "1,5"]})
+    for other, expected in (("0,5", [1234, 12345]), ("0.5", [1.234, 12.345])):
+        content = text(frame=frame.with_columns(b=pl.Series([other, other])), separator=";")
+        with pytest.warns(UserWarning, match="--decimal") if expected[0] > 2 else nullcontext():
+            assert read(content)["a"].to_list() == expected
+
+
+@pytest.mark.parametrize("content", ["town,2023\nBonn,1\n", "town,2023\nBonn,?,\nKöln,3,\n"])
+def test_names_that_look_like_numbers_or_a_title(content):
+    assert read(content).columns == ["town", "2023"]
+
+
 @pytest.mark.parametrize("odd", ["2,5", "n. a.", "3.5 EUR"])
 def test_other_text_among_numbers_is_pointed_out(odd):
     values = [*(f"{j}.5" for j in range(20)), odd]
@@ -255,7 +292,9 @@ def test_thousands_as_told(options, expected):
     ("content", "words"),
     [
         ("1,5;2,5\n3,5;4,5\n", "';' is taken for the separator .*',' would do too; --separator"),
-        ("5.1,3\n3,4\n", "add --no-header"),
+        ("5.1,3\n3,4\n", "only numbers .*add --no-header"),
+        ("41.3,9250,Köln\n12.5,18000,Bonn\n", r"holds numbers \(.*add --no-header"),
+        ("-2,town\n1,Bonn\n", "add --no-header"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")
@@ -287,6 +326,7 @@ def test_as_told(content, reading, expected):
         ("a\n1,5\n2,5\n", {}, ["line 2 has 2 values", "--separator"]),
         ("a,b\n1,2\n1,2,3\n", {}, ["line 3 has 3 values", "--separator"]),
         ("title\n\na,b\n1,2\n\n1\n", {}, ["line 6 has 1 values"]),
+        ("a,b\nx,1,2\ny,3,4\n", {}, ["line 2 has 3 values", "remove it"]),
         ('a,b\n1,"x\n2,y\n', {}, ["line 3", "unexpected end of data"]),
         ('a,b\n1,"x" 5" y\n', {}, ["line 2"]),
         (b"a,b\n\x81\xff,1\n", {}, ["--encoding"]),

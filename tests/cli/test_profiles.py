@@ -69,7 +69,7 @@ def test_terminal_and_summary_tell_three_columns(run, mixed):
 
 
 def test_rows_are_called_by_their_identifiers(run, mixed):
-    mixed.with_columns(code=[f"K{row}" for row in range(60)]).write_csv("named.csv")
+    mixed.with_columns(code=pl.Series([f"K{row}" for row in range(60)])).write_csv("named.csv")
     result = run("fit", "named.csv", "-k", 3, "--id-column", "code")
     labels = dict(pl.read_csv("named.labels.csv").select("code", "label").iter_rows())
     for profile in json.loads(Path("named.summary.json").read_text())["profiles"]:

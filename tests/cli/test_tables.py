@@ -89,7 +89,7 @@ def test_a_first_line_of_numbers_is_pointed_out(tmp_path, names):
         read_table(tmp_path / "data.csv")
 
 
-@pytest.mark.parametrize("names", ["0,1", "1,2", "5.1,b"])
+@pytest.mark.parametrize("names", ["0,1", "1,2", "2023,b"])
 def test_columns_may_be_counted(tmp_path, names):
     (tmp_path / "data.csv").write_text(f"{names}\n3,-4\n")
     assert read_table(tmp_path / "data.csv").names == names.split(",")

@@ -12,6 +12,8 @@ Record = Sequence[str]
 def title_lines(records: Sequence[Record]) -> int:
     """Count the lines of a title: those above the table that have one value, the first.
 
+    A single line may have more, if it is shorter than all others.
+
     Parameters
     ----------
     records : sequence of sequences of str
@@ -22,11 +24,28 @@ def title_lines(records: Sequence[Record]) -> int:
     int
         0 if what follows cannot be the names of columns.
     """
+    if _is_short_title(records):
+        return 1
     for index, record in enumerate(records):
         texts = [value for value in record if value.strip()]
         if len(texts) > 1 or (texts and not record[0].strip()):
             return 0 if index and all(map(is_number, texts)) else index
     return 0
+
+
+def _is_short_title(records: Sequence[Record]) -> bool:
+    """Whether the first line has fewer values than all others, and names of columns follow.
+
+    Names without one for the first column are such a line too, but the next then holds numbers.
+    """
+    if len(records) < 3 or len(set(map(len, records[1:]))) > 1:
+        return False
+    _, names, *rows = records
+    return (
+        1 < len(records[0]) < len(names)
+        and all(name.strip() and not is_number(name) for name in names)
+        and any(is_number(value) for row in rows for value in row)
+    )
 
 
 def is_number(value: str) -> bool:

@@ -2,7 +2,8 @@
 
 A column is of numbers if all its values are numbers under one decimal mark. Most columns are so
 under one mark only: 0.5, 1234.567 and 1,234.5 have a point, 1,5 and 1.234.567 a comma. A column of
-values such as 1.234 is either. Then the other columns of the file decide, and that is said.
+values such as 1.234 is either. Then the other columns of the file decide, and that is said. A sign
+of percent or currency that all values of a column have is left out before.
 """
 
 import re
@@ -15,6 +16,7 @@ import polars as pl
 from kernelmeans._text import counted, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading import Reading
+from kernelmeans.tables.values import SIGNS
 
 # Text in cells that have no value, in lower case.
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
@@ -150,7 +152,7 @@ def read_numbers(
     for name in frame.columns:
         if frame[name].dtype != pl.String:
             continue
-        values = _values(frame[name])
+        values = _unsigned(_values(frame[name]))
         if (plain := _plain(values)) is not None:
             done[name] = plain
         elif decimals := [mark for mark in _OTHER if numerals.fits(values, mark)]:
@@ -236,6 +238,16 @@ def _values(text: pl.Series) -> pl.Series:
     """Text without blanks around it, missing where it stands for no value."""
     text = text.str.strip_chars()
     return text.set(text.str.to_lowercase().is_in(_MISSING).fill_null(value=True), None)
+
+
+def _unsigned(values: pl.Series) -> pl.Series:
+    """The values without a sign of percent or currency, if all have the same one."""
+    first = next(iter(values.drop_nulls().head(1)), "")
+    for sign in map(re.escape, SIGNS):
+        pattern = rf"^([+-]?){sign}\s*([^{sign}]*)$|^([^{sign}]*[^\s{sign}])\s*{sign}$"
+        if re.search(sign, first) and _all(values, pattern):
+            return values.str.replace(pattern, "${1}${2}${3}")
+    return values
 
 
 def _plain(values: pl.Series) -> pl.Series | None:

@@ -144,7 +144,7 @@ def _rewritten(source: Path, body: bytes, layout: Layout) -> bytes:
                 raise BadInputError(
                     f"{source}: line {number} has {len(record)} values, but the first line has "
                     f"{width} (if {layout.separator!r} does not separate them, --separator names "
-                    "what does)"
+                    "what does; if the first line is a title, remove it)"
                 )
             writer.writerow(record)
     except csv.Error as error:
@@ -312,9 +312,13 @@ def _agreement(lines: list[str], separator: str) -> float:
 def _warn_of_numbers(names: list[str]) -> None:
     """Warn if the line taken for the names may be the first row of data."""
     counts = [[str(start + place) for place in range(len(names))] for start in (0, 1)]
-    if all(map(is_number, names)) and names not in counts:
+    numbers = [name for name in names if is_number(name)]
+    # Whole numbers beside words are years, and names of their own.
+    measured = any(re.search("[.,+-]", number) for number in numbers)
+    if measured or (len(numbers) == len(names) and names not in counts):
+        only = "only " if len(numbers) == len(names) else ""
         warnings.warn(
-            f"the first line holds only numbers ({listed(names, most=3)}) and is taken for the "
+            f"the first line holds {only}numbers ({listed(numbers, most=3)}) and is taken for the "
             "names of the columns; if it is data, add --no-header",
             stacklevel=2,
         )

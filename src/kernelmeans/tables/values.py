@@ -16,11 +16,12 @@ MISSING = frozenset(
 )
 #: Words for 1 and 0.
 FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
-_SIGNS = "%€$£¥"
+#: Signs of percent and currency.
+SIGNS = "%€$£¥"
 # Whole numbers with leading zeros are codes.
 _NUMBER = re.compile(
-    rf"(?P<before>[{_SIGNS}]?)\s*(?P<number>[+-]?(?!0\d+$)(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)"
-    rf"\s*(?P<after>[{_SIGNS}]?)",
+    rf"(?P<before>[{SIGNS}]?)\s*(?P<number>[+-]?(?!0\d+$)(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)"
+    rf"\s*(?P<after>[{SIGNS}]?)",
     re.IGNORECASE | re.ASCII,
 )
 _TIME = r"(?:[ T]\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?"
@@ -46,7 +47,7 @@ def number_of(text: str) -> float:
 
 def sign_of(text: str) -> str:
     """The sign of percent or currency of a number."""
-    return "".join(letter for letter in text if letter in _SIGNS)
+    return "".join(letter for letter in text if letter in SIGNS)
 
 
 def flag_of(text: str) -> float:
