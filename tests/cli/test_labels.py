@@ -197,7 +197,7 @@ class TestLike:
         new = before.filter(pl.col("label") != 0)
         new.drop("label").write_csv("new.csv")
         result = self.refit(run, "-k", 3)
-        assert f"Note: cluster 0 of {MODEL} is not found again" in result.stderr
+        assert f"Note: cluster 0 of {MODEL} is not found again; the number is that" in result.stderr
         found = table("new.labels.csv")["label"]
         # One of the two falls apart, and its larger part keeps the number.
         kept = found.to_numpy() == new["label"].to_numpy()

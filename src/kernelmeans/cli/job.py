@@ -280,7 +280,7 @@ def run_fit(job: FitJob) -> None:
     if earlier is not None:
         for remark in earlier.renumber(model, task.data.rows):
             job.note(remark)
-    profiles = Profiles.of(job, task.data, model)
+    profiles = Profiles.of(job, task.data, model, names)
     if not profiles:
         del files["profiles"]
     summary = fit_summary(job, task.data, fitted, task.views, files) | chosen | profiles.summary()

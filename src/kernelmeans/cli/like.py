@@ -59,7 +59,8 @@ class Earlier:
         model.renumber([found.get(cluster, -1) for cluster in range(n_clusters)])
         for number in range(self.n_clusters):
             if number not in found.values():
-                yield f"cluster {number} of {self.path} is not found again"
+                reused = "; the number is that of a new cluster now" * (number < n_clusters)
+                yield f"cluster {number} of {self.path} is not found again{reused}"
             elif number >= n_clusters:
                 yield (
                     f"cluster {number} of {self.path} is found again, but under another number, "

@@ -12,6 +12,7 @@ from kernelmeans.cli.data import Data
 from kernelmeans.cli.tables import Table
 from kernelmeans.profiles import Description
 from kernelmeans.profiles.describing import described
+from kernelmeans.profiles.description import Cluster
 from kernelmeans.profiles.rows import Placed, of_fit
 from kernelmeans.rows import Rows
 
@@ -50,8 +51,8 @@ class Profiles:
     description: Description | None
 
     @classmethod
-    def of(cls, job: "FitJob", data: Data, model: Any) -> Self:
-        """Describe the clusters of a fitted model."""
+    def of(cls, job: "FitJob", data: Data, model: Any, identifiers: Any = None) -> Self:
+        """Describe the clusters of a fitted model; identifiers call rows by name."""
         table, names = data.table, told_columns(job, data.table)
         if not names:
             return cls(None)
@@ -67,7 +68,10 @@ class Profiles:
             )
             weights = None if weights is None else _spread(weights, data.rows, 0)
         columns = _Columns(table, names[:MOST_COLUMNS])
-        return cls(described(placed, columns, weights=weights))
+        found = described(placed, columns, weights=weights)
+        if identifiers is not None:
+            found = replace(found, records=tuple(_named(one, identifiers) for one in found.records))
+        return cls(found)
 
     def __bool__(self) -> bool:
         return self.description is not None
@@ -87,6 +91,15 @@ class Profiles:
         if self.description is not None:
             frame = replace(self.description, library="polars").columns
             frame.fill_nan(None).write_csv(file)
+
+
+def _named(record: Cluster, identifiers: Any) -> Cluster:
+    """A cluster whose rows are called by name."""
+    typical, border = (
+        None if rows is None else tuple(identifiers[row] for row in rows)
+        for rows in (record.typical_rows, record.border_rows)
+    )
+    return record._replace(typical_rows=typical, border_rows=border)
 
 
 def told_columns(job: "FitJob", table: Table) -> list[str]:

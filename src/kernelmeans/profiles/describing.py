@@ -151,7 +151,7 @@ def described(
         [None] * len(names)
         if values is None
         else first_of_each(np.where(is_placed, values, np.inf), codes, len(names), max_rows)
-        for values in (found.distances, found.gaps)
+        for values in (found.distances, found.border_gaps)
     )
     records = zip(names, sizes.tolist(), (sums / sums.sum()).tolist(), sums.tolist(), typical,
                   border, strict=True)  # fmt: skip

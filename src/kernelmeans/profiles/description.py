@@ -32,15 +32,16 @@ class Cluster(NamedTuple):
         Positions of the rows nearest to the centroid, counted from 0; None if distances are not
         known.
     border_rows : tuple of int or None
-        Positions of the rows that are nearly as near to another centroid.
+        Positions of the rows of the smallest gap between the own centroid and the next, of those
+        whose next centroid is less than 10 % farther.
     """
 
     cluster: int | str
     size: int
     fraction: float
     weight: float
-    typical_rows: tuple[int, ...] | None = None
-    border_rows: tuple[int, ...] | None = None
+    typical_rows: tuple[Any, ...] | None = None
+    border_rows: tuple[Any, ...] | None = None
 
 
 class Entry(NamedTuple):

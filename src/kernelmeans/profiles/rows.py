@@ -10,6 +10,8 @@ from kernelmeans._typing import Array, IntArray
 from kernelmeans.plotting.points import readable, taken
 from kernelmeans.search.splits import count_rows
 
+#: A row is near the border if the second centroid is farther than its own by less than this.
+NEAR_BORDER = 0.1
 #: Rows whose distances are computed together.
 _BLOCK = 1 << 16
 #: Rows by whose labels training rows are told from others.
@@ -35,6 +37,14 @@ class Placed(NamedTuple):
     distances: Array | None = None
     gaps: Array | None = None
     n_clusters: int | None = None
+
+    @property
+    def border_gaps(self) -> Array | None:
+        """The gaps of rows near the border, infinite for others."""
+        if self.gaps is None or self.distances is None:
+            return None
+        near: Array = np.where(self.gaps < NEAR_BORDER * self.distances, self.gaps, np.inf)
+        return near
 
 
 def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:

@@ -8,9 +8,8 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.metrics import match_clusters
 from kernelmeans.metrics.labels import encoded
+from kernelmeans.profiles.rows import NEAR_BORDER
 
-#: A row is near the border if the second centroid is farther than its own by less than this.
-NEAR_BORDER = 0.1
 #: Cells of the map from left to right, and from top to bottom.
 CELLS = 40, 28
 #: Columns of a histogram of margins, and values of a silhouette.
