@@ -40,13 +40,22 @@ def test_a_missing_column_is_named(refused, model, blobs):
     message = refused("predict", model, "new.csv")
     assert "'mass', 'area'" in message
     assert "'length', 'kind'" in message
+    assert "give the columns the names of the fit" in message
+
+
+def test_a_column_whose_name_differs_in_case_is_pointed_out(refused, model, blobs):
+    blobs.rename({"mass": "Mass"}).write_csv("new.csv")
+    assert "rename 'Mass' to 'mass'" in refused("predict", model, "new.csv")
 
 
 def test_a_missing_value_is_the_median_of_the_fit(run, model, blobs):
     for file, first in (("gap.csv", None), ("median.csv", blobs["mass"].median())):
         mass = pl.Series([first, *blobs["mass"][1:]])
         blobs.with_columns(mass=mass).write_csv(file)
-        assert run("predict", model, file).exit_code == 0
+        result = run("predict", model, file)
+        assert result.exit_code == 0
+        said = "1 missing value of 'mass' became the median of the fit" in result.stderr
+        assert said == (first is None)
     assert labels("gap.labels.csv") == labels("median.labels.csv")
 
 

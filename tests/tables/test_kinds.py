@@ -86,6 +86,8 @@ SORTED = np.sort(RNG.normal(size=N))
         ("date", "signup", np.array(["2024-01-01", "NaT", "2024-02-01"], "datetime64[D]")),
         ("number", "wait", np.array([1, 2, 40], "timedelta64[D]")),
         ("constant", "currency", ["EUR"] * N),
+        ("constant", "currency", some(["EUR"], missing=20)),
+        ("category", "currency", some(["EUR"], missing=21)),
         ("constant", "one", [1.5, None, 1.5]),
         ("constant", "empty", [None] * N),
         ("constant", "empty", ["", "NA", "-"]),

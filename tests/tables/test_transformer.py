@@ -264,7 +264,10 @@ def test_dates_are_days():
         ({"columns": ["agee"]}, "columns='agee' is no column; did you mean 'age'"),
         ({"drop": ["x*"]}, "drop='x\\*' matches no column"),
         ({"columns": ["remark"]}, "'remark' holds text .* categorical='remark'"),
-        ({"columns": ["currency"]}, "no column can be used: .*'currency' \\(constant\\)"),
+        (
+            {"columns": ["currency"]},
+            "no column can be used: .*'currency' \\(constant, one value\\)",
+        ),
         ({"missing": "error"}, "'age' \\(6 rows\\), 'rating' \\(60 rows\\).*missing='impute'"),
         ({"missing": "fill"}, "'missing' parameter"),
     ],

@@ -112,9 +112,16 @@ class Model:
         if missing and not table.named and len(names) == len(self.columns):
             return names
         if missing:
+            folded = {name.casefold(): name for name in names}
+            alike = [name for name in missing if name.casefold() in folded]
+            remedy = (
+                f"rename {listed([folded[name.casefold()] for name in alike])} to {listed(alike)}"
+                if alike
+                else "give the columns the names of the fit, or fit a model without them"
+            )
             raise BadInputError(
                 f"{table.source}: the model needs {listed(missing)}, which the file does not have; "
-                f"its columns are {listed(names)}"
+                f"its columns are {listed(names)}: {remedy}"
             )
         return self.columns
 

@@ -1,5 +1,6 @@
 """New rows for a model: those that it can place, block by block, and what is wrong with others."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,6 +43,8 @@ class NewRows:
         Rows of a graph so far that have no edge to a row of the fit.
     wrong, unseen : dict
         Values so far that are no numbers, and that no category had.
+    filled : Counter
+        Missing values so far that became the median, by column.
     """
 
     table: Table
@@ -51,6 +54,7 @@ class NewRows:
     n_alone: int = field(default=0, init=False)
     wrong: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
     unseen: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
+    filled: Counter[str] = field(default_factory=Counter, init=False)
 
     def __iter__(self) -> Iterator[tuple[Any, BoolArray]]:
         """Yield the rows of a block that can be placed, and which of the block these are."""
@@ -69,6 +73,8 @@ class NewRows:
             for name, (count, value) in found.unseen.items():
                 before, first = self.unseen.get(name, (0, value))
                 self.unseen[name] = before + count, first
+            if prepare.missing == "impute":
+                self.filled.update(found.n_missing)
             placed = found.placeable
             self.n_unplaced += int((~placed).sum())
             start += frame.height
@@ -108,6 +114,13 @@ class NewRows:
             f"{value}, count as none of its categories"
             for name, (count, value) in self.unseen.items()
         ]
+        if self.filled:
+            counts = [
+                f"{counted(count, 'missing value')} of {name!r}"
+                for name, count in self.filled.most_common(10)
+            ]
+            more = f" and {len(self.filled) - 10} more columns" * (len(self.filled) > 10)
+            texts.append(f"{', '.join(counts)}{more} became the median of the fit")
         if self.n_unplaced:
             why = f": no numbers in {wrong_values(self.wrong)}" if self.wrong else ""
             texts.append(

@@ -11,7 +11,7 @@ import scipy.sparse
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans._text import listed
+from kernelmeans._text import counted, listed
 from kernelmeans.cli.archives import check_size
 from kernelmeans.cli.data import Data, whole_table
 from kernelmeans.cli.errors import BadInputError, estimator_errors
@@ -113,7 +113,11 @@ def table_errors(source: Path) -> Iterator[None]:
         try:
             yield
         except ValueError as error:
-            said = re.sub(r"\b(categorical|drop|missing)=", r"--\1=", str(error))
+            said = re.sub(
+                r"n_samples=(\d+)", lambda found: counted(int(found[1]), "row"), str(error)
+            )
+            options = r"\b(categorical|columns|drop|missing)(?:=(?= )|(=))"
+            said = re.sub(options, r"--\1\2", said)
             raise ValueError(f"{source}: {said.removeprefix('X: ')}") from error
 
 

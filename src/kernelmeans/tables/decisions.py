@@ -9,11 +9,15 @@ import numpy as np
 from kernelmeans._typing import Array
 from kernelmeans.tables.columns import Column
 from kernelmeans.tables.frames import Table
-from kernelmeans.tables.kinds import MOST_GIVEN_VALUES, USED, Found, as_category, found_in
+from kernelmeans.tables.kinds import (
+    MANY_MISSING,
+    MOST_GIVEN_VALUES,
+    USED,
+    Found,
+    as_category,
+    found_in,
+)
 
-#: Fraction of missing values above which a column of its own says where they are. Fewer hardly
-#: tell anything, and so rare a value would lie far from all others once it is scaled.
-MANY_MISSING = 0.05
 #: Skewness above which numbers are taken as logarithms, if that at least halves it. An exponential
 #: distribution has 2, a Gaussian 0. A few large numbers would hide all other differences (figures:
 #: benchmarks/customers.py).
@@ -105,10 +109,14 @@ def decide(
     if refused:
         raise ValueError("; ".join(refused) + ".")
     if not any(decision.column.used for decision in decisions):
-        why = [f"{one.name!r} ({one.kind})" for one, *_ in decisions]
+        why = [
+            f"{one.name!r} ({one.kind}{one.reason and ', '}{one.reason})" for one, *_ in decisions
+        ]
         more = f" and {len(why) - 10} more" if len(why) > 10 else ""
         raise ValueError(
-            f"X: with n_samples={table.n_rows}, no column can be used: {', '.join(why[:10])}{more}."
+            f"X: with n_samples={table.n_rows}, no column can be used: {', '.join(why[:10])}{more}"
+            ". categorical= takes text for a category, and columns= uses numbers and dates that "
+            "are left out; a column of one value tells nothing."
         )
     return decisions
 

@@ -34,6 +34,10 @@ MOST_GIVEN_VALUES = 1000
 #: Whole numbers are all different by chance only if few repeats are to be expected. With so many
 #: expected ones the chance is e^-10 for each column; a half of the rows expects a quarter.
 REPEATS = 10
+#: Fraction of missing values above which a column of its own says where they are. Fewer hardly
+#: tell anything, and so rare a value would lie far from all others once it is scaled. For the same
+#: reason a column of one value and so few missing ones is constant.
+MANY_MISSING = 0.05
 #: Digits of whole numbers that no measurement has: of phone and account numbers.
 DIGITS = 9
 #: Whole numbers in columns with such names are codes.
@@ -132,8 +136,8 @@ def found_in(values: Array, name: str) -> Found:
         numbers = texts.map(days_of)
         parsed_all = np.isnan(numbers).sum() == n_missing
         return Found("date", ON_REQUEST, n_missing, numbers if parsed_all else None)
-    if len(counts) == 1 and not n_missing:
-        return Found("constant", "one value", n_missing)
+    if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
+        return _constant(n_missing)
     if _are_few(len(counts), present):
         return as_category(values)
     if len(counts) > 0.9 * present:
@@ -150,6 +154,12 @@ def as_category(values: Array) -> Found:
     codes = {text: float(code) for code, text in enumerate(known)}
     numbers = texts.map(codes.__getitem__, missing=codes.get("", np.nan))
     return Found("category", "", texts.n_missing, numbers, known)
+
+
+def _constant(n_missing: int) -> Found:
+    return Found(
+        "constant", f"one value{f', and {n_missing} missing' if n_missing else ''}", n_missing
+    )
 
 
 def _are_padded(texts: Collection[str]) -> bool:
@@ -172,7 +182,7 @@ def _among_numbers(numbers: Array, values: Array, name: str) -> Found:
         return Found("constant", "no value", n_missing)
     low, high = present.min(), present.max()
     if low == high:
-        return Found("constant", "one value", n_missing)
+        return _constant(n_missing)
     whole = bool(np.isfinite(high - low)) and bool((present == np.floor(present)).all())
     if whole and (low, high) == (0, 1):
         return Found("flag", "", n_missing, numbers)

@@ -39,7 +39,7 @@ class Inspection(NamedTuple):
     unseen : dict of (int, str)
         Categories with values that the fit has not seen: the number of rows, and a value.
     n_missing : dict of int
-        Columns with missing values that cannot be filled in: the number of rows.
+        Columns of numbers with missing values: the number of rows.
     """
 
     placeable: BoolArray
@@ -439,9 +439,10 @@ class TableTransformer(TransformerMixin, BaseEstimator):
                 wrong[column.name] = int(rows[0]), _shown(values[rows[0]])
                 placeable[rows] = False
             lacks = np.isnan(numbers)
-            if lacks.any() and self.missing != "impute":
+            if lacks.any():
                 n_missing[column.name] = int(lacks.sum())
-                placeable &= ~lacks
+                if self.missing != "impute":
+                    placeable &= ~lacks
             if Z is not None:
                 filled = np.where(lacks, median, numbers)
                 Z[:, place.start] = logarithms(filled, unit) if unit else filled
@@ -499,7 +500,7 @@ def _check_placeable(found: Inspection) -> None:
             f"X: no finite number in columns of numbers: {wrong_values(found.wrong)}, the first "
             "row being 0. Correct such values, or leave them empty."
         )
-    if found.n_missing:
+    if not found.placeable.all():
         counts = [f"{name!r} ({counted(count, 'row')})" for name, count in found.n_missing.items()]
         raise ValueError(
             f"X: values are missing (NaN or None) in {', '.join(counts)}. missing='impute' fills "
