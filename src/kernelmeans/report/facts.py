@@ -19,6 +19,7 @@ from kernelmeans._typing import IntArray
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.metrics import kernel_silhouette_samples
 from kernelmeans.plotting.points import MapPoints, map_points, parts, readable, taken
+from kernelmeans.profiles.rows import first_of_each, place
 from kernelmeans.report import measures
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import computed, is_dask
@@ -141,10 +142,10 @@ def add_certainty(
         drawn = np.sort(np.random.default_rng(random_state).choice(n_rows, DISTANCE_ROWS, False))
     labels = subject.labels[drawn]
     distances = np.asarray(to_numpy(subject.model.transform(subject.shown(drawn))))
-    if rows:
-        order = np.argsort(distances[np.arange(len(labels)), labels], kind="stable")
-        own = [drawn[order[labels[order] == one]][:TYPICAL] for one in range(len(clusters))]
-        _add(clusters, "typical_rows", [one.tolist() for one in own])
+    placed = place(subject.transformers, subject.model, subject.X) if rows else None
+    if placed is not None and placed.distances is not None:
+        own = first_of_each(placed.distances, placed.labels, len(clusters), TYPICAL)
+        _add(clusters, "typical_rows", [list(one) for one in own])
         if names is not None:
             _add(clusters, "typical_names", [[str(names[row]) for row in one] for one in own])
     found = measures.certainty(distances, labels) if several else [None] * len(clusters)
