@@ -409,3 +409,10 @@ def test_border_rows_are_near_a_border():
     model = KernelPowerKMeans(2, kernel="linear", random_state=0).fit(x)
     borders = {record.border_rows for record in describe(model, x).records}
     assert borders == {(20,), ()}
+
+
+def test_no_number_is_minus_zero():
+    x = np.r_[np.full(50, -1.0), np.full(50, 1.0), np.full(50, -1e-9), np.full(50, 5.0)]
+    described = describe(np.repeat([0, 0, 1, 2], 50), x[:, None])
+    values = [entry.value for entry in described.entries if entry.cluster == 1]
+    assert values == ["0.0"]

@@ -106,7 +106,7 @@ def _number(value: float, scale: float) -> str:
     """A number to two digits of the standard deviation."""
     if abs(value) >= 1e10 or scale < 1e-6:
         return f"{value:.6g}"
-    return f"{value:.{max(0, 1 - math.floor(math.log10(scale)))}f}"
+    return f"{value:z.{max(0, 1 - math.floor(math.log10(scale)))}f}"
 
 
 def _date(days: float, scale: float) -> str:
