@@ -416,3 +416,10 @@ def test_no_number_is_minus_zero():
     described = describe(np.repeat([0, 0, 1, 2], 50), x[:, None])
     values = [entry.value for entry in described.entries if entry.cluster == 1]
     assert values == ["0.0"]
+
+
+def test_numbers_whose_variance_overflows_are_shown():
+    x = np.array([1.0] * 7 + [1e300])
+    with np.errstate(over="ignore"):
+        described = describe([0] * 6 + [1, 1], x[:, None])
+    assert described.entries[-1].value == "5e+299"

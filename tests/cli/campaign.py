@@ -124,6 +124,9 @@ def other_array(content: bytes, rng: Rng) -> bytes:
     def change(array: np.ndarray) -> np.ndarray:
         # Digests are no numbers, but their bytes are.
         array = np.array(array).view(np.uint8) if array.dtype.kind == "V" else np.array(array)
+        if array.dtype.kind == "U" and array.size:  # what columns were taken for
+            array.flat[rng.integers(array.size)] = str(rng.choice(WILD))
+            return array
         match rng.integers(7):
             case 0 | 1 if array.size:
                 with np.errstate(all="ignore"):

@@ -340,6 +340,7 @@ def test_as_told(content, reading, expected):
         ("a,b\n1,2\n", {"decimal": ";"}, ["--decimal is ';'"]),
         ("a,b\n1,2\n", {"decimal": ",", "thousands": ","}, ["--thousands is ','"]),
         ("a,b\n1,2\n", {"thousands": "000"}, ["--thousands is '000'"]),
+        ("a,b\n0.5\t1.5\t2.5\n1.5\t2.5\t3.5\n", {"separator": "\t"}, ["line 2 has 3 values"]),
         (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], {}, ["cannot be read as CSV"]),
         ("\n\n", {}, ["empty"]),
         ("# nothing\n", {}, ["empty"]),

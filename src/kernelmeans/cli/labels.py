@@ -86,7 +86,7 @@ class Labels:
             columns["far"] = self.far
         if self.memberships is not None:
             columns |= {f"membership_{j}": values for j, values in enumerate(self.memberships.T)}
-        if self.placed is not None:
+        if self.placed is not None and not self.placed.all():
             columns = {name: self._spread(pl.Series(values)) for name, values in columns.items()}
         n_rows = len(self.label) if self.placed is None else len(self.placed)
         rows = pl.Series("row", np.arange(n_rows)) if identifiers is None else identifiers

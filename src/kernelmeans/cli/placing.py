@@ -20,6 +20,8 @@ from kernelmeans.tables.transformer import wrong_values
 
 #: Rows of a large table that are read at a time, where they may hold text.
 _ROWS = 2**17
+#: Rows of an array that are worked on at a time, because several copies of them are made.
+_COPIED = 2**14
 
 
 @dataclass
@@ -104,8 +106,10 @@ class NewRows:
                 yield self.table.frame.select(renamed).slice(start, _ROWS).collect()
         else:
             for _, X in blocks(self.table.matrix(names, self.model.dtype)):
-                dense = X.toarray() if scipy.sparse.issparse(X) else X
-                yield pl.DataFrame(dense, schema=wanted)
+                for start in range(0, X.shape[0], _COPIED):
+                    rows = X[start : start + _COPIED]
+                    dense = rows.toarray() if scipy.sparse.issparse(rows) else rows
+                    yield pl.DataFrame(dense, schema=wanted)
 
     def remarks(self) -> list[str]:
         """Sentences on what the model does not know, after all blocks."""

@@ -102,8 +102,10 @@ def _parsed(body: bytes, layout: Layout) -> pl.DataFrame | None:
     schema = dict.fromkeys(names, pl.String())
     if not body.strip(b"\r\n"):
         return pl.DataFrame(schema=schema)
-    # Floats take less memory than text, but must have no other form further down.
-    for floats in (layout.floats, ()) if layout.floats else ((),):
+    # Floats take less memory than text, but must have no other form further down. Lines may have
+    # more values than there are names.
+    places = [place for place in layout.floats if place < len(names)]
+    for floats in (places, []) if places else ([],):
         with suppress(pl.exceptions.PolarsError):
             frame = pl.read_csv(
                 body,

@@ -104,7 +104,7 @@ class Profile(NamedTuple):
 
 def _number(value: float, scale: float) -> str:
     """A number to two digits of the standard deviation."""
-    if abs(value) >= 1e10 or scale < 1e-6:
+    if abs(value) >= 1e10 or not 1e-6 <= scale < np.inf:
         return f"{value:.6g}"
     return f"{value:z.{max(0, 1 - math.floor(math.log10(scale)))}f}"
 
