@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from kernelmeans._files import Writer
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.cli.data import known_column
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.far import remoteness
 from kernelmeans.cli.model import Model
-from kernelmeans.cli.outputs import Writer
 from kernelmeans.cli.placing import NewRows
 from kernelmeans.cli.tables import FrameTable, Table
 
