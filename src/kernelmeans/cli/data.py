@@ -24,7 +24,7 @@ class ColumnChoice:
     Parameters
     ----------
     columns : tuple of str, default=()
-        Use only these columns (names, or patterns such as spend_*).
+        Use only these columns (names, or patterns such as 'spend_*').
     drop : tuple of str, default=()
         Leave these columns out (names or patterns).
     categorical : tuple of str, default=()

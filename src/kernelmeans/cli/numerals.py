@@ -179,9 +179,8 @@ def _seen(columns: Mapping[str, _Column], decimal: str | None, numerals: Numeral
     """The marks between groups of digits that these columns have, if no others are given."""
     if decimal is None or numerals.thousands is not None:
         return numerals.thousands
-    grouped = [column for column in columns.values() if column.example(numerals.groups(decimal))]
     marks = numerals.groups(decimal)
-    return "".join(mark for mark in marks if any(column.example(mark) for column in grouped))
+    return "".join(mark for mark in marks if any(one.example(mark) for one in columns.values()))
 
 
 def _common(columns: Mapping[str, _Column], *, points: bool) -> str | None:
