@@ -1,4 +1,4 @@
-"""What the pages tell people to type works: Python as it stands, and commands with their options."""
+"""What the pages tell people to type works: Python as it stands, commands with their options."""
 
 import re
 import shlex
@@ -18,7 +18,10 @@ from kernelmeans.cli.app import app
 from kernelmeans_paper.datasets import is_present
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", *sorted(page.relative_to(ROOT).as_posix() for page in ROOT.glob("docs/**/*.md"))]
+PAGES = [
+    "README.md",
+    *sorted(page.relative_to(ROOT).as_posix() for page in ROOT.glob("docs/**/*.md")),
+]
 # Programs of this repository whose options the pages name too.
 OTHER_PROGRAMS = ["benchmarks/*.py", "reproduction/src/kernelmeans_paper/**/*.py"]
 # There is no such scheduler: a cluster in this process takes its place. Searches are shortened.
@@ -54,7 +57,9 @@ def commands_of(page):
     return [arguments for block in blocks for arguments in commands_in(block)]
 
 
-WITH_CODE = [page for page in PAGES if any(language != "toml" for language, _, _ in blocks_of(page))]
+WITH_CODE = [
+    page for page in PAGES if any(language != "toml" for language, _, _ in blocks_of(page))
+]
 COMMANDS = [
     pytest.param(arguments, id=f"{page}: {shlex.join(arguments)}")
     for page in PAGES
