@@ -118,7 +118,7 @@ def test_a_graph_taken_for_features_is_pointed_out(run):
 @pytest.mark.usefixtures("cells")
 def test_annotations_are_no_features(refused):
     options = ["-k", 3, "--take", "obsm:X_pca"]
-    assert "'reads' is no column" in refused("fit", PATH, *options, "--columns", "reads")
+    assert "--columns reads is no column" in refused("fit", PATH, *options, "--columns", "reads")
     assert "'kind' is not numeric" in refused("fit", PATH, *options, "--weight-column", "kind")
 
 

@@ -13,6 +13,9 @@ code  meaning
 ====  ==============================================================
 """
 
+import ast
+import re
+import shlex
 import signal
 import sys
 import threading
@@ -61,6 +64,10 @@ class NoClustersError(_OneLineError):
 class FriendlyGroup(click.Group):
     """A click group whose commands answer with messages, never with tracebacks."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which they are needed, which is that of the file."""
+        return list(self.commands)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn whatever ends it into one short message and an exit code."""
         try:
@@ -101,6 +108,28 @@ def ended_by_signals() -> Iterator[None]:
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
     raise SystemExit(128 + number)
+
+
+def in_options(message: str) -> str:
+    """Name options, as they are typed, in place of parameters of `TableTransformer`.
+
+    Examples
+    --------
+    >>> from kernelmeans.cli.errors import in_options
+    >>> in_options("missing='impute' fills them in, and drop= leaves columns out")
+    '--missing impute fills them in, and --drop leaves columns out'
+    """
+
+    def typed(found: re.Match[str]) -> str:
+        option = f"--{found[1]}"
+        return f"{option} {shlex.quote(ast.literal_eval(found[2]))}" if found[2] else option
+
+    # The values are printed by `repr`.
+    return re.sub(
+        r"(?:--)?\b(categorical|columns|drop|missing)=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")?",
+        typed,
+        message,
+    )
 
 
 @contextmanager

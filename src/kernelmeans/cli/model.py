@@ -315,7 +315,8 @@ def _well_formed(model: Model) -> bool:
     single = isinstance(estimator, kernelmeans.KernelKMeans | kernelmeans.KernelPowerKMeans)
     predictor, labels = (getattr(estimator, name, None) for name in ("_predictor", "labels_"))
     return (
-        all(map(_prepares, before))
+        all(isinstance(one, StandardScaler | TableTransformer) for one in before)
+        and all(one.is_well_formed() for one in before if isinstance(one, TableTransformer))
         and (single or several)
         and isinstance(predictor, Predictor)
         and isinstance(predictor, ProductPredictor) == several
@@ -325,26 +326,17 @@ def _well_formed(model: Model) -> bool:
         and isinstance(model.columns, list)
         and all(isinstance(name, str) for name in model.columns)
         and model.dtype in ("float32", "float64")
-        and _is_reading(model.reading)
+        and (model.reading is None or _is_reading(model.reading))
         and (model.far is None or (type(model.far) is float and model.far >= 0))
     )
 
 
 def _is_reading(reading: Any) -> bool:
-    """Say whether this is what `Reading.chosen` returns, or nothing."""
-    if reading is None:
-        return True
+    """Say whether this is what `Reading.chosen` returns."""
     known = {field.name for field in fields(Reading)}
     return isinstance(reading, dict) and all(
         name in known and (value is False if name == "header" else isinstance(value, str))
         for name, value in reading.items()
-    )
-
-
-def _prepares(step: Any) -> bool:
-    """Say whether a step is what `fit` puts before the estimator."""
-    return isinstance(step, StandardScaler) or (
-        isinstance(step, TableTransformer) and step.is_well_formed()
     )
 
 

@@ -115,9 +115,11 @@ class _Column(NamedTuple):
         return str(found[0]) if len(found) else None
 
 
-def parse_text(column: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """The numbers in a column of text with decimal points, and the places of other text."""
-    values = _values(column)
+def parse_numbers(column: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The numbers in a column, in text with decimal points, and the places of anything else."""
+    if column.dtype.is_temporal() or column.dtype.is_nested():
+        return column, column.is_not_null()
+    values = _values(column) if column.dtype == pl.String else column
     numbers = values.cast(pl.Float64, strict=False)
     return numbers, numbers.is_null() & values.is_not_null()
 
@@ -177,9 +179,8 @@ def _seen(columns: Mapping[str, _Column], decimal: str | None, numerals: Numeral
     """The marks between groups of digits that these columns have, if no others are given."""
     if decimal is None or numerals.thousands is not None:
         return numerals.thousands
-    grouped = [column for column in columns.values() if column.example(numerals.groups(decimal))]
     marks = numerals.groups(decimal)
-    return "".join(mark for mark in marks if any(column.example(mark) for column in grouped))
+    return "".join(mark for mark in marks if any(one.example(mark) for one in columns.values()))
 
 
 def _common(columns: Mapping[str, _Column], *, points: bool) -> str | None:

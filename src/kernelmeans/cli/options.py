@@ -51,17 +51,6 @@ _FLAGS = {
 }
 #: Options of ``choose`` that are parameters of the search.
 SEARCH = ("n_splits", "scoring", "n_jobs")
-#: Placeholders of texts that are not just any text.
-_METAVARS = {
-    **{
-        "label_column": "NAME",
-        "weight_column": "NAME",
-        "id_column": "NAME",
-        "memory_budget": "SIZE",
-    },
-    **{"separator": "CHARACTER", "decimal": "MARK", "thousands": "MARK", "encoding": "NAME"},
-    **{"sheet": "NAME", "take": "NAME"},
-}
 #: Where a context holds the arguments of a command.
 ARGUMENTS = "kernelmeans.arguments"
 _HERE = Path(__file__).parent
@@ -283,8 +272,8 @@ def _option(name: str, parameter: Documented) -> click.Option:
         if len(settings["metavar"]) > _LONGEST_METAVAR:
             settings["metavar"] = "NAME"
             text = f"{text} One of {', '.join(value.names)}."
-    elif name in _METAVARS:
-        settings["metavar"] = _METAVARS[name]
+    else:
+        settings["metavar"] = name.rpartition("_")[2].upper()
     return click.Option([*flags, name], help=text, **settings)
 
 

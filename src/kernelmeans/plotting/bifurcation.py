@@ -10,8 +10,8 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
+from kernelmeans._fitted import parts, readable
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.plotting.points import parts, readable
 from kernelmeans.plotting.style import BLUE, DASHED, PAGE, WIDTH
 
 # The warmest power relative to the critical one, the coldest at least, and the number of powers.

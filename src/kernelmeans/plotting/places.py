@@ -12,12 +12,12 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_array
 
 from kernelmeans._arrays import to_numpy
+from kernelmeans._fitted import is_pairwise
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.heat import GraphKernel, HeatKernel
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.rows import Rows
-from kernelmeans.search.splits import is_pairwise
 
 # Spread of rows within clusters, as a fraction of that of all rows, below which they are dots.
 _DOT = 0.02

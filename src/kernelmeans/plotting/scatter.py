@@ -100,7 +100,7 @@ def draw_clusters(
 ) -> None:
     """Scatter the rows of `X`, with the name of each cluster beside it and sizes in a legend.
 
-    Places and labels are those of `kernelmeans.plotting.points.map_points`.
+    Places and labels are those of ``kernelmeans.plotting.points.map_points``.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Tables of any kind as named columns: data frames of polars and pandas, and arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from kernelmeans._typing import Array
 
 
-class Table:
+class Table(Mapping[str, Array]):
     """The columns of a data frame or an array.
 
     Parameters
@@ -48,7 +48,13 @@ class Table:
         """Number of rows."""
         return len(self.X)
 
-    def __contains__(self, name: str) -> bool:
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __contains__(self, name: object) -> bool:
         return name in self._places
 
     def __getitem__(self, name: str) -> Array:
