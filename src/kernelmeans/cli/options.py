@@ -308,9 +308,7 @@ def for_predict() -> dict[str, Documented]:
 
 
 def _for_every_job() -> dict[str, Documented]:
-    return documented("cli/job.py", "Job") | documented(
-        _HERE / "reading" / "settings.py", "Reading"
-    )
+    return documented("cli/job.py", "Job") | documented("cli/reading/settings.py", "Reading")
 
 
 def for_demo() -> dict[str, Documented]:
