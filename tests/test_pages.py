@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -98,6 +99,7 @@ def folder(rows, tmp_path, monkeypatch):
         region=kind,
         since=pd.date_range("2020-01-01", periods=120, freq="9D"),
     ).to_csv("customers.csv", index=False)
+    shutil.copy("customers.csv", "next_month.csv")
     near = kneighbors_graph(rows, 15)
     cells = anndata.AnnData(rows, obsp={"connectivities": near + near.T})
     cells.obs["cell_type"] = pd.Categorical(np.arange(240) % 4)
