@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse
 import skops.io
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernelmeans import KernelPowerKMeans
+from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import TRUSTED_TYPES, Model, load_model
 from kernelmeans.tables import TableTransformer
@@ -108,11 +109,11 @@ def test_columns_are_chosen(run, options, used):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--columns", "agee"), ["--columns='agee' is no column; did you mean 'age'?"]),
-        (("--drop", "x*"), ["--drop='x*' matches no column"]),
-        (("--categorical", "class"), ["--categorical='class' is no column"]),
-        (("--columns", "remark"), ["'remark' holds text", "--categorical='remark'"]),
-        (("--missing", "error"), ["'age' (2 rows)", "--missing='impute'"]),
+        (("--columns", "agee"), ["--columns agee is no column; did you mean 'age'?"]),
+        (("--drop", "x*"), ["--drop 'x*' matches no column"]),
+        (("--categorical", "class"), ["--categorical class is no column"]),
+        (("--columns", "remark"), ["'remark' holds text", "--categorical remark"]),
+        (("--missing", "error"), ["'age' (2 rows)", "--missing impute"]),
         (("--columns", "id,remark"), ["'id' holds text", "'remark' holds text"]),
     ],
 )
@@ -169,13 +170,54 @@ def test_arrays_have_missing_values_too(run, people):
     assert labels("new.csv") == labels("frame.labels.csv")
 
 
-@pytest.mark.parametrize(
-    "options", [("--categorical", "member"), ("--dates",), ("--missing", "drop")]
-)
-def test_views_are_of_numbers(refused, people, options):
-    Path("views.toml").write_text('[[view]]\ncolumns = ["age", "spend"]\n')
-    arguments = ("people.csv", "-k", 2, "--views", "views.toml", *options)
-    assert "are for tables in memory" in refused("fit", *arguments)
+class TestViews:
+    @pytest.fixture
+    def options(self, people):
+        Path("views.toml").write_text(
+            '[[view]]\nname = "who"\ncolumns = ["age", "region", "row"]\nkernel = "rbf"\n'
+            '[[view]]\nname = "what"\ncolumns = ["[smr]*"]\nkernel = "rbf"\n'
+        )
+        return "people.csv", "-k", 2, "--label-column", "class", "--views", "views.toml"
+
+    def test_views_call_columns_of_all_kinds_by_their_names(self, run, people, options):
+        result = run("fit", *options)
+        assert result.exit_code == 0, result.output
+        assert "columns in no view of views.toml are ignored: 'id'" in result.stderr
+        assert "remark: text" in result.stderr
+        kernels = json.loads(Path("people.summary.json").read_text())["kernels"]
+        # The counter is called by its full name; age has no indicator, region three values.
+        assert {kernel["name"]: kernel["columns"] for kernel in kernels} == {"who": 3, "what": 4}
+        prepare = TableTransformer(columns=["age", "spend", "region", "member", "row"])
+        Z = prepare.fit_transform(people)
+        assert prepare.get_feature_names_out().tolist()[3:5] == ["region=east", "region=north"]
+        views = [("rbf", [0, 1, 3, 4, 5]), ("rbf", [0, 2, 3, 4, 5, 6])]
+        expected = MultiKernelPowerKMeans(2, kernels=views, random_state=0).fit(Z)
+        assert labels() == expected.labels_.tolist()
+
+    def test_new_rows_and_an_earlier_model(self, run, people, options):
+        run("fit", *options)
+        people.drop("id", "since", "remark").reverse().write_csv("next.csv")
+        result = run("predict", "people.model.skops", "next.csv")
+        assert result.exit_code == 0, result.output
+        assert labels("next.labels.csv") == labels()[::-1]
+        arguments = ("--like", "people.model.skops", "--seed", 5)
+        result = run("fit", "next.csv", *options[1:], *arguments, "--force")
+        assert result.exit_code == 0, result.output
+        assert labels("next.labels.csv") == labels()[::-1]
+
+    @pytest.mark.usefixtures("people")
+    def test_rows_with_missing_values(self, run, refused, options):
+        assert "'age' (2 rows)" in refused("fit", *options, "--missing", "error")
+        result = run("fit", *options, "--missing", "drop")
+        assert result.exit_code == 0, result.output
+        assert [row for row, label in enumerate(labels()) if label is None] == [5, 77]
+
+    @pytest.mark.parametrize(
+        "choice", [("--categorical", "member"), ("--dates",), ("--missing", "drop")]
+    )
+    def test_a_sparse_table_is_of_numbers(self, refused, folder, choice):
+        scipy.sparse.save_npz("X.npz", scipy.sparse.eye_array(9, format="csr"))
+        assert "are for tables in memory" in refused("fit", "X.npz", "-k", 2, *choice)
 
 
 def old_model(X) -> Model:

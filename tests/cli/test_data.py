@@ -40,8 +40,8 @@ def test_choice_of_columns(choice, expected):
 @pytest.mark.parametrize(
     ("choice", "words"),
     [
-        (ColumnChoice(columns=["a,z"]), ["--columns", "'z'", "'a', 'b', 'c'"]),
-        (ColumnChoice(drop=["B"]), ["--drop", "'B'"]),
+        (ColumnChoice(columns=["a,z"]), ["--columns z is no column", "'a', 'b', 'c'"]),
+        (ColumnChoice(drop=["B"]), ["--drop B is no column"]),
         (ColumnChoice(label_column="x.y"), ["--label-column", "did you mean 'x,y'"]),
         (ColumnChoice(weight_column="w"), ["--weight-column", "'w'"]),
         (ColumnChoice(drop=NAMES), ["no column is left"]),

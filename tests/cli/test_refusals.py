@@ -17,8 +17,8 @@ from kernelmeans.cli import job
         ("", ["empty"]),
         ("a,b\n", ["0 rows"]),
         ("a,b\n1,2\n3\n", ["line 3"]),
-        ("a,b\n1,2\n3,x\n", ["column 'b'", "'x' in row 1", "--drop='b'", "--categorical='b'"]),
-        ("a,b\n1,2\n3,\n4,5\n", ["missing", "'b' (1 row)", "--missing='impute'"]),
+        ("a,b\n1,2\n3,x\n", ["column 'b'", "'x' in row 1", "--drop b", "--categorical b"]),
+        ("a,b\n1,2\n3,\n4,5\n", ["missing", "'b' (1 row)", "--missing impute"]),
         ("a,b\n1,2\n3,inf\n4,5\n", ["'b' ('inf' in row 1)"]),
         ("a,b\n1,2\n3,NaN\n4,5\n", ["missing", "'b' (1 row)"]),
         ("a,b\n1,2\n", ["with 1 row, "]),  # one row

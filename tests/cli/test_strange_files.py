@@ -103,7 +103,7 @@ def test_names_that_are_no_utf8(run, data, options):
 def test_a_cell_of_a_million_letters(refused):
     Path("data.csv").write_text("a,b\n1,2\n3," + "x" * 10**6 + "\n")
     message = refused("fit", "data.csv")
-    assert "--drop='b'" in message
+    assert "--drop b" in message
     assert len(message) < 400
 
 
@@ -180,12 +180,12 @@ def test_columns_are_not_looked_for_one_by_one():
 def test_text_is_found_without_looking_at_each_value(monkeypatch):
     Path("data.csv").write_text("a\n" + "1\n" * 1000 + "x\n")
     table = read_table(Path("data.csv"))
-    parsed = tables.parse_text
+    parsed = tables.parse_numbers
     calls = []
-    monkeypatch.setattr(tables, "parse_text", lambda column: calls.append(1) or parsed(column))
+    monkeypatch.setattr(tables, "parse_numbers", lambda column: calls.append(1) or parsed(column))
     with pytest.raises(BadInputError, match="for example 'x'"):
         table.matrix(["a"], "float64")
-    assert len(calls) == 2
+    assert len(calls) == 1
 
 
 def test_an_example_of_dates(tmp_path):

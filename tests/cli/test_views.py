@@ -253,18 +253,28 @@ def test_views_of_one_kernel_are_numbered(fit):
     assert [kernel["name"] for kernel in summary()["kernels"]] == ["heat 1", "linear", "heat 3"]
 
 
-def test_a_constant_kernel_is_named_with_weight_0(fit, flowers):
-    pl.read_parquet(flowers).with_columns(flat=pl.lit(2.0)).write_parquet(flowers)
+def test_a_constant_kernel_is_named_with_weight_0(run, folder):
+    """Of a sparse matrix, whose columns are used whatever they hold."""
+    scipy.sparse.save_npz("X.npz", scipy.sparse.csr_array(np.c_[X, np.zeros(len(X))]))
     rbf = '[[view]]\nkernel = "rbf"\n'
-    only = '[[view]]\nname = "flat"\ncolumns = ["flat"]\nkernel = "rbf"\n'
-    result = fit(f'{only}{rbf}columns=["petal*"]\n{rbf}columns=["sepal_length"]\n')
+    only = f'{rbf}name = "flat"\ncolumns = [4]\n'
+    Path("views.toml").write_text(f"{only}{rbf}columns=[2, 3]\n{rbf}columns=[0]\n")
+    result = run("fit", "X.npz", "-k", 3, "--views", "views.toml")
     assert re.search(r"flat +0\.0 %  rbf, constant", result.stdout)
-    kernels = summary()["kernels"]
+    kernels = summary("X")["kernels"]
     assert [kernel["name"] for kernel in kernels] == ["flat", "rbf 2", "rbf 3"]
     assert kernels[0]["weight"] == kernels[0]["factor"] == 0
     settled = expected([("rbf", [2, 3]), ("rbf", [0])]).kernel_.kernels
     gammas = [kernel.parameters["gamma"] for kernel in settled]
     assert [kernel["gamma"] for kernel in kernels[1:]] == pytest.approx(gammas)
+
+
+def test_a_view_of_columns_that_are_left_out_is_refused(refused, flowers):
+    pl.read_parquet(flowers).with_columns(flat=pl.lit(2.0)).write_parquet(flowers)
+    Path("views.toml").write_text('[[view]]\nname = "flat"\ncolumns = ["flat"]\n[[view]]\n')
+    found = refused("fit", flowers, "-k", 3, "--views", "views.toml")
+    assert "flat: constant, one value" in found
+    assert "views.toml: view 1 ('flat'): none of its columns is used" in found
 
 
 @pytest.mark.parametrize(
@@ -304,11 +314,12 @@ def test_a_name_that_looks_like_a_pattern_is_a_name():
 
 def found(text: str, names: list[str]) -> list[str]:
     Path("views.toml").write_text(f"[[view]]\n{text}\n")
-    return read_views(Path("views.toml")).find(names).columns
+    ((_, columns),) = read_views(Path("views.toml")).find(names)
+    return sorted(columns, key=names.index)
 
 
 def test_patterns_mind_the_case(message):
-    assert "view 1: 'Petal*' matches no feature column" in message('[[view]]\ncolumns=["Petal*"]')
+    assert "view 1: columns='Petal*' matches no column" in message('[[view]]\ncolumns=["Petal*"]')
 
 
 @pytest.mark.parametrize(
@@ -361,9 +372,9 @@ def test_patterns_mind_the_case(message):
         ("[[view]]\ncolumns = [1.5]", ["columns = [1.5]", "list of names"]),
         ("[[view]]\ncolumns = [true]", ["columns = [True]", "list of names"]),
         ('[[view]]\ncolumns = ["petal_widht"]', ["'petal_widht'", "did you mean 'petal_width'"]),
-        ('[[view]]\ncolumns = ["x*"]', ["'x*' matches no feature column", "'sepal_length'"]),
-        ("[[view]]\ncolumns = [7]", ["'7' is no feature column", "'sepal_length'"]),
-        ('[[view]]\nname="a"\ncolumns = ["species"]', ["view 1 ('a')", "'species' is no feature"]),
+        ('[[view]]\ncolumns = ["x*"]', ["'x*' matches no column", "'sepal_length'"]),
+        ("[[view]]\ncolumns = [7]", ["'7' is no column", "'sepal_length'"]),
+        ('[[view]]\nname="a"\ncolumns = ["species"]', ["view 1 ('a')", "'species' is no column"]),
     ],
 )
 def test_bad_files(message, text, words):
@@ -499,6 +510,9 @@ def test_the_example_of_the_guide_works(run, folder):
     pl.read_csv("digits.csv").head(200).write_csv("digits.csv")
     command = ["fit", "digits.csv", "-k", 10, "--label-column", "digit", "--views", "views.toml"]
     assert run(*command).exit_code == 0
+    digits = pl.read_csv("digits.csv").drop("digit")
+    used = [one.name for one in digits if one.n_unique() > 1]
+    halves = [sum(name[6] in rows for name in used) for rows in ("0123", "4567")]
     kernels = summary("digits")["kernels"]
-    assert [kernel["columns"] for kernel in kernels] == [32, 32, 64, 64, 64, 64, 64]
+    assert [kernel["columns"] for kernel in kernels] == [*halves, *[sum(halves)] * 5]
     assert kernels[0]["name"] == "upper half"

@@ -18,11 +18,16 @@ distributed = pytest.importorskip("distributed", reason="the extra dask is not i
 config = pytest.importorskip("dask.config", reason="the extra dask is not installed")
 
 
+#: Workers in this process count all of its memory, that of earlier tests too, and would pause.
+UNPAUSED = {f"distributed.worker.memory.{at}": False for at in ("target", "spill", "pause")}
+
+
 @pytest.fixture(scope="module")
 def client():
     # In this process: what is tested here does not depend on where tasks run.
     options = {"processes": False, "n_workers": 2, "threads_per_worker": 1}
     with (
+        config.set(UNPAUSED),
         distributed.LocalCluster(**options, dashboard_address=":0", memory_limit="1GB") as local,
         distributed.Client(local) as client,
     ):
@@ -155,19 +160,19 @@ def test_what_nobody_wants_is_forgotten(client):
 @pytest.fixture
 def impatient(monkeypatch):
     monkeypatch.setattr(engine, "LOOK", 0.3)
-    monkeypatch.setattr(engine, "STALLED", 3.0)
+    monkeypatch.setattr(engine, "STALLED", 6.0)
 
 
 def test_a_task_that_is_lost_ends_the_wait(cluster, client, impatient, monkeypatch):
     # As if it had been given to a worker that died before it could answer.
     lost = {"op": "free-keys", "keys": [], "stimulus_id": "lost"}
     monkeypatch.setattr(client.cluster.scheduler, "_task_to_msg", lambda *arguments: lost)
-    with pytest.raises(TimeoutError, match=r"2 Dask workers .* nothing for 3 s.*restart"):
+    with pytest.raises(TimeoutError, match=r"2 Dask workers .* nothing for 6 s.*restart"):
         cluster.result(cluster.task(abs, -1))
 
 
 def test_long_work_is_waited_for(cluster, impatient):
-    assert cluster.results(cluster.tasks(nap, [5.0, 0.0])) == [5.0, 0.0]
+    assert cluster.results(cluster.tasks(nap, [10.0, 0.0])) == [10.0, 0.0]
 
 
 def nap(seconds):
@@ -178,13 +183,14 @@ def nap(seconds):
 def test_workers_that_have_not_come_are_waited_for(impatient):
     options = {"processes": False, "dashboard_address": ":0", "threads_per_worker": 1}
     with (
+        config.set(UNPAUSED),
         distributed.LocalCluster(n_workers=0, **options) as local,
         distributed.Client(local, set_as_default=False) as client,
     ):
         cluster = Cluster(client)
-        timer = threading.Timer(5.0, local.scale, [1])
+        timer = threading.Timer(10.0, local.scale, [1])
         timer.start()
-        with pytest.warns(UserWarning, match="no workers for 3 seconds: waiting for one") as caught:
+        with pytest.warns(UserWarning, match="no workers for 6 seconds: waiting for one") as caught:
             assert cluster.result(cluster.task(abs, -1)) == 1
         timer.join()
         assert len(caught) == 1

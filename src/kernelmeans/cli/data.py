@@ -1,5 +1,6 @@
 """From a table to the data of a fit: the chosen columns, which must hold finite numbers."""
 
+import shlex
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +11,9 @@ import polars as pl
 import scipy.sparse
 
 from kernelmeans._text import counted, meant
-from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.tables import FrameTable, Table, blocks, flat
-from kernelmeans.rows import Rows
-from kernelmeans.tables import TableTransformer
+from kernelmeans.cli.errors import BadInputError, in_options
+from kernelmeans.cli.tables import Table, blocks, flat
+from kernelmeans.tables import column_kind
 from kernelmeans.tables.columns import matching
 
 
@@ -56,8 +56,8 @@ class ColumnChoice:
     def features(self, table: Table) -> list[str]:
         """Return the names of the feature columns of `table`, in its order."""
         known = table.names
-        wanted = set(_find(table, known, self.columns, "--columns") or known)
-        wanted -= _find(table, known, self.drop, "--drop").keys()
+        wanted = set(find_columns(table, known, self.columns, "--columns") or known)
+        wanted -= find_columns(table, known, self.drop, "--drop").keys()
         for name, option in (
             (self.label_column, "--label-column"),
             (self.weight_column, "--weight-column"),
@@ -70,26 +70,20 @@ class ColumnChoice:
             raise BadInputError(f"{table.source}: no column is left to cluster by")
         return chosen
 
-    def transformer(self, table: Table, features: list[str], scale: bool, dtype: str) -> Any:
-        """Make what decides about these features of `table`."""
-        named = _find(table, table.names, self.columns, "--columns")
-        exact = [name for name in features if named.get(name)]
-        categorical = _find(table, features, self.categorical, "--categorical")
-        return TableTransformer(
-            columns=["*", *exact],
-            categorical=list(categorical),
-            dates=self.dates,
-            missing=self.missing,
-            skewed=self.skewed,
-            scale=scale,
-            dtype=dtype,
-        )
+    def called(self, table: Table) -> set[str]:
+        """Return the columns whose full names the user gives, so that they are used."""
+        found = find_columns(table, table.names, self.columns, "--columns")
+        return {name for name, is_full in found.items() if is_full}
 
     def load(self, table: Table, features: list[str], dtype: str) -> "Data":
         """Load these features of `table`, which must be finite numbers, classes and weights."""
         X = finite_matrix(table, features, dtype)
-        if table.named:
-            _warn_of_row_numbers(X, features)
+        if table.named and column_kind(table.column(features[0])) == "counter":
+            warnings.warn(
+                f"column {features[0]!r} only counts the rows; leave it out with "
+                f"--drop {shlex.quote(features[0])} unless it is a feature",
+                stacklevel=2,
+            )
         return self.beside(table, X, features, dtype)
 
     def beside(self, table: Table, X: Any, features: list[str], dtype: str) -> "Data":
@@ -136,17 +130,6 @@ class Data:
         return replace(self, X=X, labels=labels, weights=weights, rows=rows)
 
 
-def whole_table(table: Table, features: list[str], dtype: str) -> Any:
-    """Return these columns as they are, or None if they are sparse or stay on disk."""
-    if isinstance(table, FrameTable):
-        return None if table.stays_on_disk(features, dtype) else table.collected(features)
-    X = table.matrix(features, dtype)
-    if isinstance(X, Rows) or scipy.sparse.issparse(X):
-        return None
-    unnamed = not table.named and features == table.names
-    return X if unnamed else pl.DataFrame(X, schema=features)
-
-
 def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:
     """Return columns of `table` as numbers; NaN, inf and missing values are errors."""
     X = table.matrix(names, dtype)
@@ -187,17 +170,20 @@ def _classes(table: Table, name: str) -> Any:
     return np.unique(values, return_inverse=True)[1]
 
 
-def _find(
+def find_columns(
     table: Table, known: Collection[str], given: Sequence[str], option: str
 ) -> dict[str, bool]:
-    """The columns that `given` stands for, and whether by full names; a name may hold a comma."""
+    """Return the columns that an option stands for, and whether it gives their full names.
+
+    A name may hold a comma.
+    """
     known = dict.fromkeys(known)
     names = [part for text in given for part in ([text] if text in known else text.split(","))]
     trimmed = [name if name in known else name.strip() for name in names]
     try:
         return matching(trimmed, known, option)
     except ValueError as error:
-        raise BadInputError(f"{table.source}: {error}") from error
+        raise BadInputError(f"{table.source}: {in_options(str(error))}") from error
 
 
 def known_column(table: Table, names: Collection[str], name: str, option: str) -> str:
@@ -208,21 +194,4 @@ def known_column(table: Table, names: Collection[str], name: str, option: str) -
     raise BadInputError(
         f"{table.source}: {option} names {name!r}, which is no column; "
         f"{meant(name, names, 'its columns')}"
-    )
-
-
-def _warn_of_row_numbers(X: Any, columns: Sequence[str]) -> None:
-    """Warn if the first column only counts the rows, as an index written to CSV does."""
-    if X.shape[0] > 2 and any(_counts(X, start) for start in (0, 1)):
-        warnings.warn(
-            f"column {columns[0]!r} only counts the rows; leave it out with "
-            f"--drop {columns[0]!r} unless it is a feature",
-            stacklevel=2,
-        )
-
-
-def _counts(X: Any, start: int) -> bool:
-    return all(
-        np.array_equal(flat(values[:, :1]) - start, np.arange(block.start, block.stop))
-        for block, values in blocks(X)
     )

@@ -19,8 +19,6 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-#: Bytes that are decoded at once to check them.
-_CHECKED_BYTES = 2**20
 #: Bytes that tell an encoding.
 _HEAD = 1000
 #: Bytes in memory for each byte of text.
@@ -79,13 +77,16 @@ def to_utf8(source: Path, content: bytes, encoding: str | None) -> bytes:
     """
     guess = next((name for bom, name in _BOMS.items() if content.startswith(bom)), None)
     given = encoding or guess or _wide(content[:_HEAD])
-    if given is None and not _is_utf8(content):
-        given = "cp1252"
-        warnings.warn(
-            f"{source} is not UTF-8 and is read as cp1252 (Western Europe); --encoding names "
-            "another encoding",
-            stacklevel=2,
-        )
+    if given is None:
+        try:
+            content.decode()
+        except UnicodeDecodeError:
+            given = "cp1252"
+            warnings.warn(
+                f"{source} is not UTF-8 and is read as cp1252 (Western Europe); --encoding names "
+                "another encoding",
+                stacklevel=2,
+            )
     if given is not None:
         try:
             content = content.decode(given).encode()
@@ -107,14 +108,3 @@ def _wide(head: bytes) -> str | None:
     if max(zeros) < len(head) // 4 + 1:
         return None
     return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
-
-
-def _is_utf8(content: bytes) -> bool:
-    decoder, view = codecs.getincrementaldecoder("utf-8")(), memoryview(content)
-    try:
-        for start in range(0, len(content), _CHECKED_BYTES):
-            decoder.decode(bytes(view[start : start + _CHECKED_BYTES]))
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -13,6 +13,9 @@ code  meaning
 ====  ==============================================================
 """
 
+import ast
+import re
+import shlex
 import signal
 import sys
 import threading
@@ -101,6 +104,28 @@ def ended_by_signals() -> Iterator[None]:
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
     raise SystemExit(128 + number)
+
+
+def in_options(message: str) -> str:
+    """Name options, as they are typed, in place of parameters of `TableTransformer`.
+
+    Examples
+    --------
+    >>> from kernelmeans.cli.errors import in_options
+    >>> in_options("missing='impute' fills them in, and drop= leaves columns out")
+    '--missing impute fills them in, and --drop leaves columns out'
+    """
+
+    def typed(found: re.Match[str]) -> str:
+        option = f"--{found[1]}"
+        return f"{option} {shlex.quote(ast.literal_eval(found[2]))}" if found[2] else option
+
+    # The values are printed by `repr`.
+    return re.sub(
+        r"(?:--)?\b(categorical|columns|drop|missing)=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")?",
+        typed,
+        message,
+    )
 
 
 @contextmanager

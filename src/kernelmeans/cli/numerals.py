@@ -115,9 +115,11 @@ class _Column(NamedTuple):
         return str(found[0]) if len(found) else None
 
 
-def parse_text(column: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """The numbers in a column of text with decimal points, and the places of other text."""
-    values = _values(column)
+def parse_numbers(column: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The numbers in a column, in text with decimal points, and the places of anything else."""
+    if column.dtype.is_temporal() or column.dtype.is_nested():
+        return column, column.is_not_null()
+    values = _values(column) if column.dtype == pl.String else column
     numbers = values.cast(pl.Float64, strict=False)
     return numbers, numbers.is_null() & values.is_not_null()
 

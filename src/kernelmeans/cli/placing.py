@@ -11,7 +11,6 @@ import scipy.sparse
 
 from kernelmeans._text import counted
 from kernelmeans._typing import BoolArray
-from kernelmeans.cli.data import whole_table
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.tables import FrameTable, Table, blocks
 from kernelmeans.heat import GraphKernel
@@ -94,22 +93,19 @@ class NewRows:
 
     def _frames(self) -> Iterator[pl.DataFrame]:
         """The columns with the names that the model knows."""
-        wanted, names = self.model.columns, list(self.names)
-        X = whole_table(self.table, names, self.model.dtype)
-        if isinstance(X, pl.DataFrame):
-            yield X.rename(dict(zip(names, wanted, strict=True)))
-        elif X is not None:
-            yield pl.DataFrame(X, schema=wanted)
-        elif isinstance(self.table, FrameTable):
-            renamed = [pl.col(name).alias(new) for name, new in zip(names, wanted, strict=True)]
-            for start in range(0, self.table.shape[0], _ROWS):
-                yield self.table.frame.select(renamed).slice(start, _ROWS).collect()
-        else:
-            for _, X in blocks(self.table.matrix(names, self.model.dtype)):
-                for start in range(0, X.shape[0], _COPIED):
-                    rows = X[start : start + _COPIED]
-                    dense = rows.toarray() if scipy.sparse.issparse(rows) else rows
-                    yield pl.DataFrame(dense, schema=wanted)
+        wanted, table = self.model.columns, self.table
+        if isinstance(table, FrameTable):
+            renamed = [
+                pl.col(name).alias(new) for name, new in zip(self.names, wanted, strict=True)
+            ]
+            for start in range(0, table.shape[0], _ROWS):
+                yield table.frame.select(renamed).slice(start, _ROWS).collect()
+            return
+        for _, X in blocks(table.matrix(self.names, self.model.dtype)):
+            for start in range(0, X.shape[0], _COPIED):
+                rows = X[start : start + _COPIED]
+                dense = rows.toarray() if scipy.sparse.issparse(rows) else rows
+                yield pl.DataFrame(dense, schema=wanted)
 
     def remarks(self) -> list[str]:
         """Sentences on what the model does not know, after all blocks."""

@@ -1,9 +1,10 @@
 """What a fit or a search works on: the estimator, the table, and its features."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._text import counted, listed
 from kernelmeans.cli.archives import check_size
-from kernelmeans.cli.data import Data, whole_table
-from kernelmeans.cli.errors import BadInputError, estimator_errors
+from kernelmeans.cli.data import Data, find_columns
+from kernelmeans.cli.errors import BadInputError, estimator_errors, in_options
 from kernelmeans.cli.tables import PreparedRows, Table, blocks, loaded, read_table
-from kernelmeans.cli.views import FoundViews, Views, read_views
+from kernelmeans.cli.views import FoundViews, read_views
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
 
@@ -53,7 +54,7 @@ class Task:
 
 
 def prepare(job: "TableJob") -> Task:
-    """Make the estimator, read the table and scale it."""
+    """Make the estimator, read the table and make numbers of it."""
     views = None if job.views is None else read_views(job.views)
     refusals = nullcontext if views is None else views.errors
     n_clusters = 2 if job.n_clusters is None else job.n_clusters[0]
@@ -70,30 +71,46 @@ def prepare(job: "TableJob") -> Task:
             f"{job.take} relates rows to rows, and is taken for features of rows; --kernel graph "
             "takes it for a graph, --metric precomputed for distances"
         )
-    features = job.features(table)
-    if views is None and not job.pairwise:
-        X = whole_table(table, features, job.dtype)
-        if X is not None:
-            data = job.beside(table, X, features, job.dtype)
-            return Task(estimator, *_prepared(job, data), None, refusals)
-    if job.categorical or job.dates or job.missing == "drop":
-        raise BadInputError(
-            "--categorical, --dates and --missing drop are for tables in memory, not for a kernel "
-            "matrix, a graph, a sparse table, --views, or a table that stays on disk"
-        )
-    data, found = _load(job, table, features, views)
-    if found is not None:
-        estimator.set_params(kernels=found.kernels)
+    features, called, found = job.features(table), job.called(table), None
+    seen = [] if views is None else views.find(features)
+    if views is not None:
+        called |= {name for _, columns in seen for name, is_full in columns.items() if is_full}
+        wanted = {name for _, columns in seen for name in columns}
+        if ignored := [name for name in features if name not in wanted]:
+            job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
+        features = [name for name in features if name in wanted]
+    X = None if job.pairwise else table.whole(features, job.dtype)
     with estimator_errors(), refusals():
-        scaler = _scaler(job, data)
-        Z = data.X if scaler is None else _scaled(scaler, data.X)
-    return Task(estimator, data, Z, scaler, found, refusals)
+        if X is None:
+            data, Z, preparation = _numbers(job, table, features)
+            places = {name: range(place, place + 1) for place, name in enumerate(data.columns)}
+        else:
+            data, Z, preparation = _prepared(job, job.beside(table, X, features, job.dtype), called)
+            places = _places(preparation)
+        if views is not None:
+            found = FoundViews.of(seen, places)
+            estimator.set_params(kernels=found.kernels)
+    return Task(estimator, data, Z, preparation, found, refusals)
 
 
-def _prepared(job: "TableJob", data: Data) -> tuple[Data, Any, TableTransformer]:
-    """Decide what each column is, say so, and make numbers of the table."""
-    transformer = job.transformer(data.table, data.columns, job.scale, job.dtype)
-    with table_errors(data.table.source):
+def _prepared(
+    job: "TableJob", data: Data, called: Collection[str]
+) -> tuple[Data, Any, TableTransformer]:
+    """Decide what each column is, say so, and make numbers of the table.
+
+    Columns that are called by their full names are used.
+    """
+    table = data.table
+    transformer = TableTransformer(
+        columns=["*", *(name for name in data.columns if name in called)],
+        categorical=list(find_columns(table, data.columns, job.categorical, "--categorical")),
+        dates=job.dates,
+        missing=job.missing,
+        skewed=job.skewed,
+        scale=job.scale,
+        dtype=job.dtype,
+    )
+    with table_errors(table.source):
         if job.missing == "drop":
             transformer.fit(data.X, sample_weight=data.weights)
             data = data.among(transformer.inspect(data.X).placeable)
@@ -106,32 +123,30 @@ def _prepared(job: "TableJob", data: Data) -> tuple[Data, Any, TableTransformer]
     return replace(data, columns=[one.name for one in columns if one.used]), Z, transformer
 
 
+def _places(transformer: TableTransformer) -> dict[str, range]:
+    """The numbers that each used column of the table becomes."""
+    used = [one for one in transformer.columns_ if one.used]
+    stops = accumulate([one.n_values or 1 + one.has_indicator for one in used], initial=0)
+    return {one.name: range(*ends) for one, ends in zip(used, pairwise(stops), strict=True)}
+
+
 @contextmanager
 def table_errors(source: Path) -> Iterator[None]:
     """Name the file, and options in place of parameters, in messages about columns."""
-    with estimator_errors():
-        try:
-            yield
-        except ValueError as error:
-            said = re.sub(
-                r"n_samples=(\d+)", lambda found: counted(int(found[1]), "row"), str(error)
-            )
-            options = r"\b(categorical|columns|drop|missing)(?:=(?= )|(=))"
-            said = re.sub(options, r"--\1\2", said)
-            raise ValueError(f"{source}: {said.removeprefix('X: ')}") from error
+    try:
+        yield
+    except ValueError as error:
+        said = re.sub(r"n_samples=(\d+)", lambda found: counted(int(found[1]), "row"), str(error))
+        raise ValueError(f"{source}: {in_options(said.removeprefix('X: '))}") from error
 
 
-def _load(
-    job: "TableJob", table: Table, features: list[str], views: Views | None
-) -> tuple[Data, FoundViews | None]:
-    """Read the features as numbers; columns of no view are left out, with a note."""
-    found = None
-    if views is not None:
-        found = views.find(features)
-        seen = set(found.columns)
-        if ignored := [name for name in features if name not in seen]:
-            job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
-        features = found.columns
+def _numbers(job: "TableJob", table: Table, features: list[str]) -> tuple[Data, Any, Any]:
+    """Read columns that must be numbers, and scale them, block by block if they stay on disk."""
+    if job.categorical or job.dates or job.missing == "drop":
+        raise BadInputError(
+            "--categorical, --dates and --missing drop are for tables in memory, not for a kernel "
+            "matrix, a graph, a sparse table, or a table that stays on disk"
+        )
     data = job.load(table, features, job.dtype)
     if isinstance(data.X, Rows) and job.pairwise:
         # A fit with a kernel matrix or a graph holds little else, so all of the budget is allowed.
@@ -142,24 +157,15 @@ def _load(
             f"{job.data} stays on disk and is read block by block, because it would take more "
             "than a quarter of the memory budget"
         )
-    return data, found
-
-
-def _scaler(job: "TableJob", data: Data) -> StandardScaler | None:
-    if not job.scale:
-        return None
-    if job.pairwise:
+    if job.scale and job.pairwise:
         what = "graph" if job.parameters["kernel"] != "precomputed" else "precomputed kernel"
         job.note(f"--scale does not apply to a {what}, which stays as it is")
-        return None
+    if job.pairwise or not job.scale:
+        return data, data.X, None
     # Centering would fill a sparse matrix. Of our kernels only the dot products depend on it.
     scaler = StandardScaler(with_mean=not scipy.sparse.issparse(data.X))
     for block, rows in blocks(data.X):
         scaler.partial_fit(rows, None, None if data.weights is None else data.weights[block])
-    return scaler
-
-
-def _scaled(scaler: StandardScaler, X: Any) -> Any:
-    if isinstance(X, Rows):
-        return PreparedRows(X, X.dtype, scaler.transform)
-    return scaler.transform(X)
+    if isinstance(data.X, Rows):
+        return data, PreparedRows(data.X, data.X.dtype, scaler.transform), scaler
+    return data, scaler.transform(data.X), scaler

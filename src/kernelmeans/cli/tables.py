@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,7 +19,7 @@ from kernelmeans.cli.archives import check_shape, read_npz
 from kernelmeans.cli.encodings import read_content, to_utf8
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.headings import tidied
-from kernelmeans.cli.numerals import Numerals, parse_text, read_numbers
+from kernelmeans.cli.numerals import Numerals, parse_numbers, read_numbers
 from kernelmeans.cli.reading import DASH, Reading, shown, suffix_of
 from kernelmeans.cli.text import read_text
 from kernelmeans.rows import Rows, open_rows
@@ -104,17 +103,21 @@ class FrameTable:
             return rows
         frame = self.collected(names)
         X = np.empty(frame.shape, dtype=dtype)
-        text = []
+        examples: dict[str, str] = {}
         for j, column in enumerate(frame):
-            numbers = _as_numbers(column)
-            if numbers is None:
-                text.append(column)
+            numbers, is_other = parse_numbers(column)
+            if is_other.any():
+                examples[column.name] = str(column.filter(is_other)[0])
             else:
                 with np.errstate(over="ignore"):  # infinite in float32, and then refused as such
                     X[:, j] = numbers.to_numpy()
-        if text:
-            raise BadInputError(self._non_numeric(text, alternative=len(text) < len(names)))
+        if examples:
+            raise BadInputError(self._non_numeric(examples, len(names)))
         return X
+
+    def whole(self, names: Sequence[str], dtype: str) -> Any:
+        """Return these columns as they are, or None if they stay on disk."""
+        return None if self.stays_on_disk(names, dtype) else self.collected(names)
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
@@ -130,21 +133,20 @@ class FrameTable:
                 f"{error}"
             ) from error
 
-    def _non_numeric(self, columns: list[pl.Series], *, alternative: bool) -> str:
-        names = [column.name for column in columns]
-        example = shortened(_example_of_text(columns[0]), 60)
+    def _non_numeric(self, examples: Mapping[str, str], n_columns: int) -> str:
+        names, (example, *_) = list(examples), examples.values()
+        several, has_digits = len(names) > 1, any(map(str.isdigit, example))
+        marks = "; --decimal and --thousands say how numbers are written" * has_digits
         message = (
-            f"{self.source}: non-numeric column{'s' * (len(names) > 1)} {listed(names)} "
-            f"(for example {example!r})"
+            f"{self.source}: non-numeric column{'s' * several} {listed(names)} "
+            f"(for example {shortened(example, 60)!r}){marks}: "
         )
-        if any(map(str.isdigit, example)) and columns[0].dtype == pl.String:
-            message = f"{message}; --decimal and --thousands say how numbers are written"
-        if not alternative:
-            return f"{message}: clustering needs numbers, and no other column is left"
+        if len(names) == n_columns:
+            return f"{message}clustering needs numbers, and no other column is left"
         return (
-            f"{message}: leave {'them' if len(names) > 1 else 'it'} out with --drop "
-            f"{','.join(names)!r}, or name the columns to use with --columns; a column of known "
-            "classes goes into --label-column"
+            f"{message}leave {'them' if several else 'it'} out with --drop {','.join(names)!r}, or "
+            "name the columns to use with --columns; a column of known classes goes into "
+            "--label-column"
         )
 
 
@@ -183,11 +185,7 @@ class ArrayTable:
     @property
     def names(self) -> list[str]:
         """The names of the columns, or their indices as text."""
-        return (
-            [str(j) for j in range(self.array.shape[1])]
-            if self.columns is None
-            else [*self.columns]
-        )
+        return list(self.columns or map(str, range(self.array.shape[1])))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -198,9 +196,14 @@ class ArrayTable:
     def matrix(self, names: Sequence[str], dtype: str) -> Any:
         """Return these columns as numbers; those of large files on disk stay there."""
         if names[0] in self.annotations:
-            return self._annotation(names[0], dtype)
-        places = None if self.columns is None else dict(zip(self.columns, count(), strict=False))
-        chosen = [int(name) if places is None else places[name] for name in names]
+            try:
+                return self.annotations[names[0]].astype(dtype)[:, None]
+            except (TypeError, ValueError) as error:
+                raise BadInputError(
+                    f"{self.source}: {names[0]!r} is not numeric ({error})"
+                ) from error
+        places = {name: place for place, name in enumerate(self.names)}
+        chosen = [places[name] for name in names]
         if isinstance(self.array, Rows):
             rows = PreparedRows(self.array.select(chosen), dtype)
             return rows if rows.nbytes > LOADED_FRACTION * self.budget else loaded(rows)
@@ -215,11 +218,12 @@ class ArrayTable:
             return self.annotations[name]
         return flat(self.matrix([name], "float64"))
 
-    def _annotation(self, name: str, dtype: str) -> Any:
-        try:
-            return self.annotations[name].astype(dtype)[:, None]
-        except (TypeError, ValueError) as error:
-            raise BadInputError(f"{self.source}: {name!r} is not numeric ({error})") from error
+    def whole(self, names: Sequence[str], dtype: str) -> Any:
+        """Return these columns as they are, or None if they are sparse or stay on disk."""
+        X = self.matrix(names, dtype)
+        if isinstance(X, Rows) or scipy.sparse.issparse(X):
+            return None
+        return X if not self.named and names == self.names else pl.DataFrame(X, schema=names)
 
 
 Table = FrameTable | ArrayTable
@@ -338,19 +342,3 @@ def flat(X: Any) -> Any:
     """The numbers of a matrix of one column, in memory."""
     X = loaded(X) if isinstance(X, Rows) else X
     return (X.toarray() if scipy.sparse.issparse(X) else X).ravel()
-
-
-def _as_numbers(column: pl.Series) -> pl.Series | None:
-    """Return a column as floats, None if it holds anything that is not a number."""
-    if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
-        return column.cast(pl.Float64)
-    if column.dtype != pl.String:
-        return None
-    numbers, is_text = parse_text(column)
-    return None if is_text.any() else numbers
-
-
-def _example_of_text(column: pl.Series) -> str:
-    """The first value that makes its column non-numeric."""
-    is_text = parse_text(column)[1] if column.dtype == pl.String else column.is_not_null()
-    return str(column.filter(is_text)[0])

@@ -7,7 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,9 +22,8 @@ from kernelmeans.cli.reading import Reading
 #: Separators in the order in which they are preferred.
 _SEPARATORS = "\t;|,"
 _NAMED = {"tab": "\t", "\\t": "\t", "space": " "}
-#: Lines, and about as many bytes, that guesses are made from.
+#: Lines that guesses are made from.
 _HEAD_LINES = 200
-_HEAD_BYTES = 2**20
 _LONGEST_VALUE = 2**31 - 1
 _COMMENT = "#"
 _FLOAT = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?(e-?[0-9]+)?")
@@ -75,7 +74,7 @@ def read_text(source: Path, text: bytes, reading: Reading) -> tuple[pl.DataFrame
         How they are written.
     """
     layout = find_layout(source, text, reading)
-    body = _below(text, layout.above)
+    body = b"".join(text.split(b"\n", layout.above)[layout.above :])
     frame = None if _is_odd(body, layout.separator) else _parsed(body, layout)
     # polars fills blank and short lines up with missing values, which stand in the last column too
     if frame is None or (frame.width > 1 and frame[:, -1].null_count()):
@@ -99,31 +98,22 @@ def _is_odd(body: bytes, separator: str) -> bool:
 def _parsed(body: bytes, layout: Layout) -> pl.DataFrame | None:
     """The columns, None if polars cannot tell them."""
     names = column_names(layout.names)
-    schema = dict.fromkeys(names, pl.String())
+    texts = dict.fromkeys(names, pl.String())
     if not body.strip(b"\r\n"):
-        return pl.DataFrame(schema=schema)
-    # Floats take less memory than text, but must have no other form further down. Lines may have
-    # more values than there are names.
-    places = [place for place in layout.floats if place < len(names)]
-    for floats in (places, []) if places else ([],):
+        return pl.DataFrame(schema=texts)
+    # Floats take less memory than text, but must have no other form further down.
+    floats = {name: pl.Float64() for place, name in enumerate(names) if place in layout.floats}
+    for schema in (texts | floats, texts):
         with suppress(pl.exceptions.PolarsError):
             frame = pl.read_csv(
                 body,
-                schema={**schema, **{names[place]: pl.Float64() for place in floats}},
+                schema=schema,
                 has_header=False,
                 separator=layout.separator,
                 comment_prefix=_COMMENT if layout.comments else None,
             )
             return frame.with_columns(selectors.float().fill_nan(None))
     return None
-
-
-def _below(text: bytes, lines: int) -> bytes:
-    """The text below some lines."""
-    start = 0
-    for _ in range(lines):
-        start = text.find(b"\n", start) + 1 or len(text)
-    return text[start:] if start else text
 
 
 def _rewritten(source: Path, body: bytes, layout: Layout) -> bytes:
@@ -188,7 +178,7 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
     Layout
         Where the table stands.
     """
-    lines = _head(text)
+    lines = list(islice(io.TextIOWrapper(io.BytesIO(text), "utf-8", newline="\n"), _HEAD_LINES))
     declared = re.fullmatch(r'"?sep=(.)"?\s*', lines[0]) if lines else None
     above = 1 if declared else 0
     comments = _leading_comments(lines[above:])
@@ -220,25 +210,10 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
     return Layout(separator, names, above, comments > 0, floats)
 
 
-def _head(text: bytes) -> list[str]:
-    lines, size = [], 0
-    for line in islice(io.BytesIO(text), _HEAD_LINES):
-        lines.append(line.decode())
-        size += len(line)
-        if size > _HEAD_BYTES:
-            break
-    return lines
-
-
 def _leading_comments(lines: list[str]) -> int:
     """Count the lines up to the last comment above the table."""
-    comments = 0
-    for number, line in enumerate(lines, 1):
-        if line.startswith(_COMMENT):
-            comments = number
-        elif line.strip():
-            break
-    return comments
+    above = list(takewhile(lambda line: line.startswith(_COMMENT) or not line.strip(), lines))
+    return max((number for number, line in enumerate(above, 1) if line.strip()), default=0)
 
 
 def _commented_names(line: str, separator: str, first: list[str]) -> list[str] | None:
@@ -288,13 +263,12 @@ def _guess(source: Path, lines: list[str]) -> str:
     if ".tsv" in source.suffixes and lines and "\t" in lines[0]:
         return "\t"
     agreement = {separator: _agreement(lines, separator) for separator in _SEPARATORS}
-    best = max(agreement, key=lambda separator: agreement[separator])
-    ties = [separator for separator in _SEPARATORS if agreement[separator] == agreement[best]]
+    best, second, *_ = sorted(_SEPARATORS, key=agreement.__getitem__, reverse=True)
     if not agreement[best]:
         return ","
-    if len(ties) > 1:
+    if agreement[second] == agreement[best]:
         warnings.warn(
-            f"{source}: {best!r} is taken for the separator of values, but {ties[1]!r} would do "
+            f"{source}: {best!r} is taken for the separator of values, but {second!r} would do "
             "too; --separator names the right one",
             stacklevel=2,
         )

@@ -7,17 +7,17 @@ adds the name of the view to its messages.
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmeans._text import listed, meant
+from kernelmeans._text import listed
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.estimators.checks import FAMILIES, OF_KERNEL
+from kernelmeans.tables.columns import matching
 
 #: Enough for a name of 50 letters for each of 20 000 columns. More would take long to parse.
 _FILE_BYTES = 10**6
@@ -46,37 +46,42 @@ class View(NamedTuple):
         members = len(FAMILIES[kernel](np.eye(2)))
         return [f"{self.name} {count}" for count in range(1, members + 1)]
 
-    def find(self, known: Mapping[str, int]) -> list[int]:
-        """Return the places of the known columns that this view sees, in their order."""
-        return sorted({place for text in self.patterns for place in self._places(text, known)})
-
-    def _places(self, text: str, known: Mapping[str, int]) -> list[int]:
-        """Places of a name or a pattern; a name may look like a pattern."""
-        if text in known:
-            return [known[text]]
-        if found := [place for name, place in known.items() if fnmatchcase(name, text)]:
-            return found
-        wrong = "matches no feature column" if set(text) & set("*?[") else "is no feature column"
-        raise BadInputError(f"{self.where}: {text!r} {wrong}; {meant(text, known, 'the features')}")
-
 
 class FoundViews(NamedTuple):
     """Views whose columns are found.
 
     Parameters
     ----------
-    columns : list of str
-        The columns that any view sees, in the table's order.
     kernels : list of (dict, list of int)
-        The parameter of `MultiKernelPowerKMeans`; its columns are indices into `columns`.
+        The parameter of `MultiKernelPowerKMeans`.
     names, n_columns : list
-        Name and number of columns of each of the estimator's kernels.
+        Name and number of columns of the table of each of the estimator's kernels.
     """
 
-    columns: list[str]
     kernels: list[tuple[dict[str, Any], list[int]]]
     names: list[str]
     n_columns: list[int]
+
+    @classmethod
+    def of(
+        cls, seen: Sequence[tuple[View, Collection[str]]], places: Mapping[str, Collection[int]]
+    ) -> "FoundViews":
+        """Find views and their columns among the features that stand for columns of the table."""
+        used = [(view, [name for name in columns if name in places]) for view, columns in seen]
+        for view, columns in used:
+            if not columns:
+                raise BadInputError(
+                    f"{view.where}: none of its columns is used; in full, without * and ?, names "
+                    "call dates and columns that count the rows or are copies of others"
+                )
+        return cls(
+            [
+                (dict(view.spec), sorted(place for name in columns for place in places[name]))
+                for view, columns in used
+            ],
+            [name for view, _ in used for name in view.kernel_names],
+            [len(columns) for view, columns in used for _ in view.kernel_names],
+        )
 
     def describe(self, model: Any) -> list[dict[str, Any]]:
         """Describe the kernels of a fitted `MultiKernelPowerKMeans`, ready for JSON."""
@@ -97,18 +102,12 @@ class Views(NamedTuple):
     views: list[View]
     parameters: dict[str, Any]
 
-    def find(self, known: Sequence[str]) -> FoundViews:
-        """Find the columns of all views among the feature columns, named in the table's order."""
-        places = {name: place for place, name in enumerate(known)}
-        seen = [(view, view.find(places)) for view in self.views]
-        used = sorted({place for _, columns in seen for place in columns})
-        named = [(name, len(columns)) for view, columns in seen for name in view.kernel_names]
-        return FoundViews(
-            [known[place] for place in used],
-            [(dict(view.spec), np.searchsorted(used, columns).tolist()) for view, columns in seen],
-            [name for name, _ in named],
-            [count for _, count in named],
-        )
+    def find(self, known: Sequence[str]) -> list[tuple[View, dict[str, bool]]]:
+        """The columns that each view sees, and whether it calls them by their full names."""
+        try:
+            return [(v, matching(v.patterns, known, f"{v.where}: columns")) for v in self.views]
+        except ValueError as error:
+            raise BadInputError(str(error)) from error
 
     @contextmanager
     def errors(self) -> Iterator[None]:

@@ -5,22 +5,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import is_clusterer
 from sklearn.decomposition import KernelPCA
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import to_numpy
-from kernelmeans._sklearn import _safe_indexing
-from kernelmeans._text import shortened
+from kernelmeans._fitted import count_rows, parts, readable, taken
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.heat import GraphKernel, HeatKernel
 from kernelmeans.kernels import CombinedKernel, Kernel
-from kernelmeans.rows import Rows, as_rows
+from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import computed, is_dask
-from kernelmeans.search.splits import count_rows, is_stacked
 
 # Spread of rows within clusters, as a fraction of that of all rows, below which they are dots.
 _DOT = 0.02
@@ -125,80 +120,6 @@ def map_points(
     else:
         points, names = _given(coordinates, rows, n_rows)
     return MapPoints(rows, points, names, labels, _sizes(model, labels, rows, n_rows), n_rows)
-
-
-def parts(estimator: Any) -> tuple[list[Any], Any]:
-    """The transformers of a fitted estimator, and the clusterer after them.
-
-    Parameters
-    ----------
-    estimator : clusterer, Pipeline or ClusterSearch
-        Fitted.
-
-    Returns
-    -------
-    transformers : list
-        Applied to X in this order.
-    model : clusterer
-        Labels the rows.
-
-    Raises
-    ------
-    NotFittedError
-        If the estimator has not been fitted.
-    TypeError
-        If it is no clusterer that can label rows.
-    ValueError
-        If the search has chosen no clusters.
-    """
-    if hasattr(estimator, "fit"):
-        check_is_fitted(estimator)
-    transformers: list[Any] = []
-    while True:
-        if hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-            if estimator is None:
-                raise ValueError(
-                    "estimator: the search has chosen no clusters, because none would be found "
-                    "again; fit an estimator with n_clusters of your own to draw its clusters."
-                )
-        elif isinstance(estimator, Pipeline):
-            steps = [step for _, step in estimator.steps]
-            transformers += [step for step in steps[:-1] if step not in (None, "passthrough")]
-            estimator = steps[-1]
-        else:
-            break
-    if not (hasattr(estimator, "predict") and is_clusterer(estimator)):
-        raise TypeError(
-            f"estimator={type(estimator).__name__} should be a clusterer with the method predict, "
-            "a pipeline that ends with one, or a ClusterSearch."
-        )
-    return transformers, estimator
-
-
-def readable(X: Any) -> Any:
-    """X in a form from which rows can be taken."""
-    if (rows := as_rows(X)) is not None:
-        return rows
-    if scipy.sparse.issparse(X):
-        return X.tocsr()
-    if isinstance(X, list | tuple):
-        return np.asarray(X)
-    if not hasattr(X, "shape"):
-        raise TypeError(
-            f"X={shortened(repr(X), 40)} holds no rows; give an array, a data frame, a list of "
-            "rows, a sparse matrix, or rows on disk by kernelmeans.rows.open_rows."
-        )
-    return to_numpy(X)
-
-
-def taken(X: Any, rows: IntArray, model: Any) -> Any:
-    """Some rows of X, as `predict` takes them."""
-    if is_stacked(model):
-        return X[:, rows]
-    taken = _safe_indexing(X, rows)
-    named = isinstance(X, Rows) and X.names
-    return Rows(taken, X.source, X.names) if named else taken
 
 
 def _given(coordinates: Any, rows: IntArray, n_rows: int) -> tuple[Array, tuple[str, str]]:

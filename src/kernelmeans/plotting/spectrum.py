@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from kernelmeans._fitted import parts
 from kernelmeans.heat.basis import states
-from kernelmeans.plotting.points import parts
 from kernelmeans.plotting.style import BLUE, DASHED, GREY, RED, finish, slide, write
 
 # Eigenvalues that are drawn for each cluster, and at least.

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
+from kernelmeans._fitted import parts
 from kernelmeans._text import counted
 from kernelmeans._typing import Array
-from kernelmeans.plotting.points import parts
 from kernelmeans.plotting.style import BLUE, DASHED, RED, finish, slide, write
 
 # Smaller critical powers are about 0: clear clusters, and rounding.

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from kernelmeans._fitted import parts
 from kernelmeans._text import shortened
-from kernelmeans.plotting.points import parts
 from kernelmeans.plotting.style import BLUE, DARK, DASHED, slide, write
 
 # Most bars with room for their names, bars that fill the axes, and most letters of a name.

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import to_numpy
+from kernelmeans._fitted import parts
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.plotting.points import parts
 from kernelmeans.profiles.columns import Grouped, Profile, profile_of
 from kernelmeans.profiles.description import Cluster, Description, Entry
 from kernelmeans.profiles.rows import Placed, first_of_each, of_fit, place

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmeans._arrays import to_numpy
+from kernelmeans._fitted import count_rows, readable, taken
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.plotting.points import readable, taken
-from kernelmeans.search.splits import count_rows
 
 #: A row is near the border if the second centroid is farther than its own by less than this.
 NEAR_BORDER = 0.1

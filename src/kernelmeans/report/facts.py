@@ -14,16 +14,16 @@ import sklearn
 
 import kernelmeans
 from kernelmeans._arrays import to_numpy
+from kernelmeans._fitted import is_pairwise, is_stacked, parts, readable, taken
 from kernelmeans._text import counted
 from kernelmeans._typing import IntArray
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.metrics import kernel_silhouette_samples
-from kernelmeans.plotting.points import MapPoints, map_points, parts, readable, taken
+from kernelmeans.plotting.points import MapPoints, map_points
 from kernelmeans.profiles.rows import first_of_each, place
 from kernelmeans.report import measures
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import computed, is_dask
-from kernelmeans.search.splits import is_pairwise, is_stacked
 
 #: Rows of the map and of silhouettes, and rows whose distances to centroids are taken.
 MAP_ROWS, DISTANCE_ROWS = 2000, 20_000

@@ -4,9 +4,9 @@ from typing import Any
 
 from sklearn.base import clone
 
+from kernelmeans._fitted import is_pairwise, is_stacked
 from kernelmeans.metrics import stability
 from kernelmeans.search.candidates import labels_of
-from kernelmeans.search.splits import is_pairwise, is_stacked
 
 
 def stability_scorer(estimator: Any, X: Any, y: Any = None) -> float:

@@ -13,6 +13,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelmeans._fitted import count_rows
 from kernelmeans._sklearn import (
     CallbackSupportMixin,
     Interval,
@@ -35,7 +36,7 @@ from kernelmeans.search.reference import KINDS, Reference
 from kernelmeans.search.results import Record, Scoring, column_of, name_of, verdict
 from kernelmeans.search.rules import best_of, exceeds, queues
 from kernelmeans.search.runner import Runner
-from kernelmeans.search.splits import Samples, Split, count_rows
+from kernelmeans.search.splits import Samples, Split
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import check_array
 
 from kernelmeans._arrays import to_numpy
+from kernelmeans._fitted import is_pairwise, is_stacked
 from kernelmeans._sklearn import _num_samples, _safe_indexing
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.rows import Rows, as_rows
@@ -18,22 +19,6 @@ from kernelmeans.search.reference import Reference
 FRAMES = {"pandas": "columns", "polars": "schema"}
 #: Label of a row in no cluster: it has no edge to the rows of the fit, or is noise.
 UNPLACED = -1
-
-
-def is_pairwise(estimator: Any) -> bool:
-    """Whether columns of X stand for training rows, as those of a kernel matrix do."""
-    return bool(get_tags(estimator).input_tags.pairwise)
-
-
-def is_stacked(estimator: Any) -> bool:
-    """Whether X is a stack of kernel matrices."""
-    tags = get_tags(estimator).input_tags
-    return bool(tags.three_d_array and not tags.two_d_array)
-
-
-def count_rows(X: Any, estimator: Any) -> int:
-    """Rows of X, as an estimator sees them."""
-    return int(X.shape[1] if is_stacked(estimator) else _num_samples(X))
 
 
 class Split(NamedTuple):

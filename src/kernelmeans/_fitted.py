@@ -1,0 +1,106 @@
+"""Clusterers of any kind, alone or in a pipeline or a search, and the rows that they take."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import is_clusterer
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from kernelmeans._arrays import to_numpy
+from kernelmeans._sklearn import _num_samples, _safe_indexing
+from kernelmeans._text import shortened
+from kernelmeans._typing import IntArray
+from kernelmeans.rows import Rows, as_rows
+
+
+def is_pairwise(estimator: Any) -> bool:
+    """Whether columns of X stand for training rows, as those of a kernel matrix do."""
+    return bool(get_tags(estimator).input_tags.pairwise)
+
+
+def is_stacked(estimator: Any) -> bool:
+    """Whether X is a stack of kernel matrices."""
+    tags = get_tags(estimator).input_tags
+    return bool(tags.three_d_array and not tags.two_d_array)
+
+
+def count_rows(X: Any, estimator: Any) -> int:
+    """Rows of X, as an estimator sees them."""
+    return int(X.shape[1] if is_stacked(estimator) else _num_samples(X))
+
+
+def parts(estimator: Any) -> tuple[list[Any], Any]:
+    """The transformers of a fitted estimator, and the clusterer after them.
+
+    Parameters
+    ----------
+    estimator : clusterer, Pipeline or ClusterSearch
+        Fitted.
+
+    Returns
+    -------
+    transformers : list
+        Applied to X in this order.
+    model : clusterer
+        Labels the rows.
+
+    Raises
+    ------
+    NotFittedError
+        If the estimator has not been fitted.
+    TypeError
+        If it is no clusterer that can label rows.
+    ValueError
+        If the search has chosen no clusters.
+    """
+    if hasattr(estimator, "fit"):
+        check_is_fitted(estimator)
+    transformers: list[Any] = []
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+            if estimator is None:
+                raise ValueError(
+                    "estimator: the search has chosen no clusters, because none would be found "
+                    "again; fit an estimator with n_clusters of your own."
+                )
+        elif isinstance(estimator, Pipeline):
+            steps = [step for _, step in estimator.steps]
+            transformers += [step for step in steps[:-1] if step not in (None, "passthrough")]
+            estimator = steps[-1]
+        else:
+            break
+    if not (hasattr(estimator, "predict") and is_clusterer(estimator)):
+        raise TypeError(
+            f"estimator={type(estimator).__name__} should be a clusterer with the method predict, "
+            "a pipeline that ends with one, or a ClusterSearch."
+        )
+    return transformers, estimator
+
+
+def readable(X: Any) -> Any:
+    """X in a form from which rows can be taken."""
+    if (rows := as_rows(X)) is not None:
+        return rows
+    if scipy.sparse.issparse(X):
+        return X.tocsr()
+    if isinstance(X, list | tuple):
+        return np.asarray(X)
+    if not hasattr(X, "shape"):
+        raise TypeError(
+            f"X={shortened(repr(X), 40)} holds no rows; give an array, a data frame, a list of "
+            "rows, a sparse matrix, or rows on disk by kernelmeans.rows.open_rows."
+        )
+    return to_numpy(X)
+
+
+def taken(X: Any, rows: IntArray, model: Any) -> Any:
+    """Some rows of X, as `predict` takes them."""
+    if is_stacked(model):
+        return X[:, rows]
+    taken = _safe_indexing(X, rows)
+    named = isinstance(X, Rows) and X.names
+    return Rows(taken, X.source, X.names) if named else taken
