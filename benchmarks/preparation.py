@@ -1,11 +1,10 @@
 """What it costs to make numbers of tables: TableTransformer beside transformers of scikit-learn.
 
-``python benchmarks/preparation.py`` prints processor seconds and peak memory, beside that of the
-result, of fit_transform and transform, each in a process of its own, and the size of the model
-file of a table of 20 000 columns. The transformers of scikit-learn are chosen by hand: SimpleImputer
-with indicators, OneHotEncoder and StandardScaler, in a ColumnTransformer with one transformer for
-all columns of a kind, or with one for each column. They are told the kinds of the columns.
-TableTransformer finds these out, so that its fit does more.
+``python benchmarks/preparation.py`` prints processor seconds, and peak memory over that of the
+result, of fit_transform and transform, each in a process of its own. It also prints the size of
+the model file of a table of 20 000 columns. The transformers of scikit-learn are chosen by hand:
+SimpleImputer with indicators, OneHotEncoder and StandardScaler, in a ColumnTransformer with one
+for all columns of a kind, or with one for each column. They need not find out the kinds.
 """
 
 import time
@@ -14,13 +13,13 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import skops.io
-from scale import GB, Peak, alone, status
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from kernelmeans.tables import TableTransformer
+from scale import GB, Peak, alone, status
 
 N_ROWS, N_WIDE = 1_000_000, 20_000
 
