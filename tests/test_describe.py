@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans, PowerKMeans, describe
+from kernelmeans.tables import TableTransformer
 
 
 @pytest.fixture
@@ -152,7 +153,60 @@ def test_columns_without_meaning_come_last(table, labels):
         assert (own.loc[["same", "currency"]].difference == 0).all()
         sizes = own.difference.abs().to_numpy()[:-2]
         assert (np.diff(sizes) <= 0).all()
-        assert own["rank"].tolist() == list(range(1, 13))
+        assert own["rank"].tolist() == list(range(1, 15))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gaps_are_a_column_of_their_own(table, labels, weighted, rng):
+    table.loc[(labels == 1) & (rng.random(400) < 0.7), "region"] = None
+    weights = rng.integers(1, 4, 400) if weighted else np.ones(400)
+    found = indexed(describe(labels, table, sample_weight=weights))
+    names = {column for _, column in found.index if column.endswith(" is missing")}
+    assert names == {"gaps is missing", "region is missing"}
+    for name in names:
+        gap = table[name.removesuffix(" is missing")].isna()
+        overall = np.average(gap, weights=weights)
+        for cluster in range(3):
+            entry, own = found.loc[cluster, name], labels == cluster
+            fraction = weights[gap & own].sum() / weights[own].sum()
+            assert (entry.kind, entry.statistic, entry.missing) == ("flag", "fraction", 0)
+            assert entry.number == pytest.approx(fraction)
+            assert entry.overall_number == pytest.approx(overall)
+            assert entry.value == f"{100 * fraction:.0f} %"
+            assert entry.lift == pytest.approx(fraction / overall)
+            scale = np.sqrt(np.cov(gap, ddof=0, aweights=weights))
+            assert entry.difference == pytest.approx((fraction - overall) / scale)
+
+
+def test_gaps_are_sorted_among_the_others_and_told(table, labels):
+    gap = labels == 1
+    described = describe(labels, table.assign(age=np.where(gap, np.nan, 40 + table["size"])))
+    assert described.top(1, 1)[0].column == "age is missing"
+    percent = 100 * gap.mean()
+    lines = [" ".join(line.split()) for line in str(described).splitlines()]
+    assert f"age is missing 100 % all rows {percent:.0f} % lift {100 / percent:.3g}" in lines
+    assert f"age is missing 0 % all rows {percent:.0f} % lift 0" in lines
+
+
+def test_columns_are_categories_on_request(table, labels):
+    count = table["count"].astype(str)
+    for categorical in (["count"], ["c*t"]):
+        found = indexed(describe(labels, table, categorical=categorical))
+        for cluster in range(3):
+            fractions = count[labels == cluster].value_counts(normalize=True)
+            entry = found.loc[cluster, "count"]
+            assert (entry.kind, entry.value) == ("category", fractions.index[0])
+            assert entry.number == pytest.approx(fractions.iloc[0])
+    with pytest.raises(ValueError, match=r"categorical.*'cuont'.*did you mean 'count'"):
+        describe(labels, table, categorical=["cuont"])
+
+
+def test_what_a_pipeline_takes_for_a_category_is_one():
+    X = blobs()
+    frame = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "code": 10 * (X[:, 0] > 5) + 7})
+    steps = TableTransformer(categorical=["code"]), PowerKMeans(3, random_state=0)
+    found = indexed(describe(make_pipeline(*steps).fit(frame), frame))
+    assert set(found.xs("code", level="column")["value"]) == {"7", "17"}
 
 
 def test_weights_are_rows_repeated(table, labels, rng):
@@ -184,7 +238,7 @@ def test_frames_are_of_the_library_of_the_table(table, labels):
     pd.testing.assert_frame_equal(one, two, check_dtype=False)
     array = describe(labels, table[["size", "gaps"]].to_numpy())
     assert isinstance(array.columns, pd.DataFrame)
-    names = {"0": "size", "1": "gaps"}
+    names = {"0": "size", "1": "gaps", "1 is missing": "gaps is missing"}
     for _, entry in array.columns.iterrows():
         assert entry.number == two.loc[entry.cluster, names[entry.column]].number
 
@@ -377,7 +431,7 @@ def test_the_most_telling_columns_are_told_once():
 def test_the_dict_is_json(table, labels):
     described = describe(labels, table)
     whole = json.loads(json.dumps(described.to_dict(), allow_nan=False))
-    assert [len(one["columns"]) for one in whole["clusters"]] == [12] * 3
+    assert [len(one["columns"]) for one in whole["clusters"]] == [14] * 3
     top = described.to_dict(most=1)["clusters"][0]["columns"]
     assert [one["column"] for one in top] == [entry.column for entry in described.top(0, 1)]
 
@@ -396,11 +450,16 @@ def test_the_text_fits_80_columns(load):
 def test_long_names_and_values_are_shortened():
     labels = np.repeat([0, 1], 50)
     frame = pl.DataFrame(
-        {"n" * 200: np.where(labels, "a" * 300, "b" * 300), "day": [date(2020, 1, 1)] * 100}
+        {
+            "n" * 200: np.where(labels, "a" * 300, "b" * 300),
+            "m" * 200: pl.Series(np.where(labels, 1.0, np.nan)).fill_nan(None),
+            "day": [date(2020, 1, 1)] * 100,
+        }
     )
     text = str(describe(labels, frame))
     assert max(map(len, text.splitlines())) <= 80
     assert "nnnnn…nnnnn" in text
+    assert "…mmmmm is missing" in text
     assert "100 %" in text
 
 

@@ -179,7 +179,7 @@ default="random-partition"
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of features seen in fit, if X has names.
 
     References
@@ -360,7 +360,7 @@ class RKKM(OneKernelClusterer):
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of features seen in fit, if X has names.
 
     References
@@ -536,7 +536,7 @@ class RMKKM(SeveralKernelsClusterer):
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of features seen in fit, if X has names.
 
     References

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kernelmeans.cli import outputs
+from kernelmeans import _files
+from kernelmeans._files import temporary_path
 from kernelmeans.cli.errors import BadInputError, FailedError
-from kernelmeans.cli.outputs import check_writable, temporary_path, write_all
+from kernelmeans.cli.outputs import check_writable, write_all
 
 
 def text(content: str):
@@ -146,7 +147,7 @@ def test_what_a_killed_process_left_is_neither_used_nor_removed(tmp_path, monkey
     write_text(tmp_path / "a", "new")
     assert (left.read_text(), names(tmp_path)) == ("half", [".a.00.tmp", "a"])
     # Were the same name drawn, it would be an error rather than a file of two writers.
-    monkeypatch.setattr(outputs, "token_hex", lambda n: "00")
+    monkeypatch.setattr(_files, "token_hex", lambda n: "00")
     with pytest.raises(FailedError, match="File exists"):
         write_text(tmp_path / "a", "newer")
     assert (tmp_path / "a").read_text() == "new"

@@ -43,8 +43,33 @@ def mixed(folder, blobs):
 def test_all_columns_are_described_used_or_not(run, mixed):
     assert run("fit", "data.csv", "-k", 3, "--label-column", "kind").exit_code == 0
     labels = pl.read_csv("data.labels.csv")["label"]
-    same(written(), expected(labels, mixed))
-    assert set(written()["column"]) == set(mixed.columns)
+    is_label = pl.col("column") == "kind"
+    kind = pl.when(is_label).then(pl.lit("label")).otherwise("kind").alias("kind")
+    same(written(), expected(labels, mixed).with_columns(kind))
+    assert set(written()["column"]) == {*mixed.columns, "gaps is missing"}
+
+
+def test_given_labels_are_categories_whatever_they_are_called(run, mixed):
+    codes = mixed["kind"].replace_strict({"ant": 7, "bee": 8, "cat": 10})
+    mixed.with_columns(kind=codes).write_csv("data.csv")
+    result = run("fit", "data.csv", "-k", 3, "--label-column", "kind")
+    labels = pl.read_csv("data.labels.csv")["label"].to_numpy()
+    found = written().filter(column="kind")
+    assert found["kind"].unique().to_list() == ["label"]
+    for cluster, value, number in found.select("cluster", "value", "number").iter_rows():
+        values, counts = np.unique(codes.to_numpy()[labels == cluster], return_counts=True)
+        assert value == str(values[counts.argmax()])
+        assert number == pytest.approx(counts.max() / counts.sum())
+        assert f"kind (label)  {value} {100 * number:.0f} %" in result.stdout
+
+
+def test_columns_taken_for_categories_are_described_as_such(run, mixed):
+    codes = mixed["kind"].replace_strict({"ant": 107, "bee": 108, "cat": 110})
+    mixed.drop("kind").with_columns(code=codes).write_csv("data.csv")
+    run("fit", "data.csv", "-k", 3, "--categorical", "code", "--report")
+    assert set(written().filter(column="code")["statistic"]) == {"most frequent"}
+    page = Path("data.report.html").read_text()
+    assert all(f"<bdi>{code}</bdi><br>100" in page for code in (107, 108, 110))
 
 
 def test_weights_count(run, mixed):

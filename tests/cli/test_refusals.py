@@ -17,7 +17,15 @@ from kernelmeans.cli import job
         ("", ["empty"]),
         ("a,b\n", ["0 rows"]),
         ("a,b\n1,2\n3\n", ["line 3"]),
-        ("a,b\n1,2\n3,x\n", ["column 'b'", "'x' (row 1, the first data row being 0)", "--drop b", "--categorical b"]),
+        (
+            "a,b\n1,2\n3,x\n",
+            [
+                "column 'b'",
+                "'x' (row 1, the first data row being 0)",
+                "--drop b",
+                "--categorical b",
+            ],
+        ),
         ("a,b\n1,2\n3,\n4,5\n", ["missing", "'b' (1 row)", "--missing impute"]),
         ("a,b\n1,2\n3,inf\n4,5\n", ["'b' ('inf' in row 1)"]),
         ("a,b\n1,2\n3,NaN\n4,5\n", ["missing", "'b' (1 row)"]),

@@ -67,6 +67,37 @@ def test_a_rare_value_is_told_only_if_rows_may_be(table, rows):
     assert "rare" in {one["column"] for one in second["profile"]}
 
 
+def test_gaps_are_told_of_and_shown_in_typical_rows(table):
+    group = np.repeat([0, 1, 2], [60, 40, 3])
+    age = pl.Series(np.where(group == 1, np.nan, 40.0)).fill_nan(None)
+    report = report_of(table.with_columns(age=age), rows=True)
+    first, second, _ = report.to_dict()["clusters"]
+    for cluster, fraction, answer in ((first, 0.0, "no"), (second, 1.0, "yes")):
+        known = next(one for one in cluster["profile"] if one["column"] == "age is missing")
+        assert (known["fraction"], known["typical"]) == (fraction, [answer] * 3)
+        assert known["overall"] == pytest.approx(40 / 103)
+    assert "<bdi>age is missing</bdi>" in report.to_html()
+
+
+@pytest.mark.parametrize("n_known", [3, 4, 5])
+def test_means_and_gaps_of_few_rows_are_not_told(table, n_known):
+    # In the second cluster, of rows 60 to 99.
+    values = [5.0 * (row >= 60) + 0.1 * (row % 7) for row in range(103)]
+    income = [None if 60 + n_known <= row < 100 else values[row] for row in range(103)]
+    gaps = [None if row in range(60, 60 + n_known) else float(row % 7) for row in range(103)]
+    given = table.select("place", "plan", few=pl.Series(income), gaps=pl.Series(gaps))
+    told = {one["column"] for one in report_of(given).to_dict()["clusters"][1]["profile"]}
+    assert ("few" in told) == ("gaps is missing" in told) == (n_known == 5)
+    assert "few is missing" in told
+
+
+def test_columns_are_categories_on_request(table):
+    given = table.select("place", "plan", code=pl.Series(np.repeat([100, 250, 400], [58, 42, 3])))
+    first = report_of(given, categorical=["code"]).to_dict()["clusters"][0]
+    code = next(one for one in first["profile"] if one["column"] == "code")
+    assert (code["value"], code["fraction"]) == ("100", pytest.approx(58 / 60))
+
+
 def test_typical_rows_are_the_nearest_ones_with_their_values(table):
     report = report_of(table, rows=True)
     for cluster in report.to_dict()["clusters"]:

@@ -132,7 +132,10 @@ def test_a_page_that_cannot_be_written_leaves_no_file(tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="folder"):
         ClusterReport(MODEL, X).write_html(tmp_path / "folder")
-    assert [one.name for one in tmp_path.iterdir()] == ["folder"]
+    (tmp_path / "link").symlink_to("elsewhere")
+    with pytest.raises(OSError, match=r"it is a link.*link"):
+        ClusterReport(MODEL, X).write_html(tmp_path / "link")
+    assert {one.name for one in tmp_path.iterdir()} == {"folder", "link"}
 
 
 def kinds_of_input():

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._devices import HOST
+from kernelmeans._files import Writer
 from kernelmeans._text import bounded
 from kernelmeans.cli import outputs
 from kernelmeans.cli.data import ColumnChoice
@@ -21,9 +22,9 @@ from kernelmeans.cli.far import far_beyond
 from kernelmeans.cli.labels import Labels, identifiers
 from kernelmeans.cli.like import Earlier
 from kernelmeans.cli.model import Model
-from kernelmeans.cli.outputs import Writer, as_json
+from kernelmeans.cli.outputs import as_json
 from kernelmeans.cli.prepare import Task, prepare
-from kernelmeans.cli.profiles import Profiles
+from kernelmeans.cli.profiles import Profiles, names_of_rows
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.reading import Reading, stem_of
 from kernelmeans.cli.report import report_writer
@@ -108,7 +109,7 @@ class TableJob(Job, ColumnChoice):
     parameters : dict
         Parameters of the estimator.
     n_clusters : numbers of clusters or None, default=None
-        Number of clusters k, or a range to choose it from; auto, the default, is 2-12.
+        Number of clusters, or a range to choose it from; auto, the default, is 2-12.
     scale : bool, default=True
         Center every feature and scale it to unit variance; stored in the model.
     dtype : {"float64", "float32"}, default="float64"
@@ -280,7 +281,8 @@ def run_fit(job: FitJob) -> None:
     if earlier is not None:
         for remark in earlier.renumber(model, task.data.rows):
             job.note(remark)
-    profiles = Profiles.of(job, task.data, model, names)
+    row_names = names_of_rows(task.data, names)
+    profiles = Profiles.of(job, task, model, row_names)
     if not profiles:
         del files["profiles"]
     summary = fit_summary(job, task.data, fitted, task.views, files) | chosen | profiles.summary()
@@ -303,7 +305,7 @@ def run_fit(job: FitJob) -> None:
 
         writers[files["plot"]] = outputs.picture_writer(plot_fit(model, task.Z), files["plot"])
     if "report" in files:
-        writers[files["report"]] = report_writer(job, task, model, search)
+        writers[files["report"]] = report_writer(job, task, model, search, row_names)
     outputs.write_all(writers)
     job.report(summary, lambda content: as_text(content) + profiles.text())
 

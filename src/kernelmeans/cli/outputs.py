@@ -1,20 +1,16 @@
 """The files that a command writes: refused before any work, or complete, or not there at all."""
 
-import errno
 import json
 import math
 import os
-import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
 from tempfile import NamedTemporaryFile
-from typing import Any, BinaryIO
+from typing import Any
 
+from kernelmeans._files import Writer, check_ordinary, write_files
 from kernelmeans.cli.errors import BadInputError, FailedError
-
-Writer = Callable[[BinaryIO], object]
 
 
 def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None = None) -> None:
@@ -38,7 +34,7 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
         raise BadInputError(f"{source}: the input would be overwritten; name another output")
     try:
         for path in targets:
-            _check_ordinary(path)
+            check_ordinary(path)
         existing = [path for path in targets if path.exists()]
     except OSError as error:
         raise BadInputError(
@@ -66,8 +62,6 @@ def _try_folder(folder: Path) -> None:
 def write_all(writers: Mapping[Path, Writer]) -> None:
     """Write several files: all of them, or none unless a renaming fails.
 
-    Each file is first written in full under a temporary name in its folder.
-
     Parameters
     ----------
     writers : mapping of Path to callable
@@ -78,41 +72,10 @@ def write_all(writers: Mapping[Path, Writer]) -> None:
     FailedError
         If a file cannot be written, or something other than an ordinary file has its name.
     """
-    temporary: dict[Path, Path] = {}
     try:
-        for path, write in writers.items():
-            _check_ordinary(path)
-            with (hidden := temporary_path(path)).open("xb") as file:
-                temporary[path] = hidden
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-        for path, written in temporary.items():
-            _check_ordinary(path)  # it may be new
-            os.replace(written, path)
+        write_files(writers)
     except OSError as error:
-        raise FailedError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        for written in temporary.values():
-            written.unlink(missing_ok=True)
-
-
-def _check_ordinary(path: Path) -> None:
-    """Refuse to replace a link, pipe, device or folder by a file."""
-    try:
-        mode = path.lstat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    if not stat.S_ISREG(mode):
-        kinds = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}
-        kind = kinds.get(stat.S_IFMT(mode), "no ordinary file")
-        raise OSError(errno.EEXIST, f"it is {kind}, and would be replaced by a file", str(path))
-
-
-def temporary_path(path: Path) -> Path:
-    """A name in the same folder that no other process uses, or used before it was killed."""
-    # Only a part of the name, because it may be as long as names may be.
-    return path.with_name(f".{path.name[:50]}.{token_hex(4)}.tmp")
+        raise FailedError(f"cannot write {error.filename}: {error.strerror}") from error
 
 
 def json_writer(content: dict[str, Any]) -> Writer:

@@ -1,23 +1,25 @@
 """What the clusters of a fit are: for the terminal, the summary and a file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
+import polars as pl
 import scipy.sparse
 
 from kernelmeans._typing import Array
 from kernelmeans.cli.data import Data
-from kernelmeans.cli.tables import Table
+from kernelmeans.cli.reading.tables import Table
 from kernelmeans.profiles import Description
-from kernelmeans.profiles.describing import described
+from kernelmeans.profiles.describing import categories_of, described
 from kernelmeans.profiles.description import Cluster
-from kernelmeans.profiles.rows import Placed, of_fit
+from kernelmeans.profiles.rows import of_fit
 from kernelmeans.rows import Rows
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import FitJob
+    from kernelmeans.cli.prepare import Task
 
 #: Columns that the terminal and the summary tell of each cluster.
 _TOLD = 3
@@ -26,15 +28,21 @@ MOST_COLUMNS = 2000
 
 
 @dataclass(frozen=True)
-class _Columns:
-    """Some columns of a file, of which one at a time is in memory."""
+class FileColumns(Mapping[str, Array]):
+    """Columns of the rows of a fit as they stand in the file, of which one is in memory."""
 
-    table: Table
+    data: Data
     names: Sequence[str]
 
     def __getitem__(self, name: str) -> Array:
-        values: Array = self.table.column(name)
-        return values
+        values = np.asarray(self.data.table.column(name))
+        return values if self.data.rows is None else values[self.data.rows]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
 
 
 @dataclass(frozen=True)
@@ -51,26 +59,22 @@ class Profiles:
     description: Description | None
 
     @classmethod
-    def of(cls, job: "FitJob", data: Data, model: Any, identifiers: Any = None) -> Self:
-        """Describe the clusters of a fitted model; identifiers call rows by name."""
-        table, names = data.table, told_columns(job, data.table)
+    def of(cls, job: "FitJob", task: "Task", model: Any, row_names: pl.Series | None) -> Self:
+        """Describe the clusters of a fitted model."""
+        data, names = task.data, told_columns(job, task.data.table)
         if not names:
             return cls(None)
         if len(names) > MOST_COLUMNS:
             job.note(f"the first {MOST_COLUMNS} of {len(names)} columns describe the clusters")
-        placed, weights = of_fit(model), data.weights
+        kinds = dict.fromkeys(categories_of([task.preparation]), "category")
+        if job.label_column is not None:
+            kinds[job.label_column] = "label"
+        columns = FileColumns(data, names[:MOST_COLUMNS])
+        found = described(of_fit(model), columns, weights=data.weights, kinds=kinds)
         if data.rows is not None:
-            placed = Placed(
-                _spread(placed.labels, data.rows, -1),
-                _spread(placed.distances, data.rows, np.inf),
-                _spread(placed.gaps, data.rows, np.inf),
-                placed.n_clusters,
-            )
-            weights = None if weights is None else _spread(weights, data.rows, 0)
-        columns = _Columns(table, names[:MOST_COLUMNS])
-        found = described(placed, columns, weights=weights)
-        if identifiers is not None:
-            found = replace(found, records=tuple(_named(one, identifiers) for one in found.records))
+            found = replace(found, n_unplaced=int((~data.rows).sum()))
+        if row_names is not None:
+            found = replace(found, records=tuple(_named(one, row_names) for one in found.records))
         return cls(found)
 
     def __bool__(self) -> bool:
@@ -93,10 +97,19 @@ class Profiles:
             frame.fill_nan(None).write_csv(file)
 
 
-def _named(record: Cluster, identifiers: Any) -> Cluster:
+def names_of_rows(data: Data, identifiers: pl.Series | None) -> pl.Series | None:
+    """The identifiers of the rows of a fit, or their places in the file; None if all are in it."""
+    if data.rows is None:
+        return identifiers
+    if identifiers is None:
+        return pl.Series(np.flatnonzero(data.rows))
+    return identifiers.filter(pl.Series(data.rows))
+
+
+def _named(record: Cluster, names: pl.Series) -> Cluster:
     """A cluster whose rows are called by name."""
     typical, border = (
-        None if rows is None else tuple(identifiers[row] for row in rows)
+        None if rows is None else tuple(names[row] for row in rows)
         for rows in (record.typical_rows, record.border_rows)
     )
     return record._replace(typical_rows=typical, border_rows=border)
@@ -108,10 +121,3 @@ def told_columns(job: "FitJob", table: Table) -> list[str]:
     if not job.pairwise and not scipy.sparse.issparse(array) and not isinstance(array, Rows):
         names += table.names
     return names
-
-
-def _spread(values: Any, rows: Any, missing: float) -> Any:
-    """Values of some rows of a file, and another value for its other rows."""
-    every = np.full(len(rows), missing, dtype=values.dtype)
-    every[rows] = values
-    return every

@@ -232,7 +232,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of features seen in fit, if X has names.
 
     See Also
@@ -483,7 +483,7 @@ class KernelKMeans(OneKernelClusterer):
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of features seen in fit, if X has names.
 
     References
@@ -643,7 +643,7 @@ class PowerKMeans(KernelClusterer):
         (`kernelmeans.solver.Ending`).
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of features seen in fit, if X has names.
 
     References

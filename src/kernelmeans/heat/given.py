@@ -89,7 +89,7 @@ class GraphKernel(DiffusionKernel):
     ----------
     t : "auto" or float, default="auto"
         Time. ``"auto"`` is the time at which there are as many states as clusters
-        (`kernelmeans.heat.basis.solve_time`).
+        (``kernelmeans.heat.basis.solve_time``).
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ class DistancesKernel(GraphKernel):
         pieces than clusters.
     t : "auto" or float, default="auto"
         Time. ``"auto"`` is the time at which there are as many states as clusters
-        (`kernelmeans.heat.basis.solve_time`).
+        (``kernelmeans.heat.basis.solve_time``).
 
     Examples
     --------

@@ -210,7 +210,7 @@ class HeatKernel(DiffusionKernel):
         as many if the graph would otherwise have more pieces than clusters.
     t : "auto" or float, default="auto"
         Time. ``"auto"`` is the time at which there are as many states as clusters
-        (`kernelmeans.heat.basis.solve_time`).
+        (``kernelmeans.heat.basis.solve_time``).
     metric : {"euclidean", "cosine"}, default="euclidean"
         The distance between neighbours.
     factor : int, default=1

@@ -36,7 +36,7 @@ def width_family(
     multiples : sequence of float, default=(0.25, 0.5, 1.0, 2.0, 4.0)
         Widths sigma in units of that distance.
     sample_weight : ndarray of shape (n_samples,), default=None
-        Sample weights, as for `resolve_gamma`.
+        Sample weights, as for ``resolve_gamma``.
 
     Returns
     -------

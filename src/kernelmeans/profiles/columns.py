@@ -65,11 +65,11 @@ class Profile(NamedTuple):
     kind : str
         What the column is, as in `kernelmeans.tables.column_kind`.
     statistic : str
-        "mean", "median" or "most frequent".
+        "mean", "median", "most frequent" or "fraction".
     numbers, overall : ndarray of shape (n_clusters,)
         The mean or median of the cluster and of all rows, of dates in days since 1970. Of a
         category the fraction of the value that is the most frequent one in the cluster, and the
-        fraction of this value in all rows. NaN if there is none.
+        fraction of this value in all rows. NaN if there is none. Of missing values their fraction.
     difference : ndarray of shape (n_clusters,)
         Between `numbers` and `overall`, in standard deviations; NaN if there is none.
     missing : ndarray of shape (n_clusters,)
@@ -77,9 +77,10 @@ class Profile(NamedTuple):
     scale : float
         The standard deviation.
     values : list of str or None
-        The most frequent value in each cluster, None where there is none.
-    most_frequent : str or None
-        The most frequent value of all rows.
+        What is said of each cluster, if it is no number: the most frequent value, None where there
+        is none, or a fraction in percent.
+    whole : str or None
+        The same of all rows.
     """
 
     kind: str
@@ -90,16 +91,28 @@ class Profile(NamedTuple):
     missing: Array
     scale: float = 1.0
     values: list[str | None] | None = None
-    most_frequent: str | None = None
+    whole: str | None = None
 
     def shown(self, cluster: int) -> tuple[str | None, str | None]:
         """The column as text: in a cluster, and in all rows."""
         if self.values is not None:
-            return self.values[cluster], self.most_frequent
+            return self.values[cluster], self.whole
         show = _date if self.kind == "date" else _number
         pair = self.numbers[cluster], self.overall[cluster]
         value, overall = (show(one, self.scale) if np.isfinite(one) else None for one in pair)
         return value, overall
+
+    def gaps(self, grouped: Grouped) -> "Profile | None":
+        """Where values are missing, as a column of its own; None if all are or none is."""
+        weights, found = grouped.sums(), self.missing
+        every = float(np.average(np.nan_to_num(found), weights=weights))
+        if not 0 < every < 1:
+            return None
+        overall, none = np.full_like(found, every), np.zeros_like(found)
+        difference = (found - every) / np.sqrt(every * (1 - every))
+        percents = [None if one != one else f"{100 * one:.0f} %" for one in (*found, every)]
+        *values, whole = percents
+        return Profile("flag", "fraction", found, overall, difference, none, 1.0, values, whole)
 
 
 def _number(value: float, scale: float) -> str:
@@ -115,7 +128,7 @@ def _date(days: float, scale: float) -> str:
     return date.strftime("%Y-%m-%d" if scale > 1 else "%Y-%m-%d %H:%M")
 
 
-def profile_of(column: Array, name: str, grouped: Grouped) -> Profile:
+def profile_of(column: Array, name: str, grouped: Grouped, kind: str | None = None) -> Profile:
     """Describe a column.
 
     Parameters
@@ -126,12 +139,16 @@ def profile_of(column: Array, name: str, grouped: Grouped) -> Profile:
         Its name.
     grouped : Grouped
         The rows that belong to clusters.
+    kind : str, default=None
+        What the column is called, if it is to be taken for a category.
 
     Returns
     -------
     Profile
         The column in each cluster.
     """
+    if kind is not None:
+        return _of_category(kind, as_category(column), grouped)
     if column.dtype.kind == "b":
         column = column.astype(object)  # True and False, not 1 and 0
     found = found_in(column, name)

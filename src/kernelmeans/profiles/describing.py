@@ -1,10 +1,11 @@
 """Describe clusters by all columns of a table."""
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import to_numpy
@@ -12,8 +13,10 @@ from kernelmeans._fitted import parts
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.profiles.columns import Grouped, Profile, profile_of
-from kernelmeans.profiles.description import Cluster, Description, Entry
+from kernelmeans.profiles.description import IS_MISSING, Cluster, Description, Entry
 from kernelmeans.profiles.rows import Placed, first_of_each, of_fit, place
+from kernelmeans.tables import TableTransformer
+from kernelmeans.tables.columns import matching
 from kernelmeans.tables.frames import Table
 
 
@@ -24,13 +27,15 @@ def describe(
     sample_weight: Any = None,
     X: Any = None,
     max_rows: int = 3,
+    categorical: Sequence[str] = (),
 ) -> Description:
     """Say what clusters are, by all columns of a table, used for the clusters or not.
 
     In each cluster a column of numbers has a mean, or a median if it has heavy tails; dates are
-    numbers. A category has its most frequent value there. All are compared with the whole table,
-    and columns are sorted by this difference. A column of names or identifiers, whose most frequent
-    value is rare, has no value and comes last.
+    numbers. A category has its most frequent value there. A column with gaps is told of twice: by
+    its values, and as a column called "age is missing", for example, by the fraction of its gaps.
+    All are compared with the whole table, and columns are sorted by this difference. A column of
+    names or identifiers, whose most frequent value is rare, has no value and comes last.
 
     Parameters
     ----------
@@ -49,6 +54,10 @@ def describe(
         fit.
     max_rows : int, default=3
         Most typical rows and most border rows of each cluster.
+    categorical : sequence of str, default=()
+        Names of columns to take for categories, though they hold numbers or many values: given
+        labels, codes. Patterns such as ``"code_*"`` stand for several. What a `TableTransformer` of
+        the pipeline has taken for a category is one here too.
 
     Returns
     -------
@@ -60,14 +69,15 @@ def describe(
     NotFittedError
         If the estimator has not been fitted.
     ValueError
-        If the number of labels is not that of the rows, if no row belongs to a cluster, or if the
-        table or the weights cannot be used.
+        If the number of labels is not that of the rows, if no row belongs to a cluster, if a column
+        to take for a category is absent, or if the table or the weights cannot be used.
 
     Notes
     -----
     The difference is that of the means, in standard deviations of the whole table. For medians the
-    standard deviation is the interquartile range divided by 1.349. For categories it is that of the
-    column that is 1 where a row has the value, and 0 elsewhere. So all columns can be compared.
+    standard deviation is the interquartile range divided by 1.349. For categories and gaps it is
+    that of the column that is 1 where a row has the value or the gap, and 0 elsewhere. So all
+    columns can be compared.
     Infinite numbers count as missing.
 
     Examples
@@ -103,22 +113,25 @@ def describe(
         weights = _check_sample_weight(
             sample_weight, columns.X, dtype=np.float64, ensure_non_negative=True
         )
-    return described(found, columns, weights=weights, max_rows=max_rows)
+    given = matching(categorical, columns, "categorical")
+    transformers = parts(model_or_labels)[0] if isinstance(model_or_labels, Pipeline) else []
+    kinds = dict.fromkeys([*given, *categories_of(transformers)], "category")
+    return described(found, columns, weights=weights, max_rows=max_rows, kinds=kinds)
 
 
-class Columns(Protocol):
-    """Named columns; `kernelmeans.tables.frames.Table` is one."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of the columns."""
-
-    def __getitem__(self, name: str) -> Array:
-        """The values of a column; missing ones are None or NaN."""
+def categories_of(transformers: Sequence[Any]) -> list[str]:
+    """The columns that a model takes for categories."""
+    tables = [one for one in transformers if isinstance(one, TableTransformer)]
+    return [one.name for table in tables for one in table.columns_ if one.kind == "category"]
 
 
 def described(
-    found: Placed, columns: Columns, *, weights: Array | None = None, max_rows: int = 3
+    found: Placed,
+    columns: Mapping[str, Array],
+    *,
+    weights: Array | None = None,
+    max_rows: int = 3,
+    kinds: Mapping[str, str] | None = None,
 ) -> Description:
     """Describe clusters column by column, so that one column is in memory at a time.
 
@@ -126,12 +139,14 @@ def described(
     ----------
     found : Placed
         Labels of the rows, and maybe distances.
-    columns : Columns
-        The table.
+    columns : mapping of str to ndarray of shape (n_rows,)
+        The table; missing values are None or NaN.
     weights : ndarray of shape (n_rows,), default=None
         Sample weights; all ones when None.
     max_rows : int, default=3
         Most typical rows and most border rows of each cluster.
+    kinds : mapping of str to str, default=None
+        Columns to take for categories, and what these are called.
 
     Returns
     -------
@@ -155,11 +170,10 @@ def described(
     )
     records = zip(names, sizes.tolist(), (sums / sums.sum()).tolist(), sums.tolist(), typical,
                   border, strict=True)  # fmt: skip
-    profiles = {name: profile_of(columns[name], name, grouped) for name in columns.names}
     frames = "polars" if type(getattr(columns, "X", None)).__module__.startswith("polars") else None
     return Description(
         tuple(Cluster(*record) for record in records),
-        tuple(_entries(profiles, names)),
+        tuple(_entries(list(_profiles(columns, grouped, kinds or {})), names)),
         int((~is_placed).sum()),
         frames,
     )
@@ -224,9 +238,19 @@ def _takes(model: Any, table: Any) -> bool:
     return bool(np.shape(table)[-1] == getattr(model, "n_features_in_", None))
 
 
-def _entries(profiles: dict[str, Profile], names: Sequence[Any]) -> Iterator[Entry]:
+def _profiles(
+    columns: Mapping[str, Array], grouped: Grouped, kinds: Mapping[str, str]
+) -> Iterator[tuple[str, Profile]]:
+    """All columns, and after each with gaps where these are."""
+    for name in columns:
+        profile = profile_of(np.asarray(columns[name]), name, grouped, kinds.get(name))
+        yield name, profile
+        if (gaps := profile.gaps(grouped)) is not None:
+            yield f"{name}{IS_MISSING}", gaps
+
+
+def _entries(columns: list[tuple[str, Profile]], names: Sequence[Any]) -> Iterator[Entry]:
     """All columns in all clusters, by cluster and size of the difference."""
-    columns = list(profiles.items())
     for code, name in enumerate(names):
         sizes = np.abs([profile.difference[code] for _, profile in columns])
         # NaN is sorted to the end.

@@ -10,9 +10,13 @@ from typing import Any, NamedTuple
 
 from kernelmeans._text import counted, shortened
 
+#: How the name of a column ends that says where another one has gaps, as in `TableTransformer`.
+IS_MISSING = " is missing"
 _WIDTH = 78
 # Smaller differences are not worth a line, in standard deviations.
 _SMALLEST = 0.1
+# Most letters of the name of a column.
+_LONGEST = 22
 
 
 class Cluster(NamedTuple):
@@ -54,26 +58,27 @@ class Entry(NamedTuple):
     rank : int
         1 for the column whose difference is the largest in this cluster.
     column : str
-        The name of the column.
+        The name of the column; "age is missing", for example, says where a column has gaps.
     kind : str
-        "number", "flag", "category", "date", "text", "identifier", "counter" or "constant".
+        "number", "flag", "category", "date", "text", "identifier", "counter" or "constant"; of
+        labels that were given on the command line "label".
     statistic : str
-        "mean", "median" (of numbers with heavy tails) or "most frequent".
+        "mean", "median" (of numbers with heavy tails), "most frequent" or "fraction" (of gaps).
     value : str or None
-        The mean, median or most frequent value in the cluster, as text; None if there is none, or
-        if the most frequent value is one of fewer than 5 % of the rows.
+        The mean, median, most frequent value or fraction in the cluster, as text; None if there is
+        none, or if the most frequent value is one of fewer than 5 % of the rows.
     overall : str or None
         The same of the whole table.
     number : float
         The mean or median as a number, of dates in days since 1970. Of a most frequent value its
-        fraction in the cluster, among rows that have a value.
+        fraction in the cluster, among rows that have a value; of gaps their fraction.
     overall_number : float
         The same of the whole table; the fraction of the same value there.
     difference : float
         Between both numbers, in standard deviations of the whole table. For medians the standard
         deviation is the interquartile range divided by 1.349.
     lift : float
-        How many times as frequent the value is in the cluster; NaN for numbers.
+        How many times as frequent the value or gap is in the cluster; NaN for numbers.
     missing : float
         Fraction of the cluster that has no value.
     """
@@ -90,6 +95,16 @@ class Entry(NamedTuple):
     difference: float
     lift: float
     missing: float
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether this says where the column has gaps."""
+        return self.statistic == "fraction"
+
+    @property
+    def source(self) -> str:
+        """The name of the column in the table."""
+        return self.column.removesuffix(IS_MISSING) if self.is_gap else self.column
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,11 +156,11 @@ class Description:
         list of Entry
             The most telling one first.
         """
-        telling: dict[tuple[float, ...], Entry] = {}
+        telling: dict[tuple[str | float, ...], Entry] = {}
         for entry in self.entries:
             if entry.cluster == cluster and abs(entry.difference) >= _SMALLEST:
-                what = (entry.number, entry.overall_number, entry.difference)
-                telling.setdefault(what, entry)
+                numbers = entry.number, entry.overall_number, entry.difference
+                telling.setdefault((entry.statistic, *numbers), entry)
         return list(telling.values())[:most]
 
     def to_dict(self, most: int | None = None) -> dict[str, Any]:
@@ -217,17 +232,14 @@ def _size(record: Cluster) -> str:
 
 def _cells(entry: Entry) -> tuple[str, str, str, str]:
     """The cells of a line of text."""
-    name, value = shortened(entry.column, 22), str(entry.value)
+    added = IS_MISSING if entry.is_gap else " (label)" if entry.kind == "label" else ""
+    name, value = shortened(entry.source, _LONGEST - len(added)) + added, str(entry.value)
+    if entry.statistic in ("mean", "median"):
+        compared = f"{entry.difference:+.2f} sd"
+        return name, f"{entry.statistic} {value}", f"all rows {entry.overall}", compared
     if entry.statistic == "most frequent":
         value = f"{shortened(value, 16)} {100 * entry.number:.0f} %"
-        overall = f"all rows {100 * entry.overall_number:.0f} %"
-        return name, value, overall, f"lift {entry.lift:.3g}"
-    return (
-        name,
-        f"{entry.statistic} {value}",
-        f"all rows {entry.overall}",
-        f"{entry.difference:+.2f} sd",
-    )
+    return name, value, f"all rows {100 * entry.overall_number:.0f} %", f"lift {entry.lift:.3g}"
 
 
 def _row_lines(record: Cluster) -> list[str]:

@@ -1,7 +1,6 @@
 """What characterises the clusters: their most telling columns, with histograms."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,11 @@ from scipy.sparse import issparse
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.profiles import Description, Entry
-from kernelmeans.profiles.describing import described
+from kernelmeans.profiles.describing import categories_of, described
 from kernelmeans.profiles.rows import Placed
 from kernelmeans.report.facts import Clusters, Subject
 from kernelmeans.rows import Rows
+from kernelmeans.tables.columns import matching
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import found_in
 
@@ -27,24 +27,8 @@ ENDS = 0.01, 0.99
 _NAMING = ("text", "identifier", "counter")
 
 
-@dataclass(frozen=True)
-class _Mapped:
-    """Columns by name, of which one at a time need be in memory."""
-
-    columns: Mapping[str, Any]
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of the columns."""
-        return list(self.columns)
-
-    def __getitem__(self, name: str) -> Array:
-        """The values of a column."""
-        return np.asarray(self.columns[name])
-
-
 def add_profiles(
-    clusters: Clusters, subject: Subject, given: Any, rows: bool
+    clusters: Clusters, subject: Subject, given: Any, rows: bool, categorical: Sequence[str]
 ) -> dict[str, Any] | None:
     """Add to each cluster its most telling columns.
 
@@ -54,10 +38,12 @@ def add_profiles(
         Each gets an entry ``profile``: None if it has too few rows.
     subject : Subject
         What the report is about.
-    given : data frame, array or None
+    given : data frame, array, mapping or None
         The columns; X when None, unless X is no table in memory.
     rows : bool
         Whether single rows may be shown.
+    categorical : sequence of str
+        Columns to take for categories.
 
     Returns
     -------
@@ -68,33 +54,23 @@ def add_profiles(
         if subject.is_matrix or isinstance(subject.X, Rows) or issparse(subject.X):
             return None
         given = subject.X
-    labels = subject.labels
-    table = _Mapped(given) if isinstance(given, Mapping) else Table(given)
-    if (n_rows := len(table[table.names[0]])) != len(labels):
+    table = given if isinstance(given, Mapping) else Table(given)
+    if (n_rows := len(table[next(iter(table))])) != len(subject.labels):
         raise ValueError(
-            f"table has {counted(n_rows, 'row')} and the model {len(labels)}: give a table of the "
-            "same rows in the same order."
+            f"table has {counted(n_rows, 'row')} and the model {len(subject.labels)}: give a table "
+            "of the same rows in the same order."
         )
-    description = described(Placed(labels, n_clusters=len(clusters)), table)
+    named = [*matching(categorical, table, "categorical"), *categories_of(subject.transformers)]
+    placed = Placed(subject.labels, n_clusters=len(clusters))
+    description = described(placed, table, kinds=dict.fromkeys(named, "category"))
     chosen = [_telling(description, one, rows) for one in clusters]
-    names = {entry.column for entries in chosen for entry in entries or ()}
-    columns = {name: table[name] for name in table.names if name in names}
-    shapes = {
-        name: histograms(numbers, labels, len(clusters))
-        for name, column in columns.items()
-        if (numbers := _numbers(column, name)) is not None
-    }
+    shapes, typical = _looked_at(chosen, clusters, table, subject.labels)
     for one, entries in zip(clusters, chosen, strict=True):
-        one["profile"] = None
-        if entries is not None:
-            own = one.get("typical_rows", ())
-            one["profile"] = [
-                _record(
-                    entry, shapes.get(entry.column), [columns[entry.column][row] for row in own]
-                )
-                for entry in entries
-            ]
-    return {"columns": len(table.names)}
+        one["profile"] = None if entries is None else [_record(each, shapes) for each in entries]
+        for known, entry in zip(one["profile"] or (), entries or (), strict=True):
+            values = typical[entry.source][entry.cluster]
+            known["typical"] = list(map(_yes_or_no, values)) if entry.is_gap else values
+    return {"columns": len(table)}
 
 
 def _telling(description: Description, cluster: dict[str, Any], rows: bool) -> list[Entry] | None:
@@ -102,26 +78,40 @@ def _telling(description: Description, cluster: dict[str, Any], rows: bool) -> l
     size = cluster["rows"]
     if not size or (size < FEWEST and not rows):
         return None
-    shown = [
-        entry
-        for entry in description.top(cluster["cluster"], len(description.entries))
-        if entry.kind not in _NAMING
-        and (
-            rows
-            or entry.statistic != "most frequent"
-            or entry.number * (1 - entry.missing) * size >= FEWEST
-        )
-    ]
+    top = description.top(cluster["cluster"], len(description.entries))
+    shown = [one for one in top if one.kind not in _NAMING and (rows or _is_of_many(one, size))]
     return shown[:MOST_COLUMNS]
 
 
-def _numbers(column: Array, name: str) -> Array | None:
-    """The values of a column of numbers or dates."""
-    found = found_in(column, name)
-    return found.numbers if found.kind in ("number", "date") else None
+def _is_of_many(entry: Entry, size: int) -> bool:
+    """Whether an entry tells of no row or of at least `FEWEST`."""
+    count = (1 - entry.missing) * size
+    if entry.statistic not in ("mean", "median"):
+        count *= entry.number
+    return not 0 < round(count) < FEWEST
 
 
-def _record(entry: Entry, shapes: tuple[Array, Array] | None, typical: list[Any]) -> dict[str, Any]:
+def _looked_at(
+    chosen: Sequence[Sequence[Entry] | None],
+    clusters: Clusters,
+    table: Mapping[str, Any],
+    labels: IntArray,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Histograms of columns of numbers, and the values of typical rows, a column at a time."""
+    entries = [entry for some in chosen for entry in some or ()]
+    numbers = {entry.source for entry in entries if entry.kind in ("number", "date")}
+    shapes, typical = {}, {}
+    for name in dict.fromkeys(entry.source for entry in entries):
+        column = np.asarray(table[name])
+        typical[name] = [
+            [_text(column[row]) for row in one.get("typical_rows", ())] for one in clusters
+        ]
+        if name in numbers and (values := found_in(column, name).numbers) is not None:
+            shapes[name] = histograms(values, labels, len(clusters))
+    return shapes, typical
+
+
+def _record(entry: Entry, shapes: Mapping[str, tuple[Array, Array]]) -> dict[str, Any]:
     """A column of a cluster, ready for JSON."""
     found: dict[str, Any] = {
         "column": entry.column,
@@ -130,19 +120,26 @@ def _record(entry: Entry, shapes: tuple[Array, Array] | None, typical: list[Any]
         "overall": entry.overall,
         "difference": float(entry.difference),
     }
-    if entry.statistic == "most frequent":
+    if entry.statistic not in ("mean", "median"):
         found |= {"fraction": float(entry.number), "overall": float(entry.overall_number)}
-    elif shapes is not None:
-        own, every = shapes
+    elif entry.column in shapes:
+        own, every = shapes[entry.column]
         found |= {"histogram": own[int(entry.cluster)].tolist(), "all": every.tolist()}
-    return found | {"typical": list(map(_text, typical))}
+    return found
 
 
-def _text(value: Any) -> str:
-    """A value of a row; of a time the day."""
+def _text(value: Any) -> str | None:
+    """A value of a row; of a time the day, and None if it is missing."""
+    if value is None or value != value:
+        return None
     if isinstance(value, float):
         return f"{value:.6g}"
     return str(value)[:10] if isinstance(value, np.datetime64) else str(value)
+
+
+def _yes_or_no(value: str | None) -> str:
+    """Whether a value is missing."""
+    return "yes" if value is None else "no"
 
 
 def histograms(numbers: Array, labels: IntArray, n_clusters: int) -> tuple[Array, Array]:

@@ -4,9 +4,9 @@ import os
 from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
+from kernelmeans._files import write_files
 from kernelmeans.report import facts
 from kernelmeans.report.measures import trace
 from kernelmeans.report.page import frame, page
@@ -53,6 +53,8 @@ class ClusterReport:
         Command lines that make the report and use the model.
     program : str, default=None
         The same in Python; made of the parameters of the model when None.
+    categorical : sequence of str, default=()
+        Names of columns to take for categories, as in `kernelmeans.describe`.
 
     Attributes
     ----------
@@ -71,12 +73,13 @@ class ClusterReport:
     Notes
     -----
     An aggregate of few rows tells of each of them. Unless ``rows`` is True, a cluster of fewer than
-    5 rows therefore has no profile and no classes, and the most frequent value of a category is
-    shown only if 5 rows of the cluster have it. Histograms have no numbers, and end at the 1 % and
-    the 99 % quantile of a column. Texts and identifiers are left out. The map counts rows in small
-    cells, and its axes have no numbers; but who knows the other rows may tell from it where one row
-    lies. A mean of 5 rows may still be too much for some data: look at the page before you give it
-    away. Names of columns, categories and classes are shown as they are.
+    5 rows therefore has no profile and no classes. A mean is shown only if it is that of 5 rows or
+    more, and a fraction only if it is that of 5 rows or more, or of none. Histograms have no
+    numbers, and end at the 1 % and the 99 % quantile of a column. Texts and identifiers are left
+    out. The map counts rows in small cells, and its axes have no numbers; but who knows the other
+    rows may tell from it where one row lies. A mean of 5 rows may still be too much for some data:
+    look at the page before you give it away. Names of columns, categories and classes are shown as
+    they are.
 
     Columns are described by all rows. The map and the silhouettes are of 2000 rows, distances to
     centroids and typical rows of 20 000, drawn at random where there are more. With a matrix
@@ -110,6 +113,7 @@ class ClusterReport:
         source: str | os.PathLike[str] | None = None,
         commands: Sequence[str] = (),
         program: str | None = None,
+        categorical: Sequence[str] = (),
     ) -> None:
         if search is None and hasattr(model, "best_index_"):
             search = model
@@ -124,7 +128,7 @@ class ClusterReport:
             "map": facts.map_of(subject),
             # Typical rows, which profiles show, come from distances.
             "certainty": facts.add_certainty(clusters, subject, rows, row_names, random_state),
-            "profiles": add_profiles(clusters, subject, table, rows),
+            "profiles": add_profiles(clusters, subject, table, rows, categorical),
             "silhouettes": facts.add_silhouettes(clusters, subject),
             "stability": facts.add_stability(clusters, subject, search),
             "agreement": facts.add_classes(clusters, subject, labels_true, 0 if rows else FEWEST),
@@ -162,16 +166,9 @@ class ClusterReport:
         Raises
         ------
         OSError
-            If the file cannot be written.
+            If the file cannot be written, or is a link or a folder.
         """
-        path = Path(path)
-        hidden = path.with_name(f".{path.name[:50]}.{token_hex(4)}.tmp")
-        try:
-            with hidden.open("x", encoding="utf-8") as file:
-                file.write(self.to_html())
-            os.replace(hidden, path)
-        finally:
-            hidden.unlink(missing_ok=True)
+        write_files({Path(path): lambda file: file.write(self.to_html().encode())})
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that the page says.

@@ -137,10 +137,14 @@ def _card(cluster: Found) -> Html:
     title = f"What characterises cluster {called(cluster)}"
     made = table(title, ["Column", "Here", "All rows", "Compared"], rows, "tnng")
     if typical := cluster.get("typical_names", cluster.get("typical_rows")):
-        rows = [[named(one["column"]), *map(named, one["typical"])] for one in profile]
+        rows = [[named(one["column"]), *map(_value, one["typical"])] for one in profile]
         head_row, kinds = ["Typical rows", *map(named, typical)], "t" + "n" * len(typical)
         made = joined([made, table("Typical rows", head_row, rows, kinds, class_="typical")])
     return element("article", head, made)
+
+
+def _value(text: str | None) -> Html | str:
+    return NOTHING if text is None else named(text)
 
 
 def _compared(cluster: Found, one: Found) -> tuple[Any, Any, Html | str]:
@@ -148,7 +152,9 @@ def _compared(cluster: Found, one: Found) -> tuple[Any, Any, Html | str]:
     if "fraction" in one:
         here, every = one["fraction"], one["overall"]
         says = f"{percent(here)} here, {percent(every)} of all rows"
-        value = joined([named(one["value"]), element("br"), percent(here)])
+        value: Any = percent(here)
+        if one["statistic"] == "most frequent":
+            value = joined([named(one["value"]), element("br"), value])
         return value, percent(every), _colored(cluster, svg.bar(says, here, every))
     picture: Html | str = NOTHING
     if "histogram" in one:

@@ -17,8 +17,9 @@ def stability_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     and its labels of these are compared with those that the estimator predicts for them. Halves
     are best: ``cv=ShuffleSplit(20, test_size=0.5)``.
 
-    It compares stability alone. `ClusterSearch` also knows that one cluster may be right, that the
-    most stable number of clusters is often too small, and which kernel keeps neighbours together.
+    It compares stability alone. `kernelmeans.ClusterSearch` also knows that one cluster may be
+    right, that the most stable number of clusters is often too small, and which kernel keeps
+    neighbours together.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ default="jaccard"
         The answer in words.
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of features seen in fit, if X has names.
 
     See Also

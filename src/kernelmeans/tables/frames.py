@@ -1,7 +1,7 @@
 """Tables of any kind as named columns: data frames of polars and pandas, and arrays."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from kernelmeans._typing import Array
 FIRST_ROW = ", the first data row being 0"
 
 
-class Table:
+class Table(Mapping[str, Array]):
     """The columns of a data frame or an array.
 
     Parameters
@@ -70,7 +70,13 @@ class Table:
         """What to add to messages that number rows."""
         return "" if hasattr(self.X, "index") else FIRST_ROW
 
-    def __contains__(self, name: str) -> bool:
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __contains__(self, name: object) -> bool:
         return name in self._places
 
     def _series(self, name: str) -> Any:

@@ -39,11 +39,11 @@ def shown(value: Any) -> str:
 def wrong_values(wrong: Mapping[str, tuple[int, str]], table: Table | None = None) -> str:
     """The first columns with a wrong value, the value and its row, by number or in a table."""
     texts = [
-        f"{name!r} ({value} in {table.row(row) if table else f'row {row}'})"
+        f"{name!r} ({value} in {f'row {row}' if table is None else table.row(row)})"
         for name, (row, value) in wrong.items()
     ]
     more = f" and {len(texts) - 10} more" * (len(texts) > 10)
-    return f"{', '.join(texts[:10])}{more}{table.first_row if table else FIRST_ROW}"
+    return f"{', '.join(texts[:10])}{more}{FIRST_ROW if table is None else table.first_row}"
 
 
 def check_placeable(found: Inspection, table: Table | None = None) -> None:

@@ -33,7 +33,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
 
     Numbers, true or false (also in words), and text of few values are used. Dates, free text,
     identifiers, constant columns, copies of other columns, and whole numbers that only count the
-    rows are left out. `columns_` says what each column was taken for, and why.
+    rows are left out. ``columns_`` says what each column was taken for, and why.
 
     Numbers are centered and scaled to unit variance. Skewed ones, such as
     money, are taken as logarithms first: log(1 + x / unit), where the unit is the median of the
@@ -80,7 +80,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         Means and scales of the columns of the result.
     n_features_in_ : int
         Number of columns of the table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if the table is a data frame.
 
     See Also
