@@ -105,7 +105,12 @@ class TableTransformer(TransformerMixin, BaseEstimator):
     numbers in their range would have to repeat by chance, and this also holds for a half.
     Text is a category if it has at most 60 values, each in 4 rows on average.
 
-    Numbers that are codes, such as zip codes, are known by the name of the column alone.
+    Numbers that are codes, such as zip codes, are known by the name of the column alone, unless its
+    type in pandas or polars is that of a category.
+
+    Numbers as text may have a sign of percent or currency, a decimal comma, and groups of three
+    digits. Words such as unknown are missing values among them, and so are two other words at most
+    if they take 5 % of the rows or less. Other text is refused.
 
     Examples
     --------
@@ -183,7 +188,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         ------
         ValueError
             If no column can be used, a column of numbers holds other text, a value is infinite,
-            or a value is missing and ``missing="error"``.
+            a variance overflows, or a value is missing and ``missing="error"``.
         """
         self._fit(X, sample_weight)
         return self
@@ -412,6 +417,9 @@ class TableTransformer(TransformerMixin, BaseEstimator):
 
     def _read(self, table: Table, Z: Array | None = None) -> Inspection:
         """Read the used columns, into Z if it is given."""
+        # Why not SimpleImputer and OneHotEncoder: the numbers are the same (tests), but one of each
+        # for a table takes 2 to 3 times the memory and time, and one for each column makes model
+        # files of hundreds of megabytes (figures: benchmarks/preparation.py).
         placeable = np.full(table.n_rows, True)
         wrong: dict[str, tuple[int, str]] = {}
         unseen: dict[str, tuple[int, str]] = {}
