@@ -57,6 +57,13 @@ def commands_of(page):
     return [arguments for block in blocks for arguments in commands_in(block)]
 
 
+def commands_of_help():
+    """The commands between quotes in the help of each command."""
+    for name, command in app.commands.items():
+        for quoted in re.findall(r'"(kernelmeans [^"]* [^"]*)"', command.help):
+            yield from ((name, arguments) for arguments in commands_in(" ".join(quoted.split())))
+
+
 WITH_CODE = [
     page for page in PAGES if any(language != "toml" for language, _, _ in blocks_of(page))
 ]
@@ -64,6 +71,10 @@ COMMANDS = [
     pytest.param(arguments, id=f"{page}: {shlex.join(arguments)}")
     for page in PAGES
     for arguments in commands_of(page)
+]
+COMMANDS += [
+    pytest.param(arguments, id=f"{name} --help: {shlex.join(arguments)}")
+    for name, arguments in commands_of_help()
 ]
 
 
@@ -151,17 +162,26 @@ def test_commands_are_understood(arguments, monkeypatch, tmp_path):
     command.make_context(name, rest, parent=context).close()
 
 
+def options():
+    """The options of all commands, under all their names."""
+    commands = app.commands.values()
+    parameters = [one for each in commands for one in each.get_params(click.Context(each))]
+    return {name for one in parameters for name in (*one.opts, *one.secondary_opts)}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_options_exist(page):
     """Every option that a page names between backticks."""
-    known = {
-        option
-        for command in app.commands.values()
-        for parameter in command.params
-        for option in (*parameter.opts, *parameter.secondary_opts)
-    }
     others = "".join(
         path.read_text("utf-8") for pattern in OTHER_PROGRAMS for path in ROOT.glob(pattern)
     )
     named = set(re.findall(r"`(--[a-z][a-z-]*)", text_of(page)))
-    assert {option for option in named - known if f'"{option}"' not in others} == set()
+    assert {option for option in named - options() if f'"{option}"' not in others} == set()
+
+
+def test_options_in_messages_exist():
+    """Every option that the library names in a message or a help text."""
+    sources = [path.read_text("utf-8") for path in ROOT.glob("src/kernelmeans/cli/**/*.py")]
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z](?!-)", "".join(sources)))
+    assert len(named) >= 20
+    assert named <= options()
