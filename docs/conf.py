@@ -1,10 +1,12 @@
 """Sphinx builds the site by this: ``python -m sphinx -W -n -b html docs build/site``."""
 
+from pathlib import Path
 from typing import Any
 
 from numpydoc.docscrape_sphinx import SphinxDocString
 
 import kernelmeans
+from kernelmeans.cli import options
 
 project = "kernelmeans"
 author = "The kernelmeans developers"
@@ -39,6 +41,9 @@ intersphinx_mapping = {
     }.items()
 }
 
+# Two hyphens are the beginning of an option.
+smartquotes = False
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autodoc_typehints = "none"
 # Longer signatures have a line for each parameter.
@@ -70,7 +75,17 @@ html_static_path = ["_static"]
 templates_path = ["_templates"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_favicon = "_static/moons.svg"
+html_context = {"default_mode": "auto"}
+# Pages that have no pages below them have no list of those.
+html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.md")}
 html_theme_options = {
+    "logo": {
+        "text": project,
+        "alt_text": "",
+        "image_light": "_static/moons.svg",
+        "image_dark": "_static/moons.svg",
+    },
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "header_links_before_dropdown": 6,
@@ -84,12 +99,27 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 
-def without_empty_defaults(app: Any, context: Any, lines: list[str]) -> None:
-    """Show no default of a switch, or of an option that takes nothing by default."""
+def under_headings(app: Any, context: Any, lines: list[str]) -> None:
+    """List the options of a command under the headings of its help.
+
+    Defaults of switches, and of options that take nothing by default, say nothing.
+    """
     empty = ":default: ````", ":default: ``False``"
-    lines[:] = [line for line in lines if line.strip() not in empty]
+    texts: list[list[str]] = []
+    for line in lines:
+        if line.startswith(".. option::"):
+            texts.append([])
+        if line.strip() not in empty:
+            texts[-1].append(line)
+    shown = [one.name for one in context.command.params if one.param_type_name == "option"]
+    headings: dict[str, list[str]] = {}
+    for name, text in zip(shown, texts, strict=True):
+        headings.setdefault(options._HEADING.get(name, "All commands"), []).extend(text)
+    lines.clear()
+    for heading, text in headings.items():
+        lines += [f"**{heading}**", "", *text]
 
 
 def setup(app: Any) -> None:
-    """Called by Sphinx."""
-    app.connect("sphinx-click-process-options", without_empty_defaults)
+    """Connect what is defined here."""
+    app.connect("sphinx-click-process-options", under_headings)

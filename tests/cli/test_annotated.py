@@ -11,7 +11,7 @@ import scipy.sparse
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import load_model
 from kernelmeans.cli.reading import Reading
-from kernelmeans.cli.tables import read_table
+from kernelmeans.cli.reading.tables import read_table
 
 anndata = pytest.importorskip("anndata", reason="the extra h5ad reads annotated data")
 h5py = pytest.importorskip("h5py", reason="comes with anndata")
@@ -118,7 +118,7 @@ def test_a_graph_taken_for_features_is_pointed_out(run):
 @pytest.mark.usefixtures("cells")
 def test_annotations_are_no_features(refused):
     options = ["-k", 3, "--take", "obsm:X_pca"]
-    assert "'reads' is no column" in refused("fit", PATH, *options, "--columns", "reads")
+    assert "--columns reads is no column" in refused("fit", PATH, *options, "--columns", "reads")
     assert "'kind' is not numeric" in refused("fit", PATH, *options, "--weight-column", "kind")
 
 

@@ -73,7 +73,7 @@ def test_help_says_defaults_and_what_texts_are(run):
     fit, demo = (" ".join(run(command, "--help").output.split()) for command in ("fit", "demo"))
     assert "by default that of the input" in fit
     assert "by default the current one" in demo
-    for option in ("--label-column NAME", "--weight-column NAME", "--memory-budget SIZE"):
+    for option in ("--label-column COLUMN", "--separator SEPARATOR", "--device DEVICE"):
         assert option in fit
     assert "auto is 1 for k-means++ and given starts, and 10 otherwise" in fit
     assert "by default where X is" in fit

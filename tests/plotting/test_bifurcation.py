@@ -2,11 +2,20 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_circles
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
+from kernelmeans import (
+    ClusterSearch,
+    KernelKMeans,
+    KernelPowerKMeans,
+    MultiKernelPowerKMeans,
+    PowerKMeans,
+)
 from kernelmeans.plotting import plot_bifurcation
 from kernelmeans.plotting.bifurcation import _apart, _centered, centroid_paths
 
@@ -90,6 +99,18 @@ def test_any_kernel_that_anneals():
     assert centroid_paths(flat, X).n_distinct[0] == 4
 
 
+def test_a_pipeline_and_the_choice_of_a_search(model, paths):
+    def found(estimator, rows):
+        return centroid_paths(estimator.fit(rows), rows)
+
+    pipeline = make_pipeline(FunctionTransformer(lambda rows: np.asarray(rows) / 10), clone(model))
+    again = found(pipeline, (10 * X).tolist())
+    np.testing.assert_allclose(again.powers, paths.powers)
+    np.testing.assert_array_equal(again.n_distinct, paths.n_distinct)
+    search = ClusterSearch(clone(model), {"n_clusters": [10]}, n_splits=2, random_state=0)
+    np.testing.assert_array_equal(found(search, X).n_distinct, paths.n_distinct)
+
+
 def test_refusals(model):
     with pytest.raises(NotFittedError):
         plot_bifurcation(KernelPowerKMeans(3), X)
@@ -99,6 +120,8 @@ def test_refusals(model):
     ):
         with pytest.raises(ValueError, match="should anneal with one kernel"):
             plot_bifurcation(other.fit(X), X)
+    with pytest.raises(ValueError, match="X has 40 rows; give the 150 rows of the fit"):
+        plot_bifurcation(model, X[:40])
     large = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X)
     large.memberships_ = None
     with pytest.raises(ValueError, match="memberships"):

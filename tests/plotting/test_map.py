@@ -17,16 +17,6 @@ from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans.plotting import draw_clusters, plot_fit
 
 
-@pytest.fixture(scope="module", name="X")
-def rows() -> np.ndarray:
-    return make_blobs(150, n_features=4, centers=5, random_state=0)[0]
-
-
-@pytest.fixture(scope="module")
-def model(X: np.ndarray) -> KernelPowerKMeans:
-    return KernelPowerKMeans(5, kernel="rbf", random_state=0).fit(X)
-
-
 @pytest.fixture(scope="module")
 def crowd() -> tuple[KMeans, np.ndarray]:
     X = make_blobs(900, centers=20, cluster_std=2, random_state=0)[0]
@@ -105,7 +95,7 @@ def test_names_of_clusters(model, X):
     assert sorted(written) == sorted([*names[:4], "a name that is far…or it"])
     names[1] = ""
     assert len(drawn(model, X, names=names).texts) == 4
-    for wrong in (["a", "b"], "abcde", dict.fromkeys("abcde")):
+    for wrong in (["a", "b"], "abcde", dict.fromkeys("abcde"), set("abcde"), 5):
         with pytest.raises(ValueError, match=r"names=.*should be a list of 5 names"):
             plot_fit(model, X, names=wrong)
 
@@ -183,6 +173,18 @@ def test_the_legend_of_many_clusters_fits_and_says_how_many_it_has(crowd):
         assert page.x1 >= box.x1
         assert page.y0 <= box.y0 <= box.y1 <= page.y1
     assert "60 of 70 clusters" in ax.get_legend().get_title().get_text()
+
+
+def test_very_many_rows_are_an_image_in_files_of_shapes(crowd, tmp_path):
+    model, _ = crowd
+    X = np.random.default_rng(0).normal(size=(30_000, 2)) * 10
+    for ending in ("svg", "pdf"):
+        figure = plot_fit(model, X, coordinates=X, max_points=30_000)
+        figure.savefig(tmp_path / f"many.{ending}")
+        assert (tmp_path / f"many.{ending}").stat().st_size < 1e6
+    assert "<image" in (tmp_path / "many.svg").read_text()
+    plot_fit(model, X).savefig(tmp_path / "few.svg")
+    assert "<image" not in (tmp_path / "few.svg").read_text()
 
 
 def test_small_marks_of_every_form_are_seen():

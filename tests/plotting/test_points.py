@@ -8,16 +8,17 @@ import pytest
 import scipy.sparse
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import make_blobs, make_circles
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, KernelPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import euclidean_distances, linear_kernel, rbf_kernel
-from sklearn.neighbors import kneighbors_graph
+from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.plotting.points import map_points
+from kernelmeans.tables import TableTransformer
 
 X, _ = make_blobs(160, n_features=4, centers=4, random_state=0)
 TRAIN, NEW = X[:120], X[120:]
@@ -93,33 +94,104 @@ def test_any_kernel(kernel, width):
     np.testing.assert_allclose(products(found.points), expected, atol=1e-6 * np.abs(expected).max())
 
 
-def test_with_the_heat_kernel_rows_of_two_columns_are_placed_as_they_are():
+@pytest.mark.parametrize("kernel", ["heat", "rbf"])
+def test_rows_of_two_columns_are_placed_as_they_are(kernel):
     pandas = pytest.importorskip("pandas")
     rows = make_circles(200, factor=0.3, noise=0.02, random_state=0)[0]
-    model = KernelPowerKMeans(2, random_state=0).fit(rows)
+    given = {"kernel": kernel, "random_state": 0}
+    model = KernelPowerKMeans(2, **given).fit(rows)
     found = map_points(model, rows)
     np.testing.assert_array_equal(found.points, rows)
     assert found.axis_names == ("column 1", "column 2")
     table = pandas.DataFrame(rows, columns=["age", "income"])
-    named = KernelPowerKMeans(2, random_state=0).fit(table)
+    named = KernelPowerKMeans(2, **given).fit(table)
     assert map_points(named, table).axis_names == ("age", "income")
 
 
+@pytest.mark.parametrize("scaler", [StandardScaler, MinMaxScaler, TableTransformer])
+def test_two_columns_of_a_pipeline_have_their_names_and_units(scaler):
+    pandas = pytest.importorskip("pandas")
+    rows = TRAIN[:, :2] * [1, 1000] + [50, 8000]
+    table = pandas.DataFrame(rows, columns=["age", "income"])
+    for X, names in [(table, ("age", "income")), (rows, ("column 1", "column 2"))]:
+        pipeline = make_pipeline(scaler(), KernelPowerKMeans(4, random_state=0)).fit(X)
+        found = map_points(pipeline, X)
+        np.testing.assert_allclose(found.points, rows)
+        assert found.axis_names == names
+
+
+def test_two_columns_of_a_table_that_has_others():
+    pandas = pytest.importorskip("pandas")
+    skewed = np.exp(TRAIN[:, 1])
+    columns = {"id": [f"C{n}" for n in range(120)], "age": TRAIN[:, 0], "income": skewed}
+    table = pandas.DataFrame(columns)
+    pipeline = make_pipeline(TableTransformer(), KernelPowerKMeans(4, random_state=0)).fit(table)
+    found = map_points(pipeline, table)
+    assert found.axis_names == ("age", "income (logarithm)")
+    expected = np.log1p(skewed / np.median(skewed))
+    np.testing.assert_allclose(found.points, np.column_stack([TRAIN[:, 0], expected]))
+
+
+def test_two_columns_that_are_new_have_the_names_of_their_step():
+    def placed(*steps):
+        pipeline = make_pipeline(*steps, KernelPowerKMeans(4, random_state=0)).fit(TRAIN)
+        return pipeline[:-1].transform(TRAIN), map_points(pipeline, TRAIN)
+
+    rows, found = placed(StandardScaler(), PCA(2))
+    np.testing.assert_allclose(found.points, rows)
+    assert found.axis_names == ("pca0", "pca1")
+    rows, found = placed(FunctionTransformer(lambda X: X[:, 1:3]))
+    np.testing.assert_allclose(found.points, rows)
+    assert found.axis_names == ("column 1", "column 2")
+
+
 def test_clusters_that_heat_would_draw_as_dots_are_placed_by_principal_components():
-    dots = KernelPowerKMeans(4, random_state=0).fit(TRAIN)
+    clear = make_blobs(120, n_features=4, centers=3, random_state=1)[0]
+    dots = KernelPowerKMeans(3, random_state=0).fit(clear)
     # Rows of a cluster have the same heat features.
-    apart = euclidean_distances(dots.kernel_.features(TRAIN))
+    apart = euclidean_distances(dots.kernel_.features(clear))
     assert apart[dots.labels_[:, None] == dots.labels_].max() < 1e-3
-    found = map_points(dots, TRAIN)
-    expected = PCA(2).fit_transform(TRAIN)
+    found = map_points(dots, clear)
+    expected = PCA(2).fit_transform(clear)
     np.testing.assert_allclose(products(found.points), products(expected), atol=1e-8)
     assert found.axis_names == ("principal component 1", "principal component 2")
     smeared = np.random.default_rng(0).normal(size=(120, 4))
-    model = KernelPowerKMeans(4, random_state=0).fit(smeared)
+    model = KernelPowerKMeans(3, random_state=0).fit(smeared)
     found = map_points(model, smeared)
     assert found.axis_names == ("heat component 1", "heat component 2")
     K = model.kernel_(smeared, smeared)
     np.testing.assert_allclose(products(found.points), leading(K), atol=1e-8)
+
+
+@pytest.mark.parametrize("spread", [1, 2.5])
+def test_a_projection_shows_many_clusters_where_two_components_do_not(spread):
+    rows = make_blobs(600, n_features=10, centers=12, cluster_std=spread, random_state=0)[0]
+    model = KernelPowerKMeans(12, random_state=0).fit(rows)
+    found = map_points(model, rows)
+    heat = model.kernel_(rows, rows)
+    is_dots = spread == 1
+    kind = "principal" if is_dots else "heat"
+    assert found.axis_names[1] == f"projection of {kind} components, 2"
+    source = KernelPCA(11, kernel="precomputed", eigen_solver="dense")
+    components = source.fit_transform(linear_kernel(rows) if is_dots else heat)
+    fitted = components @ np.linalg.lstsq(components, found.points)[0]
+    np.testing.assert_allclose(found.points, fitted, atol=1e-6 * np.abs(fitted).max())
+
+    def legible(points):
+        """Fraction of nearest neighbours that are of the same cluster."""
+        nearest = NearestNeighbors(n_neighbors=5).fit(points / points.std(axis=0))
+        return (model.labels_[nearest.kneighbors()[1]] == model.labels_[:, None]).mean()
+
+    assert legible(found.points) > 0.9
+    assert legible(found.points) > legible(components[:, :2]) + 0.04
+    np.testing.assert_array_equal(map_points(model, rows).points, found.points)
+
+
+@pytest.mark.parametrize("kernel", ["heat", "rbf"])
+def test_rows_that_a_kernel_cannot_tell_apart_lie_at_one_place(kernel):
+    model = KernelPowerKMeans(4, kernel=kernel, random_state=0).fit(TRAIN)
+    found = map_points(model, np.repeat(TRAIN[:1], 50, axis=0))
+    assert np.ptp(found.points, axis=0).max() < 1e-6
 
 
 @pytest.mark.filterwarnings("error")
@@ -193,7 +265,7 @@ def test_matrices_between_rows():
     model = KernelPowerKMeans(4, kernel="graph", **given).fit(graph + graph.T)
     found = map_points(model, graph + graph.T, max_points=50)
     np.testing.assert_array_equal(found.labels, model.labels_[found.rows])
-    assert found.axis_names[0] == "heat component 1"
+    assert found.axis_names[0] == "projection of heat components, 1"
     distances = scipy.sparse.csr_array(euclidean_distances(X))[:, :120]
     model = KernelPowerKMeans(4, metric="precomputed", **given).fit(distances[:120])
     found = map_points(model, distances[120:])

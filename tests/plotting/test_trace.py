@@ -13,16 +13,6 @@ from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans.plotting import draw_trace, plot_trace
 
 
-@pytest.fixture(scope="module", name="X")
-def rows() -> np.ndarray:
-    return make_blobs(150, n_features=4, centers=5, random_state=0)[0]
-
-
-@pytest.fixture(scope="module")
-def model(X: np.ndarray) -> KernelPowerKMeans:
-    return KernelPowerKMeans(5, kernel="rbf", random_state=0).fit(X)
-
-
 def trace(model):
     axes = Figure().subplots(2, 1)
     draw_trace(axes, model)

@@ -52,8 +52,9 @@ def test_bars_are_the_weights(model):
 
 def test_names_can_be_given(model):
     assert texts(panel(model, ["shape", "cost $ a $", "size"])) == ["shape", "cost $ a $", "size"]
-    with pytest.raises(ValueError, match=r"2 items.*3 kernels"):
-        panel(model, ["a", "b"])
+    for wrong in (["a", "b"], "abc", dict.fromkeys("abc"), 3):
+        with pytest.raises(ValueError, match=r"should be a list of 3 names, one for each kernel"):
+            panel(model, wrong)
 
 
 def test_a_line_marks_equal_weights(model):

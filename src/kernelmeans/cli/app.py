@@ -20,19 +20,26 @@ def app() -> None:
     """
 
 
-@app.command(cls=options.GroupedCommand, takes=options.for_fit)
+@app.command(
+    cls=options.GroupedCommand,
+    takes=options.for_fit,
+    first="n_clusters drop categorical missing id_column label_column kernel plot page output_dir",
+)
 @click.argument("data", type=options.TABLE)
 @click.pass_context
 def fit(ctx: click.Context, /, **chosen: Any) -> None:
     """Cluster the rows of DATA, a table.
 
+    With -k 5 there are five clusters. Without -k, or with -k auto, their number is first chosen as
+    "kernelmeans choose" does, which takes longer.
+
     DATA is text (.csv, .tsv, .txt, also with .gz), .xlsx, .h5ad, .parquet, .npy, .npz or .zarr, or
     - for text from standard input, whose files are named stdin.
 
-    Writes STEM.labels.csv (one line per row, counted from 0), STEM.model.skops (for
-    "kernelmeans predict") and STEM.summary.json beside DATA, with --plot also STEM.png, with
-    --report a page to read, STEM.report.html. Without a number after -k it first does what
-    "kernelmeans choose" does, which takes longer.
+    Writes files beside DATA, named as it is: data.labels.csv (one line per row, counted from 0),
+    data.clusters.csv (what the clusters are), data.model.skops (for "kernelmeans predict") and
+    data.summary.json, with --plot also data.png, with --report a page to read, data.report.html.
+    In the help of options STEM stands for the name of DATA without its suffix.
     """
     parameters = options.estimator_parameters(ctx)
     _require_for(chosen["data"], picture=chosen["plot"] or chosen["plot_file"])
@@ -55,7 +62,8 @@ def choose(ctx: click.Context, /, **chosen: Any) -> None:
 
     Halves of the rows are clustered again and again. The answer is the largest number of clusters
     that are all found again, or that there are none. Prints a table and the "kernelmeans fit" to
-    run next. Writes STEM.choose.json beside DATA, with --plot also STEM.choose.png.
+    run next. Writes STEM.choose.json beside DATA, where STEM is the name of DATA without its
+    suffix, with --plot also STEM.choose.png.
     """
     parameters = options.estimator_parameters(ctx)
     search = {name: chosen[name] for name in options.SEARCH}
@@ -68,14 +76,23 @@ def choose(ctx: click.Context, /, **chosen: Any) -> None:
         run_choose(ChooseJob.of(chosen, parameters=parameters, search=search, options=for_fit))
 
 
-@app.command(cls=options.GroupedCommand, takes=options.for_predict)
+@app.command(
+    cls=options.GroupedCommand,
+    takes=options.for_predict,
+    short_help="Assign new rows to the clusters of a model.",
+)
 @click.argument("model", type=options.EXISTING)
 @click.argument("data", type=options.TABLE)
 def predict(**chosen: Any) -> None:
     """Assign the rows of DATA to the clusters of MODEL, a file that "kernelmeans fit" wrote.
 
     Columns are found by name, in any order; columns that the model does not have are ignored.
-    Loading a model runs no code from it: files from strangers are safe. Writes STEM.labels.csv.
+    Loading a model runs no code from it: files from strangers are safe.
+
+    Writes STEM.labels.csv, where STEM is the name of DATA without its suffix. Rows that cannot be
+    placed have an empty label there. The column far marks rows that are unlike those of the fit:
+    their distance to the nearest centroid, with heat kernels to the nearest row of the fit, is
+    larger than that of 99 % of the rows of the fit.
     """
     _require_for(chosen["data"])
 

@@ -12,7 +12,7 @@ import scipy.sparse
 
 from kernelmeans._text import counted, meant
 from kernelmeans.cli.errors import BadInputError, in_options
-from kernelmeans.cli.tables import Table, blocks, flat
+from kernelmeans.cli.reading.tables import Table, blocks, flat
 from kernelmeans.tables import column_kind
 from kernelmeans.tables.columns import matching
 
@@ -24,7 +24,7 @@ class ColumnChoice:
     Parameters
     ----------
     columns : tuple of str, default=()
-        Use only these columns (names, or patterns such as spend_*).
+        Use only these columns (names, or patterns such as 'spend_*').
     drop : tuple of str, default=()
         Leave these columns out (names or patterns).
     categorical : tuple of str, default=()

@@ -64,6 +64,10 @@ class NoClustersError(_OneLineError):
 class FriendlyGroup(click.Group):
     """A click group whose commands answer with messages, never with tracebacks."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which they are needed, which is that of the file."""
+        return list(self.commands)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn whatever ends it into one short message and an exit code."""
         try:

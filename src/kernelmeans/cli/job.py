@@ -109,7 +109,7 @@ class TableJob(Job, ColumnChoice):
     parameters : dict
         Parameters of the estimator.
     n_clusters : numbers of clusters or None, default=None
-        Number of clusters k, or a range to choose it from; auto, the default, is 2-12.
+        Number of clusters, or a range to choose it from; auto, the default, is 2-12.
     scale : bool, default=True
         Center every feature and scale it to unit variance; stored in the model.
     dtype : {"float64", "float32"}, default="float64"

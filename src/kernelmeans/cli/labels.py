@@ -13,7 +13,7 @@ from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.far import remoteness
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.placing import NewRows
-from kernelmeans.cli.tables import FrameTable, Table
+from kernelmeans.cli.reading.tables import FrameTable, Table
 
 #: Columns of the file.
 _COLUMNS = ("label", "distance", "second_distance", "membership", "far")
@@ -86,17 +86,12 @@ class Labels:
             columns["far"] = self.far
         if self.memberships is not None:
             columns |= {f"membership_{j}": values for j, values in enumerate(self.memberships.T)}
+        frame = pl.DataFrame(columns)
         if self.placed is not None and not self.placed.all():
-            columns = {name: self._spread(pl.Series(values)) for name, values in columns.items()}
-        n_rows = len(self.label) if self.placed is None else len(self.placed)
-        rows = pl.Series("row", np.arange(n_rows)) if identifiers is None else identifiers
-        return pl.DataFrame({rows.name: rows, **columns}).write_csv
-
-    def _spread(self, values: pl.Series) -> pl.Series:
-        """Values of all rows of the table, empty for rows that are not placed."""
-        places = np.cumsum(self.placed) - 1
-        everywhere = pl.Series(places).set(pl.Series(~self.placed), None)
-        return pl.select(pl.lit(values).gather(everywhere)).to_series()
+            places = np.where(self.placed, np.cumsum(self.placed) - 1, len(frame))
+            frame = pl.concat([frame, frame.clear(1)])[places]  # other rows are empty
+        rows = pl.Series("row", np.arange(len(frame))) if identifiers is None else identifiers
+        return frame.insert_column(0, rows).write_csv
 
 
 def identifiers(table: Table, name: str | None) -> pl.Series | None:

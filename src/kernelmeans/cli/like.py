@@ -10,7 +10,7 @@ from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.labels import Labels
 from kernelmeans.cli.model import damaged_model_errors, load_model
 from kernelmeans.cli.placing import NewRows
-from kernelmeans.cli.tables import Table
+from kernelmeans.cli.reading.tables import Table
 from kernelmeans.metrics import match_clusters
 
 

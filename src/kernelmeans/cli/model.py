@@ -27,10 +27,10 @@ from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
 from kernelmeans._text import listed, shortened
-from kernelmeans.cli.archives import array_header, check_size, check_sparse, open_archive
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading import Reading
-from kernelmeans.cli.tables import Table
+from kernelmeans.cli.reading.archives import array_header, check_size, check_sparse, open_archive
+from kernelmeans.cli.reading.tables import Table
 from kernelmeans.spaces import Predictor, ProductPredictor
 from kernelmeans.tables import TableTransformer
 
@@ -315,7 +315,8 @@ def _well_formed(model: Model) -> bool:
     single = isinstance(estimator, kernelmeans.KernelKMeans | kernelmeans.KernelPowerKMeans)
     predictor, labels = (getattr(estimator, name, None) for name in ("_predictor", "labels_"))
     return (
-        all(map(_prepares, before))
+        all(isinstance(one, StandardScaler | TableTransformer) for one in before)
+        and all(one.is_well_formed() for one in before if isinstance(one, TableTransformer))
         and (single or several)
         and isinstance(predictor, Predictor)
         and isinstance(predictor, ProductPredictor) == several
@@ -325,26 +326,17 @@ def _well_formed(model: Model) -> bool:
         and isinstance(model.columns, list)
         and all(isinstance(name, str) for name in model.columns)
         and model.dtype in ("float32", "float64")
-        and _is_reading(model.reading)
+        and (model.reading is None or _is_reading(model.reading))
         and (model.far is None or (type(model.far) is float and model.far >= 0))
     )
 
 
 def _is_reading(reading: Any) -> bool:
-    """Say whether this is what `Reading.chosen` returns, or nothing."""
-    if reading is None:
-        return True
+    """Say whether this is what `Reading.chosen` returns."""
     known = {field.name for field in fields(Reading)}
     return isinstance(reading, dict) and all(
         name in known and (value is False if name == "header" else isinstance(value, str))
         for name, value in reading.items()
-    )
-
-
-def _prepares(step: Any) -> bool:
-    """Say whether a step is what `fit` puts before the estimator."""
-    return isinstance(step, StandardScaler) or (
-        isinstance(step, TableTransformer) and step.is_well_formed()
     )
 
 

@@ -9,10 +9,10 @@ from kernelmeans.cli import outputs
 from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.job import Job
 from kernelmeans.cli.labels import Labels, identifiers
-from kernelmeans.cli.model import Model, damaged_model_errors, load_model
+from kernelmeans.cli.model import damaged_model_errors, load_model
 from kernelmeans.cli.placing import NewRows
+from kernelmeans.cli.reading.tables import read_table
 from kernelmeans.cli.summary import summarized
-from kernelmeans.cli.tables import read_table
 from kernelmeans.tables import TableTransformer
 
 
@@ -37,8 +37,10 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     model = load_model(model_file, budget)
     table = read_table(job.data, job.after(model.reading or {}), budget=budget)
     names = identifiers(table, job.id_column)
-    columns = model.columns_in(table)
-    known = {*columns, *_left_out(model), job.id_column}
+    columns, prepare = model.columns_in(table), model.pipeline[0]
+    known = {*columns, job.id_column}
+    if isinstance(prepare, TableTransformer):
+        known |= {one.name for one in prepare.columns_}
     if extra := [name for name in table.names if name not in known]:
         job.note(f"the model does not use {listed(extra)}")
     rows = NewRows(table, columns, model)
@@ -51,18 +53,7 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     if model.far is None:
         job.note(f"{model_file} is of an earlier version, which did not store which rows are far")
     outputs.write_all({file: labels.writer(names)})
-    n_clusters = model.pipeline[-1].n_clusters
-    found = summarized(job.data, labels.label, n_clusters, _beside(labels))
+    more: dict[str, Any] = {} if labels.far is None else {"far": int(labels.far.sum())}
+    more |= {"rows": len(labels.placed), "unplaced": int((~labels.placed).sum())}
+    found = summarized(job.data, labels.label, model.pipeline[-1].n_clusters, more)
     job.report(found | {"files": {"labels": str(file)}})
-
-
-def _beside(labels: Labels) -> dict[str, Any]:
-    """What the summary says of rows that are far, and of those without a label."""
-    found: dict[str, Any] = {} if labels.far is None else {"far": int(labels.far.sum())}
-    return found | {"rows": len(labels.placed), "unplaced": int((~labels.placed).sum())}
-
-
-def _left_out(model: Model) -> list[str]:
-    """The columns that were left out of the fit on purpose."""
-    prepare = model.pipeline[0]
-    return [one.name for one in prepare.columns_] if isinstance(prepare, TableTransformer) else []

@@ -13,10 +13,10 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._text import counted, listed
-from kernelmeans.cli.archives import check_size
 from kernelmeans.cli.data import Data, find_columns
 from kernelmeans.cli.errors import BadInputError, estimator_errors, in_options
-from kernelmeans.cli.tables import PreparedRows, Table, blocks, loaded, read_table
+from kernelmeans.cli.reading.archives import check_size
+from kernelmeans.cli.reading.tables import PreparedRows, Table, blocks, loaded, read_table
 from kernelmeans.cli.views import FoundViews, read_views
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer

@@ -129,7 +129,9 @@ def as_text(summary: dict[str, Any]) -> str:
         "cluster sizes": " ".join(map(str, summary["sizes"])),
     }
     if "far" in summary:
-        lines["far rows"] = _far(summary["far"], summary["rows"])
+        percent = f"{summary['far'] / summary['rows']:.1%}"
+        more = f" ({percent}), farther away than 99 % of the rows of the fit"
+        lines["far rows"] = f"{summary['far']}{more * bool(summary['far'])}"
     if "cost" in summary:
         plain = f", plain {summary['plain']['seconds']:.2f} s" if "plain" in summary else ""
         lines |= {
@@ -152,11 +154,6 @@ def as_text(summary: dict[str, Any]) -> str:
         for name, parts in entries.items()
         for j, part in enumerate(parts)
     )
-
-
-def _far(far: int, rows: int) -> str:
-    more = f" ({far / rows:.1%}), farther away than 99 % of the rows of the fit" if far else ""
-    return f"{far}{more}"
 
 
 def _graph(graph: dict[str, Any] | None) -> str:

@@ -115,16 +115,14 @@ class Views(NamedTuple):
         try:
             yield
         except (ValueError, TypeError) as error:
-            said, count = re.subn(
-                r"kernels\[(\d+)\](=?)",
-                lambda match: self._called(int(match[1])) + " " * len(match[2]),
-                str(error),
-            )
-            ours = count or any(f"'{name}'" in said for name in self.parameters)
-            raise ValueError(f"{self.source}: {said}" if ours else said) from error
+            prefix = f"{self.source}: "
 
-    def _called(self, index: int) -> str:
-        return self.views[index].where.removeprefix(f"{self.source}: ")
+            def called(found: re.Match[str]) -> str:
+                return self.views[int(found[1])].where.removeprefix(prefix) + " " * len(found[2])
+
+            said, count = re.subn(r"kernels\[(\d+)\](=?)", called, str(error))
+            ours = count or any(f"'{name}'" in said for name in self.parameters)
+            raise ValueError(prefix * bool(ours) + said) from error
 
 
 def read_views(path: Path) -> Views:

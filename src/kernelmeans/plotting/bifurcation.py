@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
+from kernelmeans._fitted import parts, readable
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.plotting.search import PAGE, WIDTH
+from kernelmeans.plotting.style import BLUE, DASHED, PAGE, WIDTH
 
 # The warmest power relative to the critical one, the coldest at least, and the number of powers.
 _WARMEST, _COLDEST, _POWERS = 0.1, 4, 40
@@ -51,10 +51,10 @@ def plot_bifurcation(estimator: Any, X: Any) -> Figure:
 
     Parameters
     ----------
-    estimator : KernelPowerKMeans or PowerKMeans
-        An estimator fitted without sample weights.
-    X : array or sparse matrix
-        The data it was fitted to; the kernel matrix if precomputed.
+    estimator : KernelPowerKMeans, PowerKMeans, Pipeline or ClusterSearch
+        Fitted without sample weights.
+    X : array-like, sparse matrix or data frame
+        The rows of the fit, as `predict` takes them; the kernel matrix if precomputed.
 
     Returns
     -------
@@ -66,7 +66,8 @@ def plot_bifurcation(estimator: Any, X: Any) -> Figure:
     NotFittedError
         If the estimator has not been fitted.
     ValueError
-        If the estimator does not anneal, has several kernels or keeps no memberships.
+        If the estimator does not anneal, has several kernels or keeps no memberships, or X has not
+        as many rows as the fit.
 
     Notes
     -----
@@ -85,13 +86,14 @@ def plot_bifurcation(estimator: Any, X: Any) -> Figure:
     >>> len(plot_bifurcation(model, X).get_axes())
     2
     """
-    paths, critical = centroid_paths(estimator, X), estimator.critical_power_
+    model = parts(estimator)[1]
+    paths, critical = centroid_paths(estimator, X), model.critical_power_
     size = -paths.powers
     with rc_context(PAGE):
         figure = Figure(figsize=(WIDTH, 3.8), dpi=150, layout="constrained")
         above, below = axes = figure.subplots(2, 1, sharex=True, height_ratios=[2, 3])
-    above.step(size, paths.n_distinct, where="mid", color="#0072B2", linewidth=1.4)
-    above.set(ylim=(0, estimator.n_clusters + 1), ylabel="distinct centroids")
+    above.step(size, paths.n_distinct, where="mid", color=BLUE, linewidth=1.4)
+    above.set(ylim=(0, model.n_clusters + 1), ylabel="distinct centroids")
     above.yaxis.set_major_locator(MaxNLocator(8, integer=True))
     below.plot(size, paths.places, color="0.25", linewidth=0.9)
     below.set(xscale="log", xlabel="|power|", ylabel="centroids,\nfirst principal axis", yticks=[])
@@ -103,7 +105,7 @@ def plot_bifurcation(estimator: Any, X: Any) -> Figure:
         ax.grid(alpha=0.25, linewidth=0.6)
         if -critical > size.min():
             title = f"How centroids part as the power falls (dashed: critical power {critical:.3g})"
-            ax.axvline(-critical, color="#D55E00", linestyle="--", linewidth=1.1)
+            ax.axvline(-critical, **DASHED)
     above.set_title(title, fontsize=8)
     return figure
 
@@ -114,15 +116,20 @@ def centroid_paths(estimator: Any, X: Any) -> Paths:
     Distances to centroids tell all: up to a number for each row and one for each centroid, their
     squares are minus twice the inner products of both.
     """
-    check_is_fitted(estimator)
-    if not hasattr(estimator, "critical_power_") or hasattr(estimator, "kernel_weights_"):
-        name = type(estimator).__name__
+    transformers, fitted = parts(estimator)
+    if not hasattr(fitted, "critical_power_") or hasattr(fitted, "kernel_weights_"):
+        name = type(fitted).__name__
         raise ValueError(f"estimator={name} should anneal with one kernel: KernelPowerKMeans.")
-    if estimator.memberships_ is None:
+    if fitted.memberships_ is None:
         raise ValueError("estimator has no memberships for so many rows; fit it to a sample.")
-    seed = estimator.random_state if isinstance(estimator.random_state, int) else 0
-    model = clone(estimator).set_params(eta=1, n_swaps=0, max_iter=_STEPS, n_init="auto")
-    start, powers = estimator.memberships_, _powers(estimator)
+    X = readable(X)
+    if (n_rows := len(fitted.labels_)) != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows; give the {n_rows} rows of the fit.")
+    for transformer in transformers:
+        X = transformer.transform(X)
+    seed = fitted.random_state if isinstance(fitted.random_state, int) else 0
+    model = clone(fitted).set_params(eta=1, n_swaps=0, max_iter=_STEPS, n_init="auto")
+    start, powers = fitted.memberships_, _powers(fitted)
     distances = []
     for power in powers:
         # Every cluster needs a weight.

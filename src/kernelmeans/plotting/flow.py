@@ -73,7 +73,7 @@ def draw_flow(ax: Axes, search: Any, candidate: int | None = None) -> None:
     ax.get_xticklabels()[at].set_fontweight("bold")
     _write_numbers(ax, at, np.unique(labels[marked]), bottoms[at] + sizes[at] / 2)
     ax.set_xlabel("number of clusters")
-    ax.set_ylabel(f"{n_rows} rows")
+    ax.set_ylabel(f"{n_rows:,} rows")
     where = f", {line.name}" if line.name else ""
     ax.set_title(f"Rows from each k to the next{where} (dark: the cluster stays the same)")
     ax.spines[["top", "right", "left"]].set_visible(False)

@@ -4,21 +4,12 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
-from sklearn.decomposition import KernelPCA
-from sklearn.utils import check_array
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._fitted import count_rows, parts, readable, taken
-from kernelmeans._typing import Array, Data, IntArray
-from kernelmeans.estimators.base import KernelClusterer
-from kernelmeans.heat import GraphKernel, HeatKernel
-from kernelmeans.kernels import CombinedKernel, Kernel
-from kernelmeans.rows import Rows
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.plotting.places import places
 from kernelmeans.rows.dask import computed, is_dask
-
-# Spread of rows within clusters, as a fraction of that of all rows, below which they are dots.
-_DOT = 0.02
 
 
 class MapPoints(NamedTuple):
@@ -58,10 +49,11 @@ def map_points(
 ) -> MapPoints:
     """Place rows on a map by the kernel of a fitted clusterer.
 
-    Places are kernel principal components. The heat kernel draws clear clusters together to dots:
-    then places are principal components of the rows, and rows of two columns are always placed as
-    they are. An estimator without a kernel has principal components too. Labels are those of
-    `predict`.
+    Rows of two columns are placed as they are, before they were scaled. Other places are kernel
+    principal components, or principal components if the estimator has no kernel. With the heat
+    kernel, two components show few of many clusters: then places are a projection of more
+    components that keeps centroids apart. Where the heat kernel draws clear clusters together to
+    dots, the rows themselves are projected instead. Labels are those of `predict`.
 
     Parameters
     ----------
@@ -116,7 +108,7 @@ def map_points(
         shown = transformer.transform(shown)
     labels = np.asarray(to_numpy(model.predict(shown)))
     if coordinates is None:
-        points, names = _places(model, shown, rows, n_rows, labels)
+        points, names = places(transformers, model, shown, rows, n_rows, labels)
     else:
         points, names = _given(coordinates, rows, n_rows)
     return MapPoints(rows, points, names, labels, _sizes(model, labels, rows, n_rows), n_rows)
@@ -147,77 +139,3 @@ def _sizes(model: Any, labels: IntArray, rows: IntArray, n_rows: int) -> IntArra
             labels = known
     n_clusters = getattr(model, "n_clusters", None)
     return np.bincount(labels, minlength=n_clusters if isinstance(n_clusters, Integral) else 0)
-
-
-def _places(
-    model: Any, shown: Any, rows: IntArray, n_rows: int, labels: IntArray
-) -> tuple[Array, tuple[str, str]]:
-    """Kernel principal components of rows, or rows of two columns as they are."""
-    kernel, values = getattr(model, "kernel_", None), _read(model, shown)
-    on_features = isinstance(kernel, HeatKernel)
-    if on_features and values.shape[1] == 2 and not scipy.sparse.issparse(values):
-        first, second = getattr(shown, "columns", ("column 1", "column 2"))
-        return np.asarray(values, np.float64), (str(first), str(second))
-    linear = Kernel("linear", {})
-    points = _components(_kernel_matrix(kernel or linear, values, rows, n_rows))
-    kind = "principal" if kernel is None else "kernel principal"
-    if on_features or isinstance(kernel, GraphKernel):
-        kind = "heat"
-    if on_features and _are_dots(points, labels):
-        points, kind = _components(linear(values, values)), "principal"
-    return points, (f"{kind} component 1", f"{kind} component 2")
-
-
-def _components(K: Array) -> Array:
-    """Two kernel principal components; zeros if there are fewer."""
-    # ARPACK's start is random without a seed. An indefinite kernel is clipped, not refused.
-    count = min(2, len(K))
-    pca = KernelPCA(count, kernel="precomputed", eigen_solver="auto", random_state=0)
-    found = pca.fit_transform(np.asarray(K, dtype=np.float64))
-    points = np.zeros((len(K), 2))
-    points[:, : found.shape[1]] = found
-    return points
-
-
-def _are_dots(points: Array, labels: IntArray) -> bool:
-    """Whether clusters are no more than dots on the map."""
-    distinct, clusters = np.unique(labels, return_inverse=True)
-    means = np.array([points[labels == label].mean(axis=0) for label in distinct])
-    within = np.square(points - means[clusters]).sum()
-    return bool(within < _DOT**2 * np.square(points - points.mean(axis=0)).sum())
-
-
-def _read(model: Any, shown: Any) -> Data:
-    """Rows as the kernel takes them, checked as in `predict`."""
-    if isinstance(model, KernelClusterer):
-        dtype = model._predictor.norms.dtype
-        values = model._input.read(model, to_numpy(shown), dtype, reset=False)
-        return values[:] if isinstance(values, Rows) else values
-    found: Data = check_array(shown, accept_sparse="csr", dtype=[np.float64, np.float32])
-    return found
-
-
-def _kernel_matrix(kernel: Any, X: Data, rows: IntArray, n_rows: int) -> Array:
-    """Kernel values between rows."""
-    if not kernel.precomputed:
-        K: Array = kernel(X, X)
-        return K
-    if X.shape[-1] == n_rows:
-        K = X[..., rows]
-        K = K if K.ndim == 2 else _combined(kernel, K.transpose(1, 0, 2))
-        if np.allclose(K, K.T, atol=1e-6 * np.abs(K).max()):
-            return K
-    raise ValueError(
-        "X holds kernel values between new rows and training rows, which do not tell how near new "
-        "rows are to each other; pass coordinates=, two numbers for each row, or the training rows."
-    )
-
-
-def _combined(kernel: CombinedKernel, stack: Array) -> Array:
-    """Weighted sum of kernel matrices, normalized by their diagonals if the kernels are."""
-    total = np.zeros(stack.shape[1:])
-    triples = zip(kernel.kernels, kernel.columns, kernel.multipliers, strict=True)
-    for matrix, index, multiplier in triples:
-        K, diagonal = np.array(stack[index], np.float64), np.diagonal(stack[index])
-        total += multiplier * matrix.divide_by_norms(K, diagonal, matrix.norms(diagonal))
-    return total

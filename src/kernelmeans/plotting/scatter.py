@@ -1,6 +1,6 @@
 """A map of the clusters: rows as marks, names beside them, sizes in a legend."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernelmeans._text import counted, shortened
-from kernelmeans.plotting.names import write_names
+from kernelmeans.plotting.names import checked_names, write_names
 from kernelmeans.plotting.palette import look
 from kernelmeans.plotting.points import MapPoints, map_points
 from kernelmeans.plotting.style import slide
@@ -17,6 +17,8 @@ from kernelmeans.plotting.style import slide
 # fewer inches it is less.
 _WIDE = 6
 _INK, _SMALLEST, _LARGEST = 12000, 8, 36
+# Most rows that are shapes in a PDF or SVG; more are one image, which stays small.
+_MOST_SHAPES = 5000
 # Most letters of a name, lines of a column of the legend, and lines of the legend.
 _LETTERS, _COLUMN, _MOST_LINES = 24, 20, 60
 
@@ -32,9 +34,10 @@ def plot_fit(
 ) -> Figure:
     """Draw a map of the clusters: rows, the name of each cluster beside it, sizes in a legend.
 
-    Places of the rows are kernel principal components, or heat components. The heat kernel draws
-    clear clusters together to dots: then the map has principal components of the rows. Rows of two
-    columns are drawn as they are with it.
+    Rows of two columns are drawn as they are. Other places are kernel principal components. With
+    the heat kernel they are heat components, or if there are more than three clusters, a projection
+    of more components that keeps centroids apart. Where the heat kernel draws clear clusters
+    together to dots, components of the rows take their place.
 
     Parameters
     ----------
@@ -111,14 +114,8 @@ def draw_clusters(
     places = {"coordinates": coordinates, "max_points": max_points, "random_state": random_state}
     found = map_points(estimator, X, **places)
     n_clusters = len(found.sizes)
-    if names is None:
-        names = [str(cluster) for cluster in range(n_clusters)]
-    if isinstance(names, str | Mapping) or len(names) != n_clusters:
-        raise ValueError(
-            f"names={shortened(repr(names), 60)} should be a list of {n_clusters} names, one for "
-            "each cluster in the order of their numbers."
-        )
-    names = [shortened(str(name), _LETTERS) for name in names]
+    given = checked_names(range(n_clusters) if names is None else names, n_clusters, "cluster")
+    names = [shortened(name, _LETTERS) for name in given]
     _draw_marks(ax, found, names)
     subsample = f", {len(found.rows):,} of {found.n_rows:,} rows"
     title = counted(int(np.count_nonzero(found.sizes)), "cluster")
@@ -135,6 +132,7 @@ def _draw_marks(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
     size = np.clip(_INK / len(found.rows), _SMALLEST, _LARGEST) * min(1, inches / _WIDE)
     # Rounded to whole pixels, small plus signs would vanish.
     style: Any = {"s": size, "linewidths": 0, "alpha": 0.75, "snap": False}
+    style["rasterized"] = len(found.rows) > _MOST_SHAPES
     marks: list[Any] = []
     lines: list[str] = []
     for cluster in np.flatnonzero(found.sizes).tolist():

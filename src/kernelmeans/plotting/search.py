@@ -14,18 +14,15 @@ from kernelmeans._text import counted
 from kernelmeans._typing import Array
 from kernelmeans.plotting.flow import columns_of, draw_flow
 from kernelmeans.plotting.lines import lines_of, with_choice
+from kernelmeans.plotting.style import BLUE, DARK, PAGE, RED, WIDTH
 from kernelmeans.search.results import column_of
 from kernelmeans.search.rules import FOUND_AGAIN, PREDICTIVE
 
-#: For a page: 16 cm wide, letters of 8 points.
-WIDTH = 6.3
-PAGE: Any = {"font.size": 8, "axes.titlesize": "medium", "legend.fontsize": "medium"}
-_RED, _DARK = "#D55E00", "0.3"
 # Lines differ in mark and stroke too, and can be told apart without colours.
-_COLORS = "#0072B2", "0.15", "#009E73", "0.55", "#A8507F", "#8A7300"
+_COLORS = BLUE, "0.15", "#009E73", "0.55", "#A8507F", "#8A7300"
 _MARKS, _STROKES = "os^DvP", ("-", "--", "-.", ":", (0, (6, 1)), (0, (1, 1)))
 _BARS: dict[str, Any] = {"markersize": 3.5, "linewidth": 1, "elinewidth": 0.7}
-_LINE: dict[str, Any] = {"color": _DARK, "linewidth": 0.8, "zorder": 1}
+_LINE: dict[str, Any] = {"color": DARK, "linewidth": 0.8, "zorder": 1}
 # Most numbers on an axis.
 _MOST_TICKS = 16
 _TITLES = {
@@ -117,10 +114,11 @@ def draw_scores(axes: Sequence[Axes], search: Any) -> None:
                 _mark_reference(ax, k, results["mean_reference"][at])
             if best in at:
                 n_chosen = int(results["n_clusters"][best])
-                look = {"label": f"chosen: {counted(n_chosen, 'cluster')}", "edgecolors": _RED}
-                ax.scatter(k[at == best], values[at == best], 90, "none", zorder=4, **look)
+                look = {"label": f"chosen: {counted(n_chosen, 'cluster')}", "edgecolors": RED}
+                look |= {"zorder": 4, "clip_on": False}
+                ax.scatter(k[at == best], values[at == best], 90, "none", **look)
                 if np.ptp(results["n_clusters"]):
-                    ax.axvline(n_chosen, color=_RED, linestyle="--", linewidth=0.9, zorder=1)
+                    ax.axvline(n_chosen, color=RED, linestyle="--", linewidth=0.9, zorder=1)
         _finish(ax, column, results, _MOST_TICKS // max(1, len(axes) - 1))
 
 
@@ -152,13 +150,13 @@ def draw_stability(axes: Sequence[Axes], search: Any, candidate: int | None = No
     valid = jaccard >= _JACCARD_MARKS[1]
     lowest = min(0.4, np.floor(10 * np.nanmin(jaccard, initial=1)) / 10)
     above.vlines(clusters, lowest, jaccard, color="0.6", linewidth=1)
-    for which, fill in ((valid, _DARK), (~valid, "white")):
-        above.scatter(clusters[which], jaccard[which], 22, fill, edgecolors=_DARK, zorder=3)
+    for which, fill in ((valid, DARK), (~valid, "white")):
+        above.scatter(clusters[which], jaccard[which], 22, fill, edgecolors=DARK, zorder=3)
     edges = [lowest, *_JACCARD_MARKS, 1.0]
     for low, high, word in zip(edges[:-1], edges[1:], _JACCARD_WORDS, strict=True):
         place: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
         place |= {"xy": (1, (low + high) / 2), "xytext": (4, 0), "va": "center"}
-        above.annotate(word, color=_DARK, **place)
+        above.annotate(word, color=DARK, **place)
     for mark in _JACCARD_MARKS:
         above.axhline(mark, **_LINE)
     above.set_ylim(lowest, 1.04)
@@ -198,7 +196,7 @@ def _mark_reference(ax: Axes, k: Array, stability: Array) -> None:
     known, text = ~np.isnan(stability), "data without clusters"
     if known.any():
         named = text in ax.get_legend_handles_labels()[1]
-        look: Any = {"color": _RED, "marker": "_", "linewidths": 1.8, "zorder": 3}
+        look: Any = {"color": RED, "marker": "_", "linewidths": 1.8, "zorder": 3}
         ax.scatter(k[known], stability[known], 50, label=None if named else text, **look)
 
 

@@ -50,13 +50,8 @@ def plot_spectrum(estimator: Any) -> Figure:
     >>> [ax.get_ylabel() for ax in figure.axes]
     ['eigenvalue', 'states apart']
     """
-    model = parts(estimator)[1]
-    if getattr(model, "eigenvalues_", None) is None:
-        raise ValueError(
-            f"estimator={type(model).__name__} has no graph; fit one with kernel='heat' or 'graph'."
-        )
     figure = slide()
-    draw_spectrum(figure.subplots(1, 2), model)
+    draw_spectrum(figure.subplots(1, 2), estimator)
     return figure
 
 
@@ -70,11 +65,16 @@ def draw_spectrum(axes: Sequence[Axes], estimator: Any) -> None:
     ----------
     axes : sequence of two matplotlib.axes.Axes
         Where to draw, the eigenvalues first.
-    estimator : KernelPowerKMeans or KernelKMeans
-        An estimator fitted with ``kernel="heat"``; any with ``eigenvalues_`` and ``t_``.
+    estimator : KernelPowerKMeans, KernelKMeans, Pipeline or ClusterSearch
+        Fitted with the heat kernel.
     """
+    model = parts(estimator)[1]
+    if getattr(model, "eigenvalues_", None) is None:
+        raise ValueError(
+            f"estimator={type(model).__name__} has no graph; fit one with kernel='heat' or 'graph'."
+        )
     above, below = axes
-    values, t, k = np.asarray(estimator.eigenvalues_), float(estimator.t_), estimator.n_clusters
+    values, t, k = np.asarray(model.eigenvalues_), float(model.t_), model.n_clusters
     _draw_eigenvalues(above, values[: max(_MIN_EIGENVALUES, _PER_CLUSTER * k)], k)
     _draw_states(below, values, t, k)
     for ax in axes:
@@ -85,13 +85,14 @@ def _draw_eigenvalues(ax: Axes, values: Any, k: int) -> None:
     places = np.arange(1, len(values) + 1)
     colors = np.where(places <= k, BLUE, GREY)
     ax.scatter(places, values, s=14, c=colors, zorder=3)
-    ax.set_title("Graph")
+    ax.set_title("Eigenvalues of the graph")
     ax.set_xlabel(f"number (blue: the first {k})")
     ax.set_ylabel("eigenvalue")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _draw_states(ax: Axes, values: Any, t: float, k: int) -> None:
+    ax.set_title("Groups that heat has not mixed")
     ax.set_xlabel("time")
     ax.set_ylabel("states apart")
     if t > 0:
@@ -100,6 +101,6 @@ def _draw_states(ax: Axes, values: Any, t: float, k: int) -> None:
         ax.set_xscale("log")
         ax.axvline(t, **DASHED)
         place = (t, 1.0), ("data", "axes fraction"), (4, -4)
-        write(ax, f"t = {t:.3g}", *place, color=RED, va="top")
+        write(ax, f"t = {float(f'{t:.3g}'):g}", *place, color=RED, va="top")
     ax.axhline(k, color="0.5", linewidth=0.8, zorder=1)
     ax.set_ylim(0, 2.5 * k)

@@ -1,17 +1,24 @@
-"""What pictures have in common: a slide, colours, remarks."""
+"""What pictures have in common: a slide, a page, colours, remarks."""
 
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+# Margin of a slide, in inches.
+_PAD = 0.08
 BLUE, RED, GREY, DARK = "#0072B2", "#D55E00", "0.75", "0.3"
+#: For a page: 16 cm wide, letters of 8 points.
+WIDTH = 6.3
+PAGE: Any = {"font.size": 8, "axes.titlesize": "medium", "legend.fontsize": "medium"}
 DASHED: dict[str, Any] = {"color": RED, "linestyle": "--", "linewidth": 1.1}
 
 
 def slide(width: int = 1280, height: int = 720) -> Figure:
     """A figure of so many pixels, with letters that can be read on a wall."""
-    return Figure(figsize=(width / 150, height / 150), dpi=150, layout="constrained")
+    layout = ConstrainedLayoutEngine(w_pad=_PAD, h_pad=_PAD)
+    return Figure(figsize=(width / 150, height / 150), dpi=150, layout=layout)
 
 
 def finish(ax: Axes) -> None:

@@ -48,15 +48,9 @@ def plot_trace(estimator: Any) -> Figure:
     >>> [ax.get_ylabel() for ax in figure.axes]
     ['objective', '|power|']
     """
-    model = parts(estimator)[1]
-    if not hasattr(model, "objective_history_"):
-        raise ValueError(
-            f"estimator={type(model).__name__} keeps no history of its steps; give an estimator of "
-            "kernelmeans, or draw its clusters with plot_fit."
-        )
     figure = slide()
     axes = figure.subplots(2, 1, sharex=True)
-    draw_trace(axes, model)
+    draw_trace(axes, estimator)
     figure.align_ylabels(axes)
     return figure
 
@@ -72,14 +66,20 @@ def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
     ----------
     axes : sequence of two matplotlib.axes.Axes
         Where to draw, the objective first.
-    estimator : KernelPowerKMeans or another estimator of the package
+    estimator : KernelPowerKMeans, another estimator of the package, Pipeline or ClusterSearch
         Fitted.
     """
-    result = estimator.result_
+    model = parts(estimator)[1]
+    if not hasattr(model, "objective_history_"):
+        raise ValueError(
+            f"estimator={type(model).__name__} keeps no history of its steps; give an estimator of "
+            "kernelmeans, or draw its clusters with plot_fit."
+        )
+    result = model.result_
     histories = list(zip(result.objective_history, result.power_history, strict=True))
     best = histories.pop(result.best)
     # A power mean may be as many times its smallest distance as there are clusters.
-    noise = 2 * estimator.n_clusters * result.rounding
+    noise = 2 * model.n_clusters * result.rounding
     for objective, power in histories:
         _draw_steps(axes, objective, power, noise, color="0.6", linewidth=0.8)
     _draw_steps(axes, *best, noise, color=BLUE, marker=".", markersize=4, linewidth=1.2, zorder=3)
@@ -90,7 +90,7 @@ def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
     axes[1].set(ylabel="|power|", xlabel="step")
     powers = np.concatenate([power[np.isfinite(power)] for _, power in [*histories, best]])
     if len(powers):
-        _scale_powers(axes[1], -powers, getattr(estimator, "critical_power_", -np.inf))
+        _scale_powers(axes[1], -powers, getattr(model, "critical_power_", -np.inf))
     else:
         axes[1].set_yticks([])
         write(axes[1], "all steps are hard", (0.5, 0.5), "axes fraction", (0, 0), ha="center")

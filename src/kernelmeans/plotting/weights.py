@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from kernelmeans._fitted import parts
 from kernelmeans._text import shortened
+from kernelmeans.plotting.names import checked_names
 from kernelmeans.plotting.style import BLUE, DARK, DASHED, slide, write
 
 # Most bars with room for their names, bars that fill the axes, and most letters of a name.
@@ -52,14 +53,8 @@ def plot_kernel_weights(estimator: Any, names: Sequence[str] | None = None) -> F
     >>> figure.axes[0].get_title()
     'Kernel weights'
     """
-    model = parts(estimator)[1]
-    if not hasattr(model, "kernel_weights_"):
-        raise ValueError(
-            f"estimator={type(model).__name__} has one kernel; kernel weights are those of "
-            "MultiKernelPowerKMeans and others with several kernels."
-        )
     figure = slide()
-    draw_kernel_weights(figure.subplots(), model, names)
+    draw_kernel_weights(figure.subplots(), estimator, names)
     return figure
 
 
@@ -73,16 +68,20 @@ def draw_kernel_weights(ax: Axes, estimator: Any, names: Sequence[str] | None = 
     ----------
     ax : matplotlib.axes.Axes
         Where to draw.
-    estimator : MultiKernelPowerKMeans
-        A fitted estimator; any with ``kernel_weights_``.
+    estimator : MultiKernelPowerKMeans, Pipeline or ClusterSearch
+        Fitted with several kernels.
     names : sequence of str, default=None
         Names of the kernels; when None their index and kernel.
     """
-    weights = np.asarray(estimator.kernel_weights_, dtype=float)
+    model = parts(estimator)[1]
+    if not hasattr(model, "kernel_weights_"):
+        raise ValueError(
+            f"estimator={type(model).__name__} has one kernel; kernel weights are those of "
+            "MultiKernelPowerKMeans and others with several kernels."
+        )
+    weights = np.asarray(model.kernel_weights_, dtype=float)
     n_kernels = len(weights)
-    names = _default_names(estimator) if names is None else names
-    if len(names) != n_kernels:
-        raise ValueError(f"names has {len(names)} items; give one for each of {n_kernels} kernels.")
+    names = checked_names(_default_names(model) if names is None else names, n_kernels, "kernel")
     shown = np.sort(np.argsort(-weights, kind="stable")[:_MAX_BARS])
     places = np.arange(len(shown))
     ax.barh(places, weights[shown], height=0.7, color=BLUE)

@@ -18,12 +18,12 @@ class Reading:
     header : bool, default=True
         CSV, TSV and Excel: the first line holds the names of the columns.
     separator : str or None, default=None
-        Text: the character between values, or tab, if the guess is wrong.
+        Text: the character between values, or the word tab, if the guess is wrong.
     decimal : str or None, default=None
         Text: the decimal mark, a point or a comma, if the guess is wrong.
     thousands : str or None, default=None
-        Text: the mark between groups of three digits, or space, if the guess is wrong; none if
-        there is no such mark.
+        Text: the mark between groups of three digits, or the word space or none, if the guess is
+        wrong.
     encoding : str or None, default=None
         Text: its encoding, if it is neither UTF-8 nor UTF-16 nor cp1252.
     sheet : str or None, default=None

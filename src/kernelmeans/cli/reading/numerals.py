@@ -15,7 +15,7 @@ import polars as pl
 
 from kernelmeans._text import counted, shortened
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading import Reading
+from kernelmeans.cli.reading.settings import Reading
 from kernelmeans.tables.values import SIGNS
 
 # Text in cells that have no value, in lower case.
@@ -179,9 +179,8 @@ def _seen(columns: Mapping[str, _Column], decimal: str | None, numerals: Numeral
     """The marks between groups of digits that these columns have, if no others are given."""
     if decimal is None or numerals.thousands is not None:
         return numerals.thousands
-    grouped = [column for column in columns.values() if column.example(numerals.groups(decimal))]
     marks = numerals.groups(decimal)
-    return "".join(mark for mark in marks if any(column.example(mark) for column in grouped))
+    return "".join(mark for mark in marks if any(one.example(mark) for one in columns.values()))
 
 
 def _common(columns: Mapping[str, _Column], *, points: bool) -> str | None:
