@@ -1,64 +1,187 @@
-"""The Python examples of the README and of the guide run."""
+"""What the pages tell people to type works: Python as it stands, commands with their options."""
 
 import re
+import shlex
+from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 
-import dask.array
+import anndata
+import click
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from sklearn.datasets import make_blobs
 from sklearn.neighbors import kneighbors_graph
 
+from kernelmeans.cli.app import app
 from kernelmeans_paper.datasets import is_present
 
 ROOT = Path(__file__).parents[1]
+PAGES = [
+    "README.md",
+    *sorted(page.relative_to(ROOT).as_posix() for page in ROOT.glob("docs/**/*.md")),
+]
+# Programs of this repository whose options the pages name too.
+OTHER_PROGRAMS = ["benchmarks/*.py", "reproduction/src/kernelmeans_paper/**/*.py"]
+# There is no such scheduler: a cluster in this process takes its place. Searches are shortened.
+INSTEAD = {
+    '"tcp://scheduler:8786"': "processes=False, dashboard_address=None",
+    "range(2, 8)": "range(2, 4)",
+}
+#: What a block needs beside the extras of the tests, and whether it is there.
+NEEDS = {"import torch": find_spec("torch"), "fetch(": is_present("yale")}
 
 
-def examples(page):
-    text = (ROOT / page).read_text("utf-8")
-    return [
-        pytest.param(match[1], id=f"{page}:{text.count(chr(10), 0, match.start()) + 1}")
-        for match in re.finditer(r"```python\n(.*?)```", text, re.DOTALL)
-    ]
+def text_of(page):
+    return (ROOT / page).read_text("utf-8")
 
 
-EXAMPLES = {page: examples(page) for page in ("README.md", "docs/guide.md")}
+def blocks_of(page):
+    """Language, line and text of the blocks of code of a page, in their order."""
+    text = text_of(page)
+    for match in re.finditer(r"^```(python|sh|toml)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        yield match[1], text.count("\n", 0, match.start(2)), match[2]
+
+
+def commands_in(block):
+    """The arguments of each call of kernelmeans in a block of shell."""
+    for line in block.replace("\\\n", " ").splitlines():
+        program, *arguments = shlex.split(line, comments=True) or [""]
+        if program == "kernelmeans":
+            yield arguments
+
+
+def commands_of(page):
+    blocks = [block for language, _, block in blocks_of(page) if language == "sh"]
+    return [arguments for block in blocks for arguments in commands_in(block)]
+
+
+def commands_of_help():
+    """The commands between quotes in the help of each command."""
+    for name, command in app.commands.items():
+        for quoted in re.findall(r'"(kernelmeans [^"]* [^"]*)"', command.help):
+            yield from ((name, arguments) for arguments in commands_in(" ".join(quoted.split())))
+
+
+WITH_CODE = [
+    page for page in PAGES if any(language != "toml" for language, _, _ in blocks_of(page))
+]
+COMMANDS = [
+    pytest.param(arguments, id=f"{page}: {shlex.join(arguments)}")
+    for page in PAGES
+    for arguments in commands_of(page)
+]
+COMMANDS += [
+    pytest.param(arguments, id=f"{name} --help: {shlex.join(arguments)}")
+    for name, arguments in commands_of_help()
+]
 
 
 @pytest.fixture
-def names(tmp_path, monkeypatch):
-    """What the examples take for granted; files that they read are in the working directory."""
+def rows():
+    return make_blobs(240, n_features=500, centers=12, random_state=0)[0]
+
+
+@pytest.fixture
+def folder(rows, tmp_path, monkeypatch):
+    """The working directory, with the files that commands read."""
     monkeypatch.chdir(tmp_path)
-    X, _ = make_blobs(240, n_features=500, centers=12, random_state=0)
-    np.save("X.npy", X)
-    np.save("rows.npy", X)
-    edges = kneighbors_graph(X, 15)
-    cells = SimpleNamespace(obsp={"connectivities": edges + edges.T}, obsm={"X_pca": X}, obs={})
+    X, kind = make_blobs(120, n_features=3, centers=4, random_state=0)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame.to_csv("data.csv", index=False)
+    frame.tail(60).to_csv("new.csv", index=False)
+    frame.to_parquet("rows.parquet")
+    frame.assign(
+        remark=[f"remark {number}" for number in range(120)],
+        spend_food=np.exp(X[:, 0]),
+        region=kind,
+        since=pd.date_range("2020-01-01", periods=120, freq="9D"),
+    ).to_csv("customers.csv", index=False)
+    near = kneighbors_graph(rows, 15)
+    cells = anndata.AnnData(rows, obsp={"connectivities": near + near.T})
+    cells.obs["cell_type"] = pd.Categorical(np.arange(240) % 4)
+    cells.write_h5ad("cells.h5ad")
+    Path("views.toml").write_text('[[view]]\ncolumns = ["a", "b"]\n[[view]]\nkernel = "rbf"\n')
+    return tmp_path
+
+
+def given(rows):
+    """What the examples take for granted."""
     columns = ["height", "width", *map(str, range(2, 500))]
-    return {
-        "X": X,
-        "dask_array": dask.array.from_array(X, (120, -1)),
-        "X_new": X[:7] + 0.1,
-        "Z": X[:7] + 0.1,
-        "table": pd.DataFrame(X, columns=columns),
-        "adata": cells,
-    }
+    return {"X": rows, "X_new": rows[:7] + 0.1, "table": pd.DataFrame(rows, columns=columns)}
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("source", [*EXAMPLES["README.md"], *EXAMPLES["docs/guide.md"]])
-def test_examples_run(source, names):
-    if "fetch" in source and not is_present("yale"):
-        pytest.skip("Yale has not been fetched")
-    # There is no such scheduler: a cluster in this process takes its place.
-    source = source.replace('"tcp://scheduler:8786"', "processes=False, dashboard_address=None")
-    exec(compile(source, "example", "exec"), names)
+def run_python(page, line, block, names):
+    for words, others in INSTEAD.items():
+        block = block.replace(words, others)
+    # With the lines before it, so that a failure shows the line of the page.
+    exec(compile("\n" * line + block, page, "exec"), names)
     if "client" in names:
         names["client"].close()
 
 
-@pytest.mark.parametrize("page", EXAMPLES)
-def test_examples_are_found(page):
-    assert len(EXAMPLES[page]) >= 3
+def run_command(arguments):
+    search = arguments[0] == "choose" or (arguments[0] == "fit" and "-k" not in arguments)
+    # Examples that stand side by side write the same files.
+    more = ["-k", "2-3"] * search + ["--force"] * (arguments[0] != "choose")
+    result = CliRunner().invoke(app, [*arguments, *more])
+    assert result.exit_code == 0, f"kernelmeans {shlex.join(arguments)}\n{result.output}"
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("page", WITH_CODE)
+def test_page_works(page, rows, folder):
+    """Blocks run one after another, as a reader would type them; each brings its own imports."""
+    for language, line, block in blocks_of(page):
+        if language == "python" and all(met for word, met in NEEDS.items() if word in block):
+            run_python(page, line, block, given(rows))
+        elif language == "sh":
+            for arguments in commands_in(block):
+                run_command(arguments)
+        elif language == "toml":
+            Path("views.toml").write_text(block)
+
+
+def test_examples_are_found():
+    found = {page: [language for language, _, _ in blocks_of(page)] for page in PAGES}
+    assert found["README.md"].count("python") >= 3
+    assert sum(languages.count("python") for languages in found.values()) >= 20
+    assert len(COMMANDS) >= 12
+
+
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_commands_are_understood(arguments, monkeypatch, tmp_path):
+    """Also those of pages that are not run. Files need not be there."""
+    monkeypatch.chdir(tmp_path)
+    for word in arguments[1:]:
+        if "." in word and not word.startswith("-"):
+            Path(word).touch()
+    context = click.Context(app)
+    name, command, rest = app.resolve_command(context, list(arguments))
+    command.make_context(name, rest, parent=context).close()
+
+
+def options():
+    """The options of all commands, under all their names."""
+    commands = app.commands.values()
+    parameters = [one for each in commands for one in each.get_params(click.Context(each))]
+    return {name for one in parameters for name in (*one.opts, *one.secondary_opts)}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_options_exist(page):
+    """Every option that a page names between backticks."""
+    others = "".join(
+        path.read_text("utf-8") for pattern in OTHER_PROGRAMS for path in ROOT.glob(pattern)
+    )
+    named = set(re.findall(r"`(--[a-z][a-z-]*)", text_of(page)))
+    assert {option for option in named - options() if f'"{option}"' not in others} == set()
+
+
+def test_options_in_messages_exist():
+    """Every option that the library names in a message or a help text."""
+    sources = [path.read_text("utf-8") for path in ROOT.glob("src/kernelmeans/cli/**/*.py")]
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z](?!-)", "".join(sources)))
+    assert len(named) >= 20
+    assert named <= options()

@@ -11,7 +11,7 @@ import scipy.sparse
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import load_model
 from kernelmeans.cli.reading import Reading
-from kernelmeans.cli.tables import read_table
+from kernelmeans.cli.reading.tables import read_table
 
 anndata = pytest.importorskip("anndata", reason="the extra h5ad reads annotated data")
 h5py = pytest.importorskip("h5py", reason="comes with anndata")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from kernelmeans.cli.archives import array_header, read_npz
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.tables import read_table
+from kernelmeans.cli.reading.archives import array_header, read_npz
+from kernelmeans.cli.reading.tables import read_table
 
 S = scipy.sparse.random_array((30, 6), density=0.4, format="csr", rng=0)
 PARTS = {"data": S.data, "indices": S.indices, "indptr": S.indptr, "shape": S.shape}

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from kernelmeans.cli.data import ColumnChoice, Data
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.tables import ArrayTable, FrameTable
+from kernelmeans.cli.reading.tables import ArrayTable, FrameTable
 
 NAMES = ["a", "b", "c", "x,y"]
 

@@ -13,11 +13,11 @@ from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.cli import tables
 from kernelmeans.cli.data import ColumnChoice, finite_matrix
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import load_model
-from kernelmeans.cli.tables import PreparedRows, read_table
+from kernelmeans.cli.reading import tables
+from kernelmeans.cli.reading.tables import PreparedRows, read_table
 from kernelmeans.rows import Rows, open_rows
 from rows.watch import peak_of
 

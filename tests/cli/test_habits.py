@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import load_model
 from kernelmeans.cli.reading import Reading
-from kernelmeans.cli.tables import read_table
+from kernelmeans.cli.reading.tables import read_table
 
 #: What every file of the corpus holds.
 TABLE = pl.DataFrame(

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kernelmeans.cli import tables
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import BadInputError, warnings_as_lines
 from kernelmeans.cli.job import Job
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import as_json
-from kernelmeans.cli.tables import read_table
+from kernelmeans.cli.reading import tables
+from kernelmeans.cli.reading.tables import read_table
 from kernelmeans.cli.views import read_views
 
 posix = pytest.mark.skipif(os.name != "posix", reason="names and links as POSIX has them")

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading import Reading
-from kernelmeans.cli.tables import read_table
+from kernelmeans.cli.reading.tables import read_table
 
 X = np.array([[1.0, 2.5], [3.0, -4.0], [5.0, 6.0]])
 FRAME = pl.DataFrame(X, schema=["a", "b"])

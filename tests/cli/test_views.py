@@ -400,7 +400,7 @@ def test_a_parameter_that_the_kernel_has_not_is_a_warning(fit):
 
 
 def test_other_refusals_do_not_blame_the_file(message):
-    assert "Error: n_samples=150" in message("[[view]]", "-k", 200)
+    assert "Error: iris.parquet: has 150 rows, too few for 200" in message("[[view]]", "-k", 200)
 
 
 @pytest.mark.parametrize(
@@ -503,7 +503,7 @@ def test_parts_that_do_not_fit_together_are_refused(fit, refused, flowers, chang
 
 
 def test_the_example_of_the_guide_works(run, folder):
-    guide = Path(__file__).parents[2] / "docs" / "guide.md"
+    guide = Path(__file__).parents[2] / "docs" / "guide" / "command_line.md"
     (example,) = re.findall(r"```toml\n(.*?)```", guide.read_text(), re.DOTALL)
     Path("views.toml").write_text(example)
     write_digits(Path("digits.csv"), "digit", force=False)

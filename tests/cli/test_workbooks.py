@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from cli.test_habits import PLAIN
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading import Reading
-from kernelmeans.cli.tables import read_table
+from kernelmeans.cli.reading.tables import read_table
 
 openpyxl = pytest.importorskip("openpyxl", reason="writes the workbooks of these tests")
 pytest.importorskip("fastexcel", reason="the extra excel reads workbooks")

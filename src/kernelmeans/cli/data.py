@@ -12,7 +12,7 @@ import scipy.sparse
 
 from kernelmeans._text import counted, meant
 from kernelmeans.cli.errors import BadInputError, in_options
-from kernelmeans.cli.tables import Table, blocks, flat
+from kernelmeans.cli.reading.tables import Table, blocks, flat
 from kernelmeans.tables import column_kind
 from kernelmeans.tables.columns import matching
 

@@ -13,7 +13,7 @@ from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.far import remoteness
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.placing import NewRows
-from kernelmeans.cli.tables import FrameTable, Table
+from kernelmeans.cli.reading.tables import FrameTable, Table
 
 #: Columns of the file.
 _COLUMNS = ("label", "distance", "second_distance", "membership", "far")

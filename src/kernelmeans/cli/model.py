@@ -27,10 +27,10 @@ from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
 from kernelmeans._text import listed, shortened
-from kernelmeans.cli.archives import array_header, check_size, check_sparse, open_archive
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading import Reading
-from kernelmeans.cli.tables import Table
+from kernelmeans.cli.reading.archives import array_header, check_size, check_sparse, open_archive
+from kernelmeans.cli.reading.tables import Table
 from kernelmeans.spaces import Predictor, ProductPredictor
 from kernelmeans.tables import TableTransformer
 

@@ -53,7 +53,7 @@ _FLAGS = {
 SEARCH = ("n_splits", "scoring", "n_jobs")
 #: Where a context holds the arguments of a command.
 ARGUMENTS = "kernelmeans.arguments"
-_HERE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _PICTURES = (".png", ".svg", ".pdf")
 #: Longer lists of names are shown in the help text of an option.
 _LONGEST_METAVAR = 25
@@ -67,13 +67,13 @@ class Documented(NamedTuple):
     text: str
 
 
-def documented(file: Path, name: str) -> dict[str, Documented]:
+def documented(file: str, name: str) -> dict[str, Documented]:
     """Read the numpydoc docstring and the defaults of a class without importing it.
 
     Parameters
     ----------
-    file : Path
-        A Python file.
+    file : str
+        A Python file of this package.
     name : str
         A class in it, with a constructor or, as a dataclass, with annotated fields.
 
@@ -84,7 +84,7 @@ def documented(file: Path, name: str) -> dict[str, Documented]:
     """
     (owner,) = [
         node
-        for node in ast.parse(file.read_text("utf-8")).body
+        for node in ast.parse((_PACKAGE / file).read_text("utf-8")).body
         if isinstance(node, ast.ClassDef) and node.name == name
     ]
     defaults: dict[str, ast.expr | None] = {}
@@ -279,36 +279,36 @@ def _option(name: str, parameter: Documented) -> click.Option:
 
 @cache
 def _estimator() -> dict[str, Documented]:
-    found = documented(_HERE.parent / "estimators" / "single.py", "KernelPowerKMeans")
+    found = documented("estimators/single.py", "KernelPowerKMeans")
     # By default the same command gives the same labels.
     return found | {"random_state": found["random_state"]._replace(default=0)}
 
 
 def for_fit() -> dict[str, Documented]:
     """Return the parameters of the estimator, and those of the job."""
-    return _for_table() | documented(_HERE / "job.py", "FitJob")
+    return _for_table() | documented("cli/job.py", "FitJob")
 
 
 def for_choose() -> dict[str, Documented]:
     """Return the parameters of the estimator, those of the search, and those of the job."""
-    search = documented(_HERE.parent / "search" / "search.py", "ClusterSearch")
+    search = documented("search/search.py", "ClusterSearch")
     found = _for_table() | {name: search[name] for name in SEARCH}
     del found["kernel"], found["labels"]
-    return found | documented(_HERE / "job.py", "ChooseJob")
+    return found | documented("cli/job.py", "ChooseJob")
 
 
 def _for_table() -> dict[str, Documented]:
-    columns = documented(_HERE / "data.py", "ColumnChoice")
-    return _estimator() | _for_every_job() | columns | documented(_HERE / "job.py", "TableJob")
+    columns = documented("cli/data.py", "ColumnChoice")
+    return _estimator() | _for_every_job() | columns | documented("cli/job.py", "TableJob")
 
 
 def for_predict() -> dict[str, Documented]:
     """Return the parameters of a job that assigns rows to clusters."""
-    return _for_every_job() | documented(_HERE / "predict.py", "PredictJob")
+    return _for_every_job() | documented("cli/predict.py", "PredictJob")
 
 
 def _for_every_job() -> dict[str, Documented]:
-    return documented(_HERE / "job.py", "Job") | documented(_HERE / "reading.py", "Reading")
+    return documented("cli/job.py", "Job") | documented("cli/reading/settings.py", "Reading")
 
 
 def for_demo() -> dict[str, Documented]:

@@ -12,7 +12,7 @@ import scipy.sparse
 from kernelmeans._text import counted
 from kernelmeans._typing import BoolArray
 from kernelmeans.cli.model import Model
-from kernelmeans.cli.tables import FrameTable, Table, blocks
+from kernelmeans.cli.reading.tables import FrameTable, Table, blocks
 from kernelmeans.heat import GraphKernel
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.transformer import wrong_values

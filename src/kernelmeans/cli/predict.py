@@ -11,8 +11,8 @@ from kernelmeans.cli.job import Job
 from kernelmeans.cli.labels import Labels, identifiers
 from kernelmeans.cli.model import damaged_model_errors, load_model
 from kernelmeans.cli.placing import NewRows
+from kernelmeans.cli.reading.tables import read_table
 from kernelmeans.cli.summary import summarized
-from kernelmeans.cli.tables import read_table
 from kernelmeans.tables import TableTransformer
 
 

@@ -13,10 +13,10 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._text import counted, listed
-from kernelmeans.cli.archives import check_size
 from kernelmeans.cli.data import Data, find_columns
 from kernelmeans.cli.errors import BadInputError, estimator_errors, in_options
-from kernelmeans.cli.tables import PreparedRows, Table, blocks, loaded, read_table
+from kernelmeans.cli.reading.archives import check_size
+from kernelmeans.cli.reading.tables import PreparedRows, Table, blocks, loaded, read_table
 from kernelmeans.cli.views import FoundViews, read_views
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
@@ -66,6 +66,11 @@ def prepare(job: "TableJob") -> Task:
     with estimator_errors(), refusals():
         estimator._validate_params()
     table = read_table(job.data, job, budget=job.budget())
+    if table.shape[0] < max(2, n_clusters):
+        raise BadInputError(
+            f"{table.source}: has {counted(table.shape[0], 'row')}, too few for {n_clusters} "
+            "clusters: give more rows, or lower -k"
+        )
     if job.take is not None and job.take.startswith("obsp:") and not job.pairwise:
         job.note(
             f"{job.take} relates rows to rows, and is taken for features of rows; --kernel graph "

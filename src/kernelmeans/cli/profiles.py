@@ -10,7 +10,7 @@ import scipy.sparse
 
 from kernelmeans._typing import Array
 from kernelmeans.cli.data import Data
-from kernelmeans.cli.tables import Table
+from kernelmeans.cli.reading.tables import Table
 from kernelmeans.profiles import Description
 from kernelmeans.profiles.describing import categories_of, described
 from kernelmeans.profiles.description import Cluster

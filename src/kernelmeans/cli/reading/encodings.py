@@ -11,7 +11,7 @@ from typing import IO
 
 from kernelmeans._devices import readable
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading import DASH, STDIN, shown
+from kernelmeans.cli.reading.settings import DASH, STDIN, shown
 
 _GZIP = b"\x1f\x8b"
 _BOMS = {

@@ -62,7 +62,7 @@ def column_names(given: Iterable[str]) -> list[str]:
 
     Examples
     --------
-    >>> from kernelmeans.cli.headings import column_names
+    >>> from kernelmeans.cli.reading.headings import column_names
     >>> column_names(["a", "a", " b ", ""])
     ['a', 'a_duplicated_0', 'b', 'column_3']
     """

@@ -15,13 +15,13 @@ import polars as pl
 import scipy.sparse
 
 from kernelmeans._text import listed, shortened
-from kernelmeans.cli.archives import check_shape, read_npz
-from kernelmeans.cli.encodings import read_content, to_utf8
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.headings import tidied
-from kernelmeans.cli.numerals import Numerals, parse_numbers, read_numbers
-from kernelmeans.cli.reading import DASH, Reading, shown, suffix_of
-from kernelmeans.cli.text import read_text
+from kernelmeans.cli.reading.archives import check_shape, read_npz
+from kernelmeans.cli.reading.encodings import read_content, to_utf8
+from kernelmeans.cli.reading.headings import tidied
+from kernelmeans.cli.reading.numerals import Numerals, parse_numbers, read_numbers
+from kernelmeans.cli.reading.settings import DASH, Reading, shown, suffix_of
+from kernelmeans.cli.reading.text import read_text
 from kernelmeans.rows import Rows, open_rows
 
 #: Fraction of the memory budget that a loaded table may take; larger ones stay on disk.
@@ -280,12 +280,12 @@ def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Tab
     if suffix == ".parquet":
         return FrameTable(path, pl.scan_parquet(path, glob=False), budget=budget)
     if suffix == ".xlsx":
-        from kernelmeans.cli.workbooks import read_workbook
+        from kernelmeans.cli.reading.workbooks import read_workbook
 
         frame, names = read_workbook(path, reading, budget)
         return _frame_table(path, frame, names, reading)
     if suffix == ".h5ad":
-        from kernelmeans.cli.annotated import read_annotated
+        from kernelmeans.cli.reading.annotated import read_annotated
 
         found = read_annotated(path, reading.take, budget)
         return ArrayTable(path, *found, budget=budget, reading=reading)

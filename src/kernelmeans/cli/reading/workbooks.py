@@ -10,10 +10,10 @@ from pathlib import Path
 import polars as pl
 
 from kernelmeans._text import listed, meant
-from kernelmeans.cli.archives import check_size, open_archive
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.headings import column_names, title_lines
-from kernelmeans.cli.reading import Reading
+from kernelmeans.cli.reading.archives import check_size, open_archive
+from kernelmeans.cli.reading.headings import column_names, title_lines
+from kernelmeans.cli.reading.settings import Reading
 
 #: Lines that the names of the columns are looked for in.
 _HEAD_LINES = 50

@@ -16,8 +16,8 @@ from polars import selectors
 
 from kernelmeans._text import listed
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.headings import column_names, is_number, title_lines
-from kernelmeans.cli.reading import Reading
+from kernelmeans.cli.reading.headings import column_names, is_number, title_lines
+from kernelmeans.cli.reading.settings import Reading
 
 #: Separators in the order in which they are preferred.
 _SEPARATORS = "\t;|,"

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._text import listed, shortened
-from kernelmeans.cli.archives import check_size, check_sparse
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.headings import column_names
+from kernelmeans.cli.reading.archives import check_size, check_sparse
+from kernelmeans.cli.reading.headings import column_names
 from kernelmeans.rows import Rows
 
 _GROUPS = ("layers", "obsm", "obsp")

@@ -15,7 +15,7 @@ import polars as pl
 
 from kernelmeans._text import counted, shortened
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading import Reading
+from kernelmeans.cli.reading.settings import Reading
 from kernelmeans.tables.values import SIGNS
 
 # Text in cells that have no value, in lower case.
