@@ -29,7 +29,7 @@ from kernelmeans.cli import job
         ("a,b\n1,2\n3,\n4,5\n", ["missing", "'b' (1 row)", "--missing impute"]),
         ("a,b\n1,2\n3,inf\n4,5\n", ["'b' ('inf' in row 1)"]),
         ("a,b\n1,2\n3,NaN\n4,5\n", ["missing", "'b' (1 row)"]),
-        ("a,b\n1,2\n", ["has 1 row", "at least 2 rows"]),  # one row
+        ("a,b\n1,2\n", ["data.csv: has 1 row, too few for 2 clusters", "lower -k"]),
         ("a\nx\ny\n", ["with 2 rows, no column can be used: 'a' (identifier, nearly"]),
         ("a\n1\n1\n", ["'a' (constant, one value)", "one value tells no rows apart"]),
     ],
