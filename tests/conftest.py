@@ -1,5 +1,7 @@
 """Fixtures that all tests share."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -17,3 +19,18 @@ def rng():
 def threads():
     with Threads() as pool:
         yield pool
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium of the system, without a window."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    names = "chromium", "chromium-browser", "chrome"
+    chromium = next(filter(None, map(shutil.which, names)), None)
+    if chromium is None:
+        pytest.skip("there is no Chromium: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        # Tests may run as root, where Chromium has no sandbox.
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()

@@ -1,17 +1,11 @@
 """Reports in a real browser: Chromium of the system, without a window."""
 
-import shutil
-
 import pytest
 
 pytestmark = pytest.mark.slow
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe_api = pytest.importorskip(
     "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
 )
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium: apt-get install chromium", allow_module_level=True)
 
 # What reaches beyond the window, or hides a part of itself that one would have to scroll to.
 OVERFLOWING = """() => [...document.querySelectorAll('body *')]
@@ -23,15 +17,6 @@ OVERFLOWING = """() => [...document.querySelectorAll('body *')]
 UNNAMED = """() => [...document.querySelectorAll('svg, img')]
   .filter(one => one.getAttribute('role') != 'img' || !one.getAttribute('aria-label'))
   .map(one => one.outerHTML.slice(0, 200))"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        # Tests may run as root, where Chromium has no sandbox.
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

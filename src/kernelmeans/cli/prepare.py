@@ -66,6 +66,11 @@ def prepare(job: "TableJob") -> Task:
     with estimator_errors(), refusals():
         estimator._validate_params()
     table = read_table(job.data, job, budget=job.budget())
+    if table.shape[0] < max(2, n_clusters):
+        raise BadInputError(
+            f"{table.source}: has {counted(table.shape[0], 'row')}, too few for {n_clusters} "
+            "clusters: give more rows, or lower -k"
+        )
     if job.take is not None and job.take.startswith("obsp:") and not job.pairwise:
         job.note(
             f"{job.take} relates rows to rows, and is taken for features of rows; --kernel graph "

@@ -60,7 +60,8 @@ def numbers_to_try(job: "TableJob", n_rows: int) -> range:
     if counts[-1] > most:
         raise BadInputError(
             f"{job.data}: half of the rows have to hold {counts[-1]} clusters, so at least "
-            f"{2 * counts[-1]} rows are needed; there are {n_rows}"
+            f"{2 * counts[-1]} rows are needed; there are {n_rows}: lower the range after -k, or "
+            "give fit a number of clusters, as in -k 2, which is fitted without a choice"
         )
     return counts
 

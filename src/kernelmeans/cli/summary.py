@@ -12,6 +12,7 @@ import kernelmeans
 from kernelmeans._text import counted, shortened
 from kernelmeans.cli.data import Data
 from kernelmeans.cli.views import FoundViews
+from kernelmeans.report.measures import cost, critical_power
 from kernelmeans.tables import TableTransformer
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ def fit_summary(
     features = {} if job.pairwise else {"features": len(data.columns)}
     summary: dict[str, Any] = {
         **summarized(job.data, model.labels_, model.n_clusters, features),
-        "cost": float(model.inertia_),
+        "cost": cost(model),
         **({} if fitted.plain is None else _comparison(fitted, fitted.plain)),
-        "critical_power": float(annealed.critical_power_),
+        "critical_power": critical_power(annealed),
         "start_power": float(annealed.power_history_[0]),
         "steps": int(annealed.n_iter_),
         "seconds": fitted.seconds,
@@ -86,9 +87,9 @@ def summarized(source: Path, labels: Any, n_clusters: int, more: dict[str, Any])
 
 def _comparison(fitted: "Fitted", plain: Any) -> dict[str, Any]:
     return {
-        "annealed_cost": float(fitted.annealed.inertia_),
+        "annealed_cost": cost(fitted.annealed),
         "plain": {
-            "cost": float(plain.inertia_),
+            "cost": cost(plain),
             "steps": int(plain.n_iter_),
             "seconds": fitted.plain_seconds,
         },
@@ -220,6 +221,7 @@ def _power(summary: dict[str, Any]) -> str:
     steps = counted(summary["steps"], "step")
     if not math.isfinite(summary["start_power"]):
         return f"{steps}, all of them hard"
-    critical = round(summary["critical_power"], 6) + 0.0  # 0 for clear clusters, and never -0
+    critical = summary["critical_power"]
+    known = "" if critical is None else f" (critical power {critical:.3g})"
     moves = ", those of swap moves included" if summary["parameters"]["n_swaps"] else ""
-    return f"from {summary['start_power']:.3g} (critical power {critical:.3g}), {steps}{moves}"
+    return f"from {summary['start_power']:.3g}{known}, {steps}{moves}"
