@@ -78,7 +78,12 @@ def prepared(X: np.ndarray, factor: float | None) -> np.ndarray:
 
 
 def compare(n_seeds: int) -> None:
-    kinds = "half of a column", "columns, each its rows", "columns, the same rows", "told by a class"
+    kinds = (
+        "half of a column",
+        "columns, each its rows",
+        "columns, the same rows",
+        "told by a class",
+    )
     for part in (chosen_on, confirmed_on):
         print(f"\n{part.__name__}: k-means, heat at {', '.join(FACTORS)}")
         for kind in kinds:
