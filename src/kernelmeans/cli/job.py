@@ -311,7 +311,7 @@ def run_fit(job: FitJob) -> None:
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        drawn = plot_fit(fitted.pipeline, task.data.X)
+        drawn = plot_fit(fitted.pipeline, task.X)
         writers[files["plot"]] = outputs.picture_writer(drawn, files["plot"])
     if "report" in files:
         writers[files["report"]] = report_writer(job, task, model, search, row_names)
