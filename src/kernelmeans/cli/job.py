@@ -311,7 +311,8 @@ def run_fit(job: FitJob) -> None:
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        writers[files["plot"]] = outputs.picture_writer(plot_fit(model, task.Z), files["plot"])
+        drawn = plot_fit(fitted.pipeline, task.data.X)
+        writers[files["plot"]] = outputs.picture_writer(drawn, files["plot"])
     if "report" in files:
         writers[files["report"]] = report_writer(job, task, model, search, row_names)
     outputs.write_all(writers)
