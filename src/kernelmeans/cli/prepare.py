@@ -38,6 +38,8 @@ class Task:
         The file.
     columns : list of str
         Its columns that the clusters depend on.
+    X : polars.DataFrame, ndarray, CSR matrix or Rows of shape (n_rows, n_columns)
+        Its columns that may be features, as they are.
     Z : ndarray, CSR matrix or Rows of shape (n_rows, n_features)
         The features as the estimator sees them.
     labels, weights : ndarray of shape (n_rows,) or None
@@ -55,6 +57,7 @@ class Task:
     estimator: Any
     table: Table
     columns: list[str]
+    X: Any
     Z: Any
     labels: Any
     weights: Any
@@ -100,12 +103,13 @@ def prepare(job: "TableJob") -> Task:
     rows = found = None
     with estimator_errors(), refusals():
         if X is None:
-            Z, preparation = _numbers(job, table, features, weights)
+            X, Z, preparation = _numbers(job, table, features, weights)
             places = {name: range(place, place + 1) for place, name in enumerate(features)}
         else:
             Z, preparation, rows = _prepared(job, table, X, features, called, weights)
             places = _places(preparation)
             if rows is not None:
+                X = X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows]
                 labels, weights = (
                     each if each is None else each[rows] for each in (labels, weights)
                 )
@@ -113,7 +117,7 @@ def prepare(job: "TableJob") -> Task:
             found = FoundViews.of(seen, places)
             estimator.set_params(kernels=found.kernels)
     return Task(
-        estimator, table, list(places), Z, labels, weights, rows, preparation, found, refusals
+        estimator, table, list(places), X, Z, labels, weights, rows, preparation, found, refusals
     )
 
 
@@ -146,9 +150,8 @@ def _prepared(
             Z = transformer.transform(X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows])
         else:
             Z = transformer.fit_transform(X, sample_weight=weights)
-    if any(
-        one.kind != "number" or one.n_missing or one.is_logarithm for one in transformer.columns_
-    ):
+    columns = transformer.columns_
+    if any(one.kind != "number" or one.n_missing or one.is_logarithm for one in columns):
         job.say(transformer.report_)
     return Z, transformer, rows
 
@@ -172,7 +175,7 @@ def table_errors(source: Path) -> Iterator[None]:
 
 def _numbers(
     job: "TableJob", table: Table, features: list[str], weights: Any
-) -> tuple[Any, StandardScaler | None]:
+) -> tuple[Any, Any, StandardScaler | None]:
     """Read columns that must be numbers, and scale them, block by block if they stay on disk."""
     if job.categorical or job.dates or job.missing == "drop":
         raise BadInputError(
@@ -193,11 +196,11 @@ def _numbers(
         what = "graph" if job.parameters["kernel"] != "precomputed" else "precomputed kernel"
         job.note(f"--scale does not apply to a {what}, which stays as it is")
     if job.pairwise or not job.scale:
-        return X, None
+        return X, X, None
     # Centering would fill a sparse matrix. Of our kernels only the dot products depend on it.
     scaler = StandardScaler(with_mean=not scipy.sparse.issparse(X))
     for block, rows in blocks(X):
         scaler.partial_fit(rows, None, None if weights is None else weights[block])
     if isinstance(X, Rows):
-        return PreparedRows(X, X.dtype, scaler.transform), scaler
-    return scaler.transform(X), scaler
+        return X, PreparedRows(X, X.dtype, scaler.transform), scaler
+    return X, scaler.transform(X), scaler
