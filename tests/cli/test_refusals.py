@@ -45,6 +45,8 @@ def test_bad_tables(refused, text, words):
     ("arguments", "words"),
     [
         (["fit", "nothing.csv"], ["nothing.csv", "does not exist"]),
+        (["fit", "data.cvs"], ["'data.cvs' does not exist; did you mean 'data.csv'?"]),
+        (["predict", "data.csv", "./Dta.csv"], ["did you mean 'data.csv'?"]),
         (["fit", "."], ["is a directory"]),
         (["fit", "data.csv", "--gamma", "wide"], ["--gamma", "'wide'", "rms, median, scale"]),
         (["fit", "data.csv", "--n-init", "2.5"], ["--n-init", "a whole number", "auto"]),
