@@ -48,12 +48,12 @@ def report_writer(
     callable
         Writes the page to a binary file.
     """
-    data, hidden = task.data, (job.id_column, job.label_column, job.weight_column)
-    names = [name for name in told_columns(job, data.table) if name not in hidden]
-    columns = FileColumns(data, names[:MOST_COLUMNS])
+    hidden = job.id_column, job.label_column, job.weight_column
+    names = [name for name in told_columns(job, task.table) if name not in hidden]
+    columns = FileColumns(task, names[:MOST_COLUMNS])
     classes = None
     if job.label_column is not None:
-        classes = FileColumns(data, [])[job.label_column].astype(str)
+        classes = FileColumns(task, [])[job.label_column].astype(str)
     path = str(job.files()["model"])
     predict = ["kernelmeans", "predict", path, "NEW.csv"]
     with estimator_errors():
