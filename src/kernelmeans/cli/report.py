@@ -59,7 +59,7 @@ def report_writer(
     with estimator_errors():
         report = ClusterReport(
             pipeline,
-            task.data.X,
+            task.X,
             table=columns if names else None,
             labels_true=classes,
             search=search,
