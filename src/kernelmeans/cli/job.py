@@ -314,7 +314,7 @@ def run_fit(job: FitJob) -> None:
         drawn = plot_fit(fitted.pipeline, task.X)
         writers[files["plot"]] = outputs.picture_writer(drawn, files["plot"])
     if "report" in files:
-        writers[files["report"]] = report_writer(job, task, model, search, row_names)
+        writers[files["report"]] = report_writer(job, task, fitted.pipeline, search, row_names)
     outputs.write_all(writers)
     job.report(summary, lambda content: as_text(content) + profiles.text())
 

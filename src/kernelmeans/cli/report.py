@@ -4,6 +4,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from sklearn.pipeline import Pipeline
 
 from kernelmeans import ClusterReport
 from kernelmeans._files import Writer
@@ -25,7 +26,7 @@ model.predict(table)  # a data frame with the columns of the file"""
 
 
 def report_writer(
-    job: "FitJob", task: "Task", model: Any, search: Any, row_names: pl.Series | None
+    job: "FitJob", task: "Task", pipeline: Pipeline, search: Any, row_names: pl.Series | None
 ) -> Writer:
     """Write the report of a fitted model.
 
@@ -35,7 +36,7 @@ def report_writer(
         The command.
     task : Task
         The table.
-    model : estimator
+    pipeline : Pipeline
         Fitted to it.
     search : ClusterSearch or None
         What has chosen the number of clusters.
@@ -57,8 +58,8 @@ def report_writer(
     predict = ["kernelmeans", "predict", path, "NEW.csv"]
     with estimator_errors():
         report = ClusterReport(
-            model,
-            task.Z,
+            pipeline,
+            task.X,
             table=columns if names else None,
             labels_true=classes,
             search=search,
