@@ -184,8 +184,8 @@ def test_gaps_are_sorted_among_the_others_and_told(table, labels):
     assert described.top(1, 1)[0].column == "age is missing"
     percent = 100 * gap.mean()
     lines = [" ".join(line.split()) for line in str(described).splitlines()]
-    assert f"age is missing 100 % all rows {percent:.0f} % lift {100 / percent:.3g}" in lines
-    assert f"age is missing 0 % all rows {percent:.0f} % lift 0" in lines
+    assert f"age is missing 100 % all rows {percent:.0f} % lift {100 / percent:.2f}" in lines
+    assert f"age is missing 0 % all rows {percent:.0f} % lift 0.00" in lines
 
 
 def test_columns_are_categories_on_request(table, labels):

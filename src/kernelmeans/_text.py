@@ -68,7 +68,20 @@ def meant(name: str, known: Collection[str], what: str) -> str:
     >>> meant("x", ["length", "mass"], "its columns")
     "its columns are 'length', 'mass'"
     """
+    close = nearest(name, known)
+    return f"did you mean {close!r}?" if close else f"{what} are {listed(list(known))}"
+
+
+def nearest(name: str, known: Collection[str]) -> str | None:
+    """The known name that is most like an unknown one, if any is.
+
+    Examples
+    --------
+    >>> from kernelmeans._text import nearest
+    >>> nearest("REVENUES", ["revenue", "mass"])
+    'revenue'
+    """
     # Only parts of long names, and of very many, because comparing takes time.
-    alike = [candidate for candidate in islice(known, 5000) if len(candidate) <= 100]
-    close = get_close_matches(name[:100], alike, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"{what} are {listed(list(known))}"
+    folded = {one.casefold(): one for one in islice(known, 5000) if len(one) <= 100}
+    close = get_close_matches(name[:100].casefold(), folded, n=1)
+    return folded[close[0]] if close else None

@@ -275,7 +275,7 @@ def test_what_the_search_refuses_is_printed_as_it_says_it(refused, data):
     [
         ("a,b\n1,2\n3,\n4,5\n", ["missing", "'b' (1 row)"]),
         ("a,b\n1,2\n3,x\n", ["column 'b'", "'x' in row 1"]),
-        ("a,b\n1,2\n3,1\n4,5\n", ["4 rows are needed; there are 3"]),
+        ("a,b\n1,2\n3,1\n4,5\n", ["4 rows are needed; there are 3: lower the range after -k"]),
     ],
 )
 @pytest.mark.parametrize("command", ["fit", "choose"])

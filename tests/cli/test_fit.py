@@ -293,6 +293,14 @@ def test_plot_file(fit, ending):
     assert Path(f"picture.{ending}").read_bytes().startswith(start)
 
 
+def test_two_columns_of_a_table_are_the_axes_of_its_picture(fit):
+    assert fit("--columns", "length", "--columns", "mass", "--plot-file", "map.svg").exit_code == 0
+    # Letters are drawn as shapes, and written as comments.
+    picture = Path("map.svg").read_text()
+    assert "<!-- length -->" in picture
+    assert "<!-- mass -->" in picture
+
+
 def test_plot_goes_beside_the_input(fit):
     assert fit("--plot").exit_code == 0
     assert Path("data.png").stat().st_size > 10_000

@@ -92,7 +92,6 @@ RIGHT = {
     "two parts of gzip": gzip.compress(text()[:20].encode()) + gzip.compress(text()[20:].encode()),
     "blank lines": text().replace("Lyon,", "\n\nLyon,") + "\n\n",
     "a blank first line": "\n" + text(),
-    "empty lines at the end": text() + ",,,\n" * 3,
     "no last line end": text().rstrip("\n"),
     "the separator declared": "sep=;\n" + COMMAS,
     "the separator declared, for Windows": '"sep=|"\r\n' + text(separator="|", ending="\r\n"),
@@ -160,10 +159,22 @@ def test_without_names():
 
 
 def test_names_that_are_missing_or_equal():
-    with pytest.warns(UserWarning, match="'column_0', 'a_duplicated_0' ?"):
-        found = read(",a,a,b,\nx,1,2,3,\ny,4,5,6,\n")
-    assert found.columns == ["column_0", "a", "a_duplicated_0", "b"]
-    assert found.row(1) == ("y", 4, 5, 6)
+    with pytest.warns(UserWarning, match="columns 1, 3, 5 without .* 'column_0', 'a_3', 'a_4'$"):
+        found = read(",a,a,a_2,a,\nx,1,2,3,4,\ny,4,5,6,7,\n")
+    assert found.columns == ["column_0", "a", "a_3", "a_2", "a_4"]
+    assert found.row(1) == ("y", 4, 5, 6, 7)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("a,b\n1,2\n,\n\n3,4\n,\n\n", [1, None, 3, None]),
+        ("a,b\n,\n,\n", [None, None]),
+        ('a\n1\n\n2\n""\n\n\n', [1, None, 2, None]),
+    ],
+)
+def test_rows_without_values_are_rows_and_blank_lines_are_none(content, expected):
+    assert read(content)["a"].to_list() == expected
 
 
 def test_values_as_people_write_them():

@@ -188,6 +188,7 @@ class TestLike:
         assert table("new.labels.csv")["label"].to_list() == new["label"].to_list()
         assert "cluster sizes     20 20 60" in result.stdout
         assert "found again" not in result.stderr
+        assert "decided afresh" not in result.stderr
         run("predict", "new.model.skops", "new.csv", "--labels", "again.csv")
         assert table("again.csv")["label"].to_list() == new["label"].to_list()
 
@@ -214,6 +215,12 @@ class TestLike:
         assert table("new.labels.csv")["label"].to_list() == [
             {1: 1, 2: 0}[label] for label in new["label"]
         ]
+
+    def test_other_columns_are_said(self, run, fit, blobs):
+        fit()
+        blobs.with_columns(area=1.0, more=pl.col("area") ** 2).write_csv("new.csv")
+        said = self.refit(run, "-k", 3).stderr
+        assert f"are not those of {MODEL}: new are 'more', left out are 'area'; --columns" in said
 
     def test_the_model_needs_its_columns(self, refused, fit, blobs):
         fit()

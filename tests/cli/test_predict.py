@@ -43,9 +43,17 @@ def test_a_missing_column_is_named(refused, model, blobs):
     assert "give the columns the names of the fit" in message
 
 
-def test_a_column_whose_name_differs_in_case_is_pointed_out(refused, model, blobs):
-    blobs.rename({"mass": "Mass"}).write_csv("new.csv")
-    assert "rename 'Mass' to 'mass'" in refused("predict", model, "new.csv")
+def test_a_damaged_model_is_said_before_files_that_exist(refused, model, data):
+    Path("junk.skops").write_text("junk")
+    Path("data.labels.csv").touch()
+    assert "is not a model file" in refused("predict", "junk.skops", data)
+    assert "--force" in refused("predict", model, data)
+
+
+@pytest.mark.parametrize("name", ["Mass", "mass_kg"])
+def test_a_column_whose_name_differs_a_little_is_pointed_out(refused, model, blobs, name):
+    blobs.rename({"mass": name}).write_csv("new.csv")
+    assert f"rename {name!r} to 'mass'" in refused("predict", model, "new.csv")
 
 
 def test_a_missing_value_is_the_median_of_the_fit(run, model, blobs):

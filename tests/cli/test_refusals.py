@@ -17,13 +17,21 @@ from kernelmeans.cli import job
         ("", ["empty"]),
         ("a,b\n", ["0 rows"]),
         ("a,b\n1,2\n3\n", ["line 3"]),
-        ("a,b\n1,2\n3,x\n", ["column 'b'", "'x' in row 1", "--drop b", "--categorical b"]),
+        (
+            "a,b\n1,2\n3,x\n",
+            [
+                "column 'b'",
+                "'x' (row 1, the first data row being 0)",
+                "--drop b",
+                "--categorical b",
+            ],
+        ),
         ("a,b\n1,2\n3,\n4,5\n", ["missing", "'b' (1 row)", "--missing impute"]),
         ("a,b\n1,2\n3,inf\n4,5\n", ["'b' ('inf' in row 1)"]),
         ("a,b\n1,2\n3,NaN\n4,5\n", ["missing", "'b' (1 row)"]),
-        ("a,b\n1,2\n", ["with 1 row, "]),  # one row
+        ("a,b\n1,2\n", ["data.csv: has 1 row, too few for 2 clusters", "lower -k"]),
         ("a\nx\ny\n", ["with 2 rows, no column can be used: 'a' (identifier, nearly"]),
-        ("a\n1\n1\n", ["'a' (constant, one value)", "--categorical takes", "--columns uses"]),
+        ("a\n1\n1\n", ["'a' (constant, one value)", "one value tells no rows apart"]),
     ],
 )
 @pytest.mark.usefixtures("folder")
@@ -37,6 +45,8 @@ def test_bad_tables(refused, text, words):
     ("arguments", "words"),
     [
         (["fit", "nothing.csv"], ["nothing.csv", "does not exist"]),
+        (["fit", "data.cvs"], ["'data.cvs' does not exist; did you mean 'data.csv'?"]),
+        (["predict", "data.csv", "./Dta.csv"], ["did you mean 'data.csv'?"]),
         (["fit", "."], ["is a directory"]),
         (["fit", "data.csv", "--gamma", "wide"], ["--gamma", "'wide'", "rms, median, scale"]),
         (["fit", "data.csv", "--n-init", "2.5"], ["--n-init", "a whole number", "auto"]),

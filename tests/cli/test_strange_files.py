@@ -132,9 +132,9 @@ def test_packed_text_that_is_cut_off(refused):
 
 @pytest.mark.usefixtures("folder")
 def test_blank_lines_at_the_end():
-    Path("data.csv").write_text("a,b\n1,2\n,3\n" + ",\n" * 5)
+    Path("data.csv").write_text("a,b\n1,2\n,3\n" + "\n" * 5)
     assert read_table(Path("data.csv")).shape == (2, 2)
-    Path("data.csv").write_text("a,b\n,\n,\n")
+    Path("data.csv").write_text("a,b\n\n\n")
     with pytest.raises(BadInputError, match="0 rows"):
         read_table(Path("data.csv"))
 

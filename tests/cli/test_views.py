@@ -400,7 +400,7 @@ def test_a_parameter_that_the_kernel_has_not_is_a_warning(fit):
 
 
 def test_other_refusals_do_not_blame_the_file(message):
-    assert "Error: n_samples=150" in message("[[view]]", "-k", 200)
+    assert "Error: iris.parquet: has 150 rows, too few for 200" in message("[[view]]", "-k", 200)
 
 
 @pytest.mark.parametrize(

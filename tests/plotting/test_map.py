@@ -175,6 +175,23 @@ def test_the_legend_of_many_clusters_fits_and_says_how_many_it_has(crowd):
     assert "60 of 70 clusters" in ax.get_legend().get_title().get_text()
 
 
+@pytest.mark.parametrize("names", [None, [f"a long name of cluster {n}" for n in range(20)]])
+def test_many_clusters_fit_into_a_small_figure(crowd, names):
+    figure = Figure(figsize=(4, 3), layout="constrained")
+    draw_clusters(figure.subplots(), *crowd, names=names)
+    figure.draw_without_rendering()
+    ax = figure.axes[0]
+    frame, beside = ax.get_window_extent(), ax.get_legend().get_window_extent()
+    assert frame.width > 0.4 * figure.bbox.width
+    assert frame.height > 0.6 * figure.bbox.height
+    assert frame.x1 <= beside.x0 < beside.x1 <= figure.bbox.x1
+    assert 0 <= beside.y0 < beside.y1 <= figure.bbox.y1
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) >= 12
+    for place, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:place])
+
+
 def test_very_many_rows_are_an_image_in_files_of_shapes(crowd, tmp_path):
     model, _ = crowd
     X = np.random.default_rng(0).normal(size=(30_000, 2)) * 10

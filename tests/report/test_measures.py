@@ -4,8 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
+from kernelmeans import KernelPowerKMeans
 from kernelmeans.report import measures
 
 
@@ -48,6 +50,23 @@ def test_points_on_a_line_or_in_one_place_are_in_the_middle(points):
     found = measures.cells(points, np.zeros(5, int))
     assert sum(count for *_, count in found["cells"]) == 5
     assert all(0.4 < y < 0.6 for _, y, *_ in found["cells"])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"), [(-1e-15, 0), (0.0, 0), (-2.5, -2.5), (0.3, 0.3), (-np.inf, None)]
+)
+def test_the_critical_power_of_clear_clusters_is_zero(given, told):
+    assert measures.critical_power(SimpleNamespace(critical_power_=given)) == told
+    assert measures.critical_power(SimpleNamespace()) is None
+
+
+def test_a_cost_within_rounding_is_zero():
+    X, _ = make_blobs(300, centers=[[0, 0], [90, 0], [0, 90]], random_state=0)
+    model = KernelPowerKMeans(3, random_state=0).fit(X)
+    assert model.inertia_ != 0
+    assert (measures.cost(model), measures.critical_power(model)) == (0, 0)
+    model = KernelPowerKMeans(3, kernel="linear", random_state=0).fit(X)
+    assert measures.cost(model) == model.inertia_ > 1
 
 
 def test_agreement_counts_the_classes_of_a_cluster():

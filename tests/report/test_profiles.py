@@ -91,6 +91,15 @@ def test_means_and_gaps_of_few_rows_are_not_told(table, n_known):
     assert "few is missing" in told
 
 
+def test_classes_of_few_rows_are_not_told(table):
+    X = table.select("place").to_numpy()
+    model = KernelPowerKMeans(3, kernel="linear", random_state=0).fit(X)
+    classes = ["a"] * 51 + ["b"] * 5 + ["c"] * 4 + ["a"] * 43
+    for rows, told in ((False, "ab"), (True, "abc")):
+        report = ClusterReport(model, X, labels_true=classes, rows=rows)
+        assert [name for name, _ in report.to_dict()["clusters"][0]["classes"]] == list(told)
+
+
 def test_columns_are_categories_on_request(table):
     given = table.select("place", "plan", code=pl.Series(np.repeat([100, 250, 400], [58, 42, 3])))
     first = report_of(given, categorical=["code"]).to_dict()["clusters"][0]

@@ -24,6 +24,7 @@ def texts(values):
 
 INCOME = np.round(RNG.lognormal(10, 0.5, N)).astype(int)
 # Whole numbers that are all different because their range is wide, not because they name rows.
+CODES = RNG.integers(10_000, 99_999, N)
 WIDE = RNG.permutation(np.arange(10**6))[:N]
 COUNTING = np.arange(1, N + 1)
 PHONES = RNG.permutation(np.arange(10**5))[:N] * 1009 + 4_915_100_000_000
@@ -73,6 +74,7 @@ SORTED = np.sort(RNG.normal(size=N))
         ("identifier", "customer", RNG.permutation(COUNTING)),
         ("identifier", "customer", RNG.permutation(COUNTING) + 100_000),
         ("identifier", "mobile", PHONES),
+        ("identifier", "iccid", [f"8949{number:016d}" for number in WIDE]),
         ("counter", "row", COUNTING),
         ("counter", "row", COUNTING.astype(float)),
         ("counter", "row", [0, 1, 2]),
@@ -101,6 +103,33 @@ def test_kinds(kind, name, values):
     if name != "row" and len(values) == N:  # the reason alone looks at the order
         order = RNG.permutation(N)
         assert column_kind(np.array(values, dtype=object)[order], name) == kind
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("id", "customer_id", "customerId", "ID Kunde", "id_cliente", "zip", "zipcode", "PLZ"),
+        *("Postleitzahl", "post_code", "country_code", "productCode", "código postal", "kod"),
+        *("Kundennr", "Kunden-Nr.", "kundennr", "KdNr", "Artikelnummer", "artikel_nr", "KontoNr"),
+        *("customer_no", "account number", "InvoiceNo.", "member_num", "phone", "Tel", "teléfono"),
+        *("telefon_privat_nr", "numero_client", "número de cuenta", "siret", "ISBN", "date_key"),
+    ],
+)
+def test_names_of_codes(name):
+    assert column_kind(CODES, name) == "identifier"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("snr", "avg_snr", "PSNR", "number", "number_of_visits", "n_visits", "num_children"),
+        *("humid", "grid", "paid", "episode", "decode", "mode", "monkey", "turkey", "zipped"),
+        *("phones_sold", "code_lines", "market_cap", "hotel", "period", "no", "nrooms", "idle"),
+        *("order_number", "numero_de_clientes", "tickets", "key_rate", "video", "android", "kodak"),
+    ],
+)
+def test_names_of_numbers(name):
+    assert column_kind(CODES, name) == "number"
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.datasets import make_blobs
 from sklearn.impute import MissingIndicator, SimpleImputer
-from sklearn.metrics import pairwise_distances
+from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -114,9 +115,27 @@ def test_numbers_have_unit_variance(weights):
     variance = np.average((Z - mean) ** 2, axis=0, weights=weights)
     np.testing.assert_allclose(mean, 0, atol=1e-12)
     np.testing.assert_allclose(variance[0], 1)
-    # A rating and its indicator share the variance of one.
+    # The gaps take their part of the variance of a rating, and lie 0.5 from other values.
     lacking = np.average(np.isnan(table()["rating"]), weights=weights)
-    np.testing.assert_allclose(variance[1:3], [1 - lacking, lacking])
+    np.testing.assert_allclose(variance[1:3], [1 - lacking, lacking * (1 - lacking) / 4])
+
+
+def test_gaps_in_the_same_rows_are_told_once():
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(100, 3))
+    numbers[:30, :2] = np.nan
+    numbers[5:35, 2] = np.nan
+    frame = pd.DataFrame(numbers, columns=["calls", "visits", "age"])
+    names = TableTransformer().fit(frame).get_feature_names_out().tolist()
+    assert names == ["calls", "calls is missing", "visits", "age", "age is missing"]
+
+
+@pytest.mark.parametrize("missing", [0.1, 0.3, 0.6])
+def test_gaps_that_say_nothing_do_not_make_clusters(missing):
+    X, y = make_blobs(400, n_features=6, centers=3, cluster_std=2.0, random_state=3)
+    X[np.random.default_rng(0).random(400) < missing, 2] = np.nan
+    model = make_pipeline(TableTransformer(), KernelPowerKMeans(3, random_state=0))
+    assert adjusted_rand_score(y, model.fit_predict(X)) > 0.9
 
 
 @pytest.mark.parametrize("words", [("yes", "no"), (True, False)])
@@ -205,15 +224,172 @@ def test_unseen_values_and_text_in_numbers():
 
 def test_one_stray_text_is_refused_with_the_ways_out():
     frame = table().astype({"age": object, "rating": object})
-    frame.loc[17, "age"] = "unknown"
+    frame.loc[17, "age"] = "12a"
     frame.loc[3, "rating"] = "12 %"
-    with pytest.raises(ValueError, match=r"'age' holds numbers, but 'unknown' in row 17") as caught:
+    with pytest.raises(ValueError, match=r"'age' holds numbers, but '12a' \(row 17\)") as caught:
         TableTransformer().fit(frame)
     message = str(caught.value)
-    assert "'12 %' in row 3" in message
+    assert "'12 %' (row 3)" in message
     assert "drop='age'" in message
     assert "categorical='age'" in message
     assert TableTransformer(drop=["age", "rating"]).fit(frame)
+
+
+def numbers_with(words, n=N):
+    """Numbers as text, with these words in the first rows."""
+    numbers = np.random.default_rng(3).normal(40, 9, n).round(1).astype(str).astype(object)
+    numbers[: len(words)] = words
+    return pd.DataFrame({"age": numbers, "g": np.random.default_rng(4).normal(size=n)})
+
+
+@pytest.mark.parametrize(
+    "words", [["unknown"] * 100, ["DNF"] * 15, ["dnf", "n/k", "DNF"], ["#VALUE!", "k.A.", "."]]
+)
+def test_words_among_numbers_are_missing(words):
+    frame = numbers_with(words)
+    empty = frame.assign(age=frame["age"].where(~frame["age"].isin(words)))
+    transformer = TableTransformer().fit(frame)
+    np.testing.assert_array_equal(
+        transformer.transform(frame), TableTransformer().fit_transform(empty)
+    )
+    column = transformer.columns_[0]
+    assert (column.kind, column.n_missing) == ("number", len(words))
+    said = f"'{words[0]}' ({words.count(words[0])} row{'s' * (words.count(words[0]) > 1)})"
+    assert said in column.reason
+    assert "taken as missing" in " ".join(transformer.report_.split())
+    new = pd.DataFrame({"age": [words[0].lower(), "-unheard"], "g": [0.5, 0.5]})
+    assert transformer.inspect(new).wrong == {"age": (1, "'-unheard'")}
+    again = pickle.loads(pickle.dumps(transformer))
+    np.testing.assert_array_equal(again.inspect(new).placeable, [True, False])
+
+
+@pytest.mark.parametrize(
+    "words", [["dnf"] * 16, ["a", "b", "c"], ["12a"], ["inf"], ["1,5"], ["3 %"]]
+)
+def test_other_text_among_numbers_is_refused(words):
+    frame = numbers_with(words)
+    with pytest.raises(ValueError, match=rf"'age' holds numbers, but '{words[0]}' \(row 0\)"):
+        TableTransformer().fit(frame)
+    with pytest.raises(ValueError, match=r"\(row 0, the first data row being 0\) is none"):
+        TableTransformer().fit(polars_of(frame))
+
+
+def test_words_among_flags_and_categories():
+    words = ["unknown"] * 30
+    frame = pd.DataFrame({"flag": words + ["0", "1"] * 50, "region": words + ["a", "b"] * 50})
+    transformer = TableTransformer().fit(frame)
+    assert kinds(transformer) == {"flag": ("flag", True), "region": ("category", True)}
+    assert transformer.get_feature_names_out().tolist() == [
+        *["flag", "flag is missing", "region=a", "region=b", "region=unknown"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [
+        (["1,5", "2,25", "1.234,5", "-3"], [1.5, 2.25, 1234.5, -3]),
+        (["1,234.5", "1,234,567", "2"], [1234.5, 1234567, 2]),
+        (["€ 1.234,50", "-€ 3,00", "€ 7"], [1234.5, -3, 7]),
+        (["1 234,5", "12\u00a0345", "0,5"], [1234.5, 12345, 0.5]),
+        (["1'234.5", "12'345", "7"], [1234.5, 12345, 7]),
+        (["1,234", "2,345", "7"], [1234, 2345, 7]),
+    ],
+)
+def test_marks_in_numbers(texts, numbers):
+    texts, numbers = texts * 5, np.array(numbers * 5, float)
+    transformer = TableTransformer(scale=False).fit(pd.DataFrame({"x": texts}))
+    np.testing.assert_array_equal(transformer.transform(pd.DataFrame({"x": texts}))[:, 0], numbers)
+    part = pl.DataFrame({"x": texts[1:2]})  # which alone could be read in another way
+    np.testing.assert_array_equal(transformer.transform(part)[:, 0], numbers[1:2])
+
+
+def test_messages_name_rows_as_the_table_does():
+    frame = table().set_index("id")
+    transformer = TableTransformer().fit(frame)
+    new = frame.astype({"age": object})
+    new.iloc[5, new.columns.get_loc("age")] = "old"
+    with pytest.raises(ValueError, match=rf"'age' \('old' in row {frame.index[5]}\)\. Correct"):
+        transformer.transform(new)
+    with pytest.raises(ValueError, match=r"\('old' in row 5\), the first data row being 0\."):
+        transformer.transform(polars_of(new.astype({"age": str})))
+
+
+def test_types_of_categories_stay_categories():
+    floors = np.random.default_rng(0).integers(1, 4, 40)
+    size = np.random.default_rng(1).normal(size=40)
+    for frame in (
+        pd.DataFrame({"floor": pd.Categorical(floors), "size": size}),
+        pl.DataFrame(
+            {"floor": floors.astype(str), "size": size}, {"floor": pl.Categorical, "size": float}
+        ),
+    ):
+        transformer = TableTransformer().fit(frame)
+        names = ["floor=1", "floor=2", "floor=3", "size"]
+        assert transformer.get_feature_names_out().tolist() == names
+        plain = TableTransformer(categorical=["floor"])
+        expected = plain.fit_transform(pd.DataFrame({"floor": floors, "size": size}))
+        np.testing.assert_array_equal(transformer.transform(frame), expected)
+
+
+def test_columns_of_other_things_are_left_out():
+    numbers = pl.DataFrame(
+        {
+            "tenths": pl.Series([1, 5, None, 7], dtype=pl.Decimal(10, 2)),
+            "wide": pl.Series([1, 5, 5, 8], dtype=pl.Int128),
+            "lists": [[1, 2], [3], [1], [2]],
+            "pairs": pl.Series([[1, 2], [3, 4]] * 2, dtype=pl.Array(pl.Int64, 2)),
+            "fields": [{"a": 1, "b": 2}] * 4,
+        }
+    )
+    transformer = TableTransformer(scale=False).fit(numbers)
+    assert [one.kind for one in transformer.columns_] == ["number"] * 2 + ["text"] * 3
+    assert transformer.columns_[2].reason == "neither numbers nor text"
+    np.testing.assert_array_equal(
+        transformer.transform(numbers), [[1, 0, 1], [5, 0, 5], [5, 1, 5], [7, 0, 8]]
+    )
+    frame = pd.DataFrame({"z": np.exp(1j * np.arange(9)), "letter": [b"a", b"b", b"a"] * 3})
+    assert kinds(TableTransformer().fit(frame)) == {
+        "z": ("text", False),
+        "letter": ("category", True),
+    }
+    assert TableTransformer().fit(frame).get_feature_names_out()[0] == "letter=a"
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "words"),
+    [
+        (pl.LazyFrame({"a": [1.0]}), TypeError, "LazyFrame.*collect"),
+        (pd.DataFrame(np.eye(3), columns=["a", "b", "a"]), ValueError, "are called 'a'; give"),
+        (pd.DataFrame({"a": [1.5]}), ValueError, "n_samples=1, .* at least 2 rows"),
+        (pd.DataFrame({"a": [1, 1], "b": ["x"] * 2}), ValueError, "one value tells no rows apart"),
+        (pd.DataFrame({"a": ["x y", "z"]}), ValueError, "categorical= takes text"),
+        (pd.DataFrame({"a": [1, 2, 3]}), ValueError, "columns= uses dates and numbers"),
+        (pd.DataFrame({"a": [1e308, -1e308, 3.5]}), ValueError, "'a' are so large"),
+    ],
+)
+def test_tables_that_cannot_be_used(X, error, words):
+    with pytest.raises(error, match=words):
+        TableTransformer().fit(X)
+
+
+@pytest.mark.parametrize("factor", [1e150, 1.7e308])
+def test_large_numbers_do_not_overflow(factor):
+    numbers = np.random.default_rng(0).uniform(0.5, 1, 40) * factor
+    frame = pd.DataFrame({"a": numbers})
+    np.testing.assert_array_equal(TableTransformer(scale=False).fit_transform(frame), frame)
+    frame.loc[3, "a"] = np.nan
+    filled = TableTransformer(scale=False).fit_transform(frame)[3, 0]
+    assert filled == pytest.approx(np.nanmedian(frame["a"] / factor) * factor)
+
+
+def test_a_transformer_of_before_has_no_spellings():
+    transformer = TableTransformer().fit(table())
+    Z = transformer.transform(table())
+    del transformer._spellings
+    np.testing.assert_array_equal(transformer.transform(table()), Z)
+    assert transformer.is_well_formed()
+    transformer._spellings = {"age": ["x"]}
+    assert not transformer.is_well_formed()
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
-from kernelmeans._text import listed, shortened
+from kernelmeans._text import listed, nearest, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading import Reading
 from kernelmeans.cli.reading.archives import array_header, check_size, check_sparse, open_archive
@@ -112,10 +112,11 @@ class Model:
         if missing and not table.named and len(names) == len(self.columns):
             return names
         if missing:
-            folded = {name.casefold(): name for name in names}
-            alike = [name for name in missing if name.casefold() in folded]
+            ours = set(self.columns)
+            others = [name for name in names if name not in ours]
+            alike = {name: found for name in missing if (found := nearest(name, others))}
             remedy = (
-                f"rename {listed([folded[name.casefold()] for name in alike])} to {listed(alike)}"
+                f"rename {listed(list(alike.values()))} to {listed(list(alike))} if these are such"
                 if alike
                 else "give the columns the names of the fit, or fit a model without them"
             )

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple, cast
 import click
 from click.core import ParameterSource
 
+from kernelmeans._text import nearest
+
 #: Options of a single kernel, which ``--views`` replaces.
 _KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
 #: The options in the order of ``--help``, and the headings under which it lists them.
@@ -181,12 +183,25 @@ class _Path(click.Path):
             os.fsdecode(value).encode()
         except UnicodeEncodeError:
             self.fail(f"{os.fsdecode(value)!r} is not a name in UTF-8: rename it", *args)
-        path = Path(cast(Path, super().convert(value, *args)))
+        try:
+            path = Path(cast(Path, super().convert(value, *args)))
+        except click.BadParameter as error:
+            if close := _alike(Path(os.fsdecode(value))):
+                self.fail(f"{error.message.removesuffix('.')}; did you mean {close!r}?", *args)
+            raise
         if self.exists and value != "-" and not (path.is_file() or path.is_dir()):
             self.fail(f"{str(path)!r} is a pipe or a device: write a file, and name that", *args)
         if self.picture and path.suffix.lower() not in _PICTURES:
             self.fail(f"{str(path)!r} must end in one of {', '.join(_PICTURES)}", *args)
         return path
+
+
+def _alike(path: Path) -> str | None:
+    """A file that exists, and has nearly the name of one that does not."""
+    with suppress(OSError):
+        if not path.exists() and (close := nearest(path.name, os.listdir(path.parent))):
+            return str(path.with_name(close))
+    return None
 
 
 #: A table, which may be a folder, or - for standard input.

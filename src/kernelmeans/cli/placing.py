@@ -15,7 +15,7 @@ from kernelmeans.cli.model import Model
 from kernelmeans.cli.reading.tables import FrameTable, Table, blocks
 from kernelmeans.heat import GraphKernel
 from kernelmeans.tables import TableTransformer
-from kernelmeans.tables.transformer import wrong_values
+from kernelmeans.tables.inspection import wrong_values
 
 #: Rows of a large table that are read at a time, where they may hold text.
 _ROWS = 2**17

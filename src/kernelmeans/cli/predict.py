@@ -31,10 +31,10 @@ class PredictJob(Job):
 
 def run_predict(job: PredictJob, model_file: Path) -> None:
     """Assign the rows of a table to the clusters of a model and write their labels."""
-    file = job.place(job.labels, ".labels.csv")
-    outputs.check_writable([file], source=job.data, force=job.force)
     budget = job.budget()
     model = load_model(model_file, budget)
+    file = job.place(job.labels, ".labels.csv")
+    outputs.check_writable([file], source=job.data, force=job.force)
     table = read_table(job.data, job.after(model.reading or {}), budget=budget)
     names = identifiers(table, job.id_column)
     columns, prepare = model.columns_in(table), model.pipeline[0]

@@ -10,12 +10,12 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import kernelmeans
 from kernelmeans._text import counted, shortened
-from kernelmeans.cli.data import Data
-from kernelmeans.cli.views import FoundViews
+from kernelmeans.report.measures import cost, critical_power
 from kernelmeans.tables import TableTransformer
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import FitJob, Fitted
+    from kernelmeans.cli.prepare import Task
 
 _WIDTH = 78
 _INDENT = 18
@@ -26,17 +26,17 @@ _ROUNDING = 1e-6
 
 
 def fit_summary(
-    job: "FitJob", data: Data, fitted: "Fitted", views: FoundViews | None, files: dict[str, Path]
+    job: "FitJob", task: "Task", fitted: "Fitted", files: dict[str, Path]
 ) -> dict[str, Any]:
     """Return the summary of a fit, ready for JSON."""
     model, annealed = fitted.model, fitted.annealed
     # Columns of a kernel matrix or a graph are rows again.
-    features = {} if job.pairwise else {"features": len(data.columns)}
+    features = {} if job.pairwise else {"features": len(task.columns)}
     summary: dict[str, Any] = {
         **summarized(job.data, model.labels_, model.n_clusters, features),
-        "cost": float(model.inertia_),
+        "cost": cost(model),
         **({} if fitted.plain is None else _comparison(fitted, fitted.plain)),
-        "critical_power": float(annealed.critical_power_),
+        "critical_power": critical_power(annealed),
         "start_power": float(annealed.power_history_[0]),
         "steps": int(annealed.n_iter_),
         "seconds": fitted.seconds,
@@ -47,7 +47,7 @@ def fit_summary(
             name: "inf" if isinstance(value, float) and value == math.inf else value
             for name, value in model.get_params().items()
         },
-        **(_kernel(model) if views is None else {"kernels": views.describe(model)}),
+        **(_kernel(model) if task.views is None else {"kernels": task.views.describe(model)}),
         "approximation": {
             "kind": model.approximation_,
             "reason": model.approximation_reason_,
@@ -56,11 +56,11 @@ def fit_summary(
         },
         "files": {name: str(path) for name, path in files.items()},
     }
-    if data.labels is not None:
+    if task.labels is not None:
         summary["agreement"] = {
             "column": job.label_column,
-            "nmi": float(normalized_mutual_info_score(data.labels, model.labels_)),
-            "ari": float(adjusted_rand_score(data.labels, model.labels_)),
+            "nmi": float(normalized_mutual_info_score(task.labels, model.labels_)),
+            "ari": float(adjusted_rand_score(task.labels, model.labels_)),
         }
     return summary
 
@@ -86,9 +86,9 @@ def summarized(source: Path, labels: Any, n_clusters: int, more: dict[str, Any])
 
 def _comparison(fitted: "Fitted", plain: Any) -> dict[str, Any]:
     return {
-        "annealed_cost": float(fitted.annealed.inertia_),
+        "annealed_cost": cost(fitted.annealed),
         "plain": {
-            "cost": float(plain.inertia_),
+            "cost": cost(plain),
             "steps": int(plain.n_iter_),
             "seconds": fitted.plain_seconds,
         },
@@ -220,6 +220,7 @@ def _power(summary: dict[str, Any]) -> str:
     steps = counted(summary["steps"], "step")
     if not math.isfinite(summary["start_power"]):
         return f"{steps}, all of them hard"
-    critical = round(summary["critical_power"], 6) + 0.0  # 0 for clear clusters, and never -0
+    critical = summary["critical_power"]
+    known = "" if critical is None else f" (critical power {critical:.3g})"
     moves = ", those of swap moves included" if summary["parameters"]["n_swaps"] else ""
-    return f"from {summary['start_power']:.3g} (critical power {critical:.3g}), {steps}{moves}"
+    return f"from {summary['start_power']:.3g}{known}, {steps}{moves}"

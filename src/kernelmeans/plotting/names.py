@@ -57,8 +57,10 @@ def checked_names(names: Any, count: int, what: str) -> list[str]:
     return [str(name) for name in names]
 
 
-def write_names(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
+def write_names(ax: Axes, found: MapPoints, names: Sequence[str], letter: float = 10) -> None:
     """Write each name beside rows of its cluster, where it covers few rows and no other name.
+
+    A name that has no such place is left out.
 
     Parameters
     ----------
@@ -68,6 +70,8 @@ def write_names(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
         The rows.
     names : sequence of str
         The name of each cluster.
+    letter : float, default=10
+        Size of the letters, in points.
     """
     figure: Any = ax.get_figure(root=True)
     figure.draw_without_rendering()  # the layout decides where rows lie on the page
@@ -80,7 +84,7 @@ def write_names(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
     for cluster in np.argsort(drawn, kind="stable").tolist():
         if not (names[cluster] and drawn[cluster]):
             continue
-        text: Any = _write(ax, names[cluster], look(cluster)[0])
+        text: Any = _write(ax, names[cluster], look(cluster)[0], letter)
         box = text.get_window_extent()
         half = np.array([box.width, box.height]) / 2
         is_own = found.labels == cluster
@@ -92,15 +96,18 @@ def write_names(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
         cost += np.linalg.norm(centers - middle, axis=1) / box.height
         cost += _OUTSIDE * ((boxes[:, :2] < frame.min) | (boxes[:, 2:] > frame.max)).any(axis=1)
         best = int(cost.argmin())
+        if _overlapping(boxes[[best]], taken)[0]:
+            text.remove()
+            continue
         taken = np.vstack([taken, boxes[best]])
         # Tied to the row, so that the name stays beside it if the size of the figure changes.
         text.xy = ax.transData.inverted().transform(rows[best])
         text.set_position((centers[best] - rows[best]) / per_point)
 
 
-def _write(ax: Axes, name: str, color: str) -> Any:
+def _write(ax: Axes, name: str, color: str, letter: float) -> Any:
     """A name in a dark tone of its cluster, not yet in its place."""
-    font: Any = {"fontsize": 10, "fontweight": "bold", "parse_math": False, "zorder": 4}
+    font: Any = {"fontsize": letter, "fontweight": "bold", "parse_math": False, "zorder": 4}
     font["color"] = tuple(0.5 * np.array(to_rgb(color)))
     font["path_effects"] = [withStroke(linewidth=2.5, foreground="white", alpha=0.9)]
     place: Any = {"xytext": (0, 0), "textcoords": "offset points", "ha": "center", "va": "center"}

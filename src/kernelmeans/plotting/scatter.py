@@ -8,19 +8,24 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernelmeans._text import counted, shortened
+from kernelmeans._typing import Array
 from kernelmeans.plotting.names import checked_names, write_names
 from kernelmeans.plotting.palette import look
 from kernelmeans.plotting.points import MapPoints, map_points
 from kernelmeans.plotting.style import slide
 
-# Area of all marks together, and of the smallest and the largest, in square points; in axes of
-# fewer inches it is less.
+# In axes of fewer inches marks, letters and names are smaller.
 _WIDE = 6
+# Area of all marks together, and of the smallest and the largest, in square points.
 _INK, _SMALLEST, _LARGEST = 12000, 8, 36
 # Most rows that are shapes in a PDF or SVG; more are one image, which stays small.
 _MOST_SHAPES = 5000
-# Most letters of a name, lines of a column of the legend, and lines of the legend.
-_LETTERS, _COLUMN, _MOST_LINES = 24, 20, 60
+# Most letters of a name, and at least in small axes.
+_LETTERS, _FEW_LETTERS = 24, 12
+# Points of a letter, at least and at most; of the legend these parts of them are its width and the
+# height of a line. It takes no more than this part of the figure's width.
+_SMALL_LETTER, _LETTER = 6, 9
+_LETTER_WIDTH, _LINE_HEIGHT, _LEGEND = 0.6, 1.4, 0.45
 
 
 def plot_fit(
@@ -115,21 +120,26 @@ def draw_clusters(
     found = map_points(estimator, X, **places)
     n_clusters = len(found.sizes)
     given = checked_names(range(n_clusters) if names is None else names, n_clusters, "cluster")
-    names = [shortened(name, _LETTERS) for name in given]
-    _draw_marks(ax, found, names)
+    scale = min(1, _inches(ax)[0] / _WIDE)
+    names = [shortened(name, max(_FEW_LETTERS, int(_LETTERS * scale))) for name in given]
+    _draw_marks(ax, found, names, scale)
     subsample = f", {len(found.rows):,} of {found.n_rows:,} rows"
     title = counted(int(np.count_nonzero(found.sizes)), "cluster")
     ax.set_title(title + subsample * (len(found.rows) < found.n_rows))
     ax.set(xlabel=found.axis_names[0], ylabel=found.axis_names[1])
     ax.tick_params(labelsize=8)
-    write_names(ax, found, names)
+    write_names(ax, found, names, 1 + max(_SMALL_LETTER, _LETTER * scale))
 
 
-def _draw_marks(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
+def _inches(artist: Any) -> Array:
+    """Width and height of axes or a figure."""
+    box = artist.get_window_extent()
+    return np.array([box.width, box.height]) / float(artist.get_figure(root=True).dpi)
+
+
+def _draw_marks(ax: Axes, found: MapPoints, names: Sequence[str], scale: float) -> None:
     """Draw the rows, and the legend; clusters are numbered by size, and small ones are on top."""
-    figure: Any = ax.get_figure(root=True)
-    inches = ax.get_window_extent().width / figure.dpi
-    size = np.clip(_INK / len(found.rows), _SMALLEST, _LARGEST) * min(1, inches / _WIDE)
+    size = np.clip(_INK / len(found.rows), _SMALLEST, _LARGEST) * scale
     # Rounded to whole pixels, small plus signs would vanish.
     style: Any = {"s": size, "linewidths": 0, "alpha": 0.75, "snap": False}
     style["rasterized"] = len(found.rows) > _MOST_SHAPES
@@ -140,19 +150,27 @@ def _draw_marks(ax: Axes, found: MapPoints, names: Sequence[str]) -> None:
         x, y = found.points[found.labels == cluster].T
         marks.append(ax.scatter(x, y, color=color, marker=marker, **style))
         lines.append(f"{names[cluster]}: {found.sizes[cluster]:,}")
-    _write_legend(ax, marks, lines, "rows" if found.sizes.sum() == found.n_rows else "drawn rows")
+    title = "rows" if found.sizes.sum() == found.n_rows else "drawn rows"
+    _write_legend(ax, marks, lines, title, max(_SMALL_LETTER, _LETTER * scale))
 
 
-def _write_legend(ax: Axes, marks: Sequence[Any], lines: Sequence[str], title: str) -> None:
-    """Write the sizes beside the axes."""
-    if len(lines) > _MOST_LINES:
-        title += f" ({_MOST_LINES} of {len(lines)} clusters)"
-        marks, lines = marks[:_MOST_LINES], lines[:_MOST_LINES]
-    columns = -(-len(lines) // _COLUMN)
+def _write_legend(
+    ax: Axes, marks: Sequence[Any], lines: Sequence[str], title: str, letter: float
+) -> None:
+    """Write the sizes beside the axes, as many as there is room for."""
+    widest = letter * (3 + _LETTER_WIDTH * max(map(len, lines)))
+    width, height = 72 * _inches(ax)
+    in_column = max(1, int(height / (_LINE_HEIGHT * letter)) - 1)
+    most = in_column * max(1, int(_LEGEND * width / widest))
+    if len(lines) > most:
+        title += f"\n({most} of {len(lines)} clusters)"
+        marks, lines = marks[:most], lines[:most]
+    columns = -(-len(lines) // in_column)
     place: Any = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": columns}
-    style: Any = {"fontsize": 9, "frameon": False, "handletextpad": 0.2, "columnspacing": 0.8}
+    style: Any = {"frameon": False, "handletextpad": 0.2, "columnspacing": 0.8}
+    style |= {"fontsize": letter, "title_fontsize": letter + 1, "labelspacing": _LINE_HEIGHT - 1}
     legend = ax.legend(marks, lines, title=title, **place, **style)
     shown: Any = zip(legend.legend_handles, legend.get_texts(), strict=True)
     for mark, text in shown:
-        mark.set(alpha=1, sizes=[30])
+        mark.set(alpha=1, sizes=[30 * (letter / _LETTER) ** 2])
         text.set_parse_math(False)

@@ -85,14 +85,14 @@ def _draw_eigenvalues(ax: Axes, values: Any, k: int) -> None:
     places = np.arange(1, len(values) + 1)
     colors = np.where(places <= k, BLUE, GREY)
     ax.scatter(places, values, s=14, c=colors, zorder=3)
-    ax.set_title("Eigenvalues of the graph")
-    ax.set_xlabel(f"number (blue: the first {k})")
+    ax.set_title("Eigenvalues")
+    ax.set_xlabel(f"number (blue: first {k})")
     ax.set_ylabel("eigenvalue")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _draw_states(ax: Axes, values: Any, t: float, k: int) -> None:
-    ax.set_title("Groups that heat has not mixed")
+    ax.set_title("Unmixed groups")
     ax.set_xlabel("time")
     ax.set_ylabel("states apart")
     if t > 0:

@@ -100,8 +100,8 @@ def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
         ax.set_xlim(0.5, max(len(power) for _, power in [*histories, best]) + 0.5)
         if len(hard):
             ax.axvspan(hard[0] - 0.5, hard[-1] + 0.5, color="0.9", linewidth=0, zorder=0)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         finish(ax)
-    axes[1].xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _draw_steps(

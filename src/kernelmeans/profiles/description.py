@@ -239,7 +239,8 @@ def _cells(entry: Entry) -> tuple[str, str, str, str]:
         return name, f"{entry.statistic} {value}", f"all rows {entry.overall}", compared
     if entry.statistic == "most frequent":
         value = f"{shortened(value, 16)} {100 * entry.number:.0f} %"
-    return name, value, f"all rows {100 * entry.overall_number:.0f} %", f"lift {entry.lift:.3g}"
+    lift = f"lift {entry.lift:.{1 if entry.lift >= 10 else 2}f}"
+    return name, value, f"all rows {100 * entry.overall_number:.0f} %", lift
 
 
 def _row_lines(record: Cluster) -> list[str]:

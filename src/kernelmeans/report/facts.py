@@ -178,12 +178,14 @@ def add_stability(clusters: Clusters, subject: Subject, search: Any) -> dict[str
 def add_classes(
     clusters: Clusters, subject: Subject, labels_true: Any, fewest: int
 ) -> dict[str, Any] | None:
-    """Agreement with given labels; those of few rows would tell of each."""
+    """Agreement with given labels, and those of at least so many rows of a cluster."""
     if labels_true is None:
         return None
     found = measures.agreement(labels_true, subject.labels, len(clusters))
     for cluster, classes in zip(clusters, found.pop("classes"), strict=True):
-        cluster["classes"] = classes if cluster["rows"] >= fewest else []
+        cluster["classes"] = [
+            [name, part] for name, part in classes if round(part * cluster["rows"]) >= fewest
+        ]
     return found
 
 

@@ -1,19 +1,24 @@
 """The sections of a report, each from its numbers."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kernelmeans._text import counted, shortened
 from kernelmeans.report import svg
 from kernelmeans.report.html import Html, element, joined, named, table
-from kernelmeans.report.words import NOTHING, called, number, percent, score
+from kernelmeans.report.words import NOTHING, called, number, percent, row_count, score
 
 Found = Mapping[str, Any]
 
 # Room beside the map, and the smallest and largest radius of a mark, in units of the drawing.
 _PAD, _SMALLEST, _LARGEST = 26, 2.2, 7.4
+# A label may hide so few marks of a cluster altogether.
+_FEW_MARKS = 3
 # Fraction of the cells whose marks are not the largest.
 _FULL = 0.95
+# Smaller sizes of the critical power would stretch the axis over many decades.
+_LEAST_MARKED = 1e-3
 # Most letters of a name on the map, and most kernels in the table of weights.
 _MOST_LETTERS, _MOST_KERNELS = 18, 24
 _SETTINGS = {
@@ -48,7 +53,7 @@ def _note(*text: Any) -> Html:
 
 
 def _sampled(count: int, found: Found) -> str:
-    return f" Of {number(count)} rows drawn at random." if count < found["rows"] else ""
+    return f" Based on {number(count)} rows drawn at random." if count < found["rows"] else ""
 
 
 def _by_cluster(
@@ -74,7 +79,7 @@ def _sizes(found: Found) -> Html:
 
     note = _note(
         "Found again: the mean Jaccard overlap of the cluster with its best match in models of "
-        "halves of the rows. From 0.75 on a cluster is valid, from 0.85 on highly stable."
+        "halves of the rows. A cluster is valid from 0.75 on, and highly stable from 0.85 on."
     )
     made = _by_cluster(found, "Sizes of the clusters", columns, cells)
     return joined([made, note]) if again else made
@@ -99,7 +104,9 @@ def _map(found: Found) -> Html:
         (shortened(called(clusters[cluster]), _MOST_LETTERS), *place(x, y))
         for cluster, x, y in drawn["middles"]
     ]
-    shown, (across, up) = svg.free(texts), drawn["axes"]
+    cells = Counter(cluster for *_, cluster in marks)
+    lone = [(x, y, size) for x, y, size, cluster in marks if cells[cluster] <= _FEW_MARKS]
+    shown, (across, up) = svg.free(texts, lone), drawn["axes"]
     says = f"Map of {counted(len(texts), 'cluster')} by {across} and {up}"
     note = _note(
         *("Across: ", named(across), ". Up: ", named(up), ". "),
@@ -113,20 +120,22 @@ def _map(found: Found) -> Html:
 
 def _profiles(found: Found) -> Html | None:
     """What characterises each cluster."""
-    if found["profiles"] is None:
+    filled = [one for one in found["clusters"] if one["rows"]]
+    if found["profiles"] is None or len(filled) < 2:
         return None
-    cards = [_card(one) for one in found["clusters"] if one["rows"]]
+    cards = list(map(_card, filled))
     note = _note(
-        "The columns in which a cluster differs most from all rows, in standard deviations: its "
-        "mean, its median where tails are heavy, or its most frequent value and the fraction of "
-        "it. The histogram is that of the cluster, its outline that of all rows; a mark on a bar "
-        "is the fraction in all rows."
+        "These are the columns in which a cluster differs most from all rows, in standard "
+        "deviations. Numbers have their mean, or their median where tails are heavy. Categories "
+        "have their most frequent value and its fraction. A column that is missing in some rows "
+        "has their fraction too. The line in a histogram, and the mark on a bar, are those of all "
+        "rows."
     )
     return joined([element("div", *cards, class_="cards"), note])
 
 
 def _card(cluster: Found) -> Html:
-    size = f"{number(cluster['rows'])} rows, {percent(cluster['fraction'])}"
+    size = f"{row_count(cluster['rows'])}, {percent(cluster['fraction'])}"
     head = element("h3", _chip(cluster, "Cluster "), Html(" "), element("small", size))
     profile = cluster["profile"]
     if not profile:
@@ -160,7 +169,12 @@ def _compared(cluster: Found, one: Found) -> tuple[Any, Any, Html | str]:
     if "histogram" in one:
         says = f"Histogram: {one['statistic']} {one['value']} here, {one['overall']} of all rows"
         picture = _colored(cluster, svg.histogram(says, one["histogram"], one["all"]))
-    return named(one["value"]), named(one["overall"]), picture
+    return _unbroken(one["value"]), _unbroken(one["overall"]), picture
+
+
+def _unbroken(text: str) -> Html:
+    """A number, or a date that is not broken at its hyphens."""
+    return Html(" ".join(element("span", word, class_="whole") for word in text.split()))
 
 
 def _certainty(found: Found) -> Html | None:
@@ -180,11 +194,17 @@ def _certainty(found: Found) -> Html | None:
             joined([second, f" ({percent(known['second_fraction'])})"]),
         ]
 
-    columns = {"Margins, 0 to 1": "g", "Median": "n", "Near border": "n", "Second choice": "t"}
+    columns = {
+        "Margins, 0\u00a0to\u00a01": "g",
+        "Median": "n",
+        "Near border": "n",
+        "Second choice": "t",
+    }
     note = _note(
         "The margin of a row is 1 minus its distance to its own centroid over that to the second: "
-        "0 on the border of two clusters, 1 on the centroid. Near the border the second is farther "
-        "by less than 10 %. The second choice is the one of most rows, with their fraction.",
+        "0 on the border of two clusters, 1 on the centroid. A row is near the border if the "
+        "second centroid is farther by less than 10 %. The second choice is the cluster that is "
+        "the second nearest of most rows, with their fraction.",
         _sampled(found["certainty"]["rows"], found),
     )
     return joined([_by_cluster(found, "First against second choice", columns, cells), note])
@@ -202,7 +222,7 @@ def _silhouettes(found: Found) -> Html | None:
         shape = _colored(one, svg.quantiles(says, known["quantiles"]))
         return [shape, score(known["mean"]), percent(known["below_zero"])]
 
-    columns = {"Silhouettes, \u22121 to 1": "g", "Mean": "n", "Below 0": "n"}
+    columns = {"Silhouettes, \u22121\u00a0to\u00a01": "g", "Mean": "n", "Below 0": "n"}
     note = _note(
         f"The mean of all is {score(found['silhouettes']['mean'])}. A silhouette compares the mean "
         "distance to the rows of the own cluster with that to the next cluster, in the feature "
@@ -252,9 +272,10 @@ def _agreement(found: Found) -> Html | None:
 
     text = element(
         "p",
-        f"The clusters and the given labels, {known['n_classes']} different ones, agree with an "
-        f"adjusted Rand index of {score(known['ari'])} and a normalized mutual information of "
-        f"{score(known['nmi'])}. Both are 1 for the same groups; by chance the first is 0.",
+        f"The clusters and the given labels agree with an adjusted Rand index of "
+        f"{score(known['ari'])} and a normalized mutual information of {score(known['nmi'])}. Both "
+        "are 1 for the same groups; by chance the first is 0. "
+        f"{counted(known['n_classes'], 'label')} occur{'s' * (known['n_classes'] == 1)}.",
     )
     columns = {"Labels": "t", "Most frequent": "g"}
     return joined([text, _by_cluster(found, "Given labels in each cluster", columns, cells)])
@@ -270,14 +291,15 @@ def _fit(found: Found) -> Html:
     if shaded < len(known["power"]):
         powers = [None if one is None else -one for one in known["power"]]
         critical = -(known["critical_power"] or 0.0)
-        marked = critical if critical > 0 else None
+        marked = critical if critical > _LEAST_MARKED else None
         says = "Size of the power over the steps, on a logarithmic axis"
         dashed = f"; dashed: that of the critical power, {number(marked)}" if marked else ""
         picture = svg.lines(says, powers, shaded=shaded, marked=marked, log=True)
         charts.append(_chart(f"Size of the power{dashed}", picture))
     note = _note(
-        f"{counted(known['steps'], 'step')}, those of swap moves included. Soft steps anneal the "
-        "power; hard steps and swap moves, with a shade, end the fit."
+        f"The fit took {counted(known['steps'], 'step')}, those of swap moves included. Soft steps "
+        "anneal the power. Hard steps and swap moves end the fit, in the shade; many swap moves "
+        "that were tried together are one dot."
     )
     pairs = {title: settings[name] for name, title in _SETTINGS.items() if name in settings}
     pairs |= {"Restarts": known["restarts"], "Cost": known["cost"]}

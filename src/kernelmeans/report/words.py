@@ -48,6 +48,18 @@ def percent(fraction: float | None) -> str:
     return f"{100 * fraction:.0f}{_TOGETHER}%"
 
 
+def row_count(count: int) -> str:
+    """A number of rows.
+
+    Examples
+    --------
+    >>> from kernelmeans.report.words import row_count
+    >>> row_count(1), row_count(200)
+    ('1 row', '200 rows')
+    """
+    return f"{number(count)} row{'s' * (count != 1)}"
+
+
 def called(cluster: Mapping[str, Any]) -> str:
     """The name of a cluster, or its number."""
     return str(cluster["cluster"] if cluster["name"] is None else cluster["name"])
@@ -56,22 +68,31 @@ def called(cluster: Mapping[str, Any]) -> str:
 def verdict(found: Mapping[str, Any]) -> str:
     """The most important of a report in a sentence or two."""
     clusters = found["clusters"]
-    first = f"{number(found['rows'])} rows in {counted(len(clusters), 'cluster')}"
+    first = f"{row_count(found['rows'])} in {counted(len(clusters), 'cluster')}"
     if len(clusters) < 2:
         return f"{first}."
-    return f"{first}, {_sizes(clusters)}; {_clear(found['certainty'], clusters)}. {_again(found)}"
+    return f"{first}, {_sizes(clusters)}; {_clear(found, clusters)}. {_again(found)}"
 
 
 def _sizes(clusters: Sequence[Mapping[str, Any]]) -> str:
-    few, many = (choose(clusters, key=lambda one: one["rows"]) for choose in (min, max))
+    filled = sorted((one for one in clusters if one["rows"]), key=lambda one: one["rows"])
+    few, many = filled[0], filled[-1]
     small, large = (f"{number(one['rows'])} ({percent(one['fraction'])})" for one in (few, many))
-    return f"of {large} rows each" if few["rows"] == many["rows"] else f"of {small} to {large} rows"
+    sizes = f"of {small} to {large} rows"
+    if few["rows"] == many["rows"]:
+        sizes = f"of {row_count(few['rows'])} each ({percent(few['fraction'])})"
+    if empty := len(clusters) - len(filled):
+        return f"{empty} of them empty" + (f", the others {sizes}" if len(filled) > 1 else "")
+    return sizes
 
 
-def _clear(certainty: Mapping[str, Any], clusters: Sequence[Mapping[str, Any]]) -> str:
-    clear = 1 - certainty["near_border"]
-    many = "all" if clear == 1 else f"{percent(clear)} of the"
-    text = f"{many} rows are clearly nearer to their own centroid than to another"
+def _clear(found: Mapping[str, Any], clusters: Sequence[Mapping[str, Any]]) -> str:
+    clear = 1 - found["certainty"]["near_border"]
+    who = "the row is" if found["rows"] == 1 else "all rows are"
+    if clear < 1:
+        who = f"{percent(clear)} of the rows are" if clear > 0 else "no row is"
+    its = "its" if who.endswith("is") else "their"
+    text = f"{who} clearly nearer to {its} own centroid than to another"
     known = [one for one in clusters if one["certainty"]]
     worst = max(known, key=lambda one: one["certainty"]["near_border"])
     least = 1 - worst["certainty"]["near_border"]

@@ -95,7 +95,7 @@ def as_text(columns: Sequence[Column], n_rows: int, missing: str) -> str:
     rows = {
         "columns used": [
             f"{_counted(kind, len(group))}: {_names(map(_valued, group))}"
-            for (kind, _), group in _grouped(used)
+            for (kind, _), group in _grouped(one._replace(reason="") for one in used)
         ],
         "logarithms of": [_names(one.name for one in used if one.is_logarithm)],
         "left out": [
@@ -103,6 +103,11 @@ def as_text(columns: Sequence[Column], n_rows: int, missing: str) -> str:
             for (kind, reason), group in _grouped(others)
         ],
         "missing values": _missing(used, n_rows, missing),
+        "remarks": [
+            f"{_names(column.name for column in group)}: {reason}"
+            for (_, reason), group in _grouped(used)
+            if reason
+        ],
     }
     return "\n".join(
         f"{'' if number else head:<{_INDENT}}{line}"
@@ -113,7 +118,7 @@ def as_text(columns: Sequence[Column], n_rows: int, missing: str) -> str:
     )
 
 
-def _grouped(columns: Sequence[Column]) -> ItemsView[tuple[str, str], list[Column]]:
+def _grouped(columns: Iterable[Column]) -> ItemsView[tuple[str, str], list[Column]]:
     groups: dict[tuple[str, str], list[Column]] = {}
     for column in columns:
         groups.setdefault((column.kind, column.reason), []).append(column)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernelmeans._text import shortened
 from kernelmeans._typing import Array
 from kernelmeans.tables.columns import Column
 from kernelmeans.tables.frames import Table
@@ -17,6 +18,7 @@ from kernelmeans.tables.kinds import (
     as_category,
     found_in,
 )
+from kernelmeans.tables.values import Spelling
 
 #: Skewness above which numbers are taken as logarithms, if that at least halves it. An exponential
 #: distribution has 2, a Gaussian 0. A few large numbers would hide all other differences (figures:
@@ -39,12 +41,15 @@ class Decision(NamedTuple):
         Of numbers that are taken as logarithms: the median of the positive ones. Otherwise 0.
     values : sequence of str
         Those of a category.
+    spelling : Spelling
+        How numbers in text are written.
     """
 
     column: Column
     median: float = 0.0
     unit: float = 0.0
     values: Sequence[str] = ()
+    spelling: Spelling = Spelling()
 
 
 def decide(
@@ -87,14 +92,17 @@ def decide(
     decisions: list[Decision] = []
     refused: list[str] = []
     first_with: dict[bytes, str] = {}
+    gaps_told: set[bytes] = set()
     for name in table.names:
         if name in dropped or name not in wanted:
             decisions.append(Decision(Column(name, "dropped", False)))
             continue
-        is_given = name in categorical
-        found = as_category(table[name]) if is_given else found_in(table[name], name)
+        if name in categorical:
+            found = as_category(table[name])
+        else:
+            found = found_in(table[name], name, is_category=table.is_category(name))
         asked = wanted[name] or (dates and found.kind == "date")
-        if trouble := _trouble(name, found, asked=asked):
+        if trouble := _trouble(table, name, found, asked=asked):
             refused.append(f"column {name!r} {trouble}")
             continue
         if asked and found.kind in _ON_REQUEST:
@@ -105,29 +113,44 @@ def decide(
             twin = first_with.setdefault(digest, name)
             if twin != name and not wanted[name]:
                 found, used = found._replace(kind="duplicate", reason=f"as {twin!r}"), False
-        decisions.append(_decision(name, found, used, missing, skewed))
+        decisions.append(_decision(name, found, used, missing, skewed, gaps_told))
     if refused:
         raise ValueError("; ".join(refused) + ".")
     if not any(decision.column.used for decision in decisions):
-        why = [
-            f"{one.name!r} ({one.kind}{one.reason and ', '}{one.reason})" for one, *_ in decisions
-        ]
-        more = f" and {len(why) - 10} more" if len(why) > 10 else ""
-        raise ValueError(
-            f"X: with n_samples={table.n_rows}, no column can be used: {', '.join(why[:10])}{more}"
-            ". categorical= takes text for a category, and columns= uses numbers and dates that "
-            "are left out; a column of one value tells nothing."
-        )
+        raise ValueError(_nothing_left(table, [decision.column for decision in decisions]))
     return decisions
 
 
-def _trouble(name: str, found: Found, *, asked: bool) -> str:
+def _nothing_left(table: Table, columns: Sequence[Column]) -> str:
+    """That no column can be used, why, and what to do."""
+    if table.n_rows == 1:
+        return "X: has n_samples=1, but clusters need at least 2 rows that differ."
+    why = [f"{one.name!r} ({one.kind}{one.reason and ', '}{one.reason})" for one in columns]
+    more = f" and {len(why) - 10} more" if len(why) > 10 else ""
+    kinds = {column.kind for column in columns}
+    ways = []
+    if kinds & {"text", "identifier"}:
+        ways.append("categorical= takes text for a category")
+    if kinds & {"date", "identifier", "counter"}:
+        ways.append("columns= uses dates and numbers that are left out, by their full names")
+    if "dropped" in kinds:
+        ways.append("drop= and columns= leave columns out")
+    if not ways:
+        ways.append("A column of one value tells no rows apart: another one is needed")
+    return (
+        f"X: with n_samples={table.n_rows}, no column can be used: {', '.join(why[:10])}{more}. "
+        f"{'; '.join(ways)}."
+    )
+
+
+def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
     """Why a column cannot be used as the user asks, and what to do."""
     if found.stray:
+        row, text = found.stray
         return (
-            f"holds numbers, but {found.stray} is none: correct such values or leave them empty, "
-            f"leave the column out with drop={name!r}, or take it for a category with "
-            f"categorical={name!r}"
+            f"holds numbers, but {shortened(text, 60)!r} ({table.row(row)}{table.first_row}) is "
+            "none: correct such values or leave them empty, leave the column out with "
+            f"drop={name!r}, or take it for a category with categorical={name!r}"
         )
     if len(found.values) > MOST_GIVEN_VALUES:
         return (
@@ -141,16 +164,26 @@ def _trouble(name: str, found: Found, *, asked: bool) -> str:
     return ""
 
 
-def _decision(name: str, found: Found, used: bool, missing: str, skewed: str) -> Decision:
+def _decision(
+    name: str, found: Found, used: bool, missing: str, skewed: str, gaps_told: set[bytes]
+) -> Decision:
+    """What is remembered of a column; gaps in the same rows are told by the first column alone."""
     median, unit, many = 0.0, 0.0, False
     if used and found.kind != "category" and found.numbers is not None:
-        median = float(np.nanmedian(found.numbers))
-        many = missing == "impute" and found.n_missing > MANY_MISSING * len(found.numbers)
+        median = _median(found.numbers)
+        if missing == "impute" and found.n_missing > MANY_MISSING * len(found.numbers):
+            gaps = blake2b(np.isnan(found.numbers).tobytes()).digest()
+            many = gaps not in gaps_told
+            gaps_told.add(gaps)
         if skewed == "log" and found.kind == "number":
             unit = _unit(found.numbers)
     n_values = len(found.values) or None
     column = Column(name, found.kind, used, found.reason, found.n_missing, n_values, many, unit > 0)
-    return Decision(column, median, unit, found.values)
+    return Decision(column, median, unit, found.values, found.spelling)
+
+
+def _median(numbers: Array) -> float:
+    return 2 * float(np.nanmedian(numbers / 2))  # the mean of two large numbers may overflow
 
 
 def _unit(numbers: Array) -> float:
@@ -158,7 +191,7 @@ def _unit(numbers: Array) -> float:
     present = numbers[np.isfinite(numbers)]
     if not len(present) or present.min() < 0 or not present.any():
         return 0.0
-    unit = float(np.median(present[present > 0]))
+    unit = _median(present[present > 0])
     before = _skewness(present)
     if before <= SKEWED or abs(_skewness(logarithms(present, unit))) > before / 2:
         return 0.0
@@ -167,7 +200,8 @@ def _unit(numbers: Array) -> float:
 
 def logarithms(numbers: Array, unit: float) -> Array:
     """Numbers on a scale that is linear up to the unit, and logarithmic far beyond."""
-    scaled: Array = np.sign(numbers) * np.log1p(np.abs(numbers) / unit)
+    with np.errstate(over="ignore"):
+        scaled: Array = np.sign(numbers) * np.log1p(np.abs(numbers) / unit)
     return scaled
 
 

@@ -1,12 +1,17 @@
 """Tables of any kind as named columns: data frames of polars and pandas, and arrays."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
+from kernelmeans._text import listed
 from kernelmeans._typing import Array
+
+#: What is said of rows that are named by their numbers.
+FIRST_ROW = ", the first data row being 0"
 
 
 class Table(Mapping[str, Array]):
@@ -30,14 +35,22 @@ class Table(Mapping[str, Array]):
     """
 
     def __init__(self, X: Any, names: Sequence[str] | None = None) -> None:
-        self.named = hasattr(X, "columns")
+        self.named = hasattr(type(X), "columns")  # a lazy frame warns where it is asked itself
+        if self.named and not (hasattr(X, "iloc") or hasattr(X, "get_column")):
+            raise TypeError(
+                f"X is a {type(X).__name__}, but must be an array or a data frame of polars or "
+                "pandas, such as its collect() or to_pandas() returns."
+            )
         if not self.named:
             X = check_array(X, dtype=None, ensure_all_finite=False)
         columns = X.columns if self.named else range(X.shape[1])
         self.X, self.names = X, [str(name) for name in names or columns]
         self._places = {name: place for place, name in enumerate(self.names)}
         if len(self._places) < len(self.names):
-            raise ValueError("X: several columns have the same name; give each its own.")
+            twice = [name for name, count in Counter(self.names).items() if count > 1]
+            raise ValueError(
+                f"X: several columns are called {listed(twice)}; give each its own name."
+            )
         if not self.names:
             raise ValueError("X: Found array with 0 feature(s), while a minimum of 1 is required.")
         if not len(X):
@@ -48,6 +61,15 @@ class Table(Mapping[str, Array]):
         """Number of rows."""
         return len(self.X)
 
+    def row(self, number: int) -> str:
+        """What to call a row in messages: by the index of pandas, or by its number."""
+        return f"row {self.X.index[number] if hasattr(self.X, 'index') else number}"
+
+    @property
+    def first_row(self) -> str:
+        """What to add to messages that number rows."""
+        return "" if hasattr(self.X, "index") else FIRST_ROW
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
@@ -57,16 +79,29 @@ class Table(Mapping[str, Array]):
     def __contains__(self, name: object) -> bool:
         return name in self._places
 
+    def _series(self, name: str) -> Any:
+        place = self._places[name]
+        return self.X.iloc[:, place] if hasattr(self.X, "iloc") else self.X[:, place]
+
+    def is_category(self, name: str) -> bool:
+        """Whether a column has a type of categories."""
+        dtype = str(getattr(self._series(name), "dtype", ""))
+        return dtype.lower().startswith(("categor", "enum", "dictionary"))
+
     def __getitem__(self, name: str) -> Array:
         """The values of a column; missing ones are None or NaN."""
-        place = self._places[name]
+        series = self._series(name)
         if not self.named:
-            column: Array = self.X[:, place]
+            column: Array = series
             return column
-        series = self.X.iloc[:, place] if hasattr(self.X, "iloc") else self.X[:, place]
         kind = getattr(series.dtype, "kind", "")  # of pandas, whose numbers may be no NumPy arrays
         if kind == "M":
             return np.asarray(series.to_numpy(dtype="datetime64[ns]"))
         if kind in "iuf" and kind and not isinstance(series.dtype, np.dtype):
             return np.asarray(series.to_numpy(dtype=float, na_value=np.nan))
+        if not kind and hasattr(series.dtype, "is_nested"):  # of polars
+            if series.dtype.is_nested():  # NumPy would stack them
+                return np.fromiter(series.to_list(), object, len(series))
+            if series.dtype.is_decimal() or str(series.dtype).endswith("128"):
+                series = series.cast(float)
         return np.asarray(series.to_numpy())

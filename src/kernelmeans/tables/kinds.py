@@ -5,16 +5,18 @@ fractions, or for far more rows than a decision needs.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmeans._text import counted, shortened
+from kernelmeans._text import counted
 from kernelmeans._typing import Array
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.values import (
     FLAGS,
+    Spelling,
     Texts,
     days_of,
     flag_of,
@@ -38,12 +40,28 @@ REPEATS = 10
 #: tell anything, and so rare a value would lie far from all others once it is scaled. For the same
 #: reason a column of one value and so few missing ones is constant.
 MANY_MISSING = 0.05
+#: Most different words among numbers that are taken for missing values, and the fraction of rows
+#: that they may take, unless they are known to mean that. More are values that need a look.
+MOST_WORDS, FEW_ROWS = 2, 0.05
+#: Text that somebody has meant for a number.
+_LIKE_NUMBER = re.compile(r".*\d|[+-]?inf(inity)?$", re.IGNORECASE)
 #: Digits of whole numbers that no measurement has: of phone and account numbers.
 DIGITS = 9
-#: Whole numbers in columns with such names are codes.
+#: Digits that numbers in a computer keep. Text of more digits is a code.
+KEPT_DIGITS = 15
+_WHO = "customer|client|member|user|employee|account|invoice|contract|policy|article|card|serial"
+_WHAT = "client|cliente|compte|cuenta|contrat|contrato|facture|factura"
+#: Whole numbers in columns with such names are codes. "snr" and "number_of_visits" are none.
 _CODE_NAME = re.compile(
-    r"(?i:(?:^|.*[\W_])(?:id|zip|zip_?code|postal_?code|post_?code|plz|phone))|.*[a-z](?:Id|ID)",
+    rf"(?i:(?:.*[\W_])?(?:id|uuid|ssn|zip|plz|phone|telephone|tel[eé]fono?|tel|key|(?:zip|post|postal"
+    rf"|bar)?code|c[oó]digo|kod|postleitzahl|ean|isbn|gtin|iban|siret|nr\.?"
+    rf"|(?:{_WHO})[\W_]?(?:no|num|number)\.?)"
+    rf"|(?:.*[a-zäöüß]{{3}}|kd|.*[\W_]|)(?:nr\.?|nummer)|id[\W_].+"
+    rf"|(?:code|c[oó]digo|kod)[\W_](?:postal|pocztowy)|n[uú]m[eé]ro[\W_](?:de[\W_])?(?:{_WHAT}))"
+    r"|.*[a-z](?:Id|ID|Nr|Code|Key)",
 )
+#: Values that are neither numbers nor text.
+_ODD = (list, tuple, dict, set, complex, np.ndarray)
 #: Why a date is left out.
 ON_REQUEST = "the option dates uses it"
 #: Kinds that clusters can depend on.
@@ -65,8 +83,10 @@ class Found(NamedTuple):
         The values if they are numbers, flags or categories, coded from 0; NaN if missing.
     values : sequence of str
         The values of a category. The empty one stands for missing values.
-    stray : str
-        Of a column of numbers: the first value that is none, and its row.
+    stray : tuple of (int, str) or None
+        Of a column of numbers: the first row that holds something else, and what.
+    spelling : Spelling
+        How numbers in text are written.
     """
 
     kind: str
@@ -74,7 +94,8 @@ class Found(NamedTuple):
     n_missing: int
     numbers: Array | None = None
     values: Sequence[str] = ()
-    stray: str = ""
+    stray: tuple[int, str] | None = None
+    spelling: Spelling = Spelling()
 
 
 def column_kind(series: Any, name: str = "") -> str:
@@ -101,41 +122,35 @@ def column_kind(series: Any, name: str = "") -> str:
     """
     if hasattr(series, "to_frame"):
         table = Table(series.to_frame())
-        return found_in(table[table.names[0]], name or table.names[0]).kind
+        only = table.names[0]
+        return found_in(table[only], name or only, is_category=table.is_category(only)).kind
     return found_in(np.asarray(series), name).kind
 
 
-def found_in(values: Array, name: str) -> Found:
-    """Say what a column is, and why."""
+def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
+    """Say what a column is, and why; a category by its type may hold numbers."""
     numbers = numbers_of(values)
-    if numbers is not None and values.dtype.kind != "M":
-        return _among_numbers(numbers, values, name)
-    if numbers is not None:
+    if numbers is not None and values.dtype.kind == "M":
         return Found("date", ON_REQUEST, int(np.isnan(numbers).sum()), numbers)
+    if numbers is not None and not is_category:
+        return _among_numbers(numbers, values, name)
     texts = Texts(values)
     counts, present = texts.counts, texts.counts.total()
     n_missing = len(values) - present
+    if any(isinstance(value, _ODD) for value in (values if values.dtype.kind in "Oc" else ())):
+        return Found("text", "neither numbers nor text", n_missing)
     if not counts:
         return Found("constant", "no value", n_missing)
-    parsed = {text: number_of(text) for text in counts}
-    n_numbers = sum(counts[text] for text, number in parsed.items() if number == number)
-    sign = max({sign_of(text) for text in counts}, key=lambda one: _rows_with(one, counts))
-    if n_numbers >= present / 2 and not _are_padded(counts):
-
-        def is_stray(text: str) -> bool:
-            return bool(np.isnan(parsed[text])) or sign_of(text) != sign
-
-        if any(map(is_stray, counts)):
-            row, text = texts.first(is_stray)
-            return Found("number", "", n_missing, stray=f"{shortened(text, 60)!r} in row {row}")
-        return _among_numbers(texts.map(parsed.__getitem__), values, name)
     words = {text.lower() for text in counts}
     if any(words == set(pair) for pair in FLAGS):
         return Found("flag", "", n_missing, texts.map(flag_of))
-    if all(map(is_date, counts)):
-        numbers = texts.map(days_of)
-        parsed_all = np.isnan(numbers).sum() == n_missing
-        return Found("date", ON_REQUEST, n_missing, numbers if parsed_all else None)
+    if not is_category and not _are_codes(counts):
+        if (found := _numbers_in(texts, values, name)) is not None:
+            return found
+        if all(map(is_date, counts)):
+            numbers = texts.map(days_of)
+            parsed_all = np.isnan(numbers).sum() == n_missing
+            return Found("date", ON_REQUEST, n_missing, numbers if parsed_all else None)
     if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
         return _constant(n_missing)
     if _are_few(len(counts), present):
@@ -145,6 +160,40 @@ def found_in(values: Array, name: str) -> Found:
         kind, reason = ("identifier" if one_word else "text"), "nearly all values differ"
         return Found(kind, reason, n_missing)
     return Found("text", f"{counted(len(counts), 'value')}", n_missing)
+
+
+def _numbers_in(texts: Texts, values: Array, name: str) -> Found | None:
+    """What a column of text is if most of its values are numbers."""
+    counts = texts.counts
+    marks = ".," if any("," in text for text in counts) else "."
+    parsed = {mark: _parsed(counts, mark) for mark in marks}
+    decimal = max(marks, key=lambda mark: _n_rows(parsed[mark], counts))  # "." where both may be
+    numbers = parsed[decimal]
+    words = [text for text in counts if text not in numbers]
+    unknown = [text for text in words if not Spelling().is_missing(text)]
+    if not numbers or _n_rows(numbers, counts) < _n_rows(unknown, counts):
+        return None
+    signs: Counter[str] = Counter()
+    for text in numbers:
+        signs[sign_of(text)] += counts[text]
+    usual = max(signs, key=signs.__getitem__)
+    stray = {text for text in numbers if sign_of(text) != usual}
+    if not _are_rare_words(unknown, counts, len(values)):
+        stray.update(unknown)
+    if stray:
+        return Found("number", "", texts.n_missing, stray=texts.first(stray.__contains__))
+    found = _among_numbers(texts.map(lambda text: numbers.get(text, np.nan)), values, name)
+    reason = found.reason
+    if words and not found.values:
+        said = [f"{text!r} ({counted(counts[text], 'row')})" for text in words]
+        reason = f"{reason}{reason and ', '}{', '.join(said)} taken as missing"
+    spelling = Spelling(decimal, tuple(sorted({text.lower() for text in unknown})))
+    return found._replace(reason=reason, spelling=spelling)
+
+
+def _parsed(texts: Collection[str], decimal: str) -> dict[str, float]:
+    found = {text: number_of(text, decimal) for text in texts}
+    return {text: number for text, number in found.items() if number == number}
 
 
 def as_category(values: Array) -> Found:
@@ -162,13 +211,24 @@ def _constant(n_missing: int) -> Found:
     )
 
 
-def _are_padded(texts: Collection[str]) -> bool:
-    """Whether these are codes of digits, some with leading zeros."""
-    return any(text[:1] == "0" < text[1:] for text in texts) and all(map(str.isdigit, texts))
+def _are_codes(texts: Collection[str]) -> bool:
+    """Whether these are codes of digits, some with leading zeros, or with very many digits."""
+    return all(map(str.isdigit, texts)) and any(
+        text[:1] == "0" < text[1:] or len(text) > KEPT_DIGITS for text in texts
+    )
 
 
-def _rows_with(sign: str, counts: dict[str, int]) -> int:
-    return sum(count for text, count in counts.items() if sign_of(text) == sign)
+def _n_rows(texts: Iterable[str], counts: Mapping[str, int]) -> int:
+    return sum(counts[text] for text in texts)
+
+
+def _are_rare_words(texts: Collection[str], counts: Mapping[str, int], n_rows: int) -> bool:
+    """Whether these words are so few that they stand for missing values."""
+    return (
+        len({text.lower() for text in texts}) <= MOST_WORDS
+        and _n_rows(texts, counts) <= FEW_ROWS * n_rows
+        and not any(map(_LIKE_NUMBER.match, texts))
+    )
 
 
 def _are_few(n_values: int, present: int) -> bool:
@@ -183,7 +243,9 @@ def _among_numbers(numbers: Array, values: Array, name: str) -> Found:
     low, high = present.min(), present.max()
     if low == high:
         return _constant(n_missing)
-    whole = bool(np.isfinite(high - low)) and bool((present == np.floor(present)).all())
+    # Beyond 2^53 all floats are whole.
+    countable = values.dtype.kind in "iu" or max(-low, high) < 2**53
+    whole = countable and bool((present == np.floor(present)).all())
     if whole and (low, high) == (0, 1):
         return Found("flag", "", n_missing, numbers)
     if whole and _CODE_NAME.fullmatch(name):

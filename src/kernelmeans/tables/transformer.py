@@ -1,7 +1,7 @@
 """A transformer of scikit-learn that turns a table, as people have it, into numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -15,37 +15,20 @@ from kernelmeans._sklearn import (
     _check_sample_weight,
     _fit_context,
 )
-from kernelmeans._text import counted, listed, shortened
+from kernelmeans._text import listed
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.tables.columns import Column, as_text, matching
 from kernelmeans.tables.decisions import Decision, decide, logarithms
 from kernelmeans.tables.frames import Table
+from kernelmeans.tables.inspection import Inspection, check_placeable, shown
 from kernelmeans.tables.kinds import USED
-from kernelmeans.tables.values import MISSING, UNSEEN, read_column
+from kernelmeans.tables.values import UNSEEN, Spelling, read_column
 
+#: How far a missing value of a scaled column lies from all others, in the column that says where.
+#: From 0.7 on, rows with a gap have no neighbours without one (figures: benchmarks/gaps.py).
+GAP = 0.5
 #: Rows whose variances are summed at a time, so that no second copy of a large table is made.
 BATCH = 2**16
-
-
-class Inspection(NamedTuple):
-    """What new rows hold that the fit has not seen.
-
-    Attributes
-    ----------
-    placeable : ndarray of bool of shape (n_rows,)
-        Rows that `TableTransformer.transform` takes.
-    wrong : dict of (int, str)
-        Columns of numbers that hold something else: the row of the first such value, and the value.
-    unseen : dict of (int, str)
-        Categories with values that the fit has not seen: the number of rows, and a value.
-    n_missing : dict of int
-        Columns of numbers with missing values: the number of rows.
-    """
-
-    placeable: BoolArray
-    wrong: dict[str, tuple[int, str]]
-    unseen: dict[str, tuple[int, str]]
-    n_missing: dict[str, int]
 
 
 class TableTransformer(TransformerMixin, BaseEstimator):
@@ -77,10 +60,10 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         Use dates, as numbers of days.
     missing : {"impute", "drop", "error"}, default="impute"
         What to do about missing values of numbers. ``"impute"`` takes the median of the column, and
-        where more than 5 % are missing adds a column that says where. Both together have the
-        variance of one; that of the second is the fraction of missing values. ``"drop"`` ignores
-        such rows in the fit. ``"error"`` refuses them. In categories a missing value is a value of
-        its own.
+        where more than 5 % are missing adds a column that says where. Columns with gaps in the
+        same rows share one. It counts little: 0.5 for a gap, where two random rows differ by
+        sqrt(2) in a number. ``"drop"`` ignores such rows in the fit. ``"error"`` refuses them. In
+        categories a missing value is a value of its own.
     skewed : {"log", "keep"}, default="log"
         What to do about numbers of 0 and more with a skewness above 1. ``"log"`` takes their
         logarithms if this at least halves the skewness. ``"keep"`` does not.
@@ -125,7 +108,12 @@ class TableTransformer(TransformerMixin, BaseEstimator):
     numbers in their range would have to repeat by chance, and this also holds for a half.
     Text is a category if it has at most 60 values, each in 4 rows on average.
 
-    Numbers that are codes, such as zip codes, are known by the name of the column alone.
+    Numbers that are codes, such as zip codes, are known by the name of the column alone, unless its
+    type in pandas or polars is that of a category.
+
+    Numbers as text may have a sign of percent or currency, a decimal comma, and groups of three
+    digits. Words such as unknown are missing values among them, and so are two other words at most
+    if they take 5 % of the rows or less. Other text is refused.
 
     Examples
     --------
@@ -203,7 +191,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         ------
         ValueError
             If no column can be used, a column of numbers holds other text, a value is infinite,
-            or a value is missing and ``missing="error"``.
+            a variance overflows, or a value is missing and ``missing="error"``.
         """
         self._fit(X, sample_weight)
         return self
@@ -227,7 +215,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             The numbers.
         """
         Z, found = self._fit(X, sample_weight)
-        _check_placeable(found)
+        check_placeable(found)
         return Z
 
     def transform(self, X: Any) -> Array:
@@ -251,7 +239,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         """
         table = self._table(X)
         Z = self._empty(table)
-        _check_placeable(self._read(table, Z))
+        check_placeable(self._read(table, Z), table)
         return self._scaled(Z)
 
     def inspect(self, X: Any) -> Inspection:
@@ -312,6 +300,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             and all(one.kind in USED for one, *_ in used)
             and all((one.kind == "category") == bool(one.n_values) for one, *_ in used)
             and all(self._has_values(one) for one, *_ in used)
+            and all(self._spelling(one.name).is_well_formed() for one, *_ in used)
             and all(np.shape(one) == (n_scaled,) for one in scaled)
         )
 
@@ -361,7 +350,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         Z = self._empty(table)
         found = self._read(table, Z)
         if found.wrong or self.missing == "error":
-            _check_placeable(found)
+            check_placeable(found, table)
         if not found.placeable.any():
             raise ValueError("X: each row lacks a number; missing='impute' fills them in.")
         self.scaler_ = None
@@ -383,6 +372,11 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         self._values = {
             one.column.name: np.array(one.values) for one in decisions if len(one.values)
         }
+        self._spellings = {
+            one.column.name: [one.spelling.decimal, *one.spelling.words]
+            for one in decisions
+            if one.spelling != Spelling()
+        }
         self._named, self._n_rows = table.named, table.n_rows
         self.n_features_in_ = len(columns)
 
@@ -395,6 +389,11 @@ class TableTransformer(TransformerMixin, BaseEstimator):
                 width = column.n_values or 1 + column.has_indicator
                 yield column, median, unit, slice(start, start + width)
                 start += width
+
+    def _spelling(self, name: str) -> Spelling:
+        """How numbers in a column are written; older models know one way alone."""
+        decimal, *words = vars(self).get("_spellings", {}).get(name, ["."])
+        return Spelling(decimal, words)
 
     def _empty(self, table: Table) -> Array:
         width = [place.stop for *_, place in self._used()][-1]
@@ -421,6 +420,9 @@ class TableTransformer(TransformerMixin, BaseEstimator):
 
     def _read(self, table: Table, Z: Array | None = None) -> Inspection:
         """Read the used columns, into Z if it is given."""
+        # Why not SimpleImputer and OneHotEncoder: the numbers are the same (tests), but one of each
+        # for a table takes 2 to 3 times the memory and time, and one for each column makes model
+        # files of hundreds of megabytes (figures: benchmarks/preparation.py).
         placeable = np.full(table.n_rows, True)
         wrong: dict[str, tuple[int, str]] = {}
         unseen: dict[str, tuple[int, str]] = {}
@@ -428,16 +430,17 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         for column, median, unit, place in self._used():
             values = table[column.name]
             known = self._values.get(column.name)
+            spelling = self._spelling(column.name)
             with np.errstate(over="ignore"):  # infinite in float32, and then refused as such
-                numbers = read_column(values, column.kind, known).astype(self.dtype)
+                numbers = read_column(values, column.kind, known, spelling).astype(self.dtype)
             if known is not None:
                 if len(rows := np.flatnonzero(numbers == UNSEEN)):
-                    unseen[column.name] = len(rows), _shown(values[rows[0]])
+                    unseen[column.name] = len(rows), shown(values[rows[0]])
                 if Z is not None:
                     Z[:, place] = numbers[:, None] == np.arange(len(known))
                 continue
             if len(rows := np.flatnonzero(np.isinf(numbers))):
-                wrong[column.name] = int(rows[0]), _shown(values[rows[0]])
+                wrong[column.name] = int(rows[0]), shown(values[rows[0]])
                 placeable[rows] = False
             lacks = np.isnan(numbers)
             if lacks.any():
@@ -458,8 +461,16 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             here = kept[rows]
             block = Z[rows] if here.all() else Z[rows][here]
             if len(block):
-                scaler.partial_fit(block, None, None if weights is None else weights[rows][here])
+                with np.errstate(over="ignore", invalid="ignore"):
+                    scaler.partial_fit(
+                        block, None, None if weights is None else weights[rows][here]
+                    )
         for column, _, _, place in self._used():
+            if not np.isfinite(scaler.var_[place]).all():
+                raise ValueError(
+                    f"X: the numbers of column {column.name!r} are so large that their variance "
+                    "overflows: divide them, or leave those empty that stand for missing values."
+                )
             # Two random rows differ by sqrt(2) in a standardised number (root mean square), and by
             # as much in two values of a category. Unit variance would put rare values so far away
             # that no row had a neighbour of another value: clusters would be combinations of values
@@ -469,8 +480,10 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             elif column.kind == "flag":
                 scaler.scale_[place.start] = np.sqrt(0.5)
             if column.has_indicator:
-                lacking = scaler.mean_[place.stop - 1]
-                scaler.scale_[place] /= np.sqrt([1 - lacking, lacking])
+                # The median of the missing values has taken its part of the variance.
+                if column.kind != "flag":
+                    scaler.scale_[place.start] /= np.sqrt(1 - scaler.mean_[place.stop - 1])
+                scaler.scale_[place.stop - 1] = 1 / GAP
         return scaler
 
     def _scaled(self, Z: Array) -> Array:
@@ -481,29 +494,3 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = self.missing == "impute"
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
-
-
-def _shown(value: Any) -> str:
-    text = str(value).strip()
-    return "no value" if text.lower() in MISSING else repr(shortened(text, 60))
-
-
-def wrong_values(wrong: Mapping[str, tuple[int, str]]) -> str:
-    """The first columns with a wrong value, the value and its row."""
-    texts = [f"{name!r} ({value} in row {row})" for name, (row, value) in wrong.items()]
-    return ", ".join(texts[:10]) + f" and {len(texts) - 10} more" * (len(texts) > 10)
-
-
-def _check_placeable(found: Inspection) -> None:
-    """Refuse rows that cannot be transformed, with all columns in one message."""
-    if found.wrong:
-        raise ValueError(
-            f"X: no finite number in columns of numbers: {wrong_values(found.wrong)}, the first "
-            "row being 0. Correct such values, or leave them empty."
-        )
-    if not found.placeable.all():
-        counts = [f"{name!r} ({counted(count, 'row')})" for name, count in found.n_missing.items()]
-        raise ValueError(
-            f"X: values are missing (NaN or None) in {', '.join(counts)}. missing='impute' fills "
-            "them in, and drop= leaves columns out."
-        )

@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,16 +15,35 @@ from kernelmeans._typing import Array
 MISSING = frozenset(
     ("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null", "none", "?", "-")
 )
+#: Words that stand for a missing value among numbers, in lower case. Elsewhere they are values.
+WORDS = frozenset(
+    (
+        *("unknown", "missing", "not available", "no data", "undefined", "nil", ".", "--", "—"),
+        *("#na", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"),  # of spreadsheets
+        *("unbekannt", "keine angabe", "k.a.", "k. a.", "onbekend", "inconnu", "inconnue"),
+        *("desconocido", "desconocida", "desconhecido", "sconosciuto", "nieznane", "okänt"),
+    )
+)
 #: Words for 1 and 0.
 FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
 #: Signs of percent and currency.
 SIGNS = "%€$£¥"
-# Whole numbers with leading zeros are codes.
-_NUMBER = re.compile(
-    rf"(?P<before>[{SIGNS}]?)\s*(?P<number>[+-]?(?!0\d+$)(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)"
-    rf"\s*(?P<after>[{SIGNS}]?)",
-    re.IGNORECASE | re.ASCII,
-)
+_SPACES = "' \u00a0\u2009\u2019\u202f"
+
+
+def _number(decimal: str, other: str) -> re.Pattern[str]:
+    """Numbers with a decimal mark, and other marks between groups of three digits."""
+    groups = rf"[1-9]\d{{0,2}}(?:[{other}{_SPACES}]\d{{3}})+"
+    digits = rf"(?:\d+|{groups})(?:[{decimal}]\d*)?|[{decimal}]\d+"
+    codes = r"0\d+$"  # whole numbers that begin with 0
+    return re.compile(
+        rf"(?:[+-]?[{SIGNS}]\s*|(?:[{SIGNS}]\s*)?[+-]?)(?!{codes})(?:{digits})(?:e[+-]?\d+)?"
+        rf"\s*[{SIGNS}]?",
+        re.IGNORECASE | re.ASCII,
+    )
+
+
+_NUMBERS = {".": _number(".", ","), ",": _number(",", ".")}
 _TIME = r"(?:[ T]\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?"
 _ISO_DATE = re.compile(rf"\d{{4}}-\d\d-\d\d{_TIME}", re.ASCII)
 _DOTTED_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", re.ASCII)
@@ -32,7 +52,35 @@ _OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASC
 _DAY = 86400.0
 
 
-def number_of(text: str) -> float:
+class Spelling(NamedTuple):
+    """How the numbers of a column of text are written.
+
+    Parameters
+    ----------
+    decimal : {".", ","}, default="."
+        The decimal mark. The other one, spaces and apostrophes may stand between groups of digits.
+    words : sequence of str, default=()
+        Words in lower case that stand for missing values, beside `WORDS`.
+    """
+
+    decimal: str = "."
+    words: Sequence[str] = ()
+
+    def is_well_formed(self) -> bool:
+        """Say whether this, read from a file, is a way to write numbers."""
+        return self.decimal in (".", ",") and all(type(word) is str for word in self.words)
+
+    def is_missing(self, text: str) -> bool:
+        """Whether a text stands for a missing number."""
+        return (word := text.lower()) in WORDS or word in self.words
+
+    def read(self, text: str) -> float:
+        """The number that a text is; NaN for a word that is known, and infinite otherwise."""
+        number = number_of(text, self.decimal)
+        return number if number == number or self.is_missing(text) else np.inf
+
+
+def number_of(text: str, decimal: str = ".") -> float:
     """The number that a text is, with a sign of percent or currency or without; NaN if it is none.
 
     Examples
@@ -40,9 +88,12 @@ def number_of(text: str) -> float:
     >>> from kernelmeans.tables.values import number_of
     >>> number_of("12.5"), number_of("12 %"), number_of("€ 7"), number_of("12a"), number_of("007")
     (12.5, 12.0, 7.0, nan, nan)
+    >>> number_of("1,234.5"), number_of("-1.234,5 €", decimal=",")
+    (1234.5, -1234.5)
     """
-    found = _NUMBER.fullmatch(text)
-    return float(found["number"]) if found else np.nan
+    if not _NUMBERS[decimal].fullmatch(text):
+        return np.nan
+    return float(re.sub(f"[^0-9e+{decimal}-]", "", text.lower()).replace(",", "."))
 
 
 def sign_of(text: str) -> str:
@@ -53,8 +104,7 @@ def sign_of(text: str) -> str:
 def flag_of(text: str) -> float:
     """1 for yes, 0 for no, NaN for anything else."""
     word = text.lower()
-    found = [float(word == yes) for yes, no in FLAGS if word in (yes, no)]
-    return found[0] if found else number_of(text)
+    return next((float(word == yes) for yes, no in FLAGS if word in (yes, no)), np.nan)
 
 
 def is_date(text: str) -> bool:
@@ -103,6 +153,10 @@ def numbers_of(values: Array) -> Array | None:
     return None
 
 
+def _text_of(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
 class Texts:
     """The values of a column as text, of which each different one is looked at once.
 
@@ -121,7 +175,7 @@ class Texts:
         if (numbers := numbers_of(values)) is not None:  # 1 and 1.0 are the same category
             self._rows = [f"{value:.15g}" for value in numbers.tolist()]
         else:
-            self._rows = [v if type(v) is str else str(v) for v in values.tolist()]
+            self._rows = [v if type(v) is str else _text_of(v) for v in values.tolist()]
         self._counts = Counter(self._rows)
         trimmed = {text: text.strip() for text in self._counts}
         self.clean = {
@@ -165,10 +219,12 @@ class Texts:
 
 #: The code of a value that a category did not have in the fit.
 UNSEEN = -1.0
-_PARSERS = {"number": number_of, "flag": flag_of, "date": days_of}
+_PLAIN = Spelling()
 
 
-def read_column(values: Array, kind: str, known: Array | None = None) -> Array:
+def read_column(
+    values: Array, kind: str, known: Array | None = None, spelling: Spelling = _PLAIN
+) -> Array:
     """Read a column as a fit has decided.
 
     Parameters
@@ -179,6 +235,8 @@ def read_column(values: Array, kind: str, known: Array | None = None) -> Array:
         What the column is.
     known : ndarray of str or None, default=None
         The values of a category.
+    spelling : Spelling
+        How numbers are written.
 
     Returns
     -------
@@ -191,11 +249,14 @@ def read_column(values: Array, kind: str, known: Array | None = None) -> Array:
         return Texts(values).map(lambda text: codes.get(text, UNSEEN), codes.get("", UNSEEN))
     if (numbers := numbers_of(values)) is None:
 
-        def number(text: str) -> float:
-            found = _PARSERS[kind](text)
-            return found if found == found else np.inf
+        def read(text: str) -> float:
+            if kind == "date":
+                days = days_of(text)
+                return days if days == days else np.inf
+            flag = flag_of(text) if kind == "flag" else np.nan
+            return flag if flag == flag else spelling.read(text)
 
-        return Texts(values).map(number)
+        return Texts(values).map(read)
     if (values.dtype.kind == "M") == (kind == "date"):
         return numbers
     return np.where(np.isnan(numbers), np.nan, np.inf)

@@ -1,7 +1,7 @@
 """The lines above a table, the names of its columns, and its empty margins."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import count
 
 import polars as pl
 from polars import selectors
@@ -64,21 +64,19 @@ def column_names(given: Iterable[str]) -> list[str]:
     --------
     >>> from kernelmeans.cli.reading.headings import column_names
     >>> column_names(["a", "a", " b ", ""])
-    ['a', 'a_duplicated_0', 'b', 'column_3']
+    ['a', 'a_2', 'b', 'column_3']
     """
-    names: dict[str, None] = {}
-    renamed: Counter[str] = Counter()
-    for place, text in enumerate(given):
-        name = plain = text.strip() or f"column_{place}"
-        while name in names:
-            name = f"{plain}_duplicated_{renamed[plain]}"
-            renamed[plain] += 1
-        names[name] = None
+    texts = [text.strip() or f"column_{place}" for place, text in enumerate(given)]
+    names, taken = dict[str, None](), set(texts)
+    numbers = {text: count(2) for text in taken}
+    for text in texts:
+        later = (f"{text}_{number}" for number in numbers[text])
+        names[next(one for one in later if one not in taken) if text in names else text] = None
     return list(names)
 
 
 def tidied(frame: pl.DataFrame, given: Record) -> pl.DataFrame:
-    """Leave out blanks around text, empty lines at the end, and empty columns without a name.
+    """Leave out blanks around text, and empty columns without a name.
 
     Parameters
     ----------
@@ -93,8 +91,6 @@ def tidied(frame: pl.DataFrame, given: Record) -> pl.DataFrame:
         Empty text is missing.
     """
     frame = frame.with_columns(selectors.string().str.strip_chars().replace("", None))
-    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
-    frame = frame.head(filled[-1] + 1 if len(filled) else 0)
     empty = [
         column.name
         for name, column in zip(given, frame, strict=True)

@@ -308,12 +308,13 @@ def _frame_table(
     separator: str | None = None,
 ) -> FrameTable:
     """The table of a frame whose columns have these names in the file."""
+    places = {name: str(place) for place, name in enumerate(frame.columns, 1)}
     frame = tidied(frame, names)
     written = set(map(str.strip, names))
     if reading.header and (named := [name for name in frame.columns if name not in written]):
         warnings.warn(
-            f"{source}: columns without a name, or with that of another, are called "
-            f"{listed(named)}",
+            f"{source}: columns {', '.join([places[name] for name in named[:10]])} without a name, "
+            f"or with that of another, are called {listed(named)}",
             stacklevel=2,
         )
     frame, numerals = read_numbers(source, frame, Numerals.of(reading), separator=separator)

@@ -75,6 +75,8 @@ def read_text(source: Path, text: bytes, reading: Reading) -> tuple[pl.DataFrame
     """
     layout = find_layout(source, text, reading)
     body = b"".join(text.split(b"\n", layout.above)[layout.above :])
+    if len(layout.names) == 1:  # a blank line within is a missing value
+        body = body.rstrip(b"\r\n")
     frame = None if _is_odd(body, layout.separator) else _parsed(body, layout)
     # polars fills blank and short lines up with missing values, which stand in the last column too
     if frame is None or (frame.width > 1 and frame[:, -1].null_count()):

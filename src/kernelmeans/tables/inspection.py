@@ -1,0 +1,61 @@
+"""Rows that can be transformed or not, and messages about values that are no numbers."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from kernelmeans._text import counted, shortened
+from kernelmeans._typing import BoolArray
+from kernelmeans.tables.frames import FIRST_ROW, Table
+from kernelmeans.tables.values import MISSING
+
+
+class Inspection(NamedTuple):
+    """What new rows hold that the fit has not seen.
+
+    Attributes
+    ----------
+    placeable : ndarray of bool of shape (n_rows,)
+        Rows that `TableTransformer.transform` takes.
+    wrong : dict of (int, str)
+        Columns of numbers that hold something else: the row of the first such value, and the value.
+    unseen : dict of (int, str)
+        Categories with values that the fit has not seen: the number of rows, and a value.
+    n_missing : dict of int
+        Columns of numbers with missing values: the number of rows.
+    """
+
+    placeable: BoolArray
+    wrong: dict[str, tuple[int, str]]
+    unseen: dict[str, tuple[int, str]]
+    n_missing: dict[str, int]
+
+
+def shown(value: Any) -> str:
+    """A value in a message."""
+    text = str(value).strip()
+    return "no value" if text.lower() in MISSING else repr(shortened(text, 60))
+
+
+def wrong_values(wrong: Mapping[str, tuple[int, str]], table: Table | None = None) -> str:
+    """The first columns with a wrong value, the value and its row, by number or in a table."""
+    texts = [
+        f"{name!r} ({value} in {f'row {row}' if table is None else table.row(row)})"
+        for name, (row, value) in wrong.items()
+    ]
+    more = f" and {len(texts) - 10} more" * (len(texts) > 10)
+    return f"{', '.join(texts[:10])}{more}{FIRST_ROW if table is None else table.first_row}"
+
+
+def check_placeable(found: Inspection, table: Table | None = None) -> None:
+    """Refuse rows that cannot be transformed, with all columns in one message."""
+    if found.wrong:
+        raise ValueError(
+            f"X: no finite number in columns of numbers: {wrong_values(found.wrong, table)}. "
+            "Correct such values, or leave them empty."
+        )
+    if not found.placeable.all():
+        counts = [f"{name!r} ({counted(count, 'row')})" for name, count in found.n_missing.items()]
+        raise ValueError(
+            f"X: values are missing (NaN or None) in {', '.join(counts)}. missing='impute' fills "
+            "them in, and drop= leaves columns out."
+        )
