@@ -246,6 +246,34 @@ def test_other_text_among_numbers_is_pointed_out(odd):
         assert read(text(frame=pl.DataFrame({"a": values})), separator=";")["a"].to_list() == values
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["1", "unknown", "30", "Unknown"], [1, None, 30, None]),
+        (["1,5", "k.A.", "1.234,5"], [1.5, None, 1234.5]),
+        (["€ 1.5", "#VALUE!", "€ 2.5"], [1.5, None, 2.5]),
+    ],
+)
+def test_words_for_missing_numbers_are_said(values, expected):
+    word = values[1]
+    with pytest.warns(UserWarning, match=f"column 'a' holds numbers, and '{word}'.*as missing"):
+        found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
+    assert found["a"].to_list() == expected
+
+
+@pytest.mark.parametrize(
+    "values", [["007", "unknown", "008"], ["true", "unknown", "false"], ["a", "unknown", "1"]]
+)
+def test_elsewhere_such_words_are_values(values):
+    assert read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * 3})))["a"].to_list() == values
+
+
+def test_words_settle_no_decimal_mark():
+    frame = pl.DataFrame({"a": ["987", "1.023", "unknown"], "b": ["0,5", "1,5", "2,5"]})
+    with pytest.warns(UserWarning, match="--decimal|as missing"):
+        assert read(text(frame=frame, separator=";"))["a"].to_list() == [987, 1023, None]
+
+
 # What is neither sure nor right is said
 
 
