@@ -8,18 +8,17 @@ of percent or currency that all values of a column have is left out before.
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import polars as pl
 
-from kernelmeans._text import counted, shortened
+from kernelmeans._text import counted, listed, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.settings import Reading
-from kernelmeans.tables.values import SIGNS
+from kernelmeans.tables.numerals import SIGNS, WORDS
+from kernelmeans.tables.values import MISSING
 
-# Text in cells that have no value, in lower case.
-_MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
 _OTHER = {".": ",", ",": "."}
 # A space, one that does not break, a thin one, and a narrow one that does not break.
 _SPACES = " \u00a0\u2009\u202f"
@@ -154,7 +153,7 @@ def read_numbers(
     for name in frame.columns:
         if frame[name].dtype != pl.String:
             continue
-        values = _unsigned(_values(frame[name]))
+        values = _unsigned(_without_words(source, _values(frame[name]), numerals))
         if (plain := _plain(values)) is not None:
             done[name] = plain
         elif decimals := [mark for mark in _OTHER if numerals.fits(values, mark)]:
@@ -162,8 +161,8 @@ def read_numbers(
             waiting[name] = _Column(values, known or decimals)
         elif (odd := numerals.odd_value(values)) is not None:
             warnings.warn(
-                f"{source}: column {shortened(name, 60)!r} holds numbers, but also {odd!r}, and so "
-                "is text; --decimal and --thousands say how numbers are written",
+                f"{source}: column {shortened(name, 60)!r} holds numbers, but also {odd!r}; "
+                "--decimal and --thousands say how numbers are written",
                 stacklevel=2,
             )
     points = separator is not None and pl.Float64 in frame.dtypes
@@ -235,10 +234,30 @@ def _doubt(column: _Column, columns: Mapping[str, _Column], decimal: str | None)
     return None if any(other.example(grouping) for other in certain) else column.example(grouping)
 
 
-def _values(text: pl.Series) -> pl.Series:
+def _values(text: pl.Series, missing: Collection[str] = MISSING) -> pl.Series:
     """Text without blanks around it, missing where it stands for no value."""
     text = text.str.strip_chars()
-    return text.set(text.str.to_lowercase().is_in(_MISSING).fill_null(value=True), None)
+    return text.set(text.str.to_lowercase().is_in(list(missing)).fill_null(value=True), None)
+
+
+def _without_words(source: object, values: pl.Series, numerals: Numerals) -> pl.Series:
+    """The values; words for missing ones are so if all others are numbers, and that is said."""
+    words = values.filter(values.str.to_lowercase().is_in(list(WORDS)).fill_null(value=False))
+    rest = _values(values, WORDS)
+    if not len(words) or rest.null_count() == len(rest):
+        return values
+    numbers = _unsigned(rest)
+    plain = _plain(numbers)
+    are_numbers = any(numerals.fits(numbers, mark) for mark in _OTHER)
+    if not are_numbers or (plain is not None and plain.dtype == pl.String):  # codes
+        return values
+    warnings.warn(
+        f"{source}: column {shortened(values.name, 60)!r} holds numbers, and "
+        f"{listed(words.unique(maintain_order=True).to_list())} in {counted(len(words), 'row')}: "
+        "read as missing",
+        stacklevel=2,
+    )
+    return rest
 
 
 def _unsigned(values: pl.Series) -> pl.Series:
