@@ -204,3 +204,22 @@ def test_options_in_messages_exist():
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z](?!-)", "".join(sources)))
     assert len(named) >= 20
     assert named <= options()
+
+
+def anchors_of(path):
+    """The names that forges and the site give to the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "reproduction/README.md"])
+def test_links_lead_somewhere(page):
+    """Within the repository, as on a forge: files are there, and have the headings."""
+    links = re.findall(r"\]\(([^)\s]+)\)", text_of(page))
+    for link in links:
+        if "://" not in link:
+            target, _, anchor = link.partition("#")
+            path = ROOT / page if not target else (ROOT / page).parent / target
+            assert path.exists(), link
+            assert not anchor or anchor in anchors_of(path), link

@@ -18,7 +18,7 @@ from kernelmeans.tables.kinds import (
     as_category,
     found_in,
 )
-from kernelmeans.tables.values import Spelling
+from kernelmeans.tables.numerals import Spelling
 
 #: Skewness above which numbers are taken as logarithms, if that at least halves it. An exponential
 #: distribution has 2, a Gaussian 0. A few large numbers would hide all other differences (figures:

@@ -16,7 +16,8 @@ import polars as pl
 from kernelmeans._text import counted, listed, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.settings import Reading
-from kernelmeans.tables.values import MISSING, SIGNS, WORDS
+from kernelmeans.tables.numerals import SIGNS, WORDS
+from kernelmeans.tables.values import MISSING
 
 _OTHER = {".": ",", ",": "."}
 # A space, one that does not break, a thin one, and a narrow one that does not break.
