@@ -219,9 +219,58 @@ def test_numbers_with_signs(values, expected):
     assert found["a"].to_list() == expected
 
 
-@pytest.mark.parametrize("values", [["$1,234.5", "€2,345.5"], ["$1,234.5", "7"], ["%", "1.5 %"]])
-def test_numbers_of_which_not_all_have_the_sign_stay_text(values):
-    assert read(text(frame=pl.DataFrame({"a": values, "b": [0, 1]})))["a"].to_list() == values
+@pytest.mark.parametrize(
+    ("values", "expected", "said"),
+    [
+        (
+            ["811.0", "€ 4,093.5", "€ 3,989.25"],
+            [811, 4093.5, 3989.25],
+            r"'€' in .* \(1 number w",
+        ),
+        (["811.25 EUR", "4,093.5EUR", None], [811.25, 4093.5, None], "'EUR' in column 'a'$"),
+        (["USD 1,234.5", "-USD2"], [1234.5, -2], "USD"),
+        (["20.5 kg", "3kg", "-1.25 kg"], [20.5, 3, -1.25], "'kg' in column 'a'$"),
+        (["1 day", "2 days", "30 days"], [1, 2, 30], "'day' in column 'a'$"),
+        (["52 yrs", "23 yrs.", "20"], [52, 23, 20], r"'yr' in column 'a' \(1 number w"),
+        (["20.5 °C", "-3.5 °C"], [20.5, -3.5], "'°C' in column 'a'$"),
+        (["12 m2", "13 m2"], [12, 13], "'m2' in column 'a'$"),
+        (["1.234,5 km", "2 km"], [1234.5, 2], "'km' in column 'a'$"),
+    ],
+)
+def test_a_unit_is_left_out_and_said(values, expected, said):
+    with pytest.warns(UserWarning, match=f"data.csv: units are left out: .*{said}"):
+        found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
+    assert found["a"].to_list() == expected
+
+
+def test_parentheses_are_a_minus():
+    values = ["(324.75)", "4,093.5", "($7.5)", "$2", "$3", "$4"]
+    with pytest.warns(UserWarning, match="2 numbers without it"):
+        found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * 6})))
+    assert found["a"].to_list() == [-324.75, 4093.5, -7.5, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["$1,234.5", "€2,345.5"],
+        ["17.5 %", "0.178", "20 %"],
+        ["1.2k", "3k"],
+        ["1.2M", "3.5M"],
+        ["20 kg", "3 lb"],
+        ["1st", "2nd", "3rd"],
+        ["C1", "C12"],
+        ["007 kg", "8 kg"],
+        ["(1)", "(2)"],
+        ["7", "8", "3 kg"],
+        ["4x4", "2x4"],
+        ["10-19 yrs", "20-29 yrs"],
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*--decimal")
+def test_numbers_with_several_units_or_multiples_stay_text(values):
+    rows = ["x"] * len(values)
+    assert read(text(frame=pl.DataFrame({"a": values, "b": rows})))["a"].to_list() == values
 
 
 @pytest.mark.parametrize("sign", ["${}", "{} %"])
@@ -239,7 +288,7 @@ def test_names_that_look_like_numbers_or_a_title(content):
     assert read(content).columns == ["town", "2023"]
 
 
-@pytest.mark.parametrize("odd", ["2,5", "n. a.", "3.5 EUR"])
+@pytest.mark.parametrize("odd", ["2,5", "<5", "3.5 EUR"])
 def test_other_text_among_numbers_is_pointed_out(odd):
     values = [*(f"{j}.5" for j in range(20)), odd]
     with pytest.warns(UserWarning, match=f"column 'a' holds numbers, but also '{odd}'.*--decimal"):

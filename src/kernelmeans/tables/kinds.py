@@ -21,9 +21,11 @@ from kernelmeans.tables.values import (
     days_of,
     flag_of,
     is_date,
+    is_multiple,
     number_of,
     numbers_of,
     sign_of,
+    unit_of,
 )
 
 #: Most values of a category: the 50 states, with some more. Each takes a column of the result, and
@@ -43,6 +45,9 @@ MANY_MISSING = 0.05
 #: Most different words among numbers that are taken for missing values, and the fraction of rows
 #: that they may take, unless they are known to mean that. More are values that need a look.
 MOST_WORDS, FEW_ROWS = 2, 0.05
+#: Different numbers with units above which text is no category, such as 1st, 2nd and 3rd, and the
+#: fraction of the rows that they take.
+MANY_MEASURES, NEARLY_ALL = 12, 0.9
 #: Text that somebody has meant for a number.
 _LIKE_NUMBER = re.compile(r".*\d|[+-]?inf(inity)?$", re.IGNORECASE)
 #: Digits of whole numbers that no measurement has: of phone and account numbers.
@@ -151,6 +156,9 @@ def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
             numbers = texts.map(days_of)
             parsed_all = np.isnan(numbers).sum() == n_missing
             return Found("date", ON_REQUEST, n_missing, numbers if parsed_all else None)
+        if (example := _measure_in(counts)) is not None:
+            reason = f"numbers with units or multiples, such as {example!r}: write plain numbers"
+            return Found("text", reason, n_missing)
     if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
         return _constant(n_missing)
     if _are_few(len(counts), present):
@@ -181,7 +189,10 @@ def _numbers_in(texts: Texts, values: Array, name: str) -> Found | None:
     if not _are_rare_words(unknown, counts, len(values)):
         stray.update(unknown)
     if stray:
-        return Found("number", "", texts.n_missing, stray=texts.first(stray.__contains__))
+        row, text = texts.first(stray.__contains__)
+        sign = f"no {usual!r}, which other rows have" if usual else "a sign, which others have not"
+        why = f"has {sign}" if text in numbers else "is none"
+        return Found("number", why, texts.n_missing, stray=(row, text))
     found = _among_numbers(texts.map(lambda text: numbers.get(text, np.nan)), values, name)
     reason = found.reason
     if words and not found.values:
@@ -189,6 +200,15 @@ def _numbers_in(texts: Texts, values: Array, name: str) -> Found | None:
         reason = f"{reason}{reason and ', '}{', '.join(said)} taken as missing"
     spelling = Spelling(decimal, tuple(sorted({text.lower() for text in unknown})))
     return found._replace(reason=reason, spelling=spelling)
+
+
+def _measure_in(counts: Counter[str]) -> str | None:
+    """An example, if nearly all values are numbers with units, and too many for a category."""
+    units = {text: unit for text in counts if (unit := unit_of(text)) is not None}
+    many = len(units) > MANY_MEASURES or any(map(is_multiple, units.values()))
+    if not many or _n_rows(units, counts) < NEARLY_ALL * counts.total():
+        return None
+    return max(units, key=lambda text: (units[text] > "", counts[text]))
 
 
 def _parsed(texts: Collection[str], decimal: str) -> dict[str, float]:

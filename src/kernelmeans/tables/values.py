@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,10 @@ WORDS = frozenset(
 FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
 #: Signs of percent and currency.
 SIGNS = "%€$£¥"
+#: Letters after a number that multiply it.
+_MULTIPLE = re.compile(r"[kKM]|(?i:mn|mln|mio|bn|mrd|tsd)\.?")
+#: Something that ends in a digit, and a word after it.
+_MEASURE = re.compile(r"\(?(?P<number>.*\d[.,]?)\s*(?P<unit>[°µ]?[^\W\d_]{0,12}\.?)\)?")
 _SPACES = "' \u00a0\u2009\u2019\u202f"
 
 
@@ -99,6 +103,26 @@ def number_of(text: str, decimal: str = ".") -> float:
 def sign_of(text: str) -> str:
     """The sign of percent or currency of a number."""
     return "".join(letter for letter in text if letter in SIGNS)
+
+
+def is_multiple(unit: str) -> bool:
+    """Whether what stands after a number multiplies it, as in 1.2k."""
+    return _MULTIPLE.fullmatch(unit) is not None
+
+
+def unit_of(text: str) -> str | None:
+    """The word after a number; None if there is no number.
+
+    Examples
+    --------
+    >>> from kernelmeans.tables.values import unit_of
+    >>> unit_of("20.1 kg"), unit_of("€ 1,2k"), unit_of("(7)"), unit_of("C12")
+    ('kg', 'k', '', None)
+    """
+    found = _MEASURE.fullmatch(text)
+    if found and any(number == number for number in map(partial(number_of, found[1]), ".,")):
+        return found[2]
+    return None
 
 
 def flag_of(text: str) -> float:
