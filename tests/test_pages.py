@@ -2,8 +2,11 @@
 
 import re
 import shlex
+from contextlib import redirect_stdout
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
+from typing import NamedTuple
 
 import anndata
 import click
@@ -31,6 +34,18 @@ INSTEAD = {
 }
 #: What a block needs beside the extras of the tests, and whether it is there.
 NEEDS = {"import torch": find_spec("torch"), "fetch(": is_present("yale")}
+BLOCK = re.compile(
+    r"^```(python|sh|toml)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE
+)
+
+
+class Block(NamedTuple):
+    """A block of code; what it prints follows it immediately, or is None."""
+
+    language: str
+    code: str
+    printed: str | None
+    line: int
 
 
 def text_of(page):
@@ -38,23 +53,23 @@ def text_of(page):
 
 
 def blocks_of(page):
-    """Language, line and text of the blocks of code of a page, in their order."""
+    """The blocks of code of a page, in their order."""
     text = text_of(page)
-    for match in re.finditer(r"^```(python|sh|toml)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
-        yield match[1], text.count("\n", 0, match.start(2)), match[2]
+    for match in BLOCK.finditer(text):
+        yield Block(match[1], match[2], match[3], text.count("\n", 0, match.start(2)))
 
 
-def commands_in(block):
+def commands_in(code):
     """The arguments of each call of kernelmeans in a block of shell."""
-    for line in block.replace("\\\n", " ").splitlines():
+    for line in code.replace("\\\n", " ").splitlines():
         program, *arguments = shlex.split(line, comments=True) or [""]
         if program == "kernelmeans":
             yield arguments
 
 
 def commands_of(page):
-    blocks = [block for language, _, block in blocks_of(page) if language == "sh"]
-    return [arguments for block in blocks for arguments in commands_in(block)]
+    blocks = [block.code for block in blocks_of(page) if block.language == "sh"]
+    return [arguments for code in blocks for arguments in commands_in(code)]
 
 
 def commands_of_help():
@@ -64,9 +79,7 @@ def commands_of_help():
             yield from ((name, arguments) for arguments in commands_in(" ".join(quoted.split())))
 
 
-WITH_CODE = [
-    page for page in PAGES if any(language != "toml" for language, _, _ in blocks_of(page))
-]
+WITH_CODE = [page for page in PAGES if any(block.language != "toml" for block in blocks_of(page))]
 COMMANDS = [
     pytest.param(arguments, id=f"{page}: {shlex.join(arguments)}")
     for page in PAGES
@@ -112,11 +125,15 @@ def given(rows):
     return {"X": rows, "X_new": rows[:7] + 0.1, "table": pd.DataFrame(rows, columns=columns)}
 
 
-def run_python(page, line, block, names):
+def run_python(page, block, names):
+    code = block.code
     for words, others in INSTEAD.items():
-        block = block.replace(words, others)
+        code = code.replace(words, others)
     # With the lines before it, so that a failure shows the line of the page.
-    exec(compile("\n" * line + block, page, "exec"), names)
+    with redirect_stdout(StringIO()) as printed:
+        exec(compile("\n" * block.line + code, page, "exec"), names)
+    if block.printed is not None:
+        assert printed.getvalue().split() == block.printed.split()
     if "client" in names:
         names["client"].close()
 
@@ -133,18 +150,18 @@ def run_command(arguments):
 @pytest.mark.parametrize("page", WITH_CODE)
 def test_page_works(page, rows, folder):
     """Blocks run one after another, as a reader would type them; each brings its own imports."""
-    for language, line, block in blocks_of(page):
-        if language == "python" and all(met for word, met in NEEDS.items() if word in block):
-            run_python(page, line, block, given(rows))
-        elif language == "sh":
-            for arguments in commands_in(block):
+    for block in blocks_of(page):
+        if block.language == "sh":
+            for arguments in commands_in(block.code):
                 run_command(arguments)
-        elif language == "toml":
-            Path("views.toml").write_text(block)
+        elif block.language == "toml":
+            Path("views.toml").write_text(block.code)
+        elif all(met for word, met in NEEDS.items() if word in block.code):
+            run_python(page, block, given(rows))
 
 
 def test_examples_are_found():
-    found = {page: [language for language, _, _ in blocks_of(page)] for page in PAGES}
+    found = {page: [block.language for block in blocks_of(page)] for page in PAGES}
     assert found["README.md"].count("python") >= 3
     assert sum(languages.count("python") for languages in found.values()) >= 20
     assert len(COMMANDS) >= 12

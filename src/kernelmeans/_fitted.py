@@ -14,6 +14,7 @@ from kernelmeans._sklearn import _num_samples, _safe_indexing
 from kernelmeans._text import shortened
 from kernelmeans._typing import IntArray
 from kernelmeans.rows import Rows, as_rows
+from kernelmeans.rows.dask import computed, is_dask
 
 
 def is_pairwise(estimator: Any) -> bool:
@@ -104,3 +105,8 @@ def taken(X: Any, rows: IntArray, model: Any) -> Any:
     taken = _safe_indexing(X, rows)
     named = isinstance(X, Rows) and X.names
     return Rows(taken, X.source, X.names) if named else taken
+
+
+def on_host(values: Any) -> Any:
+    """What a model says of rows, as an array of NumPy; that of a fit to Dask is computed."""
+    return np.asarray(computed(values) if is_dask(values) else to_numpy(values))

@@ -5,15 +5,12 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from kernelmeans.cli.data import ColumnChoice, Data
+from cli.loading import load_data
+from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.tables import ArrayTable, FrameTable
 
 NAMES = ["a", "b", "c", "x,y"]
-
-
-def load_data(table, choice: ColumnChoice, dtype: str) -> Data:
-    return choice.load(table, choice.features(table), dtype)
 
 
 def table(**columns: list[object]) -> FrameTable:

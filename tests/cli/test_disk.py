@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
 
+from cli.loading import load_data
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.cli.data import ColumnChoice, finite_matrix
 from kernelmeans.cli.errors import BadInputError
@@ -24,10 +25,6 @@ from rows.watch import peak_of
 FEATURES = ["length", "mass", "area"]
 MB = 10**6
 SUFFIXES = [".npy", ".parquet", ".zarr"]
-
-
-def load_data(table, choice: ColumnChoice, dtype: str):
-    return choice.load(table, choice.features(table), dtype)
 
 
 def write(path: Path, X: np.ndarray) -> Path:

@@ -188,6 +188,45 @@ def test_values_as_people_write_them():
     }
 
 
+@pytest.mark.parametrize("name", ["data.csv", "data.parquet", "data.xlsx"])
+def test_words_for_missing_values_as_told(name):
+    frame = pl.DataFrame(
+        {
+            "a": [1.5, -999.0, 2.5],
+            "b": [1, 2, -999],
+            "c": ["north", "Not told", "k.A."],
+            "d": ["x", "1", "-999"],
+        }
+    )
+    write = {"data.parquet": frame.write_parquet, "data.csv": frame.write_csv}
+    if name == "data.xlsx":
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for row in [frame.columns, *frame.iter_rows()]:
+            book.active.append(row)
+        write[name] = book.save
+    write[name](name)
+    found = read_table(Path(name), Reading(missing_values=["not told, K.A.", "-999"]))
+    assert found.frame.collect().rows() == [
+        (1.5, 1, "north", "x"),
+        (None, 2, None, "1"),
+        (2.5, None, None, None),
+    ]
+    assert found.reading.missing_values == ["not told, K.A.", "-999"]
+
+
+def test_words_for_missing_values_are_kept_in_the_model(run):
+    rows = [f"{number},{number % 3}.5,{'<5' if number % 4 else 'red'}" for number in range(48)]
+    Path("data.csv").write_text("\n".join(["a,b,c", *rows, "<5,1.5,blue"]))
+    result = run("fit", "data.csv", "-k", 2, "--columns", "a,b", "--missing-values", "<5,k.A.")
+    assert result.exit_code == 0, result.output
+    assert load_model(Path("data.model.skops")).reading["missing_values"] == ["<5,k.A."]
+    Path("new.csv").write_text("a,b\n<5,0.5\n7,k.A.\nred,1.5\n")
+    result = run("predict", "data.model.skops", "new.csv")
+    assert result.exit_code == 0, result.output
+    assert pl.read_csv("new.labels.csv")["label"].is_null().to_list() == [False, False, True]
+
+
 def test_codes_are_numbers_where_numbers_are_asked_for():
     table_of = "a,b\n007,12345678901234567890\n010,1\n"
     Path("data.csv").write_text(table_of)
@@ -293,6 +332,34 @@ def test_other_text_among_numbers_is_pointed_out(odd):
     values = [*(f"{j}.5" for j in range(20)), odd]
     with pytest.warns(UserWarning, match=f"column 'a' holds numbers, but also '{odd}'.*--decimal"):
         assert read(text(frame=pl.DataFrame({"a": values})), separator=";")["a"].to_list() == values
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["1", "unknown", "30", "Unknown"], [1, None, 30, None]),
+        (["1,5", "k.A.", "1.234,5"], [1.5, None, 1234.5]),
+        (["€ 1.5", "#VALUE!", "€ 2.5"], [1.5, None, 2.5]),
+    ],
+)
+def test_words_for_missing_numbers_are_said(values, expected):
+    word = values[1]
+    with pytest.warns(UserWarning, match=f"column 'a' holds numbers, and '{word}'.*as missing"):
+        found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
+    assert found["a"].to_list() == expected
+
+
+@pytest.mark.parametrize(
+    "values", [["007", "unknown", "008"], ["true", "unknown", "false"], ["a", "unknown", "1"]]
+)
+def test_elsewhere_such_words_are_values(values):
+    assert read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * 3})))["a"].to_list() == values
+
+
+def test_words_settle_no_decimal_mark():
+    frame = pl.DataFrame({"a": ["987", "1.023", "unknown"], "b": ["0,5", "1,5", "2,5"]})
+    with pytest.warns(UserWarning, match="--decimal|as missing"):
+        assert read(text(frame=frame, separator=";"))["a"].to_list() == [987, 1023, None]
 
 
 # What is neither sure nor right is said

@@ -105,7 +105,7 @@ def test_rows_are_called_by_their_identifiers(run, mixed):
 def test_rows_that_are_dropped_belong_to_no_cluster(run, mixed):
     result = run("fit", "data.csv", "-k", 3, "--missing", "drop", "--drop", "kind")
     assert result.exit_code == 0, result.output
-    assert "5 rows without a cluster left out" in result.stdout
+    assert "left out: 5 rows without a cluster" in result.stdout
     labels = np.full(60, -1)
     kept = mixed["gaps"].is_not_null().to_numpy()
     labels[kept] = pl.read_csv("data.labels.csv")["label"].drop_nulls()

@@ -170,8 +170,8 @@ def test_a_projection_shows_many_clusters_where_two_components_do_not(spread):
     found = map_points(model, rows)
     heat = model.kernel_(rows, rows)
     is_dots = spread == 1
-    kind = "principal" if is_dots else "heat"
-    assert found.axis_names[1] == f"projection of {kind} components, 2"
+    kind = "linear" if is_dots else "heat"
+    assert found.axis_names[1] == f"{kind} projection 2"
     source = KernelPCA(11, kernel="precomputed", eigen_solver="dense")
     components = source.fit_transform(linear_kernel(rows) if is_dots else heat)
     fitted = components @ np.linalg.lstsq(components, found.points)[0]
@@ -265,7 +265,7 @@ def test_matrices_between_rows():
     model = KernelPowerKMeans(4, kernel="graph", **given).fit(graph + graph.T)
     found = map_points(model, graph + graph.T, max_points=50)
     np.testing.assert_array_equal(found.labels, model.labels_[found.rows])
-    assert found.axis_names[0] == "projection of heat components, 1"
+    assert found.axis_names[0] == "heat projection 1"
     distances = scipy.sparse.csr_array(euclidean_distances(X))[:, :120]
     model = KernelPowerKMeans(4, metric="precomputed", **given).fit(distances[:120])
     found = map_points(model, distances[120:])

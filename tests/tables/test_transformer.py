@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.datasets import make_blobs
 from sklearn.impute import MissingIndicator, SimpleImputer
-from sklearn.metrics import pairwise_distances
+from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -114,9 +115,27 @@ def test_numbers_have_unit_variance(weights):
     variance = np.average((Z - mean) ** 2, axis=0, weights=weights)
     np.testing.assert_allclose(mean, 0, atol=1e-12)
     np.testing.assert_allclose(variance[0], 1)
-    # A rating and its indicator share the variance of one.
+    # The gaps take their part of the variance of a rating, and lie 0.5 from other values.
     lacking = np.average(np.isnan(table()["rating"]), weights=weights)
-    np.testing.assert_allclose(variance[1:3], [1 - lacking, lacking])
+    np.testing.assert_allclose(variance[1:3], [1 - lacking, lacking * (1 - lacking) / 4])
+
+
+def test_gaps_in_the_same_rows_are_told_once():
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(100, 3))
+    numbers[:30, :2] = np.nan
+    numbers[5:35, 2] = np.nan
+    frame = pd.DataFrame(numbers, columns=["calls", "visits", "age"])
+    names = TableTransformer().fit(frame).get_feature_names_out().tolist()
+    assert names == ["calls", "calls is missing", "visits", "age", "age is missing"]
+
+
+@pytest.mark.parametrize("missing", [0.1, 0.3, 0.6])
+def test_gaps_that_say_nothing_do_not_make_clusters(missing):
+    X, y = make_blobs(400, n_features=6, centers=3, cluster_std=2.0, random_state=3)
+    X[np.random.default_rng(0).random(400) < missing, 2] = np.nan
+    model = make_pipeline(TableTransformer(), KernelPowerKMeans(3, random_state=0))
+    assert adjusted_rand_score(y, model.fit_predict(X)) > 0.9
 
 
 @pytest.mark.parametrize("words", [("yes", "no"), (True, False)])

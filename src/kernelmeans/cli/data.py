@@ -1,13 +1,12 @@
-"""From a table to the data of a fit: the chosen columns, which must hold finite numbers."""
+"""The columns of a table that are chosen for a fit, and what stands in them."""
 
 import shlex
 import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 import scipy.sparse
 
 from kernelmeans._text import counted, meant
@@ -75,8 +74,8 @@ class ColumnChoice:
         found = find_columns(table, table.names, self.columns, "--columns")
         return {name for name, is_full in found.items() if is_full}
 
-    def load(self, table: Table, features: list[str], dtype: str) -> "Data":
-        """Load these features of `table`, which must be finite numbers, classes and weights."""
+    def numbers(self, table: Table, features: list[str], dtype: str) -> Any:
+        """Load these features of `table`, which must be finite numbers."""
         X = finite_matrix(table, features, dtype)
         if table.named and column_kind(table.column(features[0])) == "counter":
             warnings.warn(
@@ -84,50 +83,16 @@ class ColumnChoice:
                 f"--drop {shlex.quote(features[0])} unless it is a feature",
                 stacklevel=2,
             )
-        return self.beside(table, X, features, dtype)
+        return X
 
-    def beside(self, table: Table, X: Any, features: list[str], dtype: str) -> "Data":
-        """Load what stands beside the features: classes and weights."""
+    def labels_and_weights(self, table: Table, dtype: str) -> tuple[Any, Any]:
+        """Load known classes, counted from 0, and sample weights; None where there are none."""
         labels = weights = None
         if self.label_column is not None:
             labels = _classes(table, self.label_column)
         if self.weight_column is not None:
             weights = flat(finite_matrix(table, [self.weight_column], dtype))
-        return Data(table, X, features, labels, weights)
-
-
-@dataclass(frozen=True)
-class Data:
-    """The data of a fit.
-
-    Parameters
-    ----------
-    table : FrameTable or ArrayTable
-        The file.
-    X : polars.DataFrame, ndarray, CSR matrix or Rows of shape (n_rows, n_columns)
-        Its columns that may be features, as they are.
-    columns : list of str
-        The features.
-    labels, weights : ndarray of shape (n_rows,) or None
-        Known classes, and sample weights.
-    rows : ndarray of bool or None, default=None
-        Which rows of the file these are, unless all.
-    """
-
-    table: Table
-    X: Any
-    columns: list[str]
-    labels: Any
-    weights: Any
-    rows: Any = None
-
-    def among(self, rows: Any) -> "Data":
-        """Some of the rows alone."""
-        labels, weights = (
-            None if each is None else each[rows] for each in (self.labels, self.weights)
-        )
-        X = self.X.filter(rows) if isinstance(self.X, pl.DataFrame) else self.X[rows]
-        return replace(self, X=X, labels=labels, weights=weights, rows=rows)
+        return labels, weights
 
 
 def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:

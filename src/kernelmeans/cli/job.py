@@ -278,8 +278,8 @@ def run_fit(job: FitJob) -> None:
     others = [path for path in job.search_files().values() if path not in files.values()]
     outputs.check_writable([*files.values(), *others], source=job.data, force=job.force)
     task = prepare(job)
-    names = identifiers(task.data.table, job.id_column)
-    earlier = None if job.like is None else Earlier(job.like, task.data.table, job.budget())
+    names = identifiers(task.table, job.id_column)
+    earlier = None if job.like is None else Earlier(job.like, task.table, job.budget())
     search, chosen = None, {}
     if job.chooses:
         search, chosen["search"] = _choose_clusters(job, task)
@@ -287,22 +287,22 @@ def run_fit(job: FitJob) -> None:
         fitted = fit(job, task, search)
     model = fitted.model
     if earlier is not None:
-        for remark in earlier.renumber(model, task.data.columns, task.data.rows):
+        for remark in earlier.renumber(model, task.columns, task.rows):
             job.note(remark)
-    row_names = names_of_rows(task.data, names)
+    row_names = names_of_rows(task, names)
     profiles = Profiles.of(job, task, model, row_names)
     if not profiles:
         del files["profiles"]
-    summary = fit_summary(job, task.data, fitted, task.views, files) | chosen | profiles.summary()
+    summary = fit_summary(job, task, fitted, files) | chosen | profiles.summary()
     memberships = model.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
-    far = far_beyond(model, task.Z, task.data.weights)
+    far = far_beyond(model, task.Z, task.weights)
     model.set_params(device=None)  # the machine that predicts may have no such device
     writers: dict[Path, Writer] = {
-        files["labels"]: Labels.of_fit(model, memberships, task.data.rows).writer(names),
+        files["labels"]: Labels.of_fit(model, memberships, task.rows).writer(names),
         files["model"]: Model(
-            fitted.pipeline, task.data.columns, job.dtype, task.data.table.reading.chosen(), far
+            fitted.pipeline, task.columns, job.dtype, task.table.reading.chosen(), far
         ).write,
         files["summary"]: outputs.json_writer(summary),
     }
@@ -311,17 +311,17 @@ def run_fit(job: FitJob) -> None:
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        drawn = plot_fit(fitted.pipeline, task.data.X)
+        drawn = plot_fit(fitted.pipeline, task.X)
         writers[files["plot"]] = outputs.picture_writer(drawn, files["plot"])
     if "report" in files:
-        writers[files["report"]] = report_writer(job, task, model, search, row_names)
+        writers[files["report"]] = report_writer(job, task, fitted.pipeline, search, row_names)
     outputs.write_all(writers)
     job.report(summary, lambda content: as_text(content) + profiles.text())
 
 
 def fit(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fitted:
     """Fit the estimator, unless a search has, and plain kernel k-means too if the job compares."""
-    estimator, weights = task.estimator, task.data.weights
+    estimator, weights = task.estimator, task.weights
     timed = partial(timed_fit, X=task.Z, quiet=job.quiet, sample_weight=weights)
     if search is not None and weights is None:
         estimator, seconds = search.best_estimator_, search.refit_time_

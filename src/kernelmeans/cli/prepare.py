@@ -1,19 +1,20 @@
 """What a fit or a search works on: the estimator, the table, and its features."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import scipy.sparse
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._text import counted, listed
-from kernelmeans.cli.data import Data, find_columns
+from kernelmeans.cli.data import find_columns
 from kernelmeans.cli.errors import BadInputError, estimator_errors, in_options
 from kernelmeans.cli.reading.archives import check_size
 from kernelmeans.cli.reading.tables import PreparedRows, Table, blocks, loaded, read_table
@@ -33,10 +34,18 @@ class Task:
     ----------
     estimator : estimator
         Not fitted yet.
-    data : Data
-        The table.
+    table : FrameTable or ArrayTable
+        The file.
+    columns : list of str
+        Its columns that the clusters depend on.
+    X : polars.DataFrame, ndarray, CSR matrix or Rows of shape (n_rows, n_columns)
+        Its columns that may be features, as they are.
     Z : ndarray, CSR matrix or Rows of shape (n_rows, n_features)
-        Its features as the estimator sees them.
+        The features as the estimator sees them.
+    labels, weights : ndarray of shape (n_rows,) or None
+        Known classes, and sample weights.
+    rows : ndarray of bool or None
+        Which rows of the file are clustered, unless all.
     preparation : TableTransformer, StandardScaler or None
         What has made Z of the table.
     views : FoundViews or None
@@ -46,8 +55,13 @@ class Task:
     """
 
     estimator: Any
-    data: Data
+    table: Table
+    columns: list[str]
+    X: Any
     Z: Any
+    labels: Any
+    weights: Any
+    rows: Any
     preparation: Any
     views: FoundViews | None
     refusals: Callable[[], AbstractContextManager[None]]
@@ -76,7 +90,7 @@ def prepare(job: "TableJob") -> Task:
             f"{job.take} relates rows to rows, and is taken for features of rows; --kernel graph "
             "takes it for a graph, --metric precomputed for distances"
         )
-    features, called, found = job.features(table), job.called(table), None
+    features, called = job.features(table), job.called(table)
     seen = [] if views is None else views.find(features)
     if views is not None:
         called |= {name for _, columns in seen for name, is_full in columns.items() if is_full}
@@ -84,48 +98,62 @@ def prepare(job: "TableJob") -> Task:
         if ignored := [name for name in features if name not in wanted]:
             job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
         features = [name for name in features if name in wanted]
+    labels, weights = job.labels_and_weights(table, job.dtype)
     X = None if job.pairwise else table.whole(features, job.dtype)
+    rows = found = None
     with estimator_errors(), refusals():
         if X is None:
-            data, Z, preparation = _numbers(job, table, features)
-            places = {name: range(place, place + 1) for place, name in enumerate(data.columns)}
+            X, Z, preparation = _numbers(job, table, features, weights)
+            places = {name: range(place, place + 1) for place, name in enumerate(features)}
         else:
-            data, Z, preparation = _prepared(job, job.beside(table, X, features, job.dtype), called)
+            Z, preparation, rows = _prepared(job, table, X, features, called, weights)
             places = _places(preparation)
+            if rows is not None:
+                X = X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows]
+                labels, weights = (
+                    each if each is None else each[rows] for each in (labels, weights)
+                )
         if views is not None:
             found = FoundViews.of(seen, places)
             estimator.set_params(kernels=found.kernels)
-    return Task(estimator, data, Z, preparation, found, refusals)
+    return Task(
+        estimator, table, list(places), X, Z, labels, weights, rows, preparation, found, refusals
+    )
 
 
 def _prepared(
-    job: "TableJob", data: Data, called: Collection[str]
-) -> tuple[Data, Any, TableTransformer]:
+    job: "TableJob",
+    table: Table,
+    X: Any,
+    features: Sequence[str],
+    called: Collection[str],
+    weights: Any,
+) -> tuple[Any, TableTransformer, Any]:
     """Decide what each column is, say so, and make numbers of the table.
 
-    Columns that are called by their full names are used.
+    Columns that are called by their full names are used. Also returns which rows are left, unless
+    all.
     """
-    table = data.table
     transformer = TableTransformer(
-        columns=["*", *(name for name in data.columns if name in called)],
-        categorical=list(find_columns(table, data.columns, job.categorical, "--categorical")),
+        columns=["*", *(name for name in features if name in called)],
+        categorical=list(find_columns(table, features, job.categorical, "--categorical")),
         dates=job.dates,
         missing=job.missing,
         skewed=job.skewed,
         scale=job.scale,
         dtype=job.dtype,
     )
+    rows = None
     with table_errors(table.source):
         if job.missing == "drop":
-            transformer.fit(data.X, sample_weight=data.weights)
-            data = data.among(transformer.inspect(data.X).placeable)
-            Z = transformer.transform(data.X)
+            rows = transformer.fit(X, sample_weight=weights).inspect(X).placeable
+            Z = transformer.transform(X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows])
         else:
-            Z = transformer.fit_transform(data.X, sample_weight=data.weights)
+            Z = transformer.fit_transform(X, sample_weight=weights)
     columns = transformer.columns_
     if any(one.kind != "number" or one.n_missing or one.is_logarithm for one in columns):
         job.say(transformer.report_)
-    return replace(data, columns=[one.name for one in columns if one.used]), Z, transformer
+    return Z, transformer, rows
 
 
 def _places(transformer: TableTransformer) -> dict[str, range]:
@@ -145,19 +173,21 @@ def table_errors(source: Path) -> Iterator[None]:
         raise ValueError(f"{source}: {in_options(said.removeprefix('X: '))}") from error
 
 
-def _numbers(job: "TableJob", table: Table, features: list[str]) -> tuple[Data, Any, Any]:
+def _numbers(
+    job: "TableJob", table: Table, features: list[str], weights: Any
+) -> tuple[Any, Any, StandardScaler | None]:
     """Read columns that must be numbers, and scale them, block by block if they stay on disk."""
     if job.categorical or job.dates or job.missing == "drop":
         raise BadInputError(
             "--categorical, --dates and --missing drop are for tables in memory, not for a kernel "
             "matrix, a graph, a sparse table, or a table that stays on disk"
         )
-    data = job.load(table, features, job.dtype)
-    if isinstance(data.X, Rows) and job.pairwise:
+    X = job.numbers(table, features, job.dtype)
+    if isinstance(X, Rows) and job.pairwise:
         # A fit with a kernel matrix or a graph holds little else, so all of the budget is allowed.
-        check_size(job.data, data.X.nbytes, job.budget())
-        data = replace(data, X=loaded(data.X))
-    elif isinstance(data.X, Rows):
+        check_size(job.data, X.nbytes, job.budget())
+        X = loaded(X)
+    elif isinstance(X, Rows):
         job.note(
             f"{job.data} stays on disk and is read block by block, because it would take more "
             "than a quarter of the memory budget"
@@ -166,11 +196,11 @@ def _numbers(job: "TableJob", table: Table, features: list[str]) -> tuple[Data, 
         what = "graph" if job.parameters["kernel"] != "precomputed" else "precomputed kernel"
         job.note(f"--scale does not apply to a {what}, which stays as it is")
     if job.pairwise or not job.scale:
-        return data, data.X, None
+        return X, X, None
     # Centering would fill a sparse matrix. Of our kernels only the dot products depend on it.
-    scaler = StandardScaler(with_mean=not scipy.sparse.issparse(data.X))
-    for block, rows in blocks(data.X):
-        scaler.partial_fit(rows, None, None if data.weights is None else data.weights[block])
-    if isinstance(data.X, Rows):
-        return data, PreparedRows(data.X, data.X.dtype, scaler.transform), scaler
-    return data, scaler.transform(data.X), scaler
+    scaler = StandardScaler(with_mean=not scipy.sparse.issparse(X))
+    for block, rows in blocks(X):
+        scaler.partial_fit(rows, None, None if weights is None else weights[block])
+    if isinstance(X, Rows):
+        return X, PreparedRows(X, X.dtype, scaler.transform), scaler
+    return X, scaler.transform(X), scaler

@@ -9,7 +9,6 @@ import polars as pl
 import scipy.sparse
 
 from kernelmeans._typing import Array
-from kernelmeans.cli.data import Data
 from kernelmeans.cli.reading.tables import Table
 from kernelmeans.profiles import Description
 from kernelmeans.profiles.describing import categories_of, described
@@ -31,12 +30,12 @@ MOST_COLUMNS = 2000
 class FileColumns(Mapping[str, Array]):
     """Columns of the rows of a fit as they stand in the file, of which one is in memory."""
 
-    data: Data
+    task: "Task"
     names: Sequence[str]
 
     def __getitem__(self, name: str) -> Array:
-        values = np.asarray(self.data.table.column(name))
-        return values if self.data.rows is None else values[self.data.rows]
+        values = np.asarray(self.task.table.column(name))
+        return values if self.task.rows is None else values[self.task.rows]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -61,7 +60,7 @@ class Profiles:
     @classmethod
     def of(cls, job: "FitJob", task: "Task", model: Any, row_names: pl.Series | None) -> Self:
         """Describe the clusters of a fitted model."""
-        data, names = task.data, told_columns(job, task.data.table)
+        names = told_columns(job, task.table)
         if not names:
             return cls(None)
         if len(names) > MOST_COLUMNS:
@@ -69,10 +68,10 @@ class Profiles:
         kinds = dict.fromkeys(categories_of([task.preparation]), "category")
         if job.label_column is not None:
             kinds[job.label_column] = "label"
-        columns = FileColumns(data, names[:MOST_COLUMNS])
-        found = described(of_fit(model), columns, weights=data.weights, kinds=kinds)
-        if data.rows is not None:
-            found = replace(found, n_unplaced=int((~data.rows).sum()))
+        columns = FileColumns(task, names[:MOST_COLUMNS])
+        found = described(of_fit(model), columns, weights=task.weights, kinds=kinds)
+        if task.rows is not None:
+            found = replace(found, n_unplaced=int((~task.rows).sum()))
         if row_names is not None:
             found = replace(found, records=tuple(_named(one, row_names) for one in found.records))
         return cls(found)
@@ -97,13 +96,13 @@ class Profiles:
             frame.fill_nan(None).write_csv(file)
 
 
-def names_of_rows(data: Data, identifiers: pl.Series | None) -> pl.Series | None:
+def names_of_rows(task: "Task", identifiers: pl.Series | None) -> pl.Series | None:
     """The identifiers of the rows of a fit, or their places in the file; None if all are in it."""
-    if data.rows is None:
+    if task.rows is None:
         return identifiers
     if identifiers is None:
-        return pl.Series(np.flatnonzero(data.rows))
-    return identifiers.filter(pl.Series(data.rows))
+        return pl.Series(np.flatnonzero(task.rows))
+    return identifiers.filter(pl.Series(task.rows))
 
 
 def _named(record: Cluster, names: pl.Series) -> Cluster:

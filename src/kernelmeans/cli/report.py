@@ -4,6 +4,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from sklearn.pipeline import Pipeline
 
 from kernelmeans import ClusterReport
 from kernelmeans._files import Writer
@@ -25,7 +26,7 @@ model.predict(table)  # a data frame with the columns of the file"""
 
 
 def report_writer(
-    job: "FitJob", task: "Task", model: Any, search: Any, row_names: pl.Series | None
+    job: "FitJob", task: "Task", pipeline: Pipeline, search: Any, row_names: pl.Series | None
 ) -> Writer:
     """Write the report of a fitted model.
 
@@ -35,7 +36,7 @@ def report_writer(
         The command.
     task : Task
         The table.
-    model : estimator
+    pipeline : Pipeline
         Fitted to it.
     search : ClusterSearch or None
         What has chosen the number of clusters.
@@ -47,18 +48,18 @@ def report_writer(
     callable
         Writes the page to a binary file.
     """
-    data, hidden = task.data, (job.id_column, job.label_column, job.weight_column)
-    names = [name for name in told_columns(job, data.table) if name not in hidden]
-    columns = FileColumns(data, names[:MOST_COLUMNS])
+    hidden = job.id_column, job.label_column, job.weight_column
+    names = [name for name in told_columns(job, task.table) if name not in hidden]
+    columns = FileColumns(task, names[:MOST_COLUMNS])
     classes = None
     if job.label_column is not None:
-        classes = FileColumns(data, [])[job.label_column].astype(str)
+        classes = FileColumns(task, [])[job.label_column].astype(str)
     path = str(job.files()["model"])
     predict = ["kernelmeans", "predict", path, "NEW.csv"]
     with estimator_errors():
         report = ClusterReport(
-            model,
-            task.Z,
+            pipeline,
+            task.X,
             table=columns if names else None,
             labels_true=classes,
             search=search,

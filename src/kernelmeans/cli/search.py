@@ -95,7 +95,7 @@ def run_search(
         raise BadInputError(
             "--kernels takes a single kernel where the table is a kernel matrix or a graph"
         )
-    if task.data.weights is not None:
+    if task.weights is not None:
         job.note("the search counts every row once; sample weights count in the fit")
     grid: dict[str, Any] = {"n_clusters": list(counts)}
     if task.views is None:
@@ -128,8 +128,8 @@ def _summary(job: "TableJob", task: "Task", search: ClusterSearch) -> dict[str, 
     results, best = search.results_, search.best_index_
     columns = {name: results[key].tolist() for name, key in _COLUMNS.items() if key in results}
     columns["jaccard"] = [overlaps.tolist() for overlaps in columns["jaccard"]]
-    if task.data.labels is not None:
-        known = task.data.labels[search.rows_used_]
+    if task.labels is not None:
+        known = task.labels[search.rows_used_]
         columns["ari"] = [adjusted_rand_score(known, each) for each in search.labels_by_candidate_]
     return {
         "kernelmeans": kernelmeans.__version__,

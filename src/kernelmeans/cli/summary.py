@@ -10,13 +10,12 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import kernelmeans
 from kernelmeans._text import counted, shortened
-from kernelmeans.cli.data import Data
-from kernelmeans.cli.views import FoundViews
 from kernelmeans.report.measures import cost, critical_power
 from kernelmeans.tables import TableTransformer
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import FitJob, Fitted
+    from kernelmeans.cli.prepare import Task
 
 _WIDTH = 78
 _INDENT = 18
@@ -27,12 +26,12 @@ _ROUNDING = 1e-6
 
 
 def fit_summary(
-    job: "FitJob", data: Data, fitted: "Fitted", views: FoundViews | None, files: dict[str, Path]
+    job: "FitJob", task: "Task", fitted: "Fitted", files: dict[str, Path]
 ) -> dict[str, Any]:
     """Return the summary of a fit, ready for JSON."""
     model, annealed = fitted.model, fitted.annealed
     # Columns of a kernel matrix or a graph are rows again.
-    features = {} if job.pairwise else {"features": len(data.columns)}
+    features = {} if job.pairwise else {"features": len(task.columns)}
     summary: dict[str, Any] = {
         **summarized(job.data, model.labels_, model.n_clusters, features),
         "cost": cost(model),
@@ -48,7 +47,7 @@ def fit_summary(
             name: "inf" if isinstance(value, float) and value == math.inf else value
             for name, value in model.get_params().items()
         },
-        **(_kernel(model) if views is None else {"kernels": views.describe(model)}),
+        **(_kernel(model) if task.views is None else {"kernels": task.views.describe(model)}),
         "approximation": {
             "kind": model.approximation_,
             "reason": model.approximation_reason_,
@@ -57,11 +56,11 @@ def fit_summary(
         },
         "files": {name: str(path) for name, path in files.items()},
     }
-    if data.labels is not None:
+    if task.labels is not None:
         summary["agreement"] = {
             "column": job.label_column,
-            "nmi": float(normalized_mutual_info_score(data.labels, model.labels_)),
-            "ari": float(adjusted_rand_score(data.labels, model.labels_)),
+            "nmi": float(normalized_mutual_info_score(task.labels, model.labels_)),
+            "ari": float(adjusted_rand_score(task.labels, model.labels_)),
         }
     return summary
 

@@ -70,13 +70,11 @@ def places(
         kind = "principal component" if kernel is None else "kernel principal component"
         points = _components(K)[:, :2]
     else:
-        kind = "heat component"
-        points = _projected(K, labels)
+        is_few, points = len(np.unique(labels)) <= _FEW, _projected(K, labels)
+        kind = "heat component" if is_few else "heat projection"
         if isinstance(kernel, HeatKernel) and _are_dots(points, labels):
-            kind = "principal component"
+            kind = "principal component" if is_few else "linear projection"
             points = _projected(linear(values, values), labels)
-        if len(np.unique(labels)) > _FEW:
-            kind = f"projection of {kind}s,"
     return points, (f"{kind} 1", f"{kind} 2")
 
 

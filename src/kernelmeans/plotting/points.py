@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmeans._arrays import to_numpy
-from kernelmeans._fitted import count_rows, parts, readable, taken
+from kernelmeans._fitted import count_rows, on_host, parts, readable, taken
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.plotting.places import places
-from kernelmeans.rows.dask import computed, is_dask
 
 
 class MapPoints(NamedTuple):
@@ -106,7 +105,7 @@ def map_points(
     shown = taken(X, rows, model)
     for transformer in transformers:
         shown = transformer.transform(shown)
-    labels = np.asarray(to_numpy(model.predict(shown)))
+    labels = on_host(model.predict(shown))
     if coordinates is None:
         points, names = places(transformers, model, shown, rows, n_rows, labels)
     else:
@@ -134,7 +133,7 @@ def _sizes(model: Any, labels: IntArray, rows: IntArray, n_rows: int) -> IntArra
     """Sizes of the clusters among all rows, if these have the labels of the fit."""
     known = getattr(model, "labels_", ())
     if len(known) == n_rows:
-        known = np.asarray(computed(known) if is_dask(known) else to_numpy(known))
+        known = on_host(known)
         if np.array_equal(known[rows], labels):
             labels = known
     n_clusters = getattr(model, "n_clusters", None)

@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmeans._arrays import to_numpy
-from kernelmeans._fitted import parts
+from kernelmeans._fitted import on_host, parts
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.profiles.columns import Grouped, Profile, profile_of
@@ -216,7 +215,7 @@ def coded(labels: Any, n_clusters: int | None = None) -> tuple[IntArray, list[An
 def _found(model: Any, table: Any, X: Any) -> Placed:
     """Labels, of an estimator or as given, and distances if they can be known."""
     if not hasattr(model, "fit"):
-        labels = np.asarray(to_numpy(model))
+        labels = on_host(model)
         if labels.ndim != 1:
             raise ValueError(f"labels of shape {labels.shape} are given; give one for each row")
         return Placed(labels)

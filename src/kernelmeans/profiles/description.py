@@ -209,7 +209,7 @@ class Description:
         n_rows = self.n_unplaced + sum(record.size for record in self.records)
         yield f"{counted(n_rows, 'row')} in {counted(len(self.records), 'cluster')}"
         if self.n_unplaced:
-            yield f"{counted(self.n_unplaced, 'row')} without a cluster left out"
+            yield f"left out: {counted(self.n_unplaced, 'row')} without a cluster"
         tops = {record.cluster: self.top(record.cluster, most) for record in self.records}
         every = [_cells(entry) for top in tops.values() for entry in top]
         widths = [max(map(len, cells)) for cells in zip(*every, strict=True)]

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmeans._arrays import to_numpy
-from kernelmeans._fitted import count_rows, readable, taken
+from kernelmeans._fitted import count_rows, on_host, readable, taken
 from kernelmeans._typing import Array, IntArray
 
 #: A row is near the border if the second centroid is farther than its own by less than this.
@@ -85,12 +84,12 @@ def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:
 
 def of_fit(model: Any) -> Placed:
     """What a fitted clusterer keeps about its training rows."""
-    labels = np.asarray(to_numpy(model.labels_))
+    labels = on_host(model.labels_)
     distances = getattr(model, "distances_", None)
     n_clusters = getattr(model, "n_clusters", None)
     if distances is None:
         return Placed(labels, n_clusters=n_clusters)
-    near = np.asarray(to_numpy(distances))
+    near = on_host(distances)
     gaps = near[:, 1] - near[:, 0] if near.shape[1] > 1 else np.full(len(near), np.inf)
     return Placed(labels, near[:, 0], gaps, n_clusters)
 
@@ -99,8 +98,8 @@ def _placed(transformers: Sequence[Any], model: Any, rows: Any) -> tuple[IntArra
     """Labels, distances to the own centroid, and how much farther the next one is."""
     for transformer in transformers:
         rows = transformer.transform(rows)
-    labels = np.asarray(to_numpy(model.predict(rows)))
-    found = np.array(model.transform(rows)) if hasattr(model, "transform") else np.empty(0)
+    labels = on_host(model.predict(rows))
+    found = np.array(on_host(model.transform(rows))) if hasattr(model, "transform") else np.empty(0)
     if found.shape != (len(labels), getattr(model, "n_clusters", None)):
         return labels, None, None
     every = np.arange(len(labels))

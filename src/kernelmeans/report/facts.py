@@ -13,8 +13,7 @@ import scipy
 import sklearn
 
 import kernelmeans
-from kernelmeans._arrays import to_numpy
-from kernelmeans._fitted import is_pairwise, is_stacked, parts, readable, taken
+from kernelmeans._fitted import is_pairwise, is_stacked, on_host, parts, readable, taken
 from kernelmeans._text import counted
 from kernelmeans._typing import IntArray
 from kernelmeans.estimators.base import KernelClusterer
@@ -23,7 +22,6 @@ from kernelmeans.plotting.points import MapPoints, map_points
 from kernelmeans.profiles.rows import first_of_each, place
 from kernelmeans.report import measures
 from kernelmeans.rows import Rows
-from kernelmeans.rows.dask import computed, is_dask
 
 #: Rows of the map and of silhouettes, and rows whose distances to centroids are taken.
 MAP_ROWS, DISTANCE_ROWS = 2000, 20_000
@@ -75,9 +73,9 @@ class Subject:
             )
         X = readable(X)
         drawn = map_points(given, X, max_points=MAP_ROWS, random_state=random_state)
-        known = _on_host(model.labels_)
+        known = on_host(model.labels_)
         if len(known) != drawn.n_rows or not np.array_equal(known[drawn.rows], drawn.labels):
-            known = _on_host(given.predict(X))
+            known = on_host(given.predict(X))
         return cls(given, transformers, model, X, drawn, known)
 
     @property
@@ -96,10 +94,6 @@ class Subject:
         for transformer in self.transformers:
             found = transformer.transform(found)
         return found
-
-
-def _on_host(labels: Any) -> IntArray:
-    return np.asarray(computed(labels) if is_dask(labels) else to_numpy(labels))
 
 
 def clusters_of(subject: Subject, names: Sequence[str] | None) -> Clusters:
@@ -141,7 +135,7 @@ def add_certainty(
     if n_rows > DISTANCE_ROWS:
         drawn = np.sort(np.random.default_rng(random_state).choice(n_rows, DISTANCE_ROWS, False))
     labels = subject.labels[drawn]
-    distances = np.asarray(to_numpy(subject.model.transform(subject.shown(drawn))))
+    distances = on_host(subject.model.transform(subject.shown(drawn)))
     placed = place(subject.transformers, subject.model, subject.X) if rows else None
     if placed is not None and placed.distances is not None:
         own = first_of_each(placed.distances, placed.labels, len(clusters), TYPICAL)

@@ -1,5 +1,6 @@
 """The sections of a report, each from its numbers."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ Found = Mapping[str, Any]
 
 # Room beside the map, and the smallest and largest radius of a mark, in units of the drawing.
 _PAD, _SMALLEST, _LARGEST = 26, 2.2, 7.4
+# A label may hide so few marks of a cluster altogether.
+_FEW_MARKS = 3
 # Fraction of the cells whose marks are not the largest.
 _FULL = 0.95
 # Smaller sizes of the critical power would stretch the axis over many decades.
@@ -101,7 +104,9 @@ def _map(found: Found) -> Html:
         (shortened(called(clusters[cluster]), _MOST_LETTERS), *place(x, y))
         for cluster, x, y in drawn["middles"]
     ]
-    shown, (across, up) = svg.free(texts), drawn["axes"]
+    cells = Counter(cluster for *_, cluster in marks)
+    lone = [(x, y, size) for x, y, size, cluster in marks if cells[cluster] <= _FEW_MARKS]
+    shown, (across, up) = svg.free(texts, lone), drawn["axes"]
     says = f"Map of {counted(len(texts), 'cluster')} by {across} and {up}"
     note = _note(
         *("Across: ", named(across), ". Up: ", named(up), ". "),
@@ -189,7 +194,12 @@ def _certainty(found: Found) -> Html | None:
             joined([second, f" ({percent(known['second_fraction'])})"]),
         ]
 
-    columns = {"Margins, 0 to 1": "g", "Median": "n", "Near border": "n", "Second choice": "t"}
+    columns = {
+        "Margins, 0\u00a0to\u00a01": "g",
+        "Median": "n",
+        "Near border": "n",
+        "Second choice": "t",
+    }
     note = _note(
         "The margin of a row is 1 minus its distance to its own centroid over that to the second: "
         "0 on the border of two clusters, 1 on the centroid. A row is near the border if the "
@@ -212,7 +222,7 @@ def _silhouettes(found: Found) -> Html | None:
         shape = _colored(one, svg.quantiles(says, known["quantiles"]))
         return [shape, score(known["mean"]), percent(known["below_zero"])]
 
-    columns = {"Silhouettes, \u22121 to 1": "g", "Mean": "n", "Below 0": "n"}
+    columns = {"Silhouettes, \u22121\u00a0to\u00a01": "g", "Mean": "n", "Below 0": "n"}
     note = _note(
         f"The mean of all is {score(found['silhouettes']['mean'])}. A silhouette compares the mean "
         "distance to the rows of the own cluster with that to the next cluster, in the feature "

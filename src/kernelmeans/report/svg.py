@@ -122,15 +122,32 @@ def cell_map(
     return drawing(says, MAP, *marks, element("g", *texts, class_="names"), class_="map")
 
 
-def free(labels: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
-    """Labels at or beside their places on the map, as far as they do not cover each other."""
+def free(
+    labels: Sequence[tuple[str, float, float]], lone: Sequence[tuple[float, float, float]]
+) -> list[tuple[str, float, float]]:
+    """Labels at or beside their places on the map, as far as they do not cover each other.
+
+    Parameters
+    ----------
+    labels : sequence of (text, x, y)
+        The places to be near to.
+    lone : sequence of (x, y, radius)
+        Marks of clusters that have few, which are not covered if other places are free.
+
+    Returns
+    -------
+    list of (text, x, y)
+        The labels that have a place.
+    """
     size, taken, kept = np.array(MAP), np.empty((0, 4)), []
+    marks = np.array([(x, y, radius, radius) for x, y, radius in lone]).reshape(-1, 4)
     for text, x, y in labels:
         half = np.array([_LETTER[0] * max(2, len(text)) / 2, _LETTER[1] / 2])
-        for aside in _ASIDE:
-            place = np.clip(np.array([x, y]) + 2 * half * aside, half, size - half)
-            apart = np.abs(taken[:, :2] - place) >= taken[:, 2:] + half
-            if apart.any(axis=1).all():
+        places = np.clip(np.array([x, y]) + 2 * half * _ASIDE, half, size - half)
+        for boxes in (np.vstack([taken, marks]), taken):
+            apart = np.abs(boxes[:, None, :2] - places) >= boxes[:, None, 2:] + half
+            if (is_free := apart.any(axis=2).all(axis=0)).any():
+                place = places[is_free.argmax()]
                 kept.append((text, float(place[0]), float(place[1])))
                 taken = np.vstack([taken, [*place, *half]])
                 break

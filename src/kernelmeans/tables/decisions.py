@@ -18,7 +18,7 @@ from kernelmeans.tables.kinds import (
     as_category,
     found_in,
 )
-from kernelmeans.tables.values import Spelling
+from kernelmeans.tables.numerals import Spelling
 
 #: Skewness above which numbers are taken as logarithms, if that at least halves it. An exponential
 #: distribution has 2, a Gaussian 0. A few large numbers would hide all other differences (figures:
@@ -92,6 +92,7 @@ def decide(
     decisions: list[Decision] = []
     refused: list[str] = []
     first_with: dict[bytes, str] = {}
+    gaps_told: set[bytes] = set()
     for name in table.names:
         if name in dropped or name not in wanted:
             decisions.append(Decision(Column(name, "dropped", False)))
@@ -112,7 +113,7 @@ def decide(
             twin = first_with.setdefault(digest, name)
             if twin != name and not wanted[name]:
                 found, used = found._replace(kind="duplicate", reason=f"as {twin!r}"), False
-        decisions.append(_decision(name, found, used, missing, skewed))
+        decisions.append(_decision(name, found, used, missing, skewed, gaps_told))
     if refused:
         raise ValueError("; ".join(refused) + ".")
     if not any(decision.column.used for decision in decisions):
@@ -163,11 +164,17 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
     return ""
 
 
-def _decision(name: str, found: Found, used: bool, missing: str, skewed: str) -> Decision:
+def _decision(
+    name: str, found: Found, used: bool, missing: str, skewed: str, gaps_told: set[bytes]
+) -> Decision:
+    """What is remembered of a column; gaps in the same rows are told by the first column alone."""
     median, unit, many = 0.0, 0.0, False
     if used and found.kind != "category" and found.numbers is not None:
         median = _median(found.numbers)
-        many = missing == "impute" and found.n_missing > MANY_MISSING * len(found.numbers)
+        if missing == "impute" and found.n_missing > MANY_MISSING * len(found.numbers):
+            gaps = blake2b(np.isnan(found.numbers).tobytes()).digest()
+            many = gaps not in gaps_told
+            gaps_told.add(gaps)
         if skewed == "log" and found.kind == "number":
             unit = _unit(found.numbers)
     n_values = len(found.values) or None

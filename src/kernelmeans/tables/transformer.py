@@ -22,8 +22,12 @@ from kernelmeans.tables.decisions import Decision, decide, logarithms
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.inspection import Inspection, check_placeable, shown
 from kernelmeans.tables.kinds import USED
-from kernelmeans.tables.values import UNSEEN, Spelling, read_column
+from kernelmeans.tables.numerals import Spelling
+from kernelmeans.tables.values import UNSEEN, read_column
 
+#: How far a missing value of a scaled column lies from all others, in the column that says where.
+#: From 0.7 on, rows with a gap have no neighbours without one (figures: benchmarks/gaps.py).
+GAP = 0.5
 #: Rows whose variances are summed at a time, so that no second copy of a large table is made.
 BATCH = 2**16
 
@@ -57,10 +61,10 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         Use dates, as numbers of days.
     missing : {"impute", "drop", "error"}, default="impute"
         What to do about missing values of numbers. ``"impute"`` takes the median of the column, and
-        where more than 5 % are missing adds a column that says where. Both together have the
-        variance of one; that of the second is the fraction of missing values. ``"drop"`` ignores
-        such rows in the fit. ``"error"`` refuses them. In categories a missing value is a value of
-        its own.
+        where more than 5 % are missing adds a column that says where. Columns with gaps in the
+        same rows share one. It counts little: 0.5 for a gap, where two random rows differ by
+        sqrt(2) in a number. ``"drop"`` ignores such rows in the fit. ``"error"`` refuses them. In
+        categories a missing value is a value of its own.
     skewed : {"log", "keep"}, default="log"
         What to do about numbers of 0 and more with a skewness above 1. ``"log"`` takes their
         logarithms if this at least halves the skewness. ``"keep"`` does not.
@@ -418,8 +422,8 @@ class TableTransformer(TransformerMixin, BaseEstimator):
     def _read(self, table: Table, Z: Array | None = None) -> Inspection:
         """Read the used columns, into Z if it is given."""
         # Why not SimpleImputer and OneHotEncoder: the numbers are the same (tests), but one of each
-        # for a table takes 2 to 3 times the memory and time, and one for each column makes model
-        # files of hundreds of megabytes (figures: benchmarks/preparation.py).
+        # for a table takes 2 to 3 times the memory and more time, and one for each column makes
+        # model files of hundreds of megabytes (figures: benchmarks/preparation.py).
         placeable = np.full(table.n_rows, True)
         wrong: dict[str, tuple[int, str]] = {}
         unseen: dict[str, tuple[int, str]] = {}
@@ -477,8 +481,10 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             elif column.kind == "flag":
                 scaler.scale_[place.start] = np.sqrt(0.5)
             if column.has_indicator:
-                lacking = scaler.mean_[place.stop - 1]
-                scaler.scale_[place] /= np.sqrt([1 - lacking, lacking])
+                # The median of the missing values has taken its part of the variance.
+                if column.kind != "flag":
+                    scaler.scale_[place.start] /= np.sqrt(1 - scaler.mean_[place.stop - 1])
+                scaler.scale_[place.stop - 1] = 1 / GAP
         return scaler
 
     def _scaled(self, Z: Array) -> Array:

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from kernelmeans._text import counted, shortened
+from kernelmeans._text import counted, listed, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.settings import Reading
 from kernelmeans.cli.reading.units import without_unit
-from kernelmeans.tables.values import MISSING, WORDS
+from kernelmeans.tables.numerals import WORDS
+from kernelmeans.tables.values import MISSING
 
 _OTHER = {".": ",", ",": "."}
 # A space, one that does not break, a thin one, and a narrow one that does not break.
@@ -77,6 +78,8 @@ class Numerals(NamedTuple):
         if not decimals:
             decimals, others = self._mostly(values)
             values = values.set(others.is_not_null(), None)
+        if (plain := _plain(values)) is not None and plain.dtype == pl.String:
+            return None  # codes
         known = [mark for mark in decimals if mark == self.decimal]
         return _Column(values, known or decimals, others) if decimals else None
 
@@ -91,7 +94,7 @@ class Numerals(NamedTuple):
         }
         best = max(_OTHER, key=lambda mark: (fitting[mark].sum(), mark == self.decimal))
         others = values.set(fitting[best], None)
-        n_unknown = (~others.drop_nulls().str.to_lowercase().is_in(WORDS)).sum()
+        n_unknown = (~others.drop_nulls().str.to_lowercase().is_in(list(WORDS))).sum()
         if fitting[best].sum() < max(n_unknown, 1):
             return [], others
         return [mark for mark in _OTHER if (fitting[mark] | ~fitting[best]).all()], others
@@ -183,7 +186,7 @@ def read_numbers(
         if (plain := _plain(values)) is not None:
             done[name] = plain
         elif (column := numerals.column(values)) is not None:
-            waiting[name] = column
+            waiting[name] = _without_words(source, name, column)
         if (odd := numerals.odd_value(values)) is not None:
             warnings.warn(
                 f"{source}: column {shortened(name, 60)!r} holds numbers, but also {odd!r}; "
@@ -265,7 +268,21 @@ def _doubt(column: _Column, columns: Mapping[str, _Column], decimal: str | None)
 def _values(text: pl.Series) -> pl.Series:
     """Text without blanks around it, missing where it stands for no value."""
     text = text.str.strip_chars()
-    return text.set(text.str.to_lowercase().is_in(MISSING).fill_null(value=True), None)
+    return text.set(text.str.to_lowercase().is_in(list(MISSING)).fill_null(value=True), None)
+
+
+def _without_words(source: object, name: str, column: _Column) -> _Column:
+    """The column without other values if all are words for missing ones, which is said."""
+    words = column.others.drop_nulls()
+    if not len(words) or not words.str.to_lowercase().is_in(list(WORDS)).all():
+        return column
+    warnings.warn(
+        f"{source}: column {shortened(name, 60)!r} holds numbers, and "
+        f"{listed(words.unique(maintain_order=True).to_list())} in {counted(len(words), 'row')}: "
+        "read as missing",
+        stacklevel=2,
+    )
+    return column._replace(others=column.others.clear(len(column.others)))
 
 
 def _plain(values: pl.Series) -> pl.Series | None:

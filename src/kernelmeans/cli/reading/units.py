@@ -5,7 +5,7 @@ from collections import Counter
 
 import polars as pl
 
-from kernelmeans.tables.values import SIGNS, is_multiple
+from kernelmeans.tables.numerals import SIGNS, is_multiple
 
 #: Values that are looked at before all are.
 _HEAD = 1000
