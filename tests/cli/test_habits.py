@@ -422,6 +422,7 @@ def test_thousands_as_told(options, expected):
         ("5.1,3\n3,4\n", "only numbers .*add --no-header"),
         ("41.3,9250,Köln\n12.5,18000,Bonn\n", r"holds numbers \(.*add --no-header"),
         ("-2,town\n1,Bonn\n", "add --no-header"),
+        ("1,0\n3,-4\n", "add --no-header"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")
@@ -451,12 +452,13 @@ def test_as_told(content, reading, expected):
     ("content", "reading", "words"),
     [
         ("a\n1,5\n2,5\n", {}, ["line 2 has 2 values", "--separator"]),
-        ("a,b\n1,2\n1,2,3\n", {}, ["line 3 has 3 values", "--separator"]),
+        ("a,b\n1,2\n1,2,3\n", {}, ["line 3 has 3 values", "has 2", "--separator"]),
+        ("a,b\n1,2\n3\n5,6\n", {}, ["line 3 has 1 values", "has 2"]),
         ("title\n\na,b\n1,2\n\n1\n", {}, ["line 6 has 1 values"]),
         ("a,b\nx,1,2\ny,3,4\n", {}, ["line 2 has 3 values", "remove it"]),
         ('a,b\n1,"x\n2,y\n', {}, ["line 3", "unexpected end of data"]),
         ('a,b\n1,"x" 5" y\n', {}, ["line 2"]),
-        (b"a,b\n\x81\xff,1\n", {}, ["--encoding"]),
+        (b"a,b\n\x81\xff,1\n", {}, ["is no text in cp1252", "--encoding"]),
         ("a,b\nx,1\n".encode("utf-32"), {}, ["zero bytes", "--encoding"]),
         ("é,b\n1,2\n", {"encoding": "ascii"}, ["no text in ascii", "--encoding"]),
         ("a,b\n1,2\n", {"encoding": "base64"}, ["--encoding"]),
@@ -468,7 +470,8 @@ def test_as_told(content, reading, expected):
         ("a,b\n1,2\n", {"decimal": ",", "thousands": ","}, ["--thousands is ','"]),
         ("a,b\n1,2\n", {"thousands": "000"}, ["--thousands is '000'"]),
         ("a,b\n0.5\t1.5\t2.5\n1.5\t2.5\t3.5\n", {"separator": "\t"}, ["line 2 has 3 values"]),
-        (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], {}, ["cannot be read as CSV"]),
+        (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], {}, ["cannot be read as CSV", "ended"]),
+        ("", {}, ["empty"]),
         ("\n\n", {}, ["empty"]),
         ("# nothing\n", {}, ["empty"]),
     ],
