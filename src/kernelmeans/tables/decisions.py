@@ -18,7 +18,7 @@ from kernelmeans.tables.kinds import (
     as_category,
     found_in,
 )
-from kernelmeans.tables.values import Spelling
+from kernelmeans.tables.numerals import Spelling
 
 #: Skewness above which numbers are taken as logarithms, if that at least halves it. An exponential
 #: distribution has 2, a Gaussian 0. A few large numbers would hide all other differences (figures:
@@ -148,8 +148,8 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
     if found.stray:
         row, text = found.stray
         return (
-            f"holds numbers, but {shortened(text, 60)!r} ({table.row(row)}{table.first_row}) is "
-            "none: correct such values or leave them empty, leave the column out with "
+            f"holds numbers, but {shortened(text, 60)!r} ({table.row(row)}{table.first_row}) "
+            f"{found.reason}: correct such values or leave them empty, leave the column out with "
             f"drop={name!r}, or take it for a category with categorical={name!r}"
         )
     if len(found.values) > MOST_GIVEN_VALUES:

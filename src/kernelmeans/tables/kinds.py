@@ -5,8 +5,7 @@ fractions, or for far more rows than a decision needs.
 """
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,17 +13,8 @@ import numpy as np
 from kernelmeans._text import counted
 from kernelmeans._typing import Array
 from kernelmeans.tables.frames import Table
-from kernelmeans.tables.values import (
-    FLAGS,
-    Spelling,
-    Texts,
-    days_of,
-    flag_of,
-    is_date,
-    number_of,
-    numbers_of,
-    sign_of,
-)
+from kernelmeans.tables.numerals import Spelling, is_multiple, numbers_among, unit_of
+from kernelmeans.tables.values import FLAGS, Texts, days_of, flag_of, is_date, numbers_of
 
 #: Most values of a category: the 50 states, with some more. Each takes a column of the result, and
 #: with so many nearly all pairs of rows differ, so that more would tell little.
@@ -40,25 +30,33 @@ REPEATS = 10
 #: tell anything, and so rare a value would lie far from all others once it is scaled. For the same
 #: reason a column of one value and so few missing ones is constant.
 MANY_MISSING = 0.05
-#: Most different words among numbers that are taken for missing values, and the fraction of rows
-#: that they may take, unless they are known to mean that. More are values that need a look.
-MOST_WORDS, FEW_ROWS = 2, 0.05
-#: Text that somebody has meant for a number.
-_LIKE_NUMBER = re.compile(r".*\d|[+-]?inf(inity)?$", re.IGNORECASE)
+#: Different numbers with units above which text is no category, such as 1st, 2nd and 3rd, and the
+#: fraction of the rows that they take.
+MANY_MEASURES, NEARLY_ALL = 12, 0.9
 #: Digits of whole numbers that no measurement has: of phone and account numbers.
 DIGITS = 9
 #: Digits that numbers in a computer keep. Text of more digits is a code.
 KEPT_DIGITS = 15
-_WHO = "customer|client|member|user|employee|account|invoice|contract|policy|article|card|serial"
-_WHAT = "client|cliente|compte|cuenta|contrat|contrato|facture|factura"
 #: Whole numbers in columns with such names are codes. "snr" and "number_of_visits" are none.
 _CODE_NAME = re.compile(
-    rf"(?i:(?:.*[\W_])?(?:id|uuid|ssn|zip|plz|phone|telephone|tel[eé]fono?|tel|key|(?:zip|post|postal"
-    rf"|bar)?code|c[oó]digo|kod|postleitzahl|ean|isbn|gtin|iban|siret|nr\.?"
-    rf"|(?:{_WHO})[\W_]?(?:no|num|number)\.?)"
-    rf"|(?:.*[a-zäöüß]{{3}}|kd|.*[\W_]|)(?:nr\.?|nummer)|id[\W_].+"
-    rf"|(?:code|c[oó]digo|kod)[\W_](?:postal|pocztowy)|n[uú]m[eé]ro[\W_](?:de[\W_])?(?:{_WHAT}))"
-    r"|.*[a-z](?:Id|ID|Nr|Code|Key)",
+    r"""
+    (?i:
+        (?:.*[\W_])? (?:  # the last word of the name, or its only one
+            id | uuid | ssn | plz | postleitzahl | zip | (?:zip|post|postal|bar)?code | c[oó]digo
+            | kod | key | tel | phone | telephone | tel[eé]fono? | ean | isbn | gtin | iban | siret
+            | (?:nr|nummer)\.?
+            | (?:customer|client|member|user|employee|account|invoice|contract|policy|article|card
+                |serial) [\W_]? (?:no|num|number)\.?
+        )
+        | (?:.*[a-zäöüß]{3}|kd) (?:nr|nummer)\.?  # German writes it in one word
+        | id[\W_].+
+        | (?:code|c[oó]digo|kod) [\W_] (?:postal|pocztowy)
+        | n[uú]m[eé]ro [\W_] (?:de[\W_])?
+            (?:client|cliente|compte|cuenta|contrat|contrato|facture|factura)
+    )
+    | .*[a-z] (?:Id|ID|Nr|Code|Key)
+    """,
+    re.VERBOSE,
 )
 #: Values that are neither numbers nor text.
 _ODD = (list, tuple, dict, set, complex, np.ndarray)
@@ -151,6 +149,9 @@ def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
             numbers = texts.map(days_of)
             parsed_all = np.isnan(numbers).sum() == n_missing
             return Found("date", ON_REQUEST, n_missing, numbers if parsed_all else None)
+        if (example := _measure_in(counts)) is not None:
+            reason = f"numbers with units or multiples, such as {example!r}: write plain numbers"
+            return Found("text", reason, n_missing)
     if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
         return _constant(n_missing)
     if _are_few(len(counts), present):
@@ -164,36 +165,31 @@ def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
 
 def _numbers_in(texts: Texts, values: Array, name: str) -> Found | None:
     """What a column of text is if most of its values are numbers."""
-    counts = texts.counts
-    marks = ".," if any("," in text for text in counts) else "."
-    parsed = {mark: _parsed(counts, mark) for mark in marks}
-    decimal = max(marks, key=lambda mark: _n_rows(parsed[mark], counts))  # "." where both may be
-    numbers = parsed[decimal]
-    words = [text for text in counts if text not in numbers]
-    unknown = [text for text in words if not Spelling().is_missing(text)]
-    if not numbers or _n_rows(numbers, counts) < _n_rows(unknown, counts):
+    if (found := numbers_among(texts.counts, len(values))) is None:
         return None
-    signs: Counter[str] = Counter()
-    for text in numbers:
-        signs[sign_of(text)] += counts[text]
-    usual = max(signs, key=signs.__getitem__)
-    stray = {text for text in numbers if sign_of(text) != usual}
-    if not _are_rare_words(unknown, counts, len(values)):
-        stray.update(unknown)
-    if stray:
-        return Found("number", "", texts.n_missing, stray=texts.first(stray.__contains__))
-    found = _among_numbers(texts.map(lambda text: numbers.get(text, np.nan)), values, name)
-    reason = found.reason
-    if words and not found.values:
-        said = [f"{text!r} ({counted(counts[text], 'row')})" for text in words]
-        reason = f"{reason}{reason and ', '}{', '.join(said)} taken as missing"
-    spelling = Spelling(decimal, tuple(sorted({text.lower() for text in unknown})))
-    return found._replace(reason=reason, spelling=spelling)
+    if found.stray:
+        row, text = texts.first(found.stray.__contains__)
+        have = f"no {found.sign!r}, which other rows have"
+        why = f"has {have if found.sign else 'a sign, which others have not'}"
+        why = why if text in found.numbers else "is none"
+        return Found("number", why, texts.n_missing, stray=(row, text))
+    numbers = texts.map(lambda text: found.numbers.get(text, np.nan))
+    column = _among_numbers(numbers, values, name)._replace(spelling=found.spelling)
+    words = [text for text in texts.counts if text not in found.numbers]
+    if not words or column.values:
+        return column
+    said = ", ".join(f"{text!r} ({counted(texts.counts[text], 'row')})" for text in words)
+    reason = f"{column.reason}{column.reason and ', '}{said} taken as missing"
+    return column._replace(reason=reason)
 
 
-def _parsed(texts: Collection[str], decimal: str) -> dict[str, float]:
-    found = {text: number_of(text, decimal) for text in texts}
-    return {text: number for text, number in found.items() if number == number}
+def _measure_in(counts: Mapping[str, int]) -> str | None:
+    """An example, if nearly all values are numbers with units, and too many for a category."""
+    units = {text: unit for text in counts if (unit := unit_of(text)) is not None}
+    many = len(units) > MANY_MEASURES or any(map(is_multiple, units.values()))
+    if not many or sum(counts[text] for text in units) < NEARLY_ALL * sum(counts.values()):
+        return None
+    return max(units, key=lambda text: (units[text] > "", counts[text]))
 
 
 def as_category(values: Array) -> Found:
@@ -215,19 +211,6 @@ def _are_codes(texts: Collection[str]) -> bool:
     """Whether these are codes of digits, some with leading zeros, or with very many digits."""
     return all(map(str.isdigit, texts)) and any(
         text[:1] == "0" < text[1:] or len(text) > KEPT_DIGITS for text in texts
-    )
-
-
-def _n_rows(texts: Iterable[str], counts: Mapping[str, int]) -> int:
-    return sum(counts[text] for text in texts)
-
-
-def _are_rare_words(texts: Collection[str], counts: Mapping[str, int], n_rows: int) -> bool:
-    """Whether these words are so few that they stand for missing values."""
-    return (
-        len({text.lower() for text in texts}) <= MOST_WORDS
-        and _n_rows(texts, counts) <= FEW_ROWS * n_rows
-        and not any(map(_LIKE_NUMBER.match, texts))
     )
 
 

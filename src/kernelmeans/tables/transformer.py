@@ -22,7 +22,8 @@ from kernelmeans.tables.decisions import Decision, decide, logarithms
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.inspection import Inspection, check_placeable, shown
 from kernelmeans.tables.kinds import USED
-from kernelmeans.tables.values import UNSEEN, Spelling, read_column
+from kernelmeans.tables.numerals import Spelling
+from kernelmeans.tables.values import UNSEEN, read_column
 
 #: How far a missing value of a scaled column lies from all others, in the column that says where.
 #: From 0.7 on, rows with a gap have no neighbours without one (figures: benchmarks/gaps.py).
@@ -421,8 +422,8 @@ class TableTransformer(TransformerMixin, BaseEstimator):
     def _read(self, table: Table, Z: Array | None = None) -> Inspection:
         """Read the used columns, into Z if it is given."""
         # Why not SimpleImputer and OneHotEncoder: the numbers are the same (tests), but one of each
-        # for a table takes 2 to 3 times the memory and time, and one for each column makes model
-        # files of hundreds of megabytes (figures: benchmarks/preparation.py).
+        # for a table takes 2 to 3 times the memory and more time, and one for each column makes
+        # model files of hundreds of megabytes (figures: benchmarks/preparation.py).
         placeable = np.full(table.n_rows, True)
         wrong: dict[str, tuple[int, str]] = {}
         unseen: dict[str, tuple[int, str]] = {}

@@ -1,104 +1,29 @@
-"""Values of a column, as people write them: numbers, dates, yes and no, and what is missing."""
+"""Values of a column, as people write them: dates, yes and no, and what is missing."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kernelmeans._typing import Array
+from kernelmeans.tables.numerals import Spelling
 
 #: Text of cells that have no value, in lower case; also how Python and pandas write None and NaN.
 MISSING = frozenset(
     ("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null", "none", "?", "-")
 )
-#: Words that stand for a missing value among numbers, in lower case. Elsewhere they are values.
-WORDS = frozenset(
-    (
-        *("unknown", "missing", "not available", "no data", "undefined", "nil", ".", "--", "—"),
-        *("#na", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"),  # of spreadsheets
-        *("unbekannt", "keine angabe", "k.a.", "k. a.", "onbekend", "inconnu", "inconnue"),
-        *("desconocido", "desconocida", "desconhecido", "sconosciuto", "nieznane", "okänt"),
-    )
-)
 #: Words for 1 and 0.
 FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
-#: Signs of percent and currency.
-SIGNS = "%€$£¥"
-_SPACES = "' \u00a0\u2009\u2019\u202f"
-
-
-def _number(decimal: str, other: str) -> re.Pattern[str]:
-    """Numbers with a decimal mark, and other marks between groups of three digits."""
-    groups = rf"[1-9]\d{{0,2}}(?:[{other}{_SPACES}]\d{{3}})+"
-    digits = rf"(?:\d+|{groups})(?:[{decimal}]\d*)?|[{decimal}]\d+"
-    codes = r"0\d+$"  # whole numbers that begin with 0
-    return re.compile(
-        rf"(?:[+-]?[{SIGNS}]\s*|(?:[{SIGNS}]\s*)?[+-]?)(?!{codes})(?:{digits})(?:e[+-]?\d+)?"
-        rf"\s*[{SIGNS}]?",
-        re.IGNORECASE | re.ASCII,
-    )
-
-
-_NUMBERS = {".": _number(".", ","), ",": _number(",", ".")}
 _TIME = r"(?:[ T]\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?"
 _ISO_DATE = re.compile(rf"\d{{4}}-\d\d-\d\d{_TIME}", re.ASCII)
 _DOTTED_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", re.ASCII)
 # The order of day and month is not known.
 _OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASCII)
 _DAY = 86400.0
-
-
-class Spelling(NamedTuple):
-    """How the numbers of a column of text are written.
-
-    Parameters
-    ----------
-    decimal : {".", ","}, default="."
-        The decimal mark. The other one, spaces and apostrophes may stand between groups of digits.
-    words : sequence of str, default=()
-        Words in lower case that stand for missing values, beside `WORDS`.
-    """
-
-    decimal: str = "."
-    words: Sequence[str] = ()
-
-    def is_well_formed(self) -> bool:
-        """Say whether this, read from a file, is a way to write numbers."""
-        return self.decimal in (".", ",") and all(type(word) is str for word in self.words)
-
-    def is_missing(self, text: str) -> bool:
-        """Whether a text stands for a missing number."""
-        return (word := text.lower()) in WORDS or word in self.words
-
-    def read(self, text: str) -> float:
-        """The number that a text is; NaN for a word that is known, and infinite otherwise."""
-        number = number_of(text, self.decimal)
-        return number if number == number or self.is_missing(text) else np.inf
-
-
-def number_of(text: str, decimal: str = ".") -> float:
-    """The number that a text is, with a sign of percent or currency or without; NaN if it is none.
-
-    Examples
-    --------
-    >>> from kernelmeans.tables.values import number_of
-    >>> number_of("12.5"), number_of("12 %"), number_of("€ 7"), number_of("12a"), number_of("007")
-    (12.5, 12.0, 7.0, nan, nan)
-    >>> number_of("1,234.5"), number_of("-1.234,5 €", decimal=",")
-    (1234.5, -1234.5)
-    """
-    if not _NUMBERS[decimal].fullmatch(text):
-        return np.nan
-    return float(re.sub(f"[^0-9e+{decimal}-]", "", text.lower()).replace(",", "."))
-
-
-def sign_of(text: str) -> str:
-    """The sign of percent or currency of a number."""
-    return "".join(letter for letter in text if letter in SIGNS)
 
 
 def flag_of(text: str) -> float:
