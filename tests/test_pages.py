@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 from contextlib import redirect_stdout
 from importlib.util import find_spec
 from io import StringIO
@@ -111,6 +112,7 @@ def folder(rows, tmp_path, monkeypatch):
         region=kind,
         since=pd.date_range("2020-01-01", periods=120, freq="9D"),
     ).to_csv("customers.csv", index=False)
+    shutil.copy("customers.csv", "next_month.csv")
     near = kneighbors_graph(rows, 15)
     cells = anndata.AnnData(rows, obsp={"connectivities": near + near.T})
     cells.obs["cell_type"] = pd.Categorical(np.arange(240) % 4)
@@ -127,6 +129,8 @@ def given(rows):
 
 def run_python(page, block, names):
     code = block.code
+    if "sklearn.callback" in code and find_spec("sklearn.callback") is None:
+        return  # scikit-learn < 1.9
     for words, others in INSTEAD.items():
         code = code.replace(words, others)
     # With the lines before it, so that a failure shows the line of the page.
@@ -202,3 +206,22 @@ def test_options_in_messages_exist():
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z](?!-)", "".join(sources)))
     assert len(named) >= 20
     assert named <= options()
+
+
+def anchors_of(path):
+    """The names that forges and the site give to the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "reproduction/README.md"])
+def test_links_lead_somewhere(page):
+    """Within the repository, as on a forge: files are there, and have the headings."""
+    links = re.findall(r"\]\(([^)\s]+)\)", text_of(page))
+    for link in links:
+        if "://" not in link:
+            target, _, anchor = link.partition("#")
+            path = ROOT / page if not target else (ROOT / page).parent / target
+            assert path.exists(), link
+            assert not anchor or anchor in anchors_of(path), link

@@ -245,9 +245,7 @@ def test_numbers_that_cannot_be_tried(refused, data, command, numbers, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["-k", 1], ["-k is 2 or more", "one cluster is always a possible answer"]),
         (["-k", -2], ["n_clusters", "-2"]),
-        (["-k", 31], ["62 rows"]),
         (["--kernels", "heat,magic"], ["--kernels", "'magic'", "rbf"]),
         (["--kernels", ""], ["--kernels", "'' is not one of"]),
         (["--kernels", "heat,", "rbf"], ["--kernels", "'heat,' ends with a comma", "no spaces"]),
@@ -270,19 +268,11 @@ def test_what_the_search_refuses_is_printed_as_it_says_it(refused, data):
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("a,b\n1,2\n3,\n4,5\n", ["missing", "'b' (1 row)"]),
-        ("a,b\n1,2\n3,x\n", ["column 'b'", "'x' in row 1"]),
-        ("a,b\n1,2\n3,1\n4,5\n", ["4 rows are needed; there are 3: lower the range after -k"]),
-    ],
-)
 @pytest.mark.parametrize("command", ["fit", "choose"])
-def test_bad_tables(refused, command, text, words):
-    Path("data.csv").write_text(text)
-    message = refused(command, "data.csv", "--missing", "error")
-    assert all(word in message for word in words), message
+def test_tables_of_too_few_rows(refused, command):
+    Path("data.csv").write_text("a,b\n1,2\n3,1\n4,5\n")
+    message = refused(command, "data.csv")
+    assert "4 rows are needed; there are 3: lower the range after -k" in message
 
 
 @pytest.mark.usefixtures("folder")

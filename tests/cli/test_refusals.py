@@ -14,8 +14,6 @@ from kernelmeans.cli import job
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", ["empty"]),
-        ("a,b\n", ["0 rows"]),
         ("a,b\n1,2\n3\n", ["line 3"]),
         (
             "a,b\n1,2\n3,x\n",

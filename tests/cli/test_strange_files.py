@@ -125,12 +125,6 @@ def test_long_fields_in_lines_of_wrong_length(refused):
 
 
 @pytest.mark.usefixtures("folder")
-def test_packed_text_that_is_cut_off(refused):
-    Path("data.csv").write_bytes(b"\x1f\x8b\x08\x00packed")
-    assert "cannot be read as CSV: Compressed file ended" in refused("fit", "data.csv")
-
-
-@pytest.mark.usefixtures("folder")
 def test_blank_lines_at_the_end():
     Path("data.csv").write_text("a,b\n1,2\n,3\n" + "\n" * 5)
     assert read_table(Path("data.csv")).shape == (2, 2)

@@ -1,11 +1,10 @@
 """What a fit or a search works on: the estimator, the table, and its features."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -79,17 +78,7 @@ def prepare(job: "TableJob") -> Task:
     )
     with estimator_errors(), refusals():
         estimator._validate_params()
-    table = read_table(job.data, job, budget=job.budget())
-    if table.shape[0] < max(2, n_clusters):
-        raise BadInputError(
-            f"{table.source}: has {counted(table.shape[0], 'row')}, too few for {n_clusters} "
-            "clusters: give more rows, or lower -k"
-        )
-    if job.take is not None and job.take.startswith("obsp:") and not job.pairwise:
-        job.note(
-            f"{job.take} relates rows to rows, and is taken for features of rows; --kernel graph "
-            "takes it for a graph, --metric precomputed for distances"
-        )
+    table = _read(job, n_clusters)
     features, called = job.features(table), job.called(table)
     seen = [] if views is None else views.find(features)
     if views is not None:
@@ -106,10 +95,9 @@ def prepare(job: "TableJob") -> Task:
             X, Z, preparation = _numbers(job, table, features, weights)
             places = {name: range(place, place + 1) for place, name in enumerate(features)}
         else:
-            Z, preparation, rows = _prepared(job, table, X, features, called, weights)
+            X, Z, preparation, rows = _prepared(job, table, X, features, called, weights)
             places = _places(preparation)
             if rows is not None:
-                X = X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows]
                 labels, weights = (
                     each if each is None else each[rows] for each in (labels, weights)
                 )
@@ -121,6 +109,22 @@ def prepare(job: "TableJob") -> Task:
     )
 
 
+def _read(job: "TableJob", n_clusters: int) -> Table:
+    """Read a table of enough rows."""
+    table = read_table(job.data, job, budget=job.budget())
+    if (n_rows := table.shape[0]) < max(2, n_clusters):
+        raise BadInputError(
+            f"{table.source}: has {counted(n_rows, 'row')}, too few for {n_clusters} clusters: "
+            "give more rows, or lower -k"
+        )
+    if job.take is not None and job.take.startswith("obsp:") and not job.pairwise:
+        job.note(
+            f"{job.take} relates rows to rows, and is taken for features of rows; --kernel graph "
+            "takes it for a graph, --metric precomputed for distances"
+        )
+    return table
+
+
 def _prepared(
     job: "TableJob",
     table: Table,
@@ -128,11 +132,11 @@ def _prepared(
     features: Sequence[str],
     called: Collection[str],
     weights: Any,
-) -> tuple[Any, TableTransformer, Any]:
+) -> tuple[Any, Any, TableTransformer, Any]:
     """Decide what each column is, say so, and make numbers of the table.
 
-    Columns that are called by their full names are used. Also returns which rows are left, unless
-    all.
+    Columns that are called by their full names are used. Rows may be left out: the last that is
+    returned says which are not, unless all.
     """
     transformer = TableTransformer(
         columns=["*", *(name for name in features if name in called)],
@@ -144,16 +148,21 @@ def _prepared(
         dtype=job.dtype,
     )
     rows = None
-    with table_errors(table.source):
+    try:
         if job.missing == "drop":
             rows = transformer.fit(X, sample_weight=weights).inspect(X).placeable
-            Z = transformer.transform(X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows])
+            X = X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows]
+            Z = transformer.transform(X)
         else:
             Z = transformer.fit_transform(X, sample_weight=weights)
+    except ValueError as error:
+        said = re.sub(r"n_samples=(\d+)", lambda found: counted(int(found[1]), "row"), str(error))
+        said = in_options(said.removeprefix("X: "))
+        raise BadInputError(f"{table.source}: {said}") from error
     columns = transformer.columns_
     if any(one.kind != "number" or one.n_missing or one.is_logarithm for one in columns):
         job.say(transformer.report_)
-    return Z, transformer, rows
+    return X, Z, transformer, rows
 
 
 def _places(transformer: TableTransformer) -> dict[str, range]:
@@ -161,16 +170,6 @@ def _places(transformer: TableTransformer) -> dict[str, range]:
     used = [one for one in transformer.columns_ if one.used]
     stops = accumulate([one.n_values or 1 + one.has_indicator for one in used], initial=0)
     return {one.name: range(*ends) for one, ends in zip(used, pairwise(stops), strict=True)}
-
-
-@contextmanager
-def table_errors(source: Path) -> Iterator[None]:
-    """Name the file, and options in place of parameters, in messages about columns."""
-    try:
-        yield
-    except ValueError as error:
-        said = re.sub(r"n_samples=(\d+)", lambda found: counted(int(found[1]), "row"), str(error))
-        raise ValueError(f"{source}: {in_options(said.removeprefix('X: '))}") from error
 
 
 def _numbers(

@@ -1,0 +1,58 @@
+"""The page of questions explains every warning, and quotes no message that is not there."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEADINGS = re.findall(r"^### `(.+)`$", (ROOT / "docs/faq.md").read_text("utf-8"), re.MULTILINE)
+GAP = "\N{HORIZONTAL ELLIPSIS}"
+
+
+def text_of(node):
+    """A string of the source, with a gap for whatever is put in."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(text_of, node.values))
+    return node.value if isinstance(node, ast.Constant) else GAP
+
+
+def is_text(node):
+    whole = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return whole or isinstance(node, ast.JoinedStr)
+
+
+def nodes():
+    for path in (ROOT / "src/kernelmeans").rglob("*.py"):
+        yield from ast.walk(ast.parse(path.read_text("utf-8")))
+
+
+def warnings_of_source():
+    calls = (node for node in nodes() if isinstance(node, ast.Call))
+    named = (call for call in calls if ast.unparse(call.func) in ("warn_user", "warnings.warn"))
+    return [text_of(call.args[0]) for call in named if is_text(call.args[0])]
+
+
+def quotes(heading, message):
+    """Whether the words of a heading are in a message, in their order."""
+    return re.search(".*".join(map(re.escape, heading.split(GAP))), message) is not None
+
+
+@pytest.mark.parametrize("message", warnings_of_source())
+def test_every_warning_is_explained(message):
+    assert [heading for heading in HEADINGS if quotes(heading, message)]
+
+
+def test_headings_quote_messages():
+    messages = [text_of(node) for node in nodes() if is_text(node)]
+    assert len(HEADINGS) >= 50
+    unknown = {
+        heading for heading in HEADINGS if not any(quotes(heading, message) for message in messages)
+    }
+    assert unknown == set()
+
+
+def test_headings_say_enough():
+    """No heading matches whatever there is."""
+    assert not [heading for heading in HEADINGS if len(heading.replace(GAP, "").split()) < 3]
