@@ -27,7 +27,7 @@ _HEADING = {
     for heading, names in (
         ("Data", "n_clusters columns drop categorical dates missing skewed label_column"),
         ("Data", "weight_column id_column scale dtype"),
-        ("Reading", "header separator decimal thousands encoding sheet take"),
+        ("Reading", "header separator decimal thousands missing_values encoding sheet take"),
         ("Data", "memory_budget"),
         ("Search", "n_splits scoring n_jobs"),
         ("Kernel", f"kernels {' '.join(_KERNEL)} views cache_kernel approximation"),

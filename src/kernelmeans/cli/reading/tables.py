@@ -18,7 +18,7 @@ from kernelmeans._text import listed, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.archives import check_shape, read_npz
 from kernelmeans.cli.reading.encodings import read_content, to_utf8
-from kernelmeans.cli.reading.headings import tidied
+from kernelmeans.cli.reading.headings import tidied, without_words
 from kernelmeans.cli.reading.numerals import Numerals, parse_numbers, read_numbers
 from kernelmeans.cli.reading.settings import DASH, Reading, shown, suffix_of
 from kernelmeans.cli.reading.text import read_text
@@ -95,6 +95,11 @@ class FrameTable:
             The numbers; those of large Parquet files stay on disk.
         """
         if self.stays_on_disk(names, dtype):
+            if self.reading.missing_values:
+                raise BadInputError(
+                    f"{self.source}: stays on disk, where --missing-values is not looked at: "
+                    "allow more with --memory-budget"
+                )
             try:
                 rows = PreparedRows(open_rows(self.source, names), dtype)
             except ValueError as error:
@@ -278,7 +283,9 @@ def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Tab
             stacklevel=2,
         )
     if suffix == ".parquet":
-        return FrameTable(path, pl.scan_parquet(path, glob=False), budget=budget)
+        scan = without_words(pl.scan_parquet(path, glob=False), reading.words())
+        told = Reading(missing_values=reading.missing_values)
+        return FrameTable(path, scan, budget=budget, reading=told)
     if suffix == ".xlsx":
         from kernelmeans.cli.reading.workbooks import read_workbook
 
@@ -309,7 +316,7 @@ def _frame_table(
 ) -> FrameTable:
     """The table of a frame whose columns have these names in the file."""
     places = {name: str(place) for place, name in enumerate(frame.columns, 1)}
-    frame = tidied(frame, names)
+    frame = without_words(tidied(frame, names), reading.words())
     written = set(map(str.strip, names))
     if reading.header and (named := [name for name in frame.columns if name not in written]):
         warnings.warn(
