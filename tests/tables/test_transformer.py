@@ -619,3 +619,22 @@ def test_flags_in_numbers_are_flags_in_words():
 def test_negative_weights_are_refused():
     with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         TableTransformer().fit(table(), sample_weight=np.r_[-1.0, np.ones(N - 1)])
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        lambda flags: pd.Series(flags, dtype="boolean"),
+        lambda flags: pd.Series(flags, dtype=object),
+        lambda flags: pd.Series([None if one is None else int(one) for one in flags], dtype="Int8"),
+        lambda flags: pd.Series(flags).map({True: "yes", False: "no"}),
+        lambda flags: pl.Series(flags),
+    ],
+)
+def test_flags_with_gaps(series):
+    flags = [None, True, False, False, True, None, True, False]
+    numbers = pd.DataFrame({"flag": [np.nan if one is None else float(one) for one in flags]})
+    transformer = TableTransformer().fit(series(flags).rename("flag").to_frame())
+    assert transformer.columns_[0][:6] == ("flag", "flag", True, "", 2, None)
+    Z = transformer.transform(series(flags).rename("flag").to_frame())
+    np.testing.assert_array_equal(Z, TableTransformer().fit_transform(numbers))
