@@ -129,6 +129,8 @@ def given(rows):
 
 def run_python(page, block, names):
     code = block.code
+    if "sklearn.callback" in code and find_spec("sklearn.callback") is None:
+        return  # scikit-learn < 1.9
     for words, others in INSTEAD.items():
         code = code.replace(words, others)
     # With the lines before it, so that a failure shows the line of the page.
@@ -164,7 +166,7 @@ def test_page_works(page, rows, folder):
 
 def test_examples_are_found():
     found = {page: [block.language for block in blocks_of(page)] for page in PAGES}
-    assert found["README.md"].count("python") >= 3
+    assert found["README.md"].count("python") >= 2
     assert sum(languages.count("python") for languages in found.values()) >= 20
     assert len(COMMANDS) >= 12
 

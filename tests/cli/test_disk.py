@@ -176,7 +176,7 @@ def test_a_damaged_table_is_named(tmp_path, rng):
     content[100:70_000] = bytes(69_900)
     (tmp_path / "data.parquet").write_bytes(content)
     table = read_table(tmp_path / "data.parquet", budget=MB)
-    with pytest.raises(BadInputError, match=r"data\.parquet: rows .* cannot be read"):
+    with pytest.raises(BadInputError, match=r"data\.parquet: (rows .* )?cannot be read"):
         finite_matrix(table, table.names, "float64")
     table = read_table(tmp_path / "data.parquet")
     with pytest.raises(BadInputError, match=r"columns 'c0', 'c1' cannot be read"):

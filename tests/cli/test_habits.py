@@ -188,6 +188,60 @@ def test_values_as_people_write_them():
     }
 
 
+@pytest.mark.parametrize("name", ["data.csv", "data.parquet", "data.xlsx"])
+def test_words_for_missing_values_as_told(name):
+    frame = pl.DataFrame(
+        {
+            "a": [1.5, -999.0, 2.5],
+            "b": [1, 2, -999],
+            "c": ["north", "Not told", "k.A."],
+            "d": ["x", "1", "-999"],
+        }
+    )
+    write = {"data.parquet": frame.write_parquet, "data.csv": frame.write_csv}
+    if name == "data.xlsx":
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for row in [frame.columns, *frame.iter_rows()]:
+            book.active.append(row)
+        write[name] = book.save
+    write[name](name)
+    found = read_table(Path(name), Reading(missing_values=["not told, K.A.", "-999"]))
+    assert found.frame.collect().rows() == [
+        (1.5, 1, "north", "x"),
+        (None, 2, None, "1"),
+        (2.5, None, None, None),
+    ]
+    assert found.reading.missing_values == ["not told, K.A.", "-999"]
+
+
+def test_words_for_missing_values_are_kept_in_the_model(run):
+    rows = [f"{number},{number % 3}.5,{'<5' if number % 4 else 'red'}" for number in range(48)]
+    Path("data.csv").write_text("\n".join(["a,b,c", *rows, "<5,1.5,blue"]))
+    result = run("fit", "data.csv", "-k", 2, "--columns", "a,b", "--missing-values", "<5,k.A.")
+    assert result.exit_code == 0, result.output
+    assert load_model(Path("data.model.skops")).reading["missing_values"] == ["<5,k.A."]
+    Path("new.csv").write_text("a,b\n<5,0.5\n7,k.A.\nred,1.5\n")
+    result = run("predict", "data.model.skops", "new.csv")
+    assert result.exit_code == 0, result.output
+    assert pl.read_csv("new.labels.csv")["label"].is_null().to_list() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("a,b\n1,1\n2,2\n3,3\n4,x\n", 5),
+        ("a title\n\na,b\n1,1\n2,2\n3,3\n\n4,x", 8),
+        ("# note\na,b\n1,1\n2,2\n,\n3,3\n# said\n4,x\n", 8),
+        ('a,b\n1,1\n"2",2\n3,"3"\n\n4,"x"\n', 6),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_messages_name_lines_of_the_file(refused, content, line):
+    Path("data.csv").write_text(content)
+    assert f"'x' (line {line}) is none" in refused("fit", "data.csv", "-k", 2)
+
+
 def test_codes_are_numbers_where_numbers_are_asked_for():
     table_of = "a,b\n007,12345678901234567890\n010,1\n"
     Path("data.csv").write_text(table_of)
@@ -219,9 +273,58 @@ def test_numbers_with_signs(values, expected):
     assert found["a"].to_list() == expected
 
 
-@pytest.mark.parametrize("values", [["$1,234.5", "€2,345.5"], ["$1,234.5", "7"], ["%", "1.5 %"]])
-def test_numbers_of_which_not_all_have_the_sign_stay_text(values):
-    assert read(text(frame=pl.DataFrame({"a": values, "b": [0, 1]})))["a"].to_list() == values
+@pytest.mark.parametrize(
+    ("values", "expected", "said"),
+    [
+        (
+            ["811.0", "€ 4,093.5", "€ 3,989.25"],
+            [811, 4093.5, 3989.25],
+            r"'€' in .* \(1 number w",
+        ),
+        (["811.25 EUR", "4,093.5EUR", None], [811.25, 4093.5, None], "'EUR' in column 'a'$"),
+        (["USD 1,234.5", "-USD2"], [1234.5, -2], "USD"),
+        (["20.5 kg", "3kg", "-1.25 kg"], [20.5, 3, -1.25], "'kg' in column 'a'$"),
+        (["1 day", "2 days", "30 days"], [1, 2, 30], "'day' in column 'a'$"),
+        (["52 yrs", "23 yrs.", "20"], [52, 23, 20], r"'yr' in column 'a' \(1 number w"),
+        (["20.5 °C", "-3.5 °C"], [20.5, -3.5], "'°C' in column 'a'$"),
+        (["12 m2", "13 m2"], [12, 13], "'m2' in column 'a'$"),
+        (["1.234,5 km", "2 km"], [1234.5, 2], "'km' in column 'a'$"),
+    ],
+)
+def test_a_unit_is_left_out_and_said(values, expected, said):
+    with pytest.warns(UserWarning, match=f"data.csv: units are left out: .*{said}"):
+        found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
+    assert found["a"].to_list() == expected
+
+
+def test_parentheses_are_a_minus():
+    values = ["(324.75)", "4,093.5", "($7.5)", "$2", "$3", "$4"]
+    with pytest.warns(UserWarning, match="2 numbers without it"):
+        found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * 6})))
+    assert found["a"].to_list() == [-324.75, 4093.5, -7.5, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["$1,234.5", "€2,345.5"],
+        ["17.5 %", "0.178", "20 %"],
+        ["1.2k", "3k"],
+        ["1.2M", "3.5M"],
+        ["20 kg", "3 lb"],
+        ["1st", "2nd", "3rd"],
+        ["C1", "C12"],
+        ["007 kg", "8 kg"],
+        ["(1)", "(2)"],
+        ["7", "8", "3 kg"],
+        ["4x4", "2x4"],
+        ["10-19 yrs", "20-29 yrs"],
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*--decimal")
+def test_numbers_with_several_units_or_multiples_stay_text(values):
+    rows = ["x"] * len(values)
+    assert read(text(frame=pl.DataFrame({"a": values, "b": rows})))["a"].to_list() == values
 
 
 @pytest.mark.parametrize("sign", ["${}", "{} %"])
@@ -239,7 +342,7 @@ def test_names_that_look_like_numbers_or_a_title(content):
     assert read(content).columns == ["town", "2023"]
 
 
-@pytest.mark.parametrize("odd", ["2,5", "n. a.", "3.5 EUR"])
+@pytest.mark.parametrize("odd", ["2,5", "<5", "3.5 EUR"])
 def test_other_text_among_numbers_is_pointed_out(odd):
     values = [*(f"{j}.5" for j in range(20)), odd]
     with pytest.warns(UserWarning, match=f"column 'a' holds numbers, but also '{odd}'.*--decimal"):

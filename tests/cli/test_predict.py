@@ -56,6 +56,24 @@ def test_a_column_whose_name_differs_a_little_is_pointed_out(refused, model, blo
     assert f"rename {name!r} to 'mass'" in refused("predict", model, "new.csv")
 
 
+@pytest.mark.usefixtures("folder")
+def test_rows_without_values_get_no_label(run, blobs):
+    empty = blobs.select(pl.all().replace_strict({}, default=None, return_dtype=pl.Float64))[:2]
+    table = pl.concat([blobs, empty.with_columns(kind=pl.lit(None, pl.String))])
+    table.write_csv("data.csv")
+    blobs.write_csv("full.csv")
+    for file in ("data.csv", "full.csv"):
+        result = run("fit", file, "-k", 3)
+        assert result.exit_code == 0, result.output
+        said = "2 rows without a value in any column that is used: no label" in result.stderr
+        assert said == (file == "data.csv")
+    assert labels("data.labels.csv") == [*labels("full.labels.csv"), None, None]
+    result = run("predict", MODEL, "data.csv", "--labels", "again.csv")
+    assert "2 rows without a value in any column that is used: no label" in result.stderr
+    assert "became the median" not in result.stderr
+    assert labels("again.csv") == labels("data.labels.csv")
+
+
 def test_a_missing_value_is_the_median_of_the_fit(run, model, blobs):
     for file, first in (("gap.csv", None), ("median.csv", blobs["mass"].median())):
         mass = pl.Series([first, *blobs["mass"][1:]])
@@ -72,7 +90,7 @@ def test_rows_with_text_in_a_column_of_numbers_get_no_label(run, refused, model,
     blobs.with_columns(mass=pl.Series([*values[:58], "heavy", "light"])).write_csv("new.csv")
     result = run("predict", model, "new.csv")
     assert "2 rows without a finite number" in result.stderr
-    assert "'mass' ('heavy' in row 58)" in result.stderr
+    assert "'mass' ('heavy' in line 60)" in result.stderr
     found = labels("new.labels.csv")
     assert found[:58] == labels("trained.csv")[:58]
     assert found[58:] == [None, None]

@@ -1,5 +1,7 @@
 """What columns are, by their values: a row of the table below for each habit that is known."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -161,3 +163,37 @@ def test_tables_of_measurements_are_used_as_a_whole(load):
     assert all(column.used for column in columns), columns
     # The sex of the patients is one of two numbers.
     assert {column.kind for column in columns} == {"number"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("text", some([f"{number / 10} kg" for number in range(50)])),
+        ("text", some(["1.2k", "3k", "400"])),
+        ("text", some(["€ 1.2M", "€ 3M"])),
+        ("category", some(["1st", "2nd", "3rd"])),
+        ("category", some([f"C{number}" for number in range(20)])),
+    ],
+)
+def test_numbers_with_units_are_no_categories(kind, values):
+    assert column_kind(values) == kind
+
+
+def test_numbers_with_units_are_left_out_with_a_reason():
+    table = {"a": np.arange(60) % 7, "b": [f"{number / 10}k" for number in range(60)]}
+    text = TableTransformer().fit(pl.DataFrame(table)).report_
+    assert "b: text, numbers with units or multiples, such as '0.0k': write plain" in " ".join(
+        text.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (["5%", "0.07", "8%", "9%"], "'0.07' (row 1, the first data row being 0) has no '%'"),
+        (["5", "7%", "8", "9"], "'7%' (row 1, the first data row being 0) has a sign"),
+    ],
+)
+def test_a_sign_of_some_rows_is_the_cause(values, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        TableTransformer().fit(pl.DataFrame({"a": values}))

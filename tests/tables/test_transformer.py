@@ -120,6 +120,17 @@ def test_numbers_have_unit_variance(weights):
     np.testing.assert_allclose(variance[1:3], [1 - lacking, lacking * (1 - lacking) / 4])
 
 
+@pytest.mark.parametrize("region", [["a", "b", None] * 20, ["a", "b", "b"] * 20])
+def test_rows_without_values_are_not_placeable(region):
+    table = pl.DataFrame({"age": [1.5, 2.5, 4.5] * 20, "region": region, "id": range(60)})
+    prepare = TableTransformer(drop=["id"]).fit(table)
+    rows = pl.DataFrame({"age": [1.5, None, None], "region": [None, "c", None]})
+    found = prepare.inspect(rows)
+    assert found.placeable.tolist() == [True, True, False]
+    assert found.n_empty == 1
+    assert np.isfinite(prepare.transform(rows)).all()
+
+
 def test_gaps_in_the_same_rows_are_told_once():
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=(100, 3))
@@ -270,7 +281,7 @@ def test_other_text_among_numbers_is_refused(words):
     frame = numbers_with(words)
     with pytest.raises(ValueError, match=rf"'age' holds numbers, but '{words[0]}' \(row 0\)"):
         TableTransformer().fit(frame)
-    with pytest.raises(ValueError, match=r"\(row 0, the first data row being 0\) is none"):
+    with pytest.raises(ValueError, match=r"\(row 0, the first data row being 0\) (is none|has)"):
         TableTransformer().fit(polars_of(frame))
 
 
@@ -608,3 +619,22 @@ def test_flags_in_numbers_are_flags_in_words():
 def test_negative_weights_are_refused():
     with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         TableTransformer().fit(table(), sample_weight=np.r_[-1.0, np.ones(N - 1)])
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        lambda flags: pd.Series(flags, dtype="boolean"),
+        lambda flags: pd.Series(flags, dtype=object),
+        lambda flags: pd.Series([None if one is None else int(one) for one in flags], dtype="Int8"),
+        lambda flags: pd.Series(flags).map({True: "yes", False: "no"}),
+        lambda flags: pl.Series(flags),
+    ],
+)
+def test_flags_with_gaps(series):
+    flags = [None, True, False, False, True, None, True, False]
+    numbers = pd.DataFrame({"flag": [np.nan if one is None else float(one) for one in flags]})
+    transformer = TableTransformer().fit(series(flags).rename("flag").to_frame())
+    assert transformer.columns_[0][:6] == ("flag", "flag", True, "", 2, None)
+    Z = transformer.transform(series(flags).rename("flag").to_frame())
+    np.testing.assert_array_equal(Z, TableTransformer().fit_transform(numbers))

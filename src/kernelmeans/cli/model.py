@@ -336,7 +336,12 @@ def _is_reading(reading: Any) -> bool:
     """Say whether this is what `Reading.chosen` returns."""
     known = {field.name for field in fields(Reading)}
     return isinstance(reading, dict) and all(
-        name in known and (value is False if name == "header" else isinstance(value, str))
+        name in known
+        and (
+            value is False
+            if name == "header"
+            else all(isinstance(text, str) for text in value)  # a text is of letters
+        )
         for name, value in reading.items()
     )
 

@@ -27,7 +27,7 @@ _HEADING = {
     for heading, names in (
         ("Data", "n_clusters columns drop categorical dates missing skewed label_column"),
         ("Data", "weight_column id_column scale dtype"),
-        ("Reading", "header separator decimal thousands encoding sheet take"),
+        ("Reading", "header separator decimal thousands missing_values encoding sheet take"),
         ("Data", "memory_budget"),
         ("Search", "n_splits scoring n_jobs"),
         ("Kernel", f"kernels {' '.join(_KERNEL)} views cache_kernel approximation"),
@@ -199,7 +199,8 @@ class _Path(click.Path):
 def _alike(path: Path) -> str | None:
     """A file that exists, and has nearly the name of one that does not."""
     with suppress(OSError):
-        if not path.exists() and (close := nearest(path.name, os.listdir(path.parent))):
+        close = None if path.exists() else nearest(path.name, os.listdir(path.parent))
+        if close and nearest(path.name.split(".")[0], [close.split(".")[0]]):
             return str(path.with_name(close))
     return None
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from kernelmeans._text import counted, listed
 from kernelmeans._typing import BoolArray
 from kernelmeans.cli.model import Model
-from kernelmeans.cli.reading.tables import FrameTable, Table, blocks
+from kernelmeans.cli.reading.tables import FrameTable, Table, blocks, in_lines
 from kernelmeans.heat import GraphKernel
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.inspection import wrong_values
@@ -43,6 +43,8 @@ class NewRows:
     ----------
     n_unplaced : int
         Rows so far with values that the model cannot place.
+    n_empty : int
+        Rows so far without any value.
     n_alone : int
         Rows of a graph so far that have no edge to a row of the fit.
     wrong, unseen : dict
@@ -57,6 +59,7 @@ class NewRows:
     names: Sequence[str]
     model: Model
     n_unplaced: int = field(default=0, init=False)
+    n_empty: int = field(default=0, init=False)
     n_alone: int = field(default=0, init=False)
     wrong: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
     unseen: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
@@ -81,9 +84,11 @@ class NewRows:
                 before, first = self.unseen.get(name, (0, value))
                 self.unseen[name] = before + count, first
             if prepare.missing == "impute":
-                self.filled.update(found.n_missing)
+                gaps = {name: count - found.n_empty for name, count in found.n_missing.items()}
+                self.filled.update({name: count for name, count in gaps.items() if count})
             placed = found.placeable
-            self.n_unplaced += int((~placed).sum())
+            self.n_empty += found.n_empty
+            self.n_unplaced += int((~placed).sum()) - found.n_empty
             start += frame.height
             yield frame if placed.all() else frame.filter(placed), placed
 
@@ -154,16 +159,24 @@ class NewRows:
             more = f" and {len(self.filled) - 10} more columns" * (len(self.filled) > 10)
             texts.append(f"{', '.join(counts)}{more} became the median of the fit")
         if self.n_unplaced:
-            why = f": no numbers in {wrong_values(self.wrong)}" if self.wrong else ""
+            wrong = in_lines(wrong_values(self.wrong), self.table)
+            why = f": no numbers in {wrong}" if self.wrong else ""
             texts.append(
                 f"{counted(self.n_unplaced, 'row')} without a finite number in a column that needs "
                 f"one: no label{why}"
             )
+        if self.n_empty:
+            texts.append(without_value(self.n_empty))
         if self.n_alone:
             texts.append(
                 f"{counted(self.n_alone, 'row')} without an edge to a row of the fit: no label"
             )
         return texts
+
+
+def without_value(count: int) -> str:
+    """What to say of rows that hold nothing."""
+    return f"{counted(count, 'row')} without a value in any column that is used: no label"
 
 
 def _finite_rows(X: Any) -> BoolArray:

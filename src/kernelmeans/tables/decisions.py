@@ -148,8 +148,8 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
     if found.stray:
         row, text = found.stray
         return (
-            f"holds numbers, but {shortened(text, 60)!r} ({table.row(row)}{table.first_row}) is "
-            "none: correct such values or leave them empty, leave the column out with "
+            f"holds numbers, but {shortened(text, 60)!r} ({table.row(row)}{table.first_row}) "
+            f"{found.reason}: correct such values or leave them empty, leave the column out with "
             f"drop={name!r}, or take it for a category with categorical={name!r}"
         )
     if len(found.values) > MOST_GIVEN_VALUES:

@@ -5,7 +5,7 @@ fractions, or for far more rows than a decision needs.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from kernelmeans._text import counted
 from kernelmeans._typing import Array
 from kernelmeans.tables.frames import Table
-from kernelmeans.tables.numerals import Spelling, numbers_among
+from kernelmeans.tables.numerals import Spelling, is_multiple, numbers_among, unit_of
 from kernelmeans.tables.values import FLAGS, Texts, days_of, flag_of, is_date, numbers_of
 
 #: Most values of a category: the 50 states, with some more. Each takes a column of the result, and
@@ -30,6 +30,9 @@ REPEATS = 10
 #: tell anything, and so rare a value would lie far from all others once it is scaled. For the same
 #: reason a column of one value and so few missing ones is constant.
 MANY_MISSING = 0.05
+#: Different numbers with units above which text is no category, such as 1st, 2nd and 3rd, and the
+#: fraction of the rows that they take.
+MANY_MEASURES, NEARLY_ALL = 12, 0.9
 #: Digits of whole numbers that no measurement has: of phone and account numbers.
 DIGITS = 9
 #: Digits that numbers in a computer keep. Text of more digits is a code.
@@ -146,6 +149,9 @@ def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
             numbers = texts.map(days_of)
             parsed_all = np.isnan(numbers).sum() == n_missing
             return Found("date", ON_REQUEST, n_missing, numbers if parsed_all else None)
+        if (example := _measure_in(counts)) is not None:
+            reason = f"numbers with units or multiples, such as {example!r}: write plain numbers"
+            return Found("text", reason, n_missing)
     if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
         return _constant(n_missing)
     if _are_few(len(counts), present):
@@ -162,7 +168,11 @@ def _numbers_in(texts: Texts, values: Array, name: str) -> Found | None:
     if (found := numbers_among(texts.counts, len(values))) is None:
         return None
     if found.stray:
-        return Found("number", "", texts.n_missing, stray=texts.first(found.stray.__contains__))
+        row, text = texts.first(found.stray.__contains__)
+        have = f"no {found.sign!r}, which other rows have"
+        why = f"has {have if found.sign else 'a sign, which others have not'}"
+        why = why if text in found.numbers else "is none"
+        return Found("number", why, texts.n_missing, stray=(row, text))
     numbers = texts.map(lambda text: found.numbers.get(text, np.nan))
     column = _among_numbers(numbers, values, name)._replace(spelling=found.spelling)
     words = [text for text in texts.counts if text not in found.numbers]
@@ -171,6 +181,15 @@ def _numbers_in(texts: Texts, values: Array, name: str) -> Found | None:
     said = ", ".join(f"{text!r} ({counted(texts.counts[text], 'row')})" for text in words)
     reason = f"{column.reason}{column.reason and ', '}{said} taken as missing"
     return column._replace(reason=reason)
+
+
+def _measure_in(counts: Mapping[str, int]) -> str | None:
+    """An example, if nearly all values are numbers with units, and too many for a category."""
+    units = {text: unit for text in counts if (unit := unit_of(text)) is not None}
+    many = len(units) > MANY_MEASURES or any(map(is_multiple, units.values()))
+    if not many or sum(counts[text] for text in units) < NEARLY_ALL * sum(counts.values()):
+        return None
+    return max(units, key=lambda text: (units[text] > "", counts[text]))
 
 
 def as_category(values: Array) -> Found:

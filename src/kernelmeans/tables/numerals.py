@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,10 @@ WORDS = frozenset(
 )
 #: Signs of percent and currency.
 SIGNS = "%€$£¥"
+#: Letters after a number that multiply it.
+_MULTIPLE = re.compile(r"[kKM]|(?i:mn|mln|mio|bn|mrd|tsd)\.?")
+#: Something that ends in a digit, and a word after it.
+_MEASURE = re.compile(r"\(?(?P<number>.*\d[.,]?)\s*(?P<unit>[°µ]?[^\W\d_]{0,12}\.?)\)?")
 _SPACES = "' \u00a0\u2009\u2019\u202f"
 
 
@@ -90,6 +95,26 @@ def sign_of(text: str) -> str:
     return "".join(letter for letter in text if letter in SIGNS)
 
 
+def is_multiple(unit: str) -> bool:
+    """Whether what stands after a number multiplies it, as in 1.2k."""
+    return _MULTIPLE.fullmatch(unit) is not None
+
+
+def unit_of(text: str) -> str | None:
+    """The word after a number; None if there is no number.
+
+    Examples
+    --------
+    >>> from kernelmeans.tables.numerals import unit_of
+    >>> unit_of("20.1 kg"), unit_of("€ 1,2k"), unit_of("(7)"), unit_of("C12")
+    ('kg', 'k', '', None)
+    """
+    found = _MEASURE.fullmatch(text)
+    if found and any(number == number for number in map(partial(number_of, found[1]), ".,")):
+        return found[2]
+    return None
+
+
 class Numbers(NamedTuple):
     """The values of a column of text that are mostly numbers.
 
@@ -99,12 +124,15 @@ class Numbers(NamedTuple):
         The numbers among its values.
     spelling : Spelling
         How they are written.
+    sign : str
+        The sign of percent or currency that most of them have.
     stray : set of str
         Values that are neither such numbers nor missing ones.
     """
 
     numbers: dict[str, float]
     spelling: Spelling
+    sign: str
     stray: set[str]
 
 
@@ -139,7 +167,7 @@ def numbers_among(counts: Mapping[str, int], n_rows: int) -> Numbers | None:
     if not _are_rare_words(unknown, counts, n_rows):
         stray.update(unknown)
     missing = tuple(sorted({text.lower() for text in unknown}))
-    return Numbers(numbers, Spelling(decimal, missing), stray)
+    return Numbers(numbers, Spelling(decimal, missing), usual, stray)
 
 
 def _parsed(texts: Collection[str], decimal: str) -> dict[str, float]:

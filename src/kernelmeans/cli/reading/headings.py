@@ -1,7 +1,8 @@
-"""The lines above a table, the names of its columns, and its empty margins."""
+"""The lines above a table, the names of its columns, and words for missing values."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import count
+from typing import TypeVar
 
 import polars as pl
 from polars import selectors
@@ -97,3 +98,22 @@ def tidied(frame: pl.DataFrame, given: Record) -> pl.DataFrame:
         if not name.strip() and column.null_count() == len(column)
     ]
     return frame.drop(empty)
+
+
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
+
+def without_words(frame: Frame, words: Collection[str]) -> Frame:
+    """Make values missing that are one of some words in lower case, or a number that one is."""
+    numbers = [float(word.replace(",", ".")) for word in words if is_number(word)]
+    columns = []
+    for name, dtype in frame.collect_schema().items():
+        column = pl.col(name)
+        if dtype == pl.String:
+            said = column.str.strip_chars().str.to_lowercase().is_in(words)
+        elif dtype.is_numeric():
+            said = column.cast(pl.Float64).is_in(numbers)
+        else:
+            continue
+        columns.append(pl.when(said).then(None).otherwise(column).alias(name))
+    return frame.with_columns(columns) if words else frame

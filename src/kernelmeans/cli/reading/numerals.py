@@ -2,13 +2,14 @@
 
 A column is of numbers if all its values are numbers under one decimal mark. Most columns are so
 under one mark only: 0.5, 1234.567 and 1,234.5 have a point, 1,5 and 1.234.567 a comma. A column of
-values such as 1.234 is either. Then the other columns of the file decide, and that is said. A sign
-of percent or currency that all values of a column have is left out before.
+values such as 1.234 is either. Then the other columns of the file decide, and that is said. A
+column of which most values are numbers stays text, with numbers as Python writes them:
+`kernelmeans.tables` decides what the others mean.
 """
 
 import re
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import polars as pl
@@ -16,7 +17,8 @@ import polars as pl
 from kernelmeans._text import counted, listed, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.settings import Reading
-from kernelmeans.tables.numerals import SIGNS, WORDS
+from kernelmeans.cli.reading.units import without_unit
+from kernelmeans.tables.numerals import WORDS
 from kernelmeans.tables.values import MISSING
 
 _OTHER = {".": ",", ",": "."}
@@ -70,12 +72,35 @@ class Numerals(NamedTuple):
         everything = _OTHER[decimal] + _APOSTROPHES + _SPACES
         return everything if self.thousands is None else self.thousands.replace(decimal, "")
 
-    def fits(self, values: pl.Series, decimal: str) -> bool:
-        """Say whether all values are numbers under a decimal mark."""
-        return _all(values, self._pattern(decimal))
+    def column(self, values: pl.Series) -> "_Column | None":
+        """Return a column of numbers; None if most values are something else."""
+        decimals, others = self.decimals(values), values.clear(len(values))
+        if not decimals:
+            decimals, others = self._mostly(values)
+            values = values.set(others.is_not_null(), None)
+        if (plain := _plain(values)) is not None and plain.dtype == pl.String:
+            return None  # codes
+        known = [mark for mark in decimals if mark == self.decimal]
+        return _Column(values, known or decimals, others) if decimals else None
+
+    def decimals(self, values: pl.Series) -> list[str]:
+        """Return the decimal marks under which all values are numbers."""
+        return [mark for mark in _OTHER if _all(values, self._pattern(mark))]
+
+    def _mostly(self, values: pl.Series) -> tuple[list[str], pl.Series]:
+        """The decimal marks under which most values are numbers, and all values that are none."""
+        fitting = {
+            mark: values.str.contains(self._pattern(mark)).fill_null(value=False) for mark in _OTHER
+        }
+        best = max(_OTHER, key=lambda mark: (fitting[mark].sum(), mark == self.decimal))
+        others = values.set(fitting[best], None)
+        n_unknown = (~others.drop_nulls().str.to_lowercase().is_in(list(WORDS))).sum()
+        if fitting[best].sum() < max(n_unknown, 1):
+            return [], others
+        return [mark for mark in _OTHER if (fitting[mark] | ~fitting[best]).all()], others
 
     def odd_value(self, values: pl.Series) -> str | None:
-        """Return the first value that is no number, if nearly all are, and most have a mark."""
+        """Return the first value with digits that is no number, if nearly all are, with marks."""
         head = values.drop_nulls().head(_HEAD)
         fitting = {mark: head.str.contains(self._pattern(mark)) for mark in _OTHER}
         either = fitting["."] | fitting[","]
@@ -83,8 +108,8 @@ class Numerals(NamedTuple):
         if either.sum() < _NEARLY * len(head) or 2 * marked.sum() < len(head):
             return None
         common = max(_OTHER, key=lambda mark: fitting[mark].sum())
-        odd = values.filter(~values.str.contains(self._pattern(common)).fill_null(value=True))
-        return str(odd[0])
+        others = values.filter(~values.str.contains(self._pattern(common))).drop_nulls()
+        return next((text for text in others if re.search("[0-9]", text)), None)
 
     def _pattern(self, decimal: str) -> str:
         mark, groups = re.escape(decimal), re.escape(self.groups(decimal))
@@ -93,20 +118,19 @@ class Numerals(NamedTuple):
         infinite = "(?i:inf|infinity)"  # refused by name later
         return rf"^[+-]?(?:(?:{digits})(?:[eE][+-]?[0-9]+)?|{infinite})$"
 
-    def parse(self, values: pl.Series, decimal: str) -> pl.Series:
-        """Return the numbers in values that fit."""
+    def plain(self, values: pl.Series, decimal: str) -> pl.Series:
+        """Return values that fit as Python writes numbers."""
         if groups := re.escape(self.groups(decimal)):
             values = values.str.replace_all(f"[{groups}]", "")
-        values = values.str.replace(decimal, ".", literal=True)
-        numbers = values.cast(pl.Int64, strict=False)
-        return numbers if _kept(numbers, values) else values.cast(pl.Float64, strict=False)
+        return values.str.replace(decimal, ".", literal=True)
 
 
 class _Column(NamedTuple):
-    """A column of numbers, and the decimal marks under which they are numbers."""
+    """A column of numbers, the decimal marks under which they are numbers, and its other values."""
 
     values: pl.Series
     decimals: list[str]
+    others: pl.Series
 
     def example(self, marks: str) -> str | None:
         """Return the first value that has one of these marks."""
@@ -150,16 +174,20 @@ def read_numbers(
     """
     done: dict[str, pl.Series] = {}
     waiting: dict[str, _Column] = {}
+    units: list[str] = []
     for name in frame.columns:
         if frame[name].dtype != pl.String:
             continue
-        values = _unsigned(_without_words(source, _values(frame[name]), numerals))
+        values = _values(frame[name])
+        if not numerals.decimals(values):
+            values, unit, n_bare = without_unit(values)
+            without = f" ({counted(n_bare, 'number')} without it)" * bool(n_bare)
+            units += [f"{unit!r} in column {shortened(name, 60)!r}{without}"] * bool(unit)
         if (plain := _plain(values)) is not None:
             done[name] = plain
-        elif decimals := [mark for mark in _OTHER if numerals.fits(values, mark)]:
-            known = [mark for mark in decimals if mark == numerals.decimal]
-            waiting[name] = _Column(values, known or decimals)
-        elif (odd := numerals.odd_value(values)) is not None:
+        elif (column := numerals.column(values)) is not None:
+            waiting[name] = _without_words(source, name, column)
+        if (odd := numerals.odd_value(values)) is not None:
             warnings.warn(
                 f"{source}: column {shortened(name, 60)!r} holds numbers, but also {odd!r}; "
                 "--decimal and --thousands say how numbers are written",
@@ -168,8 +196,11 @@ def read_numbers(
     points = separator is not None and pl.Float64 in frame.dtypes
     decimal = numerals.decimal or _common(waiting, points=points)
     guess = decimal or _guess(waiting, separator)
-    for name, (values, decimals) in waiting.items():
-        done[name] = numerals.parse(values, guess if guess in decimals else decimals[0])
+    for name, (values, decimals, others) in waiting.items():
+        plain = numerals.plain(values, guess if guess in decimals else decimals[0])
+        done[name] = plain.zip_with(others.is_null(), others) if others.count() else _number(plain)
+    if units:
+        warnings.warn(f"{source}: units are left out: {', '.join(units)}", stacklevel=2)
     _say_doubts(source, waiting, decimal, done, spaces=numerals.thousands is None)
     return frame.with_columns(**done), Numerals(decimal, _seen(waiting, decimal, numerals))
 
@@ -234,40 +265,24 @@ def _doubt(column: _Column, columns: Mapping[str, _Column], decimal: str | None)
     return None if any(other.example(grouping) for other in certain) else column.example(grouping)
 
 
-def _values(text: pl.Series, missing: Collection[str] = MISSING) -> pl.Series:
+def _values(text: pl.Series) -> pl.Series:
     """Text without blanks around it, missing where it stands for no value."""
     text = text.str.strip_chars()
-    return text.set(text.str.to_lowercase().is_in(list(missing)).fill_null(value=True), None)
+    return text.set(text.str.to_lowercase().is_in(list(MISSING)).fill_null(value=True), None)
 
 
-def _without_words(source: object, values: pl.Series, numerals: Numerals) -> pl.Series:
-    """The values; words for missing ones are so if all others are numbers, and that is said."""
-    words = values.filter(values.str.to_lowercase().is_in(list(WORDS)).fill_null(value=False))
-    rest = _values(values, WORDS)
-    if not len(words) or rest.null_count() == len(rest):
-        return values
-    numbers = _unsigned(rest)
-    plain = _plain(numbers)
-    are_numbers = any(numerals.fits(numbers, mark) for mark in _OTHER)
-    if not are_numbers or (plain is not None and plain.dtype == pl.String):  # codes
-        return values
+def _without_words(source: object, name: str, column: _Column) -> _Column:
+    """The column without other values if all are words for missing ones, which is said."""
+    words = column.others.drop_nulls()
+    if not len(words) or not words.str.to_lowercase().is_in(list(WORDS)).all():
+        return column
     warnings.warn(
-        f"{source}: column {shortened(values.name, 60)!r} holds numbers, and "
+        f"{source}: column {shortened(name, 60)!r} holds numbers, and "
         f"{listed(words.unique(maintain_order=True).to_list())} in {counted(len(words), 'row')}: "
         "read as missing",
         stacklevel=2,
     )
-    return rest
-
-
-def _unsigned(values: pl.Series) -> pl.Series:
-    """The values without a sign of percent or currency, if all have the same one."""
-    first = next(iter(values.drop_nulls().head(1)), "")
-    for sign in map(re.escape, SIGNS):
-        pattern = rf"^([+-]?){sign}\s*([^{sign}]*)$|^([^{sign}]*[^\s{sign}])\s*{sign}$"
-        if re.search(sign, first) and _all(values, pattern):
-            return values.str.replace(pattern, "${1}${2}${3}")
-    return values
+    return column._replace(others=column.others.clear(len(column.others)))
 
 
 def _plain(values: pl.Series) -> pl.Series | None:
@@ -279,6 +294,12 @@ def _plain(values: pl.Series) -> pl.Series | None:
     if _all(values, "^(?i:true|false)$"):
         return values.str.to_lowercase() == "true"
     return None
+
+
+def _number(values: pl.Series) -> pl.Series:
+    """Numbers in text as integers, or else as floats."""
+    numbers = values.cast(pl.Int64, strict=False)
+    return numbers if _kept(numbers, values) else values.cast(pl.Float64, strict=False)
 
 
 def _all(values: pl.Series, pattern: str) -> bool:

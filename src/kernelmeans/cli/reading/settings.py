@@ -1,6 +1,6 @@
 """How the file of a table is read: what cannot be told from the file itself, or only guessed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,9 @@ class Reading:
     thousands : str or None, default=None
         Text: the mark between groups of three digits, or the word space or none, if the guess is
         wrong.
+    missing_values : tuple of str, default=()
+        Text, Excel and Parquet: words or numbers for missing values, beside na, n/a, n.a., #n/a,
+        nan, nat, <na>, null, none, ? and -, and among numbers words such as unknown or k.A.
     encoding : str or None, default=None
         Text: its encoding, if it is neither UTF-8 nor UTF-16 nor cp1252.
     sheet : str or None, default=None
@@ -36,6 +39,7 @@ class Reading:
     separator: str | None = None
     decimal: str | None = None
     thousands: str | None = None
+    missing_values: Sequence[str] = ()
     encoding: str | None = None
     sheet: str | None = None
     take: str | None = None
@@ -43,7 +47,12 @@ class Reading:
     def chosen(self) -> dict[str, Any]:
         """Return what is not as by default, as a model file stores it."""
         values = {field.name: getattr(self, field.name) for field in fields(Reading)}
-        return {name: value for name, value in values.items() if value not in (None, True)}
+        values["missing_values"] = list(self.missing_values)
+        return {name: value for name, value in values.items() if value not in (None, True, [])}
+
+    def words(self) -> list[str]:
+        """Return the words for missing values in lower case."""
+        return [word.strip().lower() for text in self.missing_values for word in text.split(",")]
 
     def after(self, earlier: Mapping[str, Any]) -> "Reading":
         """Return these choices, and earlier ones where there is no other."""

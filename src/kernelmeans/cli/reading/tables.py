@@ -1,6 +1,7 @@
 """Tables: files of named columns, loaded or left on disk."""
 
 import math
+import re
 import warnings
 import zipfile
 import zlib
@@ -18,11 +19,12 @@ from kernelmeans._text import listed, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.archives import check_shape, read_npz
 from kernelmeans.cli.reading.encodings import read_content, to_utf8
-from kernelmeans.cli.reading.headings import tidied
+from kernelmeans.cli.reading.headings import tidied, without_words
 from kernelmeans.cli.reading.numerals import Numerals, parse_numbers, read_numbers
 from kernelmeans.cli.reading.settings import DASH, Reading, shown, suffix_of
 from kernelmeans.cli.reading.text import read_text
 from kernelmeans.rows import Rows, open_rows
+from kernelmeans.tables.frames import FIRST_ROW
 
 #: Fraction of the memory budget that a loaded table may take; larger ones stay on disk.
 LOADED_FRACTION = 0.25
@@ -60,6 +62,7 @@ class FrameTable:
     named: bool = True
     budget: float = math.inf
     reading: Reading = field(default_factory=Reading)
+    lines: Sequence[int] | None = None
 
     #: Columns of labels, weights and identifiers that are no features.
     annotations: ClassVar[Mapping[str, Any]] = {}
@@ -95,6 +98,11 @@ class FrameTable:
             The numbers; those of large Parquet files stay on disk.
         """
         if self.stays_on_disk(names, dtype):
+            if self.reading.missing_values:
+                raise BadInputError(
+                    f"{self.source}: stays on disk, where --missing-values is not looked at: "
+                    "allow more with --memory-budget"
+                )
             try:
                 rows = PreparedRows(open_rows(self.source, names), dtype)
             except ValueError as error:
@@ -176,6 +184,9 @@ class ArrayTable:
     annotations: Mapping[str, Any] = field(default_factory=dict)
     budget: float = math.inf
     reading: Reading = field(default_factory=Reading)
+
+    #: Lines of rows, which such files do not have.
+    lines: ClassVar[None] = None
 
     @property
     def named(self) -> bool:
@@ -278,12 +289,14 @@ def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Tab
             stacklevel=2,
         )
     if suffix == ".parquet":
-        return FrameTable(path, pl.scan_parquet(path, glob=False), budget=budget)
+        scan = without_words(pl.scan_parquet(path, glob=False), reading.words())
+        told = Reading(missing_values=reading.missing_values)
+        return FrameTable(path, scan, budget=budget, reading=told)
     if suffix == ".xlsx":
         from kernelmeans.cli.reading.workbooks import read_workbook
 
-        frame, names = read_workbook(path, reading, budget)
-        return _frame_table(path, frame, names, reading)
+        frame, names, lines = read_workbook(path, reading, budget)
+        return _frame_table(path, frame, names, reading, lines)
     if suffix == ".h5ad":
         from kernelmeans.cli.reading.annotated import read_annotated
 
@@ -295,7 +308,9 @@ def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Tab
         frame, layout = read_text(
             source, to_utf8(source, read_content(path, budget), reading.encoding), reading
         )
-        return _frame_table(source, frame, layout.names, reading, layout.separator)
+        return _frame_table(
+            source, frame, layout.names, reading, layout.lines, separator=layout.separator
+        )
     array = read_npz(path, budget) if suffix == ".npz" else open_rows(path)
     return ArrayTable(path, array, budget=budget)
 
@@ -305,11 +320,13 @@ def _frame_table(
     frame: pl.DataFrame,
     names: Sequence[str],
     reading: Reading,
+    lines: Sequence[int] | None,
+    *,
     separator: str | None = None,
 ) -> FrameTable:
     """The table of a frame whose columns have these names in the file."""
     places = {name: str(place) for place, name in enumerate(frame.columns, 1)}
-    frame = tidied(frame, names)
+    frame = without_words(tidied(frame, names), reading.words())
     written = set(map(str.strip, names))
     if reading.header and (named := [name for name in frame.columns if name not in written]):
         warnings.warn(
@@ -319,7 +336,17 @@ def _frame_table(
         )
     frame, numerals = read_numbers(source, frame, Numerals.of(reading), separator=separator)
     reading = Reading(**{**reading.chosen(), **numerals.chosen()})
-    return FrameTable(source, frame.lazy(), reading.header, reading=reading)
+    return FrameTable(source, frame.lazy(), reading.header, reading=reading, lines=lines)
+
+
+def in_lines(message: str, table: Table) -> str:
+    """Name the lines of a file in place of rows that are counted from 0, where they are known."""
+    if (lines := table.lines) is None:
+        return message
+    named = re.sub(
+        r"(\(|in )row (\d+)", lambda found: f"{found[1]}line {lines[int(found[2])]}", message
+    )
+    return named.replace(FIRST_ROW, "")
 
 
 def blocks(X: Any) -> Iterator[tuple[slice, Any]]:
