@@ -222,7 +222,7 @@ def test_other_kernels_say_what_width_they_took(fit, blobs):
 def test_a_width_without_a_kernel_that_has_one_is_a_line_on_stderr(fit):
     result = fit("--gamma", 0.3)
     assert result.exit_code == 0, result.output
-    assert result.stderr.count("Warning: gamma=0.3 has no effect with kernel='heat'") == 1
+    assert result.stderr.count("Warning: --gamma 0.3 has no effect with --kernel heat") == 1
 
 
 def test_negative_weights_are_refused(refused, data, blobs):

@@ -9,6 +9,14 @@ import scipy.sparse
 
 import kernelmeans.cli
 from kernelmeans.cli import job
+from kernelmeans.cli.errors import warnings_as_lines
+
+
+def test_warnings_name_options_as_they_are_typed(capsys):
+    with warnings_as_lines(quiet=False, typed=True):
+        warnings.warn("kernel='heat' with n_neighbors=16, not f(n_neighbors=5)", stacklevel=1)
+    expected = "Warning: --kernel heat with --n-neighbors 16, not f(n_neighbors=5)\n"
+    assert capsys.readouterr().err == expected
 
 
 @pytest.mark.parametrize(

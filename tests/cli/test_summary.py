@@ -31,6 +31,7 @@ def summary(**changes):
         "steps": 40,
         "parameters": {"n_swaps": "auto"},
         "seconds": 1.25,
+        "seconds_in_all": 9.5,
         "files": {"labels": "a.csv", "model": "a.skops"},
     }
     return content | changes
@@ -54,6 +55,13 @@ def test_plain_labels_are_written_where_they_cost_less():
     text = " ".join(as_text(summary(**lost)).split())
     assert "10, by plain kernel k-means from the same start, whose labels are written" in text
     assert "ended 2 % higher (10.2)" in text
+
+
+def test_what_the_clusters_are_comes_before_technical_lines():
+    text = as_text(summary(), clusters="\n\nCluster 0: tall")
+    places = [text.index(words) for words in ("cluster sizes", "Cluster 0", "cost", "9.50 s, the")]
+    assert places == sorted(places)
+    assert "tall\n\ncost" in text
 
 
 def test_percent_above():

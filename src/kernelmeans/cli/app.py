@@ -46,7 +46,7 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
 
     from kernelmeans.cli.job import FitJob, run_fit
 
-    with warnings_as_lines(quiet=chosen["quiet"]):
+    with warnings_as_lines(quiet=chosen["quiet"], typed=not chosen["views"]):
         run_fit(FitJob.of(chosen, parameters=parameters, arguments=ctx.meta[options.ARGUMENTS]))
 
 
@@ -72,7 +72,7 @@ def choose(ctx: click.Context, /, **chosen: Any) -> None:
 
     from kernelmeans.cli.job import ChooseJob, run_choose
 
-    with warnings_as_lines(quiet=chosen["quiet"]):
+    with warnings_as_lines(quiet=chosen["quiet"], typed=not chosen["views"]):
         run_choose(ChooseJob.of(chosen, parameters=parameters, search=search, options=for_fit))
 
 

@@ -29,6 +29,7 @@ from typing import Any, NoReturn
 import click
 
 from kernelmeans._text import bounded
+from kernelmeans.cli.options import flags
 
 #: A terminal that closes, and a polite kill. Windows knows no SIGHUP.
 _SIGNALS = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
@@ -111,25 +112,30 @@ def _end(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def in_options(message: str) -> str:
-    """Name options, as they are typed, in place of parameters of `TableTransformer`.
+    """Name options, as they are typed, in place of parameters of Python.
 
     Examples
     --------
     >>> from kernelmeans.cli.errors import in_options
     >>> in_options("missing='impute' fills them in, and drop= leaves columns out")
     '--missing impute fills them in, and --drop leaves columns out'
+    >>> in_options("more than n_clusters=2: raise n_neighbors, or leave n_neighbors='auto'.")
+    'more than -k 2: raise --n-neighbors, or leave --n-neighbors auto.'
     """
+    known = flags()
 
     def typed(found: re.Match[str]) -> str:
-        option = f"--{found[1]}"
-        return f"{option} {shlex.quote(ast.literal_eval(found[2]))}" if found[2] else option
+        option, value = known[found[1] or found[3]], found[2]
+        if not value:
+            return option
+        return f"{option} {shlex.quote(str(ast.literal_eval(value))).replace('None', 'none')}"
 
-    # The values are printed by `repr`.
-    return re.sub(
-        r"(?:--)?\b(categorical|columns|drop|missing)=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")?",
-        typed,
-        message,
-    )
+    # The values are printed by `repr`. Calls, such as f(n_neighbors=5), are not for a shell.
+    text = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+    value = rf"({text}|None\b|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)|(?=[\s,;:)]|$)"
+    names, long = "|".join(known), "|".join(name for name in known if "_" in name)
+    pattern = rf"(?<!\w\()(?:--)?(?<!['\w])(?:({names})=(?:{value})|({long})(?![\w='(]))"
+    return re.sub(pattern, typed, message)
 
 
 @contextmanager
@@ -149,18 +155,20 @@ def estimator_errors() -> Iterator[None]:
 
 
 @contextmanager
-def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
+def warnings_as_lines(*, quiet: bool, typed: bool = False) -> Iterator[None]:
     """Print each Python warning once, as one line on stderr without its source line.
 
     Parameters
     ----------
     quiet : bool
         Print none.
+    typed : bool, default=False
+        Name options as they are typed. A file of views names parameters as the warnings do.
     """
     seen: set[str] = set()
 
     def show(message: Warning | str, *source: Any, **line: Any) -> None:
-        text = bounded(str(message))
+        text = bounded(in_options(str(message)) if typed else str(message))
         if text not in seen:
             seen.add(text)
             click.echo(f"Warning: {text}", err=True)

@@ -1,5 +1,6 @@
 """The work of fit and choose: read, fit or search, and only then write."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -275,7 +276,7 @@ class Fitted:
 
 def run_fit(job: FitJob) -> None:
     """Fit the job's data and write its files; choose the number of clusters first if need be."""
-    files = job.files()
+    begin, files = time.perf_counter(), job.files()
     others = [path for path in job.search_files().values() if path not in files.values()]
     outputs.check_writable([*files.values(), *others], source=job.data, force=job.force)
     task = prepare(job)
@@ -297,6 +298,7 @@ def run_fit(job: FitJob) -> None:
     if not profiles:
         del files["profiles"]
     summary = fit_summary(job, task, fitted, files) | chosen | profiles.summary()
+    summary["seconds_in_all"] = time.perf_counter() - begin
     memberships = model.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
@@ -321,7 +323,7 @@ def run_fit(job: FitJob) -> None:
     if "report" in files:
         writers[files["report"]] = report_writer(job, task, fitted.pipeline, search, row_names)
     outputs.write_all(writers)
-    job.report(summary, lambda content: as_text(content) + profiles.text())
+    job.report(summary, partial(as_text, clusters=profiles.text()))
 
 
 def fit(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fitted:

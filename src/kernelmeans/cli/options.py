@@ -217,6 +217,11 @@ _PATHS = {
 }
 
 
+def flags() -> dict[str, str]:
+    """Return the options as they are typed, the shortest form of each, by their parameters."""
+    return {name: _FLAGS.get(name, (f"--{name.replace('_', '-')}",))[-1] for name in _HEADING}
+
+
 class GroupedCommand(click.Command):
     """A command that takes documented parameters as options, and lists them under headings.
 

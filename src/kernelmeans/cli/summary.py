@@ -120,8 +120,8 @@ def percent_above(cost: float, reference: float, scale: float) -> float:
     return 100.0 * difference / abs(float(reference)) if reference else math.inf
 
 
-def as_text(summary: dict[str, Any]) -> str:
-    """Return the summary as aligned lines."""
+def as_text(summary: dict[str, Any], clusters: str = "") -> str:
+    """Return the summary as aligned lines: the rows, what the clusters are, and how they came."""
     features = f" of {counted(summary['features'], 'feature')}" if "features" in summary else ""
     lines = {
         "rows": f"{summary['rows']}{features} in {counted(summary['clusters'], 'cluster')}",
@@ -131,23 +131,35 @@ def as_text(summary: dict[str, Any]) -> str:
         percent = f"{summary['far'] / summary['rows']:.1%}"
         more = f" ({percent}), farther away than 99 % of the rows of the fit"
         lines["far rows"] = f"{summary['far']}{more * bool(summary['far'])}"
-    if "cost" in summary:
-        plain = f", plain {summary['plain']['seconds']:.2f} s" if "plain" in summary else ""
-        lines |= {
-            "cost": _cost(summary),
-            "approximation": _approximation(summary["approximation"]),
-            "graph": _graph(summary.get("graph")),
-            "power": _power(summary),
-            "time": f"{summary['seconds']:.2f} s{plain}",
-        }
     if agreement := summary.get("agreement"):
         lines["agreement"] = (
             f"NMI {agreement['nmi']:.3f}, ARI {agreement['ari']:.3f} "
             f"with column {agreement['column']!r}"
         )
-    entries = {name: wrap(value, _WIDTH - _INDENT) for name, value in lines.items()}
-    entries["kernel weights"] = _kernel_weights(summary.get("kernels", []))
-    entries["files"] = list(summary["files"].values())
+    first = _aligned({name: wrap(value, _WIDTH - _INDENT) for name, value in lines.items()})
+    rest = {name: wrap(value, _WIDTH - _INDENT) for name, value in _technical(summary).items()}
+    rest["kernel weights"] = _kernel_weights(summary.get("kernels", []))
+    rest["files"] = list(summary["files"].values())
+    told = f"{clusters}\n" if clusters else ""
+    return f"{first}{told}\n{_aligned(rest)}"
+
+
+def _technical(summary: dict[str, Any]) -> dict[str, str]:
+    """Lines on how a fit went."""
+    if "cost" not in summary:
+        return {}
+    plain = f", plain {summary['plain']['seconds']:.2f} s" if "plain" in summary else ""
+    fit = f"{summary['seconds']:.2f} s{plain}"
+    return {
+        "cost": _cost(summary),
+        "approximation": _approximation(summary["approximation"]),
+        "graph": _graph(summary.get("graph")),
+        "power": _power(summary),
+        "time": f"{summary['seconds_in_all']:.2f} s, the fit {fit}",
+    }
+
+
+def _aligned(entries: dict[str, list[str]]) -> str:
     return "\n".join(
         f"{'' if j else name:<{_INDENT}}{part}"
         for name, parts in entries.items()
