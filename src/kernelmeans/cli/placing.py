@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import scipy.sparse
+from sklearn.preprocessing import StandardScaler
 
-from kernelmeans._text import counted
+from kernelmeans._text import counted, listed
 from kernelmeans._typing import BoolArray
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.reading.tables import FrameTable, Table, blocks, in_lines
@@ -19,6 +20,8 @@ from kernelmeans.tables.inspection import wrong_values
 
 #: Rows of a large table that are read at a time, where they may hold text.
 _ROWS = 2**17
+#: Standard deviations of the fit beyond which the mean of new rows is not like it.
+_UNLIKE = 3.0
 #: Rows of an array that are worked on at a time, because several copies of them are made.
 _COPIED = 2**14
 
@@ -48,6 +51,8 @@ class NewRows:
         Values so far that are no numbers, and that no category had.
     filled : Counter
         Missing values so far that became the median, by column.
+    total : ndarray of shape (n_features,)
+        Sum of the rows so far that went through `prepared`.
     """
 
     table: Table
@@ -59,6 +64,7 @@ class NewRows:
     wrong: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
     unseen: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
     filled: Counter[str] = field(default_factory=Counter, init=False)
+    total: Any = field(default=0.0, init=False)
 
     def __iter__(self) -> Iterator[tuple[Any, BoolArray]]:
         """Yield the rows of a block that can be placed, and which of the block these are."""
@@ -111,6 +117,32 @@ class NewRows:
                 rows = X[start : start + _COPIED]
                 dense = rows.toarray() if scipy.sparse.issparse(rows) else rows
                 yield pl.DataFrame(dense, schema=wanted)
+
+    def prepared(self, X: Any) -> Any:
+        """Rows that can be placed, as the estimator takes them."""
+        for step in self.model.pipeline[:-1]:
+            X = step.transform(X)
+        self.total = self.total + np.asarray(X.sum(axis=0, dtype=float)).ravel()
+        return X
+
+    def most_unlike(self, n_rows: int) -> str:
+        """A sentence on columns that are not like the fit, if any, after all `n_rows` rows."""
+        new = [name for name, (count, _) in self.unseen.items() if count == n_rows]
+        if new:
+            return f"The fit has seen none of the values of {listed(new)}. "
+        prepare, names = self.model.pipeline[0], self.model.columns
+        if isinstance(prepare, TableTransformer):
+            given = [column.name for column in prepare.columns_]
+            names = prepare.get_feature_names_out(given) if prepare.scaler_ else []
+        elif not isinstance(prepare, StandardScaler):
+            names = []
+        away = np.abs(self.total) / (n_rows - self.n_unplaced)
+        known = set(self.model.columns)  # others stand for values of categories
+        pairs = [pair for pair in zip(away, names, strict=False) if pair[1] in known]
+        most, name = max(pairs, default=(0.0, ""))
+        if most <= _UNLIKE:
+            return ""
+        return f"The values of {name!r} are least like those of the fit. "
 
     def remarks(self) -> list[str]:
         """Sentences on what the model does not know, after all blocks."""
