@@ -69,6 +69,13 @@ sphinx_gallery_conf = {
     "backreferences_dir": "reference/backreferences",
 }
 
+# The text of the site in one file, for language models, with the docstrings of the estimators.
+llms_txt_uri_template = "{base_url}{docname}.html"
+llms_txt_code_files = [
+    f"+:../src/kernelmeans/{path}.py"
+    for path in ("estimators/single", "estimators/multi", "search/search", "tables/transformer")
+]
+
 html_theme = "pydata_sphinx_theme"
 html_title = "kernelmeans"
 html_static_path = ["_static"]

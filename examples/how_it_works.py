@@ -123,7 +123,7 @@ def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     for draw in (heat, annealing, swap, clusters):
         path = folder / f"{draw.__name__}.png"
-        draw().savefig(path)
+        draw().savefig(path, bbox_inches="tight", pad_inches=0.05)
         # A third of the size.
         Image.open(path).convert("RGB").quantize(64).save(path, optimize=True)
 
