@@ -200,7 +200,9 @@ def _values(one: Found) -> list[Html | str]:
     is_number = one["statistic"] in ("mean", "median")
     shown = [text if text is None or not is_number else grouped(text) for text in one["typical"]]
     return [
-        NOTHING if text is None else element("span", named(text), class_="whole" * is_number)
+        NOTHING
+        if text is None
+        else element("span", named(text), class_="whole" if is_number else None)
         for text in shown
     ]
 
