@@ -7,7 +7,7 @@ categories, hardly in numbers. Needs polars (extra cli). Writes customers.csv, n
 the true segments as segments.csv and next_segments.csv, into the folder named on the command line.
 """
 
-import sys
+import argparse
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -201,7 +201,11 @@ def _strange(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=".", help="by default this one")
+    folder = parser.parse_args().folder
     table, segment = customers()
     write(folder, "customers.csv", "segments.csv", table, segment)
     write(folder, "next_month.csv", "next_segments.csv", *next_month(table, segment))

@@ -29,6 +29,13 @@ def drawn():
     return example.customers()
 
 
+def test_help_is_no_folder(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["customers.py", "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        example.main()
+    assert "known segments" in capsys.readouterr().out
+
+
 def test_a_seed_is_a_table(drawn):
     assert_frame_equal(example.customers()[0], drawn[0])
     np.testing.assert_array_equal(example.customers()[1], drawn[1])

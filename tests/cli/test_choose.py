@@ -125,6 +125,8 @@ def test_fit_without_a_number_fits_what_choose_chooses(run, iris, monkeypatch):
     model = KernelPowerKMeans(chosen["clusters"], random_state=0).fit(Z)
     np.testing.assert_array_equal(pl.read_csv("my iris.labels.csv")["label"], model.labels_)
     assert Path("my iris.png").stat().st_size > 10_000
+    assert Path("my iris.choose.png").stat().st_size > 10_000
+    assert summary["files"]["scores"] == "my iris.choose.png"
 
 
 def test_fit_prints_one_json(run, iris):
@@ -144,6 +146,15 @@ def test_noise_has_no_clusters(run, noise):
     assert command == f"kernelmeans fit noise.csv -k {most['clusters']} --kernel heat"
     assert remark == "the most stable, though not found again"
     assert f"\nNext: {command}  # {remark}\n" in result.stdout
+
+
+@pytest.mark.usefixtures("folder")
+def test_five_rows_are_too_few_for_a_choice(run, refused, blobs):
+    # Of one number of clusters that one would be chosen, whether it is found again or not.
+    blobs[:5].write_csv("five.csv")
+    message = refused("fit", "five.csv")
+    assert "at least 6 rows are needed; there are 5: give fit a number of clusters" in message
+    assert run("fit", "five.csv", "-k", 2).exit_code == 0
 
 
 @pytest.mark.parametrize("switch", [[], ["--json"]])
@@ -272,7 +283,7 @@ def test_what_the_search_refuses_is_printed_as_it_says_it(refused, data):
 def test_tables_of_too_few_rows(refused, command):
     Path("data.csv").write_text("a,b\n1,2\n3,1\n4,5\n")
     message = refused(command, "data.csv")
-    assert "4 rows are needed; there are 3: lower the range after -k" in message
+    assert "6 rows are needed; there are 3: give fit a number of clusters" in message
 
 
 @pytest.mark.usefixtures("folder")

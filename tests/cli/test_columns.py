@@ -152,7 +152,7 @@ def test_new_rows_are_read_as_the_fit_decided(run, people):
     result = run("predict", "people.model.skops", "strange.csv")
     assert "column 'region': 3 rows with values new to the model, such as 'mars'" in result.stderr
     assert "1 row without a finite number" in result.stderr
-    assert "'age' ('old' in row 0)" in result.stderr
+    assert "'age' ('old' in line 2)" in result.stderr
     assert labels("strange.labels.csv")[0] is None
     assert labels("strange.labels.csv")[3:] == trained[3:]
 

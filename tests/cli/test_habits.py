@@ -227,6 +227,21 @@ def test_words_for_missing_values_are_kept_in_the_model(run):
     assert pl.read_csv("new.labels.csv")["label"].is_null().to_list() == [False, False, True]
 
 
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("a,b\n1,1\n2,2\n3,3\n4,x\n", 5),
+        ("a title\n\na,b\n1,1\n2,2\n3,3\n\n4,x", 8),
+        ("# note\na,b\n1,1\n2,2\n,\n3,3\n# said\n4,x\n", 8),
+        ('a,b\n1,1\n"2",2\n3,"3"\n\n4,"x"\n', 6),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_messages_name_lines_of_the_file(refused, content, line):
+    Path("data.csv").write_text(content)
+    assert f"'x' (line {line}) is none" in refused("fit", "data.csv", "-k", 2)
+
+
 def test_codes_are_numbers_where_numbers_are_asked_for():
     table_of = "a,b\n007,12345678901234567890\n010,1\n"
     Path("data.csv").write_text(table_of)

@@ -56,6 +56,24 @@ def test_a_column_whose_name_differs_a_little_is_pointed_out(refused, model, blo
     assert f"rename {name!r} to 'mass'" in refused("predict", model, "new.csv")
 
 
+@pytest.mark.usefixtures("folder")
+def test_rows_without_values_get_no_label(run, blobs):
+    empty = blobs.select(pl.all().replace_strict({}, default=None, return_dtype=pl.Float64))[:2]
+    table = pl.concat([blobs, empty.with_columns(kind=pl.lit(None, pl.String))])
+    table.write_csv("data.csv")
+    blobs.write_csv("full.csv")
+    for file in ("data.csv", "full.csv"):
+        result = run("fit", file, "-k", 3)
+        assert result.exit_code == 0, result.output
+        said = "2 rows without a value in any column that is used: no label" in result.stderr
+        assert said == (file == "data.csv")
+    assert labels("data.labels.csv") == [*labels("full.labels.csv"), None, None]
+    result = run("predict", MODEL, "data.csv", "--labels", "again.csv")
+    assert "2 rows without a value in any column that is used: no label" in result.stderr
+    assert "became the median" not in result.stderr
+    assert labels("again.csv") == labels("data.labels.csv")
+
+
 def test_a_missing_value_is_the_median_of_the_fit(run, model, blobs):
     for file, first in (("gap.csv", None), ("median.csv", blobs["mass"].median())):
         mass = pl.Series([first, *blobs["mass"][1:]])
@@ -72,7 +90,7 @@ def test_rows_with_text_in_a_column_of_numbers_get_no_label(run, refused, model,
     blobs.with_columns(mass=pl.Series([*values[:58], "heavy", "light"])).write_csv("new.csv")
     result = run("predict", model, "new.csv")
     assert "2 rows without a finite number" in result.stderr
-    assert "'mass' ('heavy' in row 58)" in result.stderr
+    assert "'mass' ('heavy' in line 60)" in result.stderr
     found = labels("new.labels.csv")
     assert found[:58] == labels("trained.csv")[:58]
     assert found[58:] == [None, None]
@@ -121,3 +139,47 @@ def test_does_not_overwrite_unless_forced(run, refused, model, data):
     assert Path("data.labels.csv").read_text() == "mine"
     assert run("predict", model, data, "--force").exit_code == 0
     assert labels("data.labels.csv") == labels("trained.csv")
+
+
+def far_warning(result) -> str:
+    assert result.exit_code == 0, result.output
+    return "".join(line for line in result.stderr.splitlines() if line.startswith("Warning: far"))
+
+
+@pytest.mark.parametrize("more", [0, 1e5])
+def test_a_column_in_other_units_is_named(run, model, blobs, more):
+    blobs.with_columns(mass=pl.col("mass") + more).write_csv("new.csv")
+    result = run("predict", model, "new.csv", "--json")
+    expected = (
+        "Warning: far from all that the model has seen: 60 of 60 rows. The values of 'mass' are "
+        "least like those of the fit. Other units, or other columns?"
+    )
+    assert far_warning(result) == expected * bool(more)
+    assert (json.loads(result.stdout)["far"] == 60) == bool(more)
+    assert run("predict", model, "new.csv", "--force", "--quiet").stderr == ""
+
+
+def test_a_category_of_new_values_is_named(run, folder, blobs):
+    blobs.write_csv("data.csv")
+    run("fit", "data.csv", "-k", 3)
+    blobs.with_columns(kind=pl.lit("1.5")).write_csv("new.csv")
+    said = far_warning(run("predict", MODEL, "new.csv"))
+    assert "60 of 60 rows. The fit has seen none of the values of 'kind'. Other" in said
+
+
+def test_a_few_far_rows_are_no_warning(run, model, blobs):
+    mass = pl.Series([1e9, *blobs["mass"][1:]])
+    blobs.with_columns(mass=mass).write_csv("new.csv")
+    result = run("predict", model, "new.csv")
+    assert "far rows          1 " in result.stdout
+    assert far_warning(result) == ""
+
+
+def test_an_array_in_other_units(run, folder, blobs):
+    X = blobs.drop("kind").to_numpy()
+    np.save("X.npy", X)
+    run("fit", "X.npy", "-k", 3)
+    np.save("new.npy", X * [1, 1, 1000])
+    assert "The values of '2' are least like" in far_warning(
+        run("predict", "X.model.skops", "new.npy")
+    )

@@ -120,6 +120,17 @@ def test_numbers_have_unit_variance(weights):
     np.testing.assert_allclose(variance[1:3], [1 - lacking, lacking * (1 - lacking) / 4])
 
 
+@pytest.mark.parametrize("region", [["a", "b", None] * 20, ["a", "b", "b"] * 20])
+def test_rows_without_values_are_not_placeable(region):
+    table = pl.DataFrame({"age": [1.5, 2.5, 4.5] * 20, "region": region, "id": range(60)})
+    prepare = TableTransformer(drop=["id"]).fit(table)
+    rows = pl.DataFrame({"age": [1.5, None, None], "region": [None, "c", None]})
+    found = prepare.inspect(rows)
+    assert found.placeable.tolist() == [True, True, False]
+    assert found.n_empty == 1
+    assert np.isfinite(prepare.transform(rows)).all()
+
+
 def test_gaps_in_the_same_rows_are_told_once():
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=(100, 3))
@@ -430,7 +441,7 @@ def test_dates_are_days():
     stamps = days.assign(d=pd.to_datetime(days["d"]))
     np.testing.assert_array_equal(transformer.transform(stamps), transformer.transform(days))
     assert transformer.inspect(pd.DataFrame({"d": [3.0]})).wrong == {"d": (0, "'3.0'")}
-    with pytest.raises(ValueError, match=r"two ways: write them as 2025-12-31"):
+    with pytest.raises(ValueError, match=r"two ways, .*'01/02/2024'.*: write them as 2025-12-31"):
         TableTransformer(dates=True).fit(pd.DataFrame({"d": ["01/02/2024", "03/02/2024"]}))
 
 

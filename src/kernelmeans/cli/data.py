@@ -11,9 +11,10 @@ import scipy.sparse
 
 from kernelmeans._text import counted, meant
 from kernelmeans.cli.errors import BadInputError, in_options
-from kernelmeans.cli.reading.tables import Table, blocks, flat
+from kernelmeans.cli.reading.tables import Table, blocks, flat, in_lines
 from kernelmeans.tables import column_kind
 from kernelmeans.tables.columns import matching
+from kernelmeans.tables.frames import FIRST_ROW
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,9 +105,9 @@ def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:
         others = len({column for _, column in bad}) - 1
         more = f" ({counted(others, 'other column')} too)" if others else ""
         raise BadInputError(
-            f"{table.source}: column {names[column]!r} has no finite number in row {row}, "
-            f"the first data row being 0{more}: fill in the missing, NaN or infinite values, "
-            "remove such rows, or leave the column out with --drop"
+            f"{table.source}: column {names[column]!r} has no finite number "
+            f"{in_lines(f'in row {row}{FIRST_ROW}', table)}{more}: fill in the missing, NaN or "
+            "infinite values, remove such rows, or leave the column out with --drop"
         )
     return X
 
@@ -128,9 +129,10 @@ def _classes(table: Table, name: str) -> Any:
     values = table.column(name)
     for row, value in enumerate(values):
         if value is None or value != value:
+            place = in_lines(f"in row {row}{FIRST_ROW}", table)
             raise BadInputError(
-                f"{table.source}: column {name!r} has no class in row {row}, the first data row "
-                "being 0: fill it in, or leave --label-column out"
+                f"{table.source}: column {name!r} has no class {place}: fill it in, or leave "
+                "--label-column out"
             )
     return np.unique(values, return_inverse=True)[1]
 

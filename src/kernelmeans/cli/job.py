@@ -206,7 +206,8 @@ class FitJob(TableJob):
     def search_files(self) -> dict[str, Path]:
         """Return the paths of the files that were asked for, if no clusters would be found again.
 
-        The picture shows scores then. Its name is that of ``choose``, because a fit may come later.
+        The picture shows the scores. It has the name that ``choose`` gives it, and is written
+        beside that of the clusters too, unless ``--plot-file`` names one file for both.
         """
         files = {}
         if self.chooses and self.summary is not None:
@@ -283,6 +284,8 @@ def run_fit(job: FitJob) -> None:
     search, chosen = None, {}
     if job.chooses:
         search, chosen["search"] = _choose_clusters(job, task)
+        if (scores := job.search_files().get("plot")) in others:
+            files["scores"] = scores
     with estimator_errors(), task.refusals():
         fitted = fit(job, task, search)
     model = fitted.model
@@ -313,6 +316,8 @@ def run_fit(job: FitJob) -> None:
 
         drawn = plot_fit(fitted.pipeline, task.X)
         writers[files["plot"]] = outputs.picture_writer(drawn, files["plot"])
+    if search is not None and "scores" in files:
+        writers[files["scores"]] = outputs.picture_writer(search.plot(), files["scores"])
     if "report" in files:
         writers[files["report"]] = report_writer(job, task, fitted.pipeline, search, row_names)
     outputs.write_all(writers)

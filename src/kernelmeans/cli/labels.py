@@ -56,14 +56,13 @@ class Labels:
     @classmethod
     def of_new(cls, rows: NewRows, model: Model) -> "Labels":
         """Place new rows by a model, those of a block at a time."""
-        *before, estimator = model.pipeline
+        estimator = model.pipeline[-1]
 
         def assigned(block: tuple[Any, BoolArray]) -> tuple[Any, Any, BoolArray]:
             X, placed = block
             if not placed.any():
                 return estimator._no_assignment, np.empty(0), placed
-            for step in before:
-                X = step.transform(X)
+            X = rows.prepared(X)
             found = estimator._assignment(X)
             return found, remoteness(estimator, X, np.sqrt(found["nearest"])), placed
 

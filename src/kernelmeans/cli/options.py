@@ -199,7 +199,8 @@ class _Path(click.Path):
 def _alike(path: Path) -> str | None:
     """A file that exists, and has nearly the name of one that does not."""
     with suppress(OSError):
-        if not path.exists() and (close := nearest(path.name, os.listdir(path.parent))):
+        close = None if path.exists() else nearest(path.name, os.listdir(path.parent))
+        if close and nearest(path.name.split(".")[0], [close.split(".")[0]]):
             return str(path.with_name(close))
     return None
 

@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 import scipy.sparse
+from sklearn.preprocessing import StandardScaler
 
-from kernelmeans._text import counted
+from kernelmeans._text import counted, listed
 from kernelmeans._typing import BoolArray
 from kernelmeans.cli.model import Model
-from kernelmeans.cli.reading.tables import FrameTable, Table, blocks
+from kernelmeans.cli.reading.tables import FrameTable, Table, blocks, in_lines
 from kernelmeans.heat import GraphKernel
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.inspection import wrong_values
 
 #: Rows of a large table that are read at a time, where they may hold text.
 _ROWS = 2**17
+#: Standard deviations of the fit beyond which the mean of new rows is not like it.
+_UNLIKE = 3.0
 #: Rows of an array that are worked on at a time, because several copies of them are made.
 _COPIED = 2**14
 
@@ -40,22 +43,28 @@ class NewRows:
     ----------
     n_unplaced : int
         Rows so far with values that the model cannot place.
+    n_empty : int
+        Rows so far without any value.
     n_alone : int
         Rows of a graph so far that have no edge to a row of the fit.
     wrong, unseen : dict
         Values so far that are no numbers, and that no category had.
     filled : Counter
         Missing values so far that became the median, by column.
+    total : ndarray of shape (n_features,)
+        Sum of the rows so far that went through `prepared`.
     """
 
     table: Table
     names: Sequence[str]
     model: Model
     n_unplaced: int = field(default=0, init=False)
+    n_empty: int = field(default=0, init=False)
     n_alone: int = field(default=0, init=False)
     wrong: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
     unseen: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
     filled: Counter[str] = field(default_factory=Counter, init=False)
+    total: Any = field(default=0.0, init=False)
 
     def __iter__(self) -> Iterator[tuple[Any, BoolArray]]:
         """Yield the rows of a block that can be placed, and which of the block these are."""
@@ -75,9 +84,11 @@ class NewRows:
                 before, first = self.unseen.get(name, (0, value))
                 self.unseen[name] = before + count, first
             if prepare.missing == "impute":
-                self.filled.update(found.n_missing)
+                gaps = {name: count - found.n_empty for name, count in found.n_missing.items()}
+                self.filled.update({name: count for name, count in gaps.items() if count})
             placed = found.placeable
-            self.n_unplaced += int((~placed).sum())
+            self.n_empty += found.n_empty
+            self.n_unplaced += int((~placed).sum()) - found.n_empty
             start += frame.height
             yield frame if placed.all() else frame.filter(placed), placed
 
@@ -107,6 +118,32 @@ class NewRows:
                 dense = rows.toarray() if scipy.sparse.issparse(rows) else rows
                 yield pl.DataFrame(dense, schema=wanted)
 
+    def prepared(self, X: Any) -> Any:
+        """Rows that can be placed, as the estimator takes them."""
+        for step in self.model.pipeline[:-1]:
+            X = step.transform(X)
+        self.total = self.total + np.asarray(X.sum(axis=0, dtype=float)).ravel()
+        return X
+
+    def most_unlike(self, n_rows: int) -> str:
+        """A sentence on columns that are not like the fit, if any, after all `n_rows` rows."""
+        new = [name for name, (count, _) in self.unseen.items() if count == n_rows]
+        if new:
+            return f"The fit has seen none of the values of {listed(new)}. "
+        prepare, names = self.model.pipeline[0], self.model.columns
+        if isinstance(prepare, TableTransformer):
+            given = [column.name for column in prepare.columns_]
+            names = prepare.get_feature_names_out(given) if prepare.scaler_ else []
+        elif not isinstance(prepare, StandardScaler):
+            names = []
+        away = np.abs(self.total) / (n_rows - self.n_unplaced)
+        known = set(self.model.columns)  # others stand for values of categories
+        pairs = [pair for pair in zip(away, names, strict=False) if pair[1] in known]
+        most, name = max(pairs, default=(0.0, ""))
+        if most <= _UNLIKE:
+            return ""
+        return f"The values of {name!r} are least like those of the fit. "
+
     def remarks(self) -> list[str]:
         """Sentences on what the model does not know, after all blocks."""
         texts = [
@@ -122,16 +159,24 @@ class NewRows:
             more = f" and {len(self.filled) - 10} more columns" * (len(self.filled) > 10)
             texts.append(f"{', '.join(counts)}{more} became the median of the fit")
         if self.n_unplaced:
-            why = f": no numbers in {wrong_values(self.wrong)}" if self.wrong else ""
+            wrong = in_lines(wrong_values(self.wrong), self.table)
+            why = f": no numbers in {wrong}" if self.wrong else ""
             texts.append(
                 f"{counted(self.n_unplaced, 'row')} without a finite number in a column that needs "
                 f"one: no label{why}"
             )
+        if self.n_empty:
+            texts.append(without_value(self.n_empty))
         if self.n_alone:
             texts.append(
                 f"{counted(self.n_alone, 'row')} without an edge to a row of the fit: no label"
             )
         return texts
+
+
+def without_value(count: int) -> str:
+    """What to say of rows that hold nothing."""
+    return f"{counted(count, 'row')} without a value in any column that is used: no label"
 
 
 def _finite_rows(X: Any) -> BoolArray:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelmeans._text import listed
+from kernelmeans._text import counted, listed
+from kernelmeans._warnings import warn_user
 from kernelmeans.cli import outputs
 from kernelmeans.cli.errors import BadInputError, estimator_errors
 from kernelmeans.cli.job import Job
@@ -14,6 +15,9 @@ from kernelmeans.cli.placing import NewRows
 from kernelmeans.cli.reading.tables import read_table
 from kernelmeans.cli.summary import summarized
 from kernelmeans.tables import TableTransformer
+
+#: Fraction of far rows from which on something is wrong with a whole table.
+_MANY_FAR = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +54,11 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
         job.note(remark)
     if not len(labels.label):
         raise BadInputError(f"{table.source}: the model can place none of the rows")
+    if labels.far is not None and (n_far := int(labels.far.sum())) > _MANY_FAR * len(labels.far):
+        warn_user(
+            f"far from all that the model has seen: {n_far} of {counted(len(labels.far), 'row')}. "
+            f"{rows.most_unlike(len(labels.placed))}Other units, or other columns?"
+        )
     if model.far is None:
         job.note(f"{model_file} is of an earlier version, which did not store which rows are far")
     outputs.write_all({file: labels.writer(names)})

@@ -15,8 +15,9 @@ from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._text import counted, listed
 from kernelmeans.cli.data import find_columns
 from kernelmeans.cli.errors import BadInputError, estimator_errors, in_options
+from kernelmeans.cli.placing import without_value
 from kernelmeans.cli.reading.archives import check_size
-from kernelmeans.cli.reading.tables import PreparedRows, Table, blocks, loaded, read_table
+from kernelmeans.cli.reading.tables import PreparedRows, Table, blocks, in_lines, loaded, read_table
 from kernelmeans.cli.views import FoundViews, read_views
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
@@ -155,9 +156,15 @@ def _prepared(
             Z = transformer.transform(X)
         else:
             Z = transformer.fit_transform(X, sample_weight=weights)
+            if all(one.n_missing for one in transformer.columns_ if one.used):
+                rows = transformer.inspect(X).placeable
+            if rows is not None and not rows.all():
+                job.note(without_value(int((~rows).sum())))
+                X = X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows]
+                Z = transformer.fit_transform(X, None, None if weights is None else weights[rows])
     except ValueError as error:
         said = re.sub(r"n_samples=(\d+)", lambda found: counted(int(found[1]), "row"), str(error))
-        said = in_options(said.removeprefix("X: "))
+        said = in_lines(in_options(said.removeprefix("X: ")), table)
         raise BadInputError(f"{table.source}: {said}") from error
     columns = transformer.columns_
     if any(one.kind != "number" or one.n_missing or one.is_logarithm for one in columns):

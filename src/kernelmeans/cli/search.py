@@ -54,14 +54,16 @@ _TABLE = {
 def numbers_to_try(job: "TableJob", n_rows: int) -> range:
     """Return the numbers of clusters, which halves of the rows must be able to hold."""
     most = n_rows // 2
-    counts = job.n_clusters or range(2, max(2, min(_MOST, most)) + 1)
+    # A single number would be no choice: it is taken, whether its clusters are found again or not.
+    counts = job.n_clusters or range(2, max(3, min(_MOST, most)) + 1)
     if counts[0] < 2:
         raise BadInputError("-k is 2 or more: one cluster is always a possible answer")
     if counts[-1] > most:
+        lower = "lower the range after -k, or " * (job.n_clusters is not None)
         raise BadInputError(
             f"{job.data}: half of the rows have to hold {counts[-1]} clusters, so at least "
-            f"{2 * counts[-1]} rows are needed; there are {n_rows}: lower the range after -k, or "
-            "give fit a number of clusters, as in -k 2, which is fitted without a choice"
+            f"{2 * counts[-1]} rows are needed; there are {n_rows}: {lower}give fit "
+            "a number of clusters, as in -k 2, which is fitted without a choice"
         )
     return counts
 

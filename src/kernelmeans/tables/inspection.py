@@ -15,19 +15,22 @@ class Inspection(NamedTuple):
     Attributes
     ----------
     placeable : ndarray of bool of shape (n_rows,)
-        Rows that `TableTransformer.transform` takes.
+        Rows that `TableTransformer.transform` takes, and that have a value in some column.
     wrong : dict of (int, str)
         Columns of numbers that hold something else: the row of the first such value, and the value.
     unseen : dict of (int, str)
         Categories with values that the fit has not seen: the number of rows, and a value.
     n_missing : dict of int
         Columns of numbers with missing values: the number of rows.
+    n_empty : int
+        Rows without a value in any column.
     """
 
     placeable: BoolArray
     wrong: dict[str, tuple[int, str]]
     unseen: dict[str, tuple[int, str]]
     n_missing: dict[str, int]
+    n_empty: int = 0
 
 
 def shown(value: Any) -> str:

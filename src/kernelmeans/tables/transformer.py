@@ -216,7 +216,8 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             The numbers.
         """
         Z, found = self._fit(X, sample_weight)
-        check_placeable(found)
+        if self.missing != "impute":
+            check_placeable(found)
         return Z
 
     def transform(self, X: Any) -> Array:
@@ -240,7 +241,9 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         """
         table = self._table(X)
         Z = self._empty(table)
-        check_placeable(self._read(table, Z), table)
+        found = self._read(table, Z)
+        if found.wrong or self.missing != "impute":
+            check_placeable(found, table)
         return self._scaled(Z)
 
     def inspect(self, X: Any) -> Inspection:
@@ -352,7 +355,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         found = self._read(table, Z)
         if found.wrong or self.missing == "error":
             check_placeable(found, table)
-        if not found.placeable.any():
+        if self.missing == "drop" and not found.placeable.any():
             raise ValueError("X: each row lacks a number; missing='impute' fills them in.")
         self.scaler_ = None
         if self.scale:
@@ -424,7 +427,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         # Why not SimpleImputer and OneHotEncoder: the numbers are the same (tests), but one of each
         # for a table takes 2 to 3 times the memory and more time, and one for each column makes
         # model files of hundreds of megabytes (figures: benchmarks/preparation.py).
-        placeable = np.full(table.n_rows, True)
+        placeable, empty = np.full(table.n_rows, True), np.full(table.n_rows, True)
         wrong: dict[str, tuple[int, str]] = {}
         unseen: dict[str, tuple[int, str]] = {}
         n_missing: dict[str, int] = {}
@@ -435,7 +438,9 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             with np.errstate(over="ignore"):  # infinite in float32, and then refused as such
                 numbers = read_column(values, column.kind, known, spelling).astype(self.dtype)
             if known is not None:
-                if len(rows := np.flatnonzero(numbers == UNSEEN)):
+                lacks = np.isnan(numbers)
+                empty &= lacks | np.isin(numbers, np.flatnonzero(known == ""))
+                if len(rows := np.flatnonzero(lacks | (numbers == UNSEEN))):
                     unseen[column.name] = len(rows), shown(values[rows[0]])
                 if Z is not None:
                     Z[:, place] = numbers[:, None] == np.arange(len(known))
@@ -444,6 +449,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
                 wrong[column.name] = int(rows[0]), shown(values[rows[0]])
                 placeable[rows] = False
             lacks = np.isnan(numbers)
+            empty &= lacks
             if lacks.any():
                 n_missing[column.name] = int(lacks.sum())
                 if self.missing != "impute":
@@ -453,7 +459,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
                 Z[:, place.start] = logarithms(filled, unit) if unit else filled
                 if column.has_indicator:
                     Z[:, place.start + 1] = lacks
-        return Inspection(placeable, wrong, unseen, n_missing)
+        return Inspection(placeable & ~empty, wrong, unseen, n_missing, int(empty.sum()))
 
     def _fitted_scaler(self, Z: Array, kept: BoolArray, weights: Array | None) -> StandardScaler:
         """Means and scales of rows that can be placed."""

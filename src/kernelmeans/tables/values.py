@@ -171,7 +171,7 @@ def read_column(
     """
     if known is not None:
         codes = {text: float(code) for code, text in enumerate(known.tolist())}
-        return Texts(values).map(lambda text: codes.get(text, UNSEEN), codes.get("", UNSEEN))
+        return Texts(values).map(lambda text: codes.get(text, UNSEEN), codes.get("", np.nan))
     if (numbers := numbers_of(values)) is None:
 
         def read(text: str) -> float:

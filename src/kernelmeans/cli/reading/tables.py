@@ -1,6 +1,7 @@
 """Tables: files of named columns, loaded or left on disk."""
 
 import math
+import re
 import warnings
 import zipfile
 import zlib
@@ -23,6 +24,7 @@ from kernelmeans.cli.reading.numerals import Numerals, parse_numbers, read_numbe
 from kernelmeans.cli.reading.settings import DASH, Reading, shown, suffix_of
 from kernelmeans.cli.reading.text import read_text
 from kernelmeans.rows import Rows, open_rows
+from kernelmeans.tables.frames import FIRST_ROW
 
 #: Fraction of the memory budget that a loaded table may take; larger ones stay on disk.
 LOADED_FRACTION = 0.25
@@ -60,6 +62,7 @@ class FrameTable:
     named: bool = True
     budget: float = math.inf
     reading: Reading = field(default_factory=Reading)
+    lines: Sequence[int] | None = None
 
     #: Columns of labels, weights and identifiers that are no features.
     annotations: ClassVar[Mapping[str, Any]] = {}
@@ -182,6 +185,9 @@ class ArrayTable:
     budget: float = math.inf
     reading: Reading = field(default_factory=Reading)
 
+    #: Lines of rows, which such files do not have.
+    lines: ClassVar[None] = None
+
     @property
     def named(self) -> bool:
         """Whether the columns have names."""
@@ -289,8 +295,8 @@ def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Tab
     if suffix == ".xlsx":
         from kernelmeans.cli.reading.workbooks import read_workbook
 
-        frame, names = read_workbook(path, reading, budget)
-        return _frame_table(path, frame, names, reading)
+        frame, names, lines = read_workbook(path, reading, budget)
+        return _frame_table(path, frame, names, reading, lines)
     if suffix == ".h5ad":
         from kernelmeans.cli.reading.annotated import read_annotated
 
@@ -302,7 +308,9 @@ def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Tab
         frame, layout = read_text(
             source, to_utf8(source, read_content(path, budget), reading.encoding), reading
         )
-        return _frame_table(source, frame, layout.names, reading, layout.separator)
+        return _frame_table(
+            source, frame, layout.names, reading, layout.lines, separator=layout.separator
+        )
     array = read_npz(path, budget) if suffix == ".npz" else open_rows(path)
     return ArrayTable(path, array, budget=budget)
 
@@ -312,6 +320,8 @@ def _frame_table(
     frame: pl.DataFrame,
     names: Sequence[str],
     reading: Reading,
+    lines: Sequence[int] | None,
+    *,
     separator: str | None = None,
 ) -> FrameTable:
     """The table of a frame whose columns have these names in the file."""
@@ -326,7 +336,17 @@ def _frame_table(
         )
     frame, numerals = read_numbers(source, frame, Numerals.of(reading), separator=separator)
     reading = Reading(**{**reading.chosen(), **numerals.chosen()})
-    return FrameTable(source, frame.lazy(), reading.header, reading=reading)
+    return FrameTable(source, frame.lazy(), reading.header, reading=reading, lines=lines)
+
+
+def in_lines(message: str, table: Table) -> str:
+    """Name the lines of a file in place of rows that are counted from 0, where they are known."""
+    if (lines := table.lines) is None:
+        return message
+    named = re.sub(
+        r"(\(|in )row (\d+)", lambda found: f"{found[1]}line {lines[int(found[2])]}", message
+    )
+    return named.replace(FIRST_ROW, "")
 
 
 def blocks(X: Any) -> Iterator[tuple[slice, Any]]:

@@ -5,7 +5,7 @@ import io
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice, takewhile
 from pathlib import Path
@@ -45,6 +45,8 @@ class Layout(NamedTuple):
         Whether lines that begin with ``#`` are comments.
     floats : set of int, default=()
         The places of columns that begin with numbers that have decimal points.
+    lines : sequence of int or None, default=None
+        For each row the number of its last line, where it is known.
     """
 
     separator: str
@@ -52,6 +54,7 @@ class Layout(NamedTuple):
     above: int
     comments: bool = False
     floats: Collection[int] = ()
+    lines: Sequence[int] | None = None
 
 
 def read_text(source: Path, text: bytes, reading: Reading) -> tuple[pl.DataFrame, Layout]:
@@ -80,9 +83,12 @@ def read_text(source: Path, text: bytes, reading: Reading) -> tuple[pl.DataFrame
     frame = None if _is_odd(body, layout.separator) else _parsed(body, layout)
     # polars fills blank and short lines up with missing values, which stand in the last column too
     if frame is None or (frame.width > 1 and frame[:, -1].null_count()):
-        layout, body = layout._replace(comments=False), _rewritten(source, body, layout)
+        body, lines = _rewritten(source, body, layout)
+        layout = layout._replace(comments=False, lines=lines)
         if (frame := _parsed(body, layout)) is None:
             raise BadInputError(f"{source}: cannot be divided into columns")
+    elif body.count(b"\n") + (not body.endswith(b"\n")) == frame.height:
+        layout = layout._replace(lines=range(layout.above + 1, layout.above + 1 + frame.height))
     return frame, layout
 
 
@@ -118,8 +124,8 @@ def _parsed(body: bytes, layout: Layout) -> pl.DataFrame | None:
     return None
 
 
-def _rewritten(source: Path, body: bytes, layout: Layout) -> bytes:
-    """The same table without blank lines, comments and blanks around quotes.
+def _rewritten(source: Path, body: bytes, layout: Layout) -> tuple[bytes, list[int]]:
+    """The same table without blank lines, comments and blanks around quotes; the lines of its rows.
 
     It takes longer than polars, but says which line is wrong.
     """
@@ -129,7 +135,7 @@ def _rewritten(source: Path, body: bytes, layout: Layout) -> bytes:
     written = io.BytesIO()
     file = io.TextIOWrapper(written, "utf-8", newline="")
     writer = csv.writer(file, delimiter=layout.separator, lineterminator="\n")
-    width = len(layout.names)
+    width, numbers = len(layout.names), []
     try:
         for number, record in _records(lines, layout.separator, layout.above):
             if width > 1 and not "".join(record).strip() and len(record) < 2:
@@ -141,12 +147,13 @@ def _rewritten(source: Path, body: bytes, layout: Layout) -> bytes:
                     "what does; if the first line is a title, remove it)"
                 )
             writer.writerow(record)
+            numbers.append(number)
     except csv.Error as error:
         raise BadInputError(
             f"{source}: {error}; --separator names what separates values"
         ) from error
     file.flush()
-    return written.getvalue()
+    return written.getvalue(), numbers
 
 
 def _records(lines: Iterable[str], separator: str, above: int) -> Iterator[tuple[int, list[str]]]:

@@ -27,7 +27,7 @@ _PLACE = re.compile(rb"\br\s*=\s*[\"']([A-Za-z]{0,7})(\d{1,10})[\"']")
 
 def read_workbook(
     path: Path, reading: Reading, max_bytes: float
-) -> tuple[pl.DataFrame, Sequence[str]]:
+) -> tuple[pl.DataFrame, Sequence[str], Sequence[int]]:
     """Read a sheet.
 
     Parameters
@@ -45,6 +45,8 @@ def read_workbook(
         The columns; numbers, dates and truth values as Excel has them.
     names : sequence of str
         The names of the columns as they are written.
+    lines : sequence of int
+        For each row the number of its line.
     """
     with open_archive(path, path, max_bytes, writers="Excel") as archive:
         for member in archive.infolist():
@@ -61,15 +63,17 @@ def read_workbook(
             sheet, header_row=None, skip_rows=0, n_rows=_HEAD_LINES, dtypes="string"
         ).to_polars()
         if not head.width:
-            return head, []
+            return head, [], []
         names, above = _names(path, head, header=reading.header)
         frame = workbook.load_sheet(
             sheet, header_row=None, skip_rows=above, schema_sample_rows=None
         ).to_polars()
     except FastExcelError as error:
         raise ValueError(str(error)) from error
-    frame = frame.filter(pl.any_horizontal(pl.all().is_not_null()))  # blank lines
-    return frame.rename(dict(zip(frame.columns, column_names(names), strict=True))), names
+    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+    lines = (filled.arg_true() + above + 1).to_list()
+    frame = frame.filter(filled)  # others are blank lines
+    return frame.rename(dict(zip(frame.columns, column_names(names), strict=True))), names, lines
 
 
 def _check_span(
