@@ -101,6 +101,7 @@ def test_typical_rows_are_called_by_their_identifiers(fit, folder, blobs):
     heads = re.findall(r"Typical rows</th>(.*?)</tr>", page)
     assert sum(len(re.findall(r"<bdi>w-\d+</bdi>", head)) for head in heads) == 9
     assert "<bdi>who</bdi>" not in page
+    assert "NEW.csv --id-column who\n" in page or "NEW.csv --id-column who<" in page
 
 
 def test_a_table_from_standard_input_is_told_of_too(folder, blobs):

@@ -35,6 +35,7 @@ def opened(browser, report, tmp_path):
         page.on("request", lambda request: page.complaints.append(request.url))
         page.goto(path.as_uri())
         assert page.complaints.pop(0) == path.as_uri()
+        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         return page
 
     yield open_at
@@ -69,6 +70,14 @@ def test_dark_pages_are_dark_and_the_print_is_not(opened):
     page.emulate_media(media="print")
     assert max(page.evaluate(ink)[:3]) < 60
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_what_is_for_specialists_is_closed_on_a_screen_and_open_in_print(opened):
+    page = opened(1400)
+    page.evaluate("document.querySelector('details').open = false")
+    assert not page.locator("#fit").is_visible()
+    page.emulate_media(media="print")
+    assert page.locator("#fit").is_visible()
 
 
 def test_the_checks_can_fail(browser):

@@ -145,21 +145,39 @@ def test_a_matrix_has_no_columns_to_describe_unless_a_table_is_given(reports, ta
 def test_histograms_count_the_values_of_each_cluster(rng):
     numbers, labels = rng.standard_normal(5000), rng.integers(0, 3, 5000)
     numbers[:5], labels[5:100] = [np.nan, np.inf, -np.inf, 1e9, -1e9], 3
-    own, every = histograms(numbers, labels, 5)
+    own, every, ends = histograms(numbers, labels, 5)
     known = np.isfinite(numbers)
-    edges = np.linspace(*np.quantile(numbers[known], [0.01, 0.99]), BINS + 1)
-    edges[[0, -1]] = -np.inf, np.inf
+    low = np.quantile(numbers[known], 0.01, method="lower")
+    high = np.quantile(numbers[known], 0.99, method="higher")
+    edges = np.linspace(low, high, BINS + 1)
+    assert ends == (edges[0], edges[-1])
     for cluster in range(4):
-        counts, _ = np.histogram(numbers[known & (labels == cluster)], edges)
-        np.testing.assert_allclose(own[cluster], counts / counts.sum(), atol=1e-3)
+        values = numbers[known & (labels == cluster)]
+        counts, _ = np.histogram(values, edges)
+        np.testing.assert_allclose(own[cluster], counts / len(values), atol=1e-3)
     assert not own[4].any()
-    assert every.sum() == pytest.approx(1, abs=1e-3)
+    assert every.sum() == pytest.approx(0.98, abs=1e-3)
+
+
+def test_the_ends_of_a_histogram_are_told_if_they_are_those_of_enough_values():
+    labels = np.zeros(400, int)
+    assert histograms(np.arange(400.0), labels, 1)[2] is None  # four values are beyond
+    assert histograms(np.arange(400.0), labels, 1, fewest=1)[2] == (3.0, 396.0)
+    assert histograms(np.arange(401.0), np.zeros(401, int), 1)[2] == (4.0, 396.0)
+    assert histograms(np.arange(400.0) // 200, labels, 1)[2] == (0.0, 1.0)
+
+
+def test_a_long_tail_is_no_second_peak(rng):
+    values = np.append(rng.uniform(0, 1, 980), rng.uniform(1, 1000, 20))
+    own, _, _ = histograms(values, np.zeros(1000, int), 1)
+    assert own[0, 0] > 0.9
+    assert own[0, -1] < 0.005
 
 
 @pytest.mark.parametrize(
     ("numbers", "filled"), [([np.nan] * 4, 0), ([2.0] * 4, 1), ([0.0, 1.0, 1.0, 1.0], 1)]
 )
 def test_histograms_of_nothing_or_of_one_value(numbers, filled):
-    own, every = histograms(np.array(numbers), np.array([0, 0, 1, 1]), 2)
+    own, every, _ = histograms(np.array(numbers), np.array([0, 0, 1, 1]), 2)
     assert every.sum() == pytest.approx(filled)
     assert (own.sum(axis=1) == filled).all()

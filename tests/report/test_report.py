@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import make_pipeline
 
 from kernelmeans import (
     ClusterReport,
@@ -23,6 +24,7 @@ from kernelmeans import (
     PowerKMeans,
 )
 from kernelmeans.baselines import MKKM
+from kernelmeans.tables import TableTransformer
 
 X = load_iris().data
 MODEL = KernelPowerKMeans(3, random_state=0).fit(X)
@@ -98,6 +100,34 @@ def test_a_search_as_the_model_tells_of_stability(reports):
     assert sum(one["chosen"] for one in found["stability"]["candidates"]) == 1
     assert all(one["jaccard"] > 0.75 for one in found["clusters"])
     assert reports("search").verdict.endswith("found again in halves of the rows.")
+
+
+def test_columns_of_a_table_are_told_and_those_not_used_are_marked(rng):
+    group = np.repeat([0, 1], 60)
+    days = np.datetime64("2020-01-01") + 300 * group + rng.integers(0, 50, 120)
+    table = pd.DataFrame(
+        {
+            "age": 50.0 * group + rng.uniform(size=120),
+            "active": group == 1,
+            "since": days,
+            "size": [f"{row}.5 kg" for row in range(120)],
+        }
+    )
+    table.loc[3, "age"] = None
+    model = make_pipeline(TableTransformer(), KernelPowerKMeans(2, kernel="linear", random_state=0))
+    report = ClusterReport(model.fit(table), table)
+    found, page = report.to_dict(), report.to_html()
+    assert found["columns"]["used"] == ["age", "active"]
+    assert found["columns"]["lines"]["columns used"] == ["1 number: age", "1 yes or no: active"]
+    assert any("since: date" in one for one in found["columns"]["lines"]["left out"])
+    assert found["columns"]["lines"]["missing values"] == ["age 1 (1%): become the median"]
+    profile = {one["column"]: one for one in found["clusters"][0]["profile"]}
+    assert [profile[name]["used"] for name in ("age", "active", "since")] == [True, True, False]
+    assert profile["active"]["value"] in ("yes", "no")
+    assert page.count(" not used</small>") == 2
+    # A reason that names a value is one of a single row.
+    assert ".5 kg" not in page
+    assert ".5 kg" in ClusterReport(model, table, rows=True).to_html()
 
 
 def test_kernels_are_named_and_weighed(reports):

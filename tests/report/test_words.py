@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernelmeans.report.words import verdict
+from kernelmeans.report.words import grouped, hint, verdict
 
 
 def told(sizes, near, stability=None):
@@ -28,7 +28,7 @@ def told(sizes, near, stability=None):
     [
         ([1], [0], "1 row in 1 cluster."),
         ([150], [0], "150 rows in 1 cluster."),
-        ([1, 1], [0, 0], "2 rows in 2 clusters, of 1 row each (50 %); all rows are clearly"),
+        ([1, 1], [0, 0], "2 rows in 2 clusters, of 1 row each (50 %); all rows clearly belong"),
         (
             [9000, 6000],
             [0, 0],
@@ -37,25 +37,33 @@ def told(sizes, near, stability=None):
         (
             [1, 0],
             [0, 0],
-            "1 row in 2 clusters, 1 of them empty; the row is clearly nearer to its",
+            "1 row in 2 clusters, 1 of them empty; the row clearly belongs to its",
         ),
         (
             [2, 0, 0],
             [2, 0, 0],
-            "2 rows in 3 clusters, 2 of them empty; no row is clearly nearer to",
+            "2 rows in 3 clusters, 2 of them empty; no row clearly belongs to",
         ),
         (
             [6, 4, 0],
             [0, 0, 0],
             "1 of them empty, the others of 4 (40 %) to 6 (60 %) rows; all",
         ),
-        ([5, 5, 0], [0, 0, 0], "1 of them empty, the others of 5 rows each (50 %); all rows are"),
+        (
+            [5, 5, 0],
+            [0, 0, 0],
+            "1 of them empty, the others of 5 rows each (50 %); all rows clearly",
+        ),
         (
             [90, 10],
             [0, 6],
-            "94 % of the rows are clearly nearer to their own centroid than",
+            "94 % of the rows clearly belong to their cluster",
         ),
-        ([90, 10], [0, 6], "than to another, in cluster 1 only 40 %. Whether these clusters would"),
+        (
+            [90, 10],
+            [0, 6],
+            "to their cluster, in cluster 1 only 40 %. Whether these clusters would",
+        ),
     ],
 )
 def test_counts_agree_with_their_words(sizes, near, text):
@@ -76,3 +84,44 @@ def test_a_search_has_the_last_word(chosen, valid, text):
         {"n_clusters": count, "valid": valid, "chosen": count == chosen} for count in (1, 2)
     ]
     assert told([5, 5], [0, 0], {"candidates": candidates}).endswith(text)
+
+
+def entry(column, difference, value="1", statistic="mean", kind="number", used=True):
+    return {
+        "column": column,
+        "difference": difference,
+        "value": value,
+        "statistic": statistic,
+        "kind": kind,
+        "used": used,
+    }
+
+
+@pytest.mark.parametrize(
+    ("profile", "text"),
+    [
+        (None, ""),
+        ([], ""),
+        ([entry("plan", 2.0, "family", "most frequent", "category")], "plan family"),
+        ([entry("signup", -1.0, kind="date"), entry("income", 1.0)], "early signup, high income"),
+        ([entry("a", -1.0), entry("b", 1.0), entry("c", 1.0)], "low a, high b"),
+        ([entry("signup", 3.0, used=False), entry("b", 1.0)], "high b"),
+        ([entry("age is missing", 3.0, "90 %", "fraction", "flag")], "age is missing"),
+        ([entry("age is missing", -3.0, "0 %", "fraction", "flag")], ""),
+        # The most frequent value here, but more frequent elsewhere.
+        ([entry("plan", -2.0, "family", "most frequent", "category")], ""),
+    ],
+)
+def test_the_first_characteristics_stand_beside_a_number(profile, text):
+    assert hint({"name": None, "profile": profile}) == text
+    assert hint({"name": "mine", "profile": profile}) == ""
+
+
+@pytest.mark.parametrize("text", ["1953", "02134", "55911-2", "1.5e+07", "2012-09-13", "12345 km"])
+def test_what_is_no_large_number_stays_as_it_is(text):
+    assert grouped(text) == text
+
+
+def test_thousands_of_large_numbers_are_apart():
+    assert grouped("42568") == "42\u202f568"
+    assert grouped("-1023100.5") == "-1\u202f023\u202f100.5"

@@ -197,3 +197,11 @@ def test_numbers_with_units_are_left_out_with_a_reason():
 def test_a_sign_of_some_rows_is_the_cause(values, words):
     with pytest.raises(ValueError, match=re.escape(words)):
         TableTransformer().fit(pl.DataFrame({"a": values}))
+
+
+def test_dates_that_may_be_read_in_two_ways_name_an_example_and_a_way_out():
+    table = pl.DataFrame({"age": [1.5, 2.5], "first_seen": ["2015-03-02", "03/02/2015"]})
+    with pytest.raises(ValueError, match="first_seen") as caught:
+        TableTransformer(dates=True).fit(table)
+    assert "'03/02/2015' (row 1, the first data row being 0)" in str(caught.value)
+    assert "drop='first_seen'" in str(caught.value)

@@ -56,6 +56,8 @@ def report_writer(
         classes = FileColumns(task, [])[job.label_column].astype(str)
     path = str(job.files()["model"])
     predict = ["kernelmeans", "predict", path, "NEW.csv"]
+    if job.id_column is not None:
+        predict += ["--id-column", job.id_column]
     with estimator_errors():
         report = ClusterReport(
             pipeline,

@@ -22,6 +22,8 @@ from kernelmeans.plotting.points import MapPoints, map_points
 from kernelmeans.profiles.rows import first_of_each, place
 from kernelmeans.report import measures
 from kernelmeans.rows import Rows
+from kernelmeans.tables import TableTransformer
+from kernelmeans.tables.columns import as_lines
 
 #: Rows of the map and of silhouettes, and rows whose distances to centroids are taken.
 MAP_ROWS, DISTANCE_ROWS = 2000, 20_000
@@ -109,6 +111,21 @@ def clusters_of(subject: Subject, names: Sequence[str] | None) -> Clusters:
         {"cluster": number, "name": name, "rows": size, "fraction": size / sum(sizes)}
         for number, (name, size) in enumerate(zip(called, sizes, strict=True))
     ]
+
+
+def columns_of(subject: Subject, rows: bool) -> dict[str, Any] | None:
+    """What a `TableTransformer` took each column for; reasons may hold values of single rows."""
+    tables = (one for one in subject.transformers if isinstance(one, TableTransformer))
+    if (made := next(tables, None)) is None:
+        return None
+    columns = [
+        one if rows or not (one.used or one.kind == "text") else one._replace(reason="")
+        for one in made.columns_
+    ]
+    return {
+        "used": [one.name for one in columns if one.used],
+        "lines": as_lines(columns, made._n_rows, made.missing),
+    }
 
 
 def _add(clusters: Clusters, name: str, values: Sequence[Any]) -> None:

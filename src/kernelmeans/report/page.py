@@ -6,11 +6,12 @@ from typing import Any
 
 from kernelmeans.plotting.palette import COLORS
 from kernelmeans.report.html import Html, element, joined
-from kernelmeans.report.sections import sections
+from kernelmeans.report.sections import TECHNICAL, sections
 from kernelmeans.report.words import verdict
 
 #: Height of the page in a notebook, in pixels.
 _HEIGHT = 720
+_SPECIALISTS = "For specialists"
 
 
 def page(found: Mapping[str, Any]) -> Html:
@@ -27,11 +28,13 @@ def page(found: Mapping[str, Any]) -> Html:
         A whole document.
     """
     made = sections(found)
-    links = [element("a", title, href=f"#{name}") for name, title, _ in made]
+    first = [(name, title) for name, title, _ in made if name not in TECHNICAL]
+    first += [("specialists", _SPECIALISTS)]
+    links = [element("a", title, href=f"#{name}") for name, title in first]
     items = [element("li", link) for link in links]
     contents = element("nav", element("ul", *items), aria_label="Contents")
-    body = [
-        element(
+    body = {
+        name: element(
             "section",
             element("h2", title, id=f"{name}-title"),
             element("div", content),
@@ -39,7 +42,9 @@ def page(found: Mapping[str, Any]) -> Html:
             aria_labelledby=f"{name}-title",
         )
         for name, title, content in made
-    ]
+    }
+    rest = [body.pop(name) for name in TECHNICAL if name in body]
+    details = element("details", element("summary", _SPECIALISTS), *rest, id="specialists")
     head = element(
         "header",
         element("p", "Cluster report", class_="eyebrow"),
@@ -63,7 +68,7 @@ def page(found: Mapping[str, Any]) -> Html:
                     element("title", found["title"]),
                     element("style", Html(_style())),
                 ),
-                element("body", head, element("main", *body), foot),
+                element("body", head, element("main", *body.values(), details), foot),
                 lang="en",
             ),
         ]

@@ -1,6 +1,6 @@
 """What characterises the clusters: their most telling columns, with histograms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ from kernelmeans.profiles import Description, Entry
 from kernelmeans.profiles.describing import categories_of, described
 from kernelmeans.profiles.rows import Placed
 from kernelmeans.report.facts import Clusters, Subject
+from kernelmeans.report.words import number
 from kernelmeans.rows import Rows
+from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.columns import matching
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import found_in
@@ -21,10 +23,14 @@ from kernelmeans.tables.kinds import found_in
 MOST_COLUMNS, BINS = 5, 16
 #: Fewer rows have no profile, and no value of a category, unless rows may be shown.
 FEWEST = 5
-#: Quantiles at which a histogram ends. What lies beyond is in its outer columns.
+#: Quantiles at which a histogram ends. A tail beyond would stand at the end like a second peak.
 ENDS = 0.01, 0.99
+# Flags that a file has as such; others are called as in the file.
+_FLAGS = {"True": "yes", "False": "no"}
 # These name single rows, or their order.
 _NAMING = ("text", "identifier", "counter")
+
+Ends = tuple[float, float] | None
 
 
 def add_profiles(
@@ -64,13 +70,23 @@ def add_profiles(
     placed = Placed(subject.labels, n_clusters=len(clusters))
     description = described(placed, table, kinds=dict.fromkeys(named, "category"))
     chosen = [_telling(description, one, rows) for one in clusters]
-    shapes, typical = _looked_at(chosen, clusters, table, subject.labels)
+    shapes, typical = _looked_at(chosen, clusters, table, subject.labels, 1 if rows else FEWEST)
+    used = _used(subject, table)
     for one, entries in zip(clusters, chosen, strict=True):
-        one["profile"] = None if entries is None else [_record(each, shapes) for each in entries]
+        one["profile"] = (
+            None if entries is None else [_record(each, shapes, used) for each in entries]
+        )
         for known, entry in zip(one["profile"] or (), entries or (), strict=True):
             values = typical[entry.source][entry.cluster]
-            known["typical"] = list(map(_yes_or_no, values)) if entry.is_gap else values
+            known["typical"] = list(map(_is_missing, values)) if entry.is_gap else values
     return {"columns": len(table)}
+
+
+def _used(subject: Subject, table: Mapping[str, Any]) -> set[str]:
+    """The columns on which the clusters depend; all if that is not known."""
+    tables = [one for one in subject.transformers if isinstance(one, TableTransformer)]
+    used = {one.name for each in tables for one in each.columns_ if one.used}
+    return used if used & set(table) else set(table)
 
 
 def _telling(description: Description, cluster: dict[str, Any], rows: bool) -> list[Entry] | None:
@@ -96,6 +112,7 @@ def _looked_at(
     clusters: Clusters,
     table: Mapping[str, Any],
     labels: IntArray,
+    fewest: int,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Histograms of columns of numbers, and the values of typical rows, a column at a time."""
     entries = [entry for some in chosen for entry in some or ()]
@@ -107,25 +124,42 @@ def _looked_at(
             [_text(column[row]) for row in one.get("typical_rows", ())] for one in clusters
         ]
         if name in numbers and (values := found_in(column, name).numbers) is not None:
-            shapes[name] = histograms(values, labels, len(clusters))
+            shapes[name] = histograms(values, labels, len(clusters), fewest)
     return shapes, typical
 
 
-def _record(entry: Entry, shapes: Mapping[str, tuple[Array, Array]]) -> dict[str, Any]:
+def _record(
+    entry: Entry, shapes: Mapping[str, tuple[Array, Array, Ends]], used: Collection[str]
+) -> dict[str, Any]:
     """A column of a cluster, ready for JSON."""
     found: dict[str, Any] = {
         "column": entry.column,
+        "kind": entry.kind,
+        "used": entry.source in used,
         "statistic": entry.statistic,
-        "value": entry.value,
+        "value": _FLAGS.get(str(entry.value), entry.value),
         "overall": entry.overall,
         "difference": float(entry.difference),
     }
     if entry.statistic not in ("mean", "median"):
         found |= {"fraction": float(entry.number), "overall": float(entry.overall_number)}
     elif entry.column in shapes:
-        own, every = shapes[entry.column]
+        own, every, ends = shapes[entry.column]
         found |= {"histogram": own[int(entry.cluster)].tolist(), "all": every.tolist()}
+        found["ends"] = None if ends is None else _ends(*ends, is_date=entry.kind == "date")
     return found
+
+
+def _ends(low: float, high: float, *, is_date: bool) -> list[str] | None:
+    """The ends of a histogram: two digits of their difference, of dates the month."""
+    if is_date:
+        texts = [str(np.datetime64(int(day), "D"))[:7] for day in (low, high)]
+    elif 0 < high - low < np.inf:
+        digits = 1 - int(np.floor(np.log10(high - low)))
+        texts = [number(round(one, digits) + 0.0) for one in (low, high)]
+    else:
+        return None
+    return texts if texts[0] != texts[1] else None
 
 
 def _text(value: Any) -> str | None:
@@ -134,16 +168,21 @@ def _text(value: Any) -> str | None:
         return None
     if isinstance(value, float):
         return f"{value:.6g}"
-    return str(value)[:10] if isinstance(value, np.datetime64) else str(value)
+    text = str(value)
+    return text[:10] if isinstance(value, np.datetime64) else _FLAGS.get(text, text)
 
 
-def _yes_or_no(value: str | None) -> str:
+def _is_missing(value: str | None) -> str:
     """Whether a value is missing."""
     return "yes" if value is None else "no"
 
 
-def histograms(numbers: Array, labels: IntArray, n_clusters: int) -> tuple[Array, Array]:
+def histograms(
+    numbers: Array, labels: IntArray, n_clusters: int, fewest: int = FEWEST
+) -> tuple[Array, Array, Ends]:
     """Fractions of the values of each cluster, and of all, in bins of equal width.
+
+    The bins end at quantiles. Values beyond are in no bin.
 
     Parameters
     ----------
@@ -153,25 +192,34 @@ def histograms(numbers: Array, labels: IntArray, n_clusters: int) -> tuple[Array
         Clusters of the rows.
     n_clusters : int
         Their number.
+    fewest : int, default=5
+        Values at or beyond each end without which the ends are not told.
 
     Returns
     -------
     own : ndarray of shape (n_clusters, BINS)
-        Fractions that sum to 1 in each cluster, or to 0 if it has no value.
+        Fractions of all values of a cluster, which sum to 1 at most.
     every : ndarray of shape (BINS,)
         Those of all rows.
+    ends : (float, float) or None
+        The ends of the bins; None if too few values are at or beyond one.
     """
     known = np.isfinite(numbers)
     values, labels = numbers[known], labels[known]
     if not len(values):
-        return np.zeros((n_clusters, BINS)), np.zeros(BINS)
-    low, high = np.quantile(values, ENDS)
+        return np.zeros((n_clusters, BINS)), np.zeros(BINS), None
+    # Of few values none is beyond.
+    low = np.quantile(values, ENDS[0], method="lower")
+    high = np.quantile(values, ENDS[1], method="higher")
     if low == high:
         low, high = values.min(), values.max()
     # Halves, because a difference of large numbers would overflow.
     width = (high / 2 - low / 2) / BINS or 1.0
-    bins = np.clip((values / 2 - low / 2) / width, 0, BINS - 1).astype(np.intp)
-    counts = np.bincount(labels * BINS + bins, minlength=n_clusters * BINS)
+    inner = (values >= low) & (values <= high)
+    bins = np.minimum((values[inner] / 2 - low / 2) / width, BINS - 1).astype(np.intp)
+    counts = np.bincount(labels[inner] * BINS + bins, minlength=n_clusters * BINS)
     own = counts.reshape(n_clusters, BINS)
-    total = np.maximum(own.sum(axis=1, keepdims=True), 1)
-    return (own / total).round(4), (own.sum(axis=0) / len(values)).round(4)
+    total = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
+    enough = min((values <= low).sum(), (values >= high).sum()) >= fewest
+    ends = (float(low), float(high)) if enough else None
+    return (own / total[:, None]).round(4), (own.sum(axis=0) / len(values)).round(4), ends

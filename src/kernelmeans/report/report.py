@@ -72,14 +72,15 @@ class ClusterReport:
 
     Notes
     -----
-    An aggregate of few rows tells of each of them. Unless ``rows`` is True, a cluster of fewer than
-    5 rows therefore has no profile. A mean, or a fraction of rows with a value, is shown only if it
-    is that of 5 rows or more, and a fraction without a value if it is that of none too. Histograms
-    have no numbers, and end at the 1 % and the 99 % quantile of a column. Texts and identifiers are
-    left out. The map counts rows in small cells, and its axes have no numbers; but who knows the
-    other rows may tell from it where one row lies. A mean of 5 rows may still be too much for some
-    data: look at the page before you give it away. Names of columns, categories and classes are
-    shown as they are.
+    An aggregate of few rows tells of each of them. Unless ``rows`` is True, a cluster of fewer
+    than 5 rows therefore has no profile. A mean, or a fraction of rows with a value, is shown only
+    if it is that of 5 rows or more, and a fraction without a value if it is that of none too.
+    Histograms are of the values from the 1 % to the 99 % quantile of a column. These ends are
+    rounded, and shown only if 5 rows or more are at or beyond each. Texts and identifiers are left
+    out. The map counts rows in small cells, and its axes have no numbers; but who knows the other
+    rows may tell from it where one row lies. A mean of 5 rows may still be too much for some data:
+    look at the page before you give it away. Names of columns, categories and classes are shown as
+    they are.
 
     Columns are described by all rows. The map and the silhouettes are of 2000 rows, distances to
     centroids and typical rows of 20 000, drawn at random where there are more. With a matrix
@@ -129,6 +130,7 @@ class ClusterReport:
             # Typical rows, which profiles show, come from distances.
             "certainty": facts.add_certainty(clusters, subject, rows, row_names, random_state),
             "profiles": add_profiles(clusters, subject, table, rows, categorical),
+            "columns": facts.columns_of(subject, rows),
             "silhouettes": facts.add_silhouettes(clusters, subject),
             "stability": facts.add_stability(clusters, subject, search),
             "agreement": facts.add_classes(clusters, subject, labels_true, 0 if rows else FEWEST),

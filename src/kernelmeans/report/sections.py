@@ -7,7 +7,16 @@ from typing import Any
 from kernelmeans._text import counted, shortened
 from kernelmeans.report import svg
 from kernelmeans.report.html import Html, element, joined, named, table
-from kernelmeans.report.words import NOTHING, called, number, percent, row_count, score
+from kernelmeans.report.words import (
+    NOTHING,
+    called,
+    grouped,
+    hint,
+    number,
+    percent,
+    row_count,
+    score,
+)
 
 Found = Mapping[str, Any]
 
@@ -44,6 +53,12 @@ def _chip(cluster: Found, before: str = "") -> Html:
     return element("span", swatch, named(text), class_="who")
 
 
+def _hinted(cluster: Found) -> Html:
+    """The same, and what characterises the cluster."""
+    text = hint(cluster)
+    return joined([_chip(cluster), element("small", ": ", element("bdi", text)) if text else None])
+
+
 def _colored(cluster: Found, picture: Html) -> Html:
     return element("span", picture, class_=svg.color(cluster["cluster"]))
 
@@ -57,11 +72,15 @@ def _sampled(count: int, found: Found) -> str:
 
 
 def _by_cluster(
-    found: Found, caption: str, columns: Mapping[str, str], cells: Callable[[Found], Sequence[Any]]
+    found: Found,
+    caption: str,
+    columns: Mapping[str, str],
+    cells: Callable[[Found], Sequence[Any]],
+    chip: Callable[[Found], Html] = _chip,
 ) -> Html:
     """A table with a row for each cluster; dashes if there are no cells for it."""
     nothing = [NOTHING] * len(columns)
-    rows = [[_chip(one), *(cells(one) or nothing)] for one in found["clusters"]]
+    rows = [[chip(one), *(cells(one) or nothing)] for one in found["clusters"]]
     return table(caption, ["Cluster", *columns], rows, "t" + "".join(columns.values()))
 
 
@@ -75,13 +94,13 @@ def _sizes(found: Found) -> Html:
     def cells(one: Found) -> list[Any]:
         bar = svg.bar(f"{percent(one['fraction'])} of all rows", one["fraction"] / largest)
         known = [number(one["rows"]), percent(one["fraction"]), _colored(one, bar)]
-        return [*known, score(one["jaccard"])] if again else known
+        return [*known, percent(one["jaccard"])] if again else known
 
     note = _note(
-        "Found again: the mean Jaccard overlap of the cluster with its best match in models of "
-        "halves of the rows. A cluster is valid from 0.75 on, and highly stable from 0.85 on."
+        "Found again: how much of a cluster is found again in other rows. Clusters from "
+        f"{percent(0.75)} on can be relied on, those from {percent(0.85)} on very much."
     )
-    made = _by_cluster(found, "Sizes of the clusters", columns, cells)
+    made = _by_cluster(found, "Sizes of the clusters", columns, cells, _hinted)
     return joined([made, note]) if again else made
 
 
@@ -115,7 +134,10 @@ def _map(found: Found) -> Html:
         _sampled(drawn["rows"], found),
         " Clusters without a name lie under others." if len(shown) < len(texts) else None,
     )
-    return joined([element("figure", svg.cell_map(says, marks, shown)), note])
+    legend = element(
+        "ul", *[element("li", _hinted(one)) for one in clusters if one["rows"]], class_="legend"
+    )
+    return joined([element("figure", svg.cell_map(says, marks, shown)), legend, note])
 
 
 def _profiles(found: Found) -> Html | None:
@@ -128,10 +150,26 @@ def _profiles(found: Found) -> Html | None:
         "These are the columns in which a cluster differs most from all rows, in standard "
         "deviations. Numbers have their mean, or their median where tails are heavy. Categories "
         "have their most frequent value and its fraction. A column that is missing in some rows "
-        "has their fraction too. The line in a histogram, and the mark on a bar, are those of all "
-        "rows."
+        "has their fraction too. Compared: the filled shape is this cluster; the line in a "
+        f"histogram, and the mark on a bar, are all rows. Histograms leave out the lowest "
+        f"{percent(0.01)} and the highest {percent(0.01)} of all values.",
+        " The clusters do not depend on columns that are marked \u201cnot used\u201d."
+        if any(not one["used"] for each in filled for one in each["profile"] or ())
+        else None,
     )
-    return joined([element("div", *cards, class_="cards"), note])
+    return joined([note, element("div", *cards, class_="cards")])
+
+
+def _columns(found: Found) -> Html | None:
+    """What each column was taken for."""
+    if (known := found["columns"]) is None:
+        return None
+    parts = [
+        element("div", element("dt", head), *[element("dd", element("bdi", one)) for one in lines])
+        for head, lines in known["lines"].items()
+        if lines
+    ]
+    return element("dl", *parts, class_="lines")
 
 
 def _card(cluster: Found) -> Html:
@@ -142,18 +180,31 @@ def _card(cluster: Found) -> Html:
         few = "Too few rows to describe without showing them."
         note = _note(few if profile is None else "No column differs from all rows.")
         return element("article", head, note)
-    rows = [[named(one["column"]), *_compared(cluster, one)] for one in profile]
+    rows = [[_column(one), *_compared(cluster, one)] for one in profile]
     title = f"What characterises cluster {called(cluster)}"
     made = table(title, ["Column", "Here", "All rows", "Compared"], rows, "tnng")
     if typical := cluster.get("typical_names", cluster.get("typical_rows")):
-        rows = [[named(one["column"]), *map(_value, one["typical"])] for one in profile]
+        rows = [[named(one["column"]), *_values(one)] for one in profile]
         head_row, kinds = ["Typical rows", *map(named, typical)], "t" + "n" * len(typical)
         made = joined([made, table("Typical rows", head_row, rows, kinds, class_="typical")])
     return element("article", head, made)
 
 
-def _value(text: str | None) -> Html | str:
-    return NOTHING if text is None else named(text)
+def _column(one: Found) -> Html:
+    unused = element("small", " not used", class_="whole")
+    return joined([named(one["column"]), None if one["used"] else unused])
+
+
+def _values(one: Found) -> list[Html | str]:
+    """A column of typical rows; numbers and dates stay on a line."""
+    is_number = one["statistic"] in ("mean", "median")
+    shown = [text if text is None or not is_number else grouped(text) for text in one["typical"]]
+    return [
+        NOTHING
+        if text is None
+        else element("span", named(text), class_="whole" if is_number else None)
+        for text in shown
+    ]
 
 
 def _compared(cluster: Found, one: Found) -> tuple[Any, Any, Html | str]:
@@ -167,14 +218,20 @@ def _compared(cluster: Found, one: Found) -> tuple[Any, Any, Html | str]:
         return value, percent(every), _colored(cluster, svg.bar(says, here, every))
     picture: Html | str = NOTHING
     if "histogram" in one:
-        says = f"Histogram: {one['statistic']} {one['value']} here, {one['overall']} of all rows"
+        ends = one["ends"] or ()
+        says = f"Histogram{' from ' * bool(ends)}{' to '.join(ends)}: "
+        says += f"{one['statistic']} {one['value']} here, {one['overall']} of all rows"
         picture = _colored(cluster, svg.histogram(says, one["histogram"], one["all"]))
+        if ends:
+            texts = [element("span", text) for text in ends]
+            picture = joined([picture, element("span", *texts, class_="ends")])
     return _unbroken(one["value"]), _unbroken(one["overall"]), picture
 
 
 def _unbroken(text: str) -> Html:
     """A number, or a date that is not broken at its hyphens."""
-    return Html(" ".join(element("span", word, class_="whole") for word in text.split()))
+    words = grouped(text).split(" ")
+    return Html(" ".join(element("span", word, class_="whole") for word in words))
 
 
 def _certainty(found: Found) -> Html | None:
@@ -254,7 +311,11 @@ def _stability(found: Found) -> Html | None:
     head = ["Clusters", "With", "Stability", "Value", "Least Jaccard", "All found again"]
     rows = [cells(one) for one in known["candidates"]]
     answer = element("p", f"{known['verdict'][0].upper()}{known['verdict'][1:]}.")
-    return joined([answer, table("Candidates of the search", head, rows, "ttgnnt")])
+    note = _note(
+        "A cluster is found again as far as it and its best match in models of halves of the rows "
+        "overlap: the mean Jaccard index."
+    )
+    return joined([answer, table("Candidates of the search", head, rows, "ttgnnt"), note])
 
 
 def _agreement(found: Found) -> Html | None:
@@ -353,10 +414,13 @@ _SECTIONS: dict[str, tuple[str, Callable[[Found], Html | None]]] = {
     "sizes": ("Sizes", _sizes),
     "map": ("Map", _map),
     "profiles": ("What characterises them", _profiles),
+    "columns": ("Columns of the table", _columns),
+    "agreement": ("Agreement with given labels", _agreement),
+    "again": ("Use it again", _again),
     "certainty": ("Certainty", _certainty),
     "silhouettes": ("Silhouettes", _silhouettes),
     "stability": ("Stability", _stability),
-    "agreement": ("Agreement with given labels", _agreement),
     "fit": ("How it was fitted", _fit),
-    "again": ("Use it again", _again),
 }
+#: Those that only specialists read.
+TECHNICAL = ("certainty", "silhouettes", "stability", "fit")

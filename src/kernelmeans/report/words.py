@@ -1,10 +1,11 @@
 """Numbers in words, and the verdict."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelmeans._text import counted
+from kernelmeans._text import counted, shortened
 
 # Thousands are apart, but stay on one line.
 _APART, _TOGETHER = "\u202f", "\u00a0"
@@ -12,6 +13,9 @@ _APART, _TOGETHER = "\u202f", "\u00a0"
 NOTHING = "\u2013"
 #: Between these numbers thousands are apart.
 _GROUPED, _LARGE = 1e4, 1e9
+_MANY_DIGITS = re.compile(r"(-?)([1-9]\d{4,})((?:\.\d+)?)", re.ASCII)
+# Characteristics beside the number of a cluster, and most letters of a column and of a value.
+_HINTS, _HINT_LETTERS = 2, 24
 #: Below this fraction of clear rows the verdict names a cluster.
 _DOUBTFUL = 0.75
 
@@ -48,6 +52,22 @@ def percent(fraction: float | None) -> str:
     return f"{100 * fraction:.0f}{_TOGETHER}%"
 
 
+def grouped(text: str) -> str:
+    """A number that is a text already, with its thousands apart as in `number`.
+
+    Examples
+    --------
+    >>> from kernelmeans.report.words import grouped
+    >>> grouped("1953"), grouped("-23100.5"), grouped("2012-09-13")
+    ('1953', '-23\u202f100.5', '2012-09-13')
+    """
+    found = _MANY_DIGITS.fullmatch(text)
+    if found is None:
+        return text
+    sign, whole, rest = found.groups()
+    return f"{sign}{int(whole):,}{rest}".replace(",", _APART)
+
+
 def row_count(count: int) -> str:
     """A number of rows.
 
@@ -63,6 +83,24 @@ def row_count(count: int) -> str:
 def called(cluster: Mapping[str, Any]) -> str:
     """The name of a cluster, or its number."""
     return str(cluster["cluster"] if cluster["name"] is None else cluster["name"])
+
+
+def hint(cluster: Mapping[str, Any]) -> str:
+    """What characterises a cluster that has no name, in a few words."""
+    told = [] if cluster["name"] is not None else map(_hint, cluster.get("profile") or ())
+    return ", ".join([one for one in told if one][:_HINTS])
+
+
+def _hint(one: Mapping[str, Any]) -> str:
+    """A column that the clusters depend on, if it is more than a value that is rare here."""
+    column, is_more = shortened(one["column"], _HINT_LETTERS), one["difference"] > 0
+    if not one["used"]:
+        return ""
+    if one["statistic"] in ("mean", "median"):
+        more, less = ("late", "early") if one["kind"] == "date" else ("high", "low")
+        return f"{more if is_more else less} {column}"
+    value = f" {shortened(str(one['value']), _HINT_LETTERS)}"
+    return f"{column}{value * (one['statistic'] == 'most frequent')}" if is_more else ""
 
 
 def verdict(found: Mapping[str, Any]) -> str:
@@ -88,11 +126,11 @@ def _sizes(clusters: Sequence[Mapping[str, Any]]) -> str:
 
 def _clear(found: Mapping[str, Any], clusters: Sequence[Mapping[str, Any]]) -> str:
     clear = 1 - found["certainty"]["near_border"]
-    who = "the row is" if found["rows"] == 1 else "all rows are"
-    if clear < 1:
-        who = f"{percent(clear)} of the rows are" if clear > 0 else "no row is"
-    its = "its" if who.endswith("is") else "their"
-    text = f"{who} clearly nearer to {its} own centroid than to another"
+    text = "all rows clearly belong to their cluster"
+    if found["rows"] == 1 or clear <= 0:
+        text = f"{'the' if clear > 0 else 'no'} row clearly belongs to its cluster"
+    elif clear < 1:
+        text = f"{percent(clear)} of the rows clearly belong to their cluster"
     known = [one for one in clusters if one["certainty"]]
     worst = max(known, key=lambda one: one["certainty"]["near_border"])
     least = 1 - worst["certainty"]["near_border"]

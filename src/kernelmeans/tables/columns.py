@@ -78,8 +78,8 @@ def matching(given: str | Iterable[str], known: Collection[str], what: str) -> d
     return found
 
 
-def as_text(columns: Sequence[Column], n_rows: int, missing: str) -> str:
-    """The decisions as aligned lines: what is used, what is left out and why, what is missing.
+def as_lines(columns: Sequence[Column], n_rows: int, missing: str) -> dict[str, list[str]]:
+    """The decisions: what is used, what is left out and why, what is missing.
 
     Parameters
     ----------
@@ -89,15 +89,21 @@ def as_text(columns: Sequence[Column], n_rows: int, missing: str) -> str:
         Rows of the fit.
     missing : str
         What is done where a value is missing.
+
+    Returns
+    -------
+    dict of list of str
+        Lines by their head; a head may have none.
     """
     used = [column for column in columns if column.used]
     others = [column for column in columns if not column.used and column.kind != "dropped"]
-    rows = {
+    logarithms = [one.name for one in used if one.is_logarithm]
+    return {
         "columns used": [
             f"{_counted(kind, len(group))}: {_names(map(_valued, group))}"
             for (kind, _), group in _grouped(one._replace(reason="") for one in used)
         ],
-        "logarithms of": [_names(one.name for one in used if one.is_logarithm)],
+        "logarithms of": [_names(logarithms)] if logarithms else [],
         "left out": [
             f"{_names(column.name for column in group)}: {kind}{reason and ', '}{reason}"
             for (kind, reason), group in _grouped(others)
@@ -109,9 +115,13 @@ def as_text(columns: Sequence[Column], n_rows: int, missing: str) -> str:
             if reason
         ],
     }
+
+
+def as_text(columns: Sequence[Column], n_rows: int, missing: str) -> str:
+    """The same as aligned lines."""
     return "\n".join(
         f"{'' if number else head:<{_INDENT}}{line}"
-        for head, texts in rows.items()
+        for head, texts in as_lines(columns, n_rows, missing).items()
         for number, line in enumerate(
             line for text in texts for line in wrap(text, _WIDTH - _INDENT, subsequent_indent="  ")
         )

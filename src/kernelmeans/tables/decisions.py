@@ -19,6 +19,7 @@ from kernelmeans.tables.kinds import (
     found_in,
 )
 from kernelmeans.tables.numerals import Spelling
+from kernelmeans.tables.values import Texts, days_of
 
 #: Skewness above which numbers are taken as logarithms, if that at least halves it. An exponential
 #: distribution has 2, a Gaussian 0. A few large numbers would hide all other differences (figures:
@@ -158,7 +159,12 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
             f"{MOST_GIVEN_VALUES}): leave it out with drop={name!r}"
         )
     if asked and found.kind == "date" and found.numbers is None:
-        return "holds dates that may be read in two ways: write them as 2025-12-31"
+        row, text = Texts(table[name]).first(lambda text: bool(np.isnan(days_of(text))))
+        return (
+            f"holds dates that may be read in two ways, such as {text!r} "
+            f"({table.row(row)}{table.first_row}): write them as 2025-12-31, or leave the column "
+            f"out with drop={name!r}"
+        )
     if asked and found.kind in ("text", "identifier") and found.numbers is None:
         return f"holds text ({found.reason}): categorical={name!r} takes it for a category"
     return ""
