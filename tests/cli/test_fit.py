@@ -118,7 +118,7 @@ def test_text_summary_is_readable(fit):
     assert re.search(r"^cluster sizes +20 20 20$", text, re.M)
     assert re.search(r"^cost +\S+$", text, re.M)
     assert re.search(r"^power +from -?[\d.]+ \(critical power -?[\d.]+\), \d+ steps", text, re.M)
-    assert re.search(r"^time +\d+\.\d\d s$", text, re.M)
+    assert re.search(r"^time +\d+\.\d\d s, the fit \d+\.\d\d s$", text, re.M)
     assert re.search(r"^agreement +NMI 1.000, ARI 1.000 with column 'kind'$", text, re.M)
     for file in ("data.labels.csv", "data.model.skops", "data.summary.json"):
         assert file in text
