@@ -22,7 +22,6 @@ extensions = [
     "sphinx_click",
     "sphinx_copybutton",
     "sphinx_design",
-    "sphinx_gallery.gen_gallery",
     "sphinx_llms_txt",
 ]
 # Single backticks in docstrings are names of Python objects.
@@ -53,21 +52,6 @@ numpydoc_show_class_members = False
 # Attributes that are properties keep what the docstring of the class says of them.
 process = SphinxDocString._process_param
 SphinxDocString._process_param = lambda self, name, text, _: process(self, name, text, False)
-
-sphinx_gallery_conf = {
-    "examples_dirs": ["../examples"],
-    "gallery_dirs": ["gallery"],
-    "filename_pattern": r"/plot_",
-    "ignore_pattern": r"^(?!plot_)",
-    "within_subsection_order": "FileNameSortKey",
-    "abort_on_example_error": True,
-    "show_memory": False,
-    "write_computation_times": False,
-    "remove_config_comments": True,
-    "reference_url": {"kernelmeans": None},
-    "doc_module": ("kernelmeans",),
-    "backreferences_dir": "reference/backreferences",
-}
 
 # The text of the site in one file, for language models, with the docstrings of the estimators.
 llms_txt_uri_template = "{base_url}{docname}.html"
