@@ -63,7 +63,7 @@ def test_every_row_is_drawn_with_its_cluster(model, X):
 def test_large_data_are_sampled_with_a_seed(model, X):
     def places(seed):
         ax = drawn(model, X, max_points=50, random_state=seed)
-        assert ax.get_title() == "5 clusters, 50 of 150 rows"
+        assert ax.get_title() == "5 clusters, 50 of 150 rows drawn"
         assert legend(ax)[0] == f"0: {np.bincount(model.labels_)[0]}"
         return np.concatenate([points.get_offsets() for points in ax.collections])
 
@@ -74,7 +74,7 @@ def test_large_data_are_sampled_with_a_seed(model, X):
 
 def test_sizes_of_a_subsample_of_new_rows_are_called_so(model, X):
     ax = drawn(model, np.vstack([X + 0.01] * 10), max_points=100)
-    assert ax.get_title() == "5 clusters, 100 of 1,500 rows"
+    assert ax.get_title() == "5 clusters, 100 of 1,500 rows drawn"
     assert ax.get_legend().get_title().get_text() == "drawn rows"
     assert sum(int(line.split(": ")[1]) for line in legend(ax)) == 100
 

@@ -123,7 +123,7 @@ def draw_clusters(
     scale = min(1, _inches(ax)[0] / _WIDE)
     names = [shortened(name, max(_FEW_LETTERS, int(_LETTERS * scale))) for name in given]
     _draw_marks(ax, found, names, scale)
-    subsample = f", {len(found.rows):,} of {found.n_rows:,} rows"
+    subsample = f", {len(found.rows):,} of {found.n_rows:,} rows drawn"
     title = counted(int(np.count_nonzero(found.sizes)), "cluster")
     ax.set_title(title + subsample * (len(found.rows) < found.n_rows))
     ax.set(xlabel=found.axis_names[0], ylabel=found.axis_names[1])
