@@ -16,8 +16,9 @@ from polars.testing import assert_frame_equal
 
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import load_model
-from kernelmeans.cli.reading import Reading
+from kernelmeans.cli.reading import Reading, numerals
 from kernelmeans.cli.reading.tables import read_table
+from kernelmeans.cli.reading.units import without_unit
 
 #: What every file of the corpus holds.
 TABLE = pl.DataFrame(
@@ -319,6 +320,11 @@ def test_parentheses_are_a_minus():
         ["7", "8", "3 kg"],
         ["4x4", "2x4"],
         ["10-19 yrs", "20-29 yrs"],
+        ["1001DE", "1002DE"],
+        ["10115 Berlin", "20095 Berlin"],
+        ["5 May", "6 May"],
+        ["12m", "13m"],
+        ["36 EU", "37 EU"],
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*--decimal")
@@ -615,3 +621,78 @@ def test_next_months_file_of_other_rules(run):
         pl.read_csv(f"{stem}.labels.csv").drop("far", strict=False) for stem in ("next", "all")
     ]
     assert_frame_equal(*labels)
+
+
+def write_weights(name: str, unit: str, *, odd: str | None = None, days: bool = False) -> list[str]:
+    """Two groups of weights; one may be written otherwise, and another column counts days."""
+    weights = [
+        f"{value:.1f} {unit}" for value in [*np.linspace(5, 6, 30), *np.linspace(90, 99, 30)]
+    ]
+    if odd is not None:
+        weights[7] = odd
+    ids = [f"{number}.{number % 3}0" for number in range(60)]
+    frame = pl.DataFrame({"id": ids, "weight": weights, "size": np.arange(60.0) % 7})
+    if days:
+        frame = frame.with_columns(stay=pl.Series(["1 day", "2 days", "3 days"] * 20))
+    frame.write_csv(name)
+    return ids
+
+
+def labels_of(name: str) -> list[int | None]:
+    return pl.read_csv(name)["label"].to_list()
+
+
+def test_identifiers_are_as_in_the_file(run):
+    ids = write_weights("all.csv", "kg")
+    assert run("fit", "all.csv", "-k", 2, "--id-column", "id").exit_code == 0
+    assert run("predict", "all.model.skops", "all.csv", "-o", ".", "--id-column", "id", "--force")
+    for line, name in zip(Path("all.labels.csv").read_text().splitlines()[1:], ids, strict=True):
+        assert line.startswith(f"{name},")
+
+
+@pytest.mark.parametrize("odd", ["7 pounds", "0077 kg", "(5.1 kg"])
+def test_one_value_with_another_unit_costs_its_row_alone(run, odd):
+    write_weights("all.csv", "kg")
+    write_weights("next.csv", "kg", odd=odd)
+    assert run("fit", "all.csv", "-k", 2, "--drop", "id").exit_code == 0
+    assert load_model(Path("all.model.skops")).reading["units"] == {"weight": "kg"}
+    result = run("predict", "all.model.skops", "next.csv")
+    assert result.exit_code == 0, result.output
+    expected = labels_of("all.labels.csv")
+    expected[7] = None
+    assert labels_of("next.labels.csv") == expected
+
+
+@pytest.mark.parametrize(("unit", "other"), [("kg", "lb"), ("EUR", "USD")])
+def test_another_unit_is_refused(run, refused, unit, other):
+    write_weights("all.csv", unit)
+    write_weights("next.csv", other)
+    assert run("fit", "all.csv", "-k", 2, "--drop", "id").exit_code == 0
+    assert "weight" in refused("predict", "all.model.skops", "next.csv")
+
+
+@pytest.mark.parametrize(("sign", "other"), [("€", "$"), ("€", "%")])
+def test_another_sign_is_said(run, sign, other):
+    write_weights("all.csv", sign)
+    write_weights("next.csv", other)
+    assert run("fit", "all.csv", "-k", 2, "--drop", "id").exit_code == 0
+    result = run("predict", "all.model.skops", "next.csv")
+    assert f"had the unit '{sign}' in the fit; '5.0 {other}' has another" in " ".join(
+        result.stderr.split()
+    )
+
+
+def test_models_without_units_read_categories_as_they_were(run, monkeypatch):
+    write_weights("all.csv", "€", days=True)
+    with monkeypatch.context() as patch:
+        # As before units were read: signs that all values have were left out, and words stayed.
+        patch.setattr(numerals, "without_unit", lambda values, _: without_unit(values, ""))
+        patch.setattr(numerals.Numerals, "chosen", lambda self: {"thousands": "none"})
+        categories = "--categorical", "stay"
+        assert run("fit", "all.csv", "-k", 2, "--drop", "id", *categories).exit_code == 0
+    assert "units" not in load_model(Path("all.model.skops")).reading
+    expected = labels_of("all.labels.csv")
+    result = run("predict", "all.model.skops", "all.csv", "--force")
+    assert result.exit_code == 0, result.output
+    assert "new to the model" not in result.stderr
+    assert labels_of("all.labels.csv") == expected

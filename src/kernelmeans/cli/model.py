@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from types import FunctionType
 from typing import Any, BinaryIO
@@ -340,6 +341,8 @@ def _is_reading(reading: Any) -> bool:
         and (
             value is False
             if name == "header"
+            else isinstance(value, dict) and all(isinstance(x, str) for x in chain(*value.items()))
+            if name == "units"
             else all(isinstance(text, str) for text in value)  # a text is of letters
         )
         for name, value in reading.items()

@@ -39,7 +39,8 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     model = load_model(model_file, budget)
     file = job.place(job.labels, ".labels.csv")
     outputs.check_writable([file], source=job.data, force=job.force)
-    table = read_table(job.data, job.after(model.reading or {}), budget=budget)
+    reading = job.after(model.reading or {})
+    table = read_table(job.data, reading, budget=budget, verbatim=job.id_column)
     names = identifiers(table, job.id_column)
     columns, prepare = model.columns_in(table), model.pipeline[0]
     known = {*columns, job.id_column}

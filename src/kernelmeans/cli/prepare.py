@@ -112,7 +112,7 @@ def prepare(job: "TableJob") -> Task:
 
 def _read(job: "TableJob", n_clusters: int) -> Table:
     """Read a table of enough rows."""
-    table = read_table(job.data, job, budget=job.budget())
+    table = read_table(job.data, job, budget=job.budget(), verbatim=job.id_column)
     if (n_rows := table.shape[0]) < max(2, n_clusters):
         raise BadInputError(
             f"{table.source}: has {counted(n_rows, 'row')}, too few for {n_clusters} clusters: "

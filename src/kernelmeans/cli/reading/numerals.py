@@ -10,15 +10,15 @@ column of which most values are numbers stays text, with numbers as Python write
 import re
 import warnings
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from kernelmeans._text import counted, listed, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.settings import Reading
-from kernelmeans.cli.reading.units import without_unit
-from kernelmeans.tables.numerals import WORDS
+from kernelmeans.cli.reading.units import Plain, without_unit
+from kernelmeans.tables.numerals import SIGNS, WORDS
 from kernelmeans.tables.values import MISSING
 
 _OTHER = {".": ",", ",": "."}
@@ -41,10 +41,13 @@ class Numerals(NamedTuple):
     thousands : str or None, default=None
         The characters that may stand between groups of three digits. None stands for apostrophes,
         spaces, and the mark that is not the decimal mark.
+    units : mapping of str, default=None
+        The units of columns in the fit. None if this is the fit: then they are found.
     """
 
     decimal: str | None = None
     thousands: str | None = None
+    units: Mapping[str, str] | None = None
 
     @classmethod
     def of(cls, reading: Reading) -> "Numerals":
@@ -59,13 +62,17 @@ class Numerals(NamedTuple):
                 f"--thousands is {thousands!r}, but must be a mark other than the decimal mark, "
                 "or space, or none"
             )
-        return cls(decimal or _OTHER.get(thousands or ""), thousands)
+        return cls(decimal or _OTHER.get(thousands or ""), thousands, reading.units)
 
-    def chosen(self) -> dict[str, str]:
-        """Return the options that say the same."""
+    def chosen(self) -> dict[str, Any]:
+        """Return the fields of `Reading` that say the same."""
         thousands = None if self.thousands is None else self.thousands or "none"
-        both = {"decimal": self.decimal, "thousands": thousands}
-        return {name: mark for name, mark in both.items() if mark is not None}
+        found = {"decimal": self.decimal, "thousands": thousands, "units": self.units or None}
+        return {name: what for name, what in found.items() if what is not None}
+
+    def without_unit(self, name: str, values: pl.Series) -> Plain:
+        """Return a column without its unit: that of the fit, if there was one."""
+        return without_unit(values, None if self.units is None else self.units.get(name, ""))
 
     def groups(self, decimal: str) -> str:
         """Return the characters that may stand between groups of digits."""
@@ -148,7 +155,12 @@ def parse_numbers(column: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 
 def read_numbers(
-    source: object, frame: pl.DataFrame, numerals: Numerals, *, separator: str | None = None
+    source: object,
+    frame: pl.DataFrame,
+    numerals: Numerals,
+    *,
+    separator: str | None = None,
+    verbatim: str | None = None,
 ) -> tuple[pl.DataFrame, Numerals]:
     """Turn columns of text into numbers or truth values if all their values are such.
 
@@ -164,25 +176,39 @@ def read_numbers(
         What is known of the marks.
     separator : str or None, default=None
         The separator of a text, whose columns of floats have decimal points.
+    verbatim : str or None, default=None
+        A column that stays as it is.
 
     Returns
     -------
     frame : DataFrame
         The same columns.
     found : Numerals
-        The decimal mark, if it is known and the same in all columns, and the marks between groups.
+        The decimal mark, if it is known and the same in all columns, the marks between groups, and
+        the units of columns.
     """
     done: dict[str, pl.Series] = {}
     waiting: dict[str, _Column] = {}
-    units: list[str] = []
+    units: dict[str, str] = {}
+    said: list[str] = []
     for name in frame.columns:
-        if frame[name].dtype != pl.String:
+        if frame[name].dtype != pl.String or name == verbatim:
             continue
         values = _values(frame[name])
         if not numerals.decimals(values):
-            values, unit, n_bare = without_unit(values)
-            without = f" ({counted(n_bare, 'number')} without it)" * bool(n_bare)
-            units += [f"{unit!r} in column {shortened(name, 60)!r}{without}"] * bool(unit)
+            bare, unit, n_bare, other = numerals.without_unit(name, values)
+            if other is not None:
+                warnings.warn(
+                    f"{source}: the numbers of column {shortened(name, 60)!r} had the unit "
+                    f"{unit!r} in the fit; {other!r} has another",
+                    stacklevel=2,
+                )
+            if (column := numerals.column(bare)) is not None or _plain(bare) is not None:
+                values = bare
+                without = f" ({counted(n_bare, 'number')} without it)" * bool(n_bare)
+                words = f"{unit!r} in column {shortened(name, 60)!r}{without}"
+                said += [words] * bool(unit and (unit not in SIGNS or n_bare))
+                units |= {name: unit} if unit else {}
         if (plain := _plain(values)) is not None:
             done[name] = plain
         elif (column := numerals.column(values)) is not None:
@@ -199,10 +225,11 @@ def read_numbers(
     for name, (values, decimals, others) in waiting.items():
         plain = numerals.plain(values, guess if guess in decimals else decimals[0])
         done[name] = plain.zip_with(others.is_null(), others) if others.count() else _number(plain)
-    if units:
-        warnings.warn(f"{source}: units are left out: {', '.join(units)}", stacklevel=2)
+    if said:
+        warnings.warn(f"{source}: units are left out: {', '.join(said)}", stacklevel=2)
     _say_doubts(source, waiting, decimal, done, spaces=numerals.thousands is None)
-    return frame.with_columns(**done), Numerals(decimal, _seen(waiting, decimal, numerals))
+    seen = _seen(waiting, decimal, numerals)
+    return frame.with_columns(**done), Numerals(decimal, seen, units)
 
 
 def _seen(columns: Mapping[str, _Column], decimal: str | None, numerals: Numerals) -> str | None:

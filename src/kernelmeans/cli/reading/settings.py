@@ -33,6 +33,8 @@ class Reading:
         Excel: name or number of the sheet, by default the first.
     take : str or None, default=None
         H5AD: the matrix to cluster, X or as in layers:counts, obsm:X_pca, obsp:connectivities.
+    units : mapping of str, default=None
+        The units of columns in the file of the fit; no option. When None they are found.
     """
 
     header: bool = True
@@ -43,6 +45,7 @@ class Reading:
     encoding: str | None = None
     sheet: str | None = None
     take: str | None = None
+    units: Mapping[str, str] | None = None
 
     def chosen(self) -> dict[str, Any]:
         """Return what is not as by default, as a model file stores it."""
@@ -55,8 +58,8 @@ class Reading:
         return [word.strip().lower() for text in self.missing_values for word in text.split(",")]
 
     def after(self, earlier: Mapping[str, Any]) -> "Reading":
-        """Return these choices, and earlier ones where there is no other."""
-        return Reading(**{**earlier, **self.chosen()})
+        """Return these choices, and those of a fit where there is no other."""
+        return Reading(**{"units": {}, **earlier, **self.chosen()})
 
 
 def shown(path: Path) -> Path:

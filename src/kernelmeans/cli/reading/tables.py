@@ -240,7 +240,13 @@ class ArrayTable:
 Table = FrameTable | ArrayTable
 
 
-def read_table(path: Path, reading: Reading | None = None, *, budget: float = math.inf) -> Table:
+def read_table(
+    path: Path,
+    reading: Reading | None = None,
+    *,
+    budget: float = math.inf,
+    verbatim: str | None = None,
+) -> Table:
     """Open a file; what it is follows from its suffix.
 
     Parameters
@@ -253,6 +259,8 @@ def read_table(path: Path, reading: Reading | None = None, *, budget: float = ma
     budget : float
         Bytes that may be taken. Archives that unpack to more are refused. Of tables on disk,
         columns that would take more than a quarter stay there.
+    verbatim : str or None, default=None
+        A column of text that is not read as numbers: that of ``--id-column``.
 
     Returns
     -------
@@ -266,7 +274,7 @@ def read_table(path: Path, reading: Reading | None = None, *, budget: float = ma
     if suffix not in _SUFFIXES:
         raise BadInputError(f"{source}: unknown suffix {suffix!r}; {', '.join(_SUFFIXES)} are read")
     try:
-        table = _open_table(path, suffix, reading or Reading(), budget)
+        table = _open_table(path, suffix, reading or Reading(), budget, verbatim)
         rows, columns = table.shape
     except _UNREADABLE as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
@@ -281,7 +289,9 @@ def read_table(path: Path, reading: Reading | None = None, *, budget: float = ma
     return table
 
 
-def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Table:
+def _open_table(
+    path: Path, suffix: str, reading: Reading, budget: float, verbatim: str | None
+) -> Table:
     if suffix not in _ON_DISK and path != DASH and path.stat().st_size > LOADED_FRACTION * budget:
         warnings.warn(
             f"{path} is large and is loaded as a whole; {', '.join(_ON_DISK)} are read block by "
@@ -296,7 +306,7 @@ def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Tab
         from kernelmeans.cli.reading.workbooks import read_workbook
 
         frame, names, lines = read_workbook(path, reading, budget)
-        return _frame_table(path, frame, names, reading, lines)
+        return _frame_table(path, frame, names, reading, lines, verbatim=verbatim)
     if suffix == ".h5ad":
         from kernelmeans.cli.reading.annotated import read_annotated
 
@@ -306,11 +316,10 @@ def _open_table(path: Path, suffix: str, reading: Reading, budget: float) -> Tab
         source = shown(path)
         # No name keeps the text in memory, which the columns do not need.
         frame, layout = read_text(
-            source, to_utf8(source, read_content(path, budget), reading.encoding), reading
+            source, to_utf8(source, read_content(path, budget), reading.encoding), reading, verbatim
         )
-        return _frame_table(
-            source, frame, layout.names, reading, layout.lines, separator=layout.separator
-        )
+        written = {"separator": layout.separator, "verbatim": verbatim}
+        return _frame_table(source, frame, layout.names, reading, layout.lines, **written)
     array = read_npz(path, budget) if suffix == ".npz" else open_rows(path)
     return ArrayTable(path, array, budget=budget)
 
@@ -323,6 +332,7 @@ def _frame_table(
     lines: Sequence[int] | None,
     *,
     separator: str | None = None,
+    verbatim: str | None = None,
 ) -> FrameTable:
     """The table of a frame whose columns have these names in the file."""
     places = {name: str(place) for place, name in enumerate(frame.columns, 1)}
@@ -334,7 +344,9 @@ def _frame_table(
             f"or with that of another, are called {listed(named)}",
             stacklevel=2,
         )
-    frame, numerals = read_numbers(source, frame, Numerals.of(reading), separator=separator)
+    frame, numerals = read_numbers(
+        source, frame, Numerals.of(reading), separator=separator, verbatim=verbatim
+    )
     reading = Reading(**{**reading.chosen(), **numerals.chosen()})
     return FrameTable(source, frame.lazy(), reading.header, reading=reading, lines=lines)
 

@@ -57,7 +57,9 @@ class Layout(NamedTuple):
     lines: Sequence[int] | None = None
 
 
-def read_text(source: Path, text: bytes, reading: Reading) -> tuple[pl.DataFrame, Layout]:
+def read_text(
+    source: Path, text: bytes, reading: Reading, verbatim: str | None = None
+) -> tuple[pl.DataFrame, Layout]:
     """Divide a text into the columns of a table.
 
     Parameters
@@ -68,6 +70,8 @@ def read_text(source: Path, text: bytes, reading: Reading) -> tuple[pl.DataFrame
         The text in UTF-8.
     reading : Reading
         What is known of it.
+    verbatim : str or None, default=None
+        A column that stays text.
 
     Returns
     -------
@@ -77,6 +81,10 @@ def read_text(source: Path, text: bytes, reading: Reading) -> tuple[pl.DataFrame
         How they are written.
     """
     layout = find_layout(source, text, reading)
+    names = [name.strip() for name in layout.names]
+    layout = layout._replace(
+        floats={at for at in layout.floats if names[at : at + 1] != [verbatim]}
+    )
     body = b"".join(text.split(b"\n", layout.above)[layout.above :])
     if len(layout.names) == 1:  # a blank line within is a missing value
         body = body.rstrip(b"\r\n")

@@ -2,26 +2,63 @@
 
 import re
 from collections import Counter
+from typing import NamedTuple
 
 import polars as pl
 
-from kernelmeans.tables.numerals import SIGNS, is_multiple
+from kernelmeans.tables.numerals import SIGNS
 
 #: Values that are looked at before all are.
 _HEAD = 1000
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|BRL|MXN|ZAR|SEK|NOK|DKK|PLN|CZK|HUF|TRY"
 # Other words before a number are part of a name: C12, Room 12.
 _BEFORE = rf"[{SIGNS}]|(?i:{_CODES})|R\$|kr\.?|zł|Rs\.?|Fr\.?"
-_AFTER = rf"[{SIGNS}°µ\p{{L}}][{SIGNS}°²³µ/.\p{{L}}]{{0,11}}[23]?"
+# Other words after a number make it a code or a place: 12A, 10115 Berlin, 5 May. So may a letter
+# without a blank.
+_WORDS = "|".join(
+    (
+        rf"[{SIGNS}]|{_BEFORE}|°C|°F|°",
+        "kg|mg|µg|ug|lbs?|pounds?|oz|km|cm|mm|µm|miles?|mi|ft|feet|inch(?:es)?|yds?",
+        "km/h|kph|mph|m/s|km2|km²|m2|m²|cm2|m3|m³|cm3|sqm|sqft|ha|ml|mL|cl|gal",
+        "hours?|hrs?|hr|minutes?|mins?|seconds?|secs?|ms|days?|weeks?|months?|years?|yrs?",
+        "Jahre?|Monate?|Tage?|Wochen?|Std|Stunden?|Minuten?|Sek",
+        "kWh|MWh|kW|MW|Wh|mV|kV|mA|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB|dB|pcs?|Stk|Stück|kcal|cal|kJ",
+        "bar|hPa|kPa|Pa|mmHg|mg/dl|mg/dL|mmol/l|mmol/L|bpm|rpm|ppm",
+    )
+)
+_LETTERS = "g|t|m|l|L|s|h|d|W|V|A|J"
 _DIGITS = r"[0-9][0-9.,' \u2019\u00a0\u2009\u202f]*(?:[eE][+-]?[0-9]+)?|[.,][0-9]+"
 _WRITTEN = (
     rf"^(?P<opened>\(?)\s*(?P<first>[+-]?)\s*(?P<before>{_BEFORE})?\s*(?P<second>[+-]?)\s*"
-    rf"(?P<number>{_DIGITS})\s*(?P<after>{_AFTER})?\s*(?P<closed>\)?)$"
+    rf"(?P<number>{_DIGITS})(?:\s*(?P<after>(?:{_WORDS})\.?)|\s+(?P<letter>{_LETTERS}))?\s*"
+    rf"(?P<closed>\)?)$"
 )
 
 
-def without_unit(values: pl.Series) -> tuple[pl.Series, str, int]:
-    """Take the unit away that the numbers of a column have, unless some have another.
+class Plain(NamedTuple):
+    """A column without its unit.
+
+    Attributes
+    ----------
+    values : Series of str
+        Numbers without the unit, and with a minus in place of parentheses; other values as they
+        are.
+    unit : str
+        The unit, empty if there is none.
+    n_bare : int
+        Numbers without it.
+    other : str or None
+        The first number with another unit than the known one.
+    """
+
+    values: pl.Series
+    unit: str = ""
+    n_bare: int = 0
+    other: str | None = None
+
+
+def without_unit(values: pl.Series, known: str | None = None) -> Plain:
+    """Take the unit away that the numbers of a column have.
 
     Some may have none, but not of percents: 0.5 and 50 % may be the same.
 
@@ -29,41 +66,52 @@ def without_unit(values: pl.Series) -> tuple[pl.Series, str, int]:
     ----------
     values : Series of str
         The values of a column. Those that stand for no value are missing.
+    known : str or None, default=None
+        The unit that the column had in the fit. Numbers with another stay as they are. If it had
+        none, only a sign that all numbers have is left out. When None it is found: then nothing is
+        left out if there are two.
 
     Returns
     -------
-    values : Series of str
-        Numbers without the unit, and with a minus in place of parentheses; other values as they
-        are.
-    unit : str
-        The unit, if it should be said that it is left out.
-    n_bare : int
-        Numbers without it.
+    Plain
+        The column, and its unit.
     """
     head = values.drop_nulls().head(_HEAD)
-    if 2 * head.str.contains(_WRITTEN).sum() <= len(head):
-        return values, "", 0
+    if not known and 2 * head.str.contains(_WRITTEN).sum() <= len(head):
+        return Plain(values)
     parts = values.str.extract_groups(_WRITTEN).struct.unnest()
     parts = parts.with_columns(pl.all().fill_null(""))
-    found, enclosed = parts["number"] != "", parts["opened"] == "("
-    codes = parts["number"].str.contains("^0[0-9]").any()
-    if codes or (enclosed != (parts["closed"] == ")")).any() or enclosed.sum() == found.sum():
-        return values, "", 0
-    counts: Counter[str] = Counter()
-    for text, count in (parts["before"] + parts["after"]).filter(found).value_counts().iter_rows():
-        counts[_singular(text)] += count
-    n_bare = counts.pop("", 0)
-    unit, count = next(iter(counts.items()), ("", n_bare))
-    if len(counts) > 1 or is_multiple(unit) or (n_bare and unit == "%") or count < n_bare:
-        return values, "", 0
+    enclosed, written = parts["opened"] == "(", parts["before"] + parts["after"] + parts["letter"]
+    units = written.replace_strict({text: _singular(text) for text in written.unique()})
+    found, other = parts["number"] != "", None
+    odd = parts["number"].str.contains("^0[0-9]") | (enclosed != (parts["closed"] == ")"))
+    if known:
+        other = next(iter(values.filter(found & ~units.is_in([known, ""])).head(1)), None)
+        found &= ~odd & units.is_in([known, ""])
+        unit, n_bare = known, int((found & (units == "")).sum())
+    else:
+        unit, n_bare, single = _only(units.filter(found))
+        plain_sign = unit in SIGNS and not (unit and n_bare)
+        if not single or odd.any() or (enclosed & found).sum() == found.sum():
+            return Plain(values)
+        if known == "" and not plain_sign:
+            return Plain(values)
     sign = (enclosed | (parts["first"] == "-") | (parts["second"] == "-")).replace_strict(
         {True: "-", False: ""}, return_dtype=pl.String
     )
     numbers = sign + parts["number"].str.strip_chars()
-    said = unit not in SIGNS or n_bare > 0
-    return numbers.zip_with(found, values), unit if said else "", n_bare
+    return Plain(numbers.zip_with(found, values), unit, n_bare, other)
+
+
+def _only(units: pl.Series) -> tuple[str, int, bool]:
+    """The unit that most numbers have, how many have none, and whether no other has one."""
+    counts = Counter(units.to_list())
+    n_bare = counts.pop("", 0)
+    unit, count = next(iter(counts.items()), ("", n_bare))
+    single = len(counts) <= 1 and count >= n_bare and not (n_bare and unit == "%")
+    return unit, n_bare, single
 
 
 def _singular(unit: str) -> str:
     """A unit without a plural, because 1 day and 2 days have the same."""
-    return re.sub(r"(?<=\w\w)s$", "", unit.removesuffix("."))
+    return re.sub(r"(?<=[a-z][a-z])s$", "", unit.removesuffix("."))
