@@ -136,6 +136,35 @@ def test_rows_with_missing_values_are_dropped_on_request(run, people):
     assert labels("new.csv") == found
 
 
+@pytest.mark.parametrize("options", [[], ["--missing", "drop"]])
+def test_rows_that_hold_nothing_need_no_class_and_no_weight(run, people, refused, options):
+    people = people.select("age", "spend", "class").with_columns(weight=pl.lit(1.5)).drop_nulls()
+    nothing = people.clear(1)
+    pl.concat([people[:9], nothing, people[9:]]).write_csv("gaps.csv")
+    people.write_csv("full.csv")
+    columns = ["-k", 2, "--label-column", "class", "--weight-column", "weight"]
+    result = run("fit", "gaps.csv", *columns, *options)
+    assert result.exit_code == 0, result.output
+    run("fit", "full.csv", *columns)
+    expected = labels("full.labels.csv")
+    assert labels("gaps.labels.csv") == [*expected[:9], None, *expected[9:]]
+    known = [
+        json.loads(Path(f"{n}.summary.json").read_text())["agreement"] for n in ("gaps", "full")
+    ]
+    assert known[0] == known[1]
+    for column in ("class", "weight"):
+        lacking = people.with_columns(
+            pl.when(pl.col("age") == people["age"][4])
+            .then(None)
+            .otherwise(pl.col(column))
+            .alias(column)
+        )
+        lacking.write_csv("lacking.csv")
+        place = pl.Series(lacking[column].is_null()).arg_true()[0] + 2
+        message = refused("fit", "lacking.csv", *columns)
+        assert f"column '{column}'" in message and f"line {place}" in message
+
+
 def test_new_rows_are_read_as_the_fit_decided(run, people):
     run("fit", *OPTIONS)
     trained = labels()
