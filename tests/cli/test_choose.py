@@ -239,7 +239,7 @@ def test_a_kernel_is_chosen_at_a_given_number(run, iris):
     [
         ("5-2", "'5-2' is not a whole number, a range such as 2-12, or auto"),
         ("1-3", "-k is 2 or more: one cluster is always a possible answer"),
-        ("-1-3", "n_clusters"),
+        ("-1-3", "-k is 2 or more"),
         ("x", "'x' is not a whole number, a range such as 2-12, or auto"),
         ("2-", "'2-' is not a whole number"),
         ("2-4-6", "'2-4-6' is not a whole number"),

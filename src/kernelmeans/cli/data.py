@@ -104,7 +104,7 @@ class ColumnChoice:
             labels = _classes(table, self.label_column, rows)
         if weights is not None:
             bad = np.flatnonzero(rows & ~np.isfinite(weights))
-            _check_finite(table, [str(self.weight_column)], [(row, 0) for row in bad])
+            _check_finite(table, [str(self.weight_column)], [(int(row), 0) for row in bad])
             weights = weights[rows]
         return labels, weights
 

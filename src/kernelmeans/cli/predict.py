@@ -35,6 +35,7 @@ class PredictJob(Job):
 
 def run_predict(job: PredictJob, model_file: Path) -> None:
     """Assign the rows of a table to the clusters of a model and write their labels."""
+    job.check()
     budget = job.budget()
     model = load_model(model_file, budget)
     file = job.place(job.labels, ".labels.csv")

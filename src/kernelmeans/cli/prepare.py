@@ -69,7 +69,11 @@ class Task:
 
 
 def prepare(job: "TableJob") -> Task:
-    """Make the estimator, read the table and make numbers of it."""
+    """Make the estimator, read the table and make numbers of it.
+
+    Options are looked at first, then the files that will be written, and the table last.
+    """
+    job.check()
     views = None if job.views is None else read_views(job.views)
     refusals = nullcontext if views is None else views.errors
     n_clusters = 2 if job.n_clusters is None else job.n_clusters[0]
@@ -80,6 +84,7 @@ def prepare(job: "TableJob") -> Task:
     )
     with estimator_errors(), refusals():
         estimator._validate_params()
+    job.check_writable()
     table = _read(job, n_clusters)
     features, called = job.features(table), job.called(table)
     seen = [] if views is None else views.find(features)
