@@ -129,6 +129,9 @@ default="random-partition"
     cache_kernel : bool, default=True
         Whether the kernel matrices are kept in memory. If False, their rows are recomputed in each
         step.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -213,6 +216,7 @@ default="random-partition"
         tol: float = 1e-5,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -224,6 +228,7 @@ default="random-partition"
         self.tol = tol
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
+        self.verbose = verbose
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
@@ -306,6 +311,9 @@ class RKKM(OneKernelClusterer):
         free memory. Restarts run in batches that fit.
     cache_kernel : bool, default=True
         Whether the kernel matrix is kept in memory. If False, its rows are recomputed in each step.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -395,6 +403,7 @@ class RKKM(OneKernelClusterer):
         tol: float = 1e-5,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -412,6 +421,7 @@ class RKKM(OneKernelClusterer):
         self.tol = tol
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
+        self.verbose = verbose
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
@@ -484,6 +494,9 @@ class RMKKM(SeveralKernelsClusterer):
     cache_kernel : bool, default=True
         Whether the kernel matrices are kept in memory. If False, their rows are recomputed in each
         step.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -572,6 +585,7 @@ class RMKKM(SeveralKernelsClusterer):
         tol: float = 1e-5,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -584,6 +598,7 @@ class RMKKM(SeveralKernelsClusterer):
         self.tol = tol
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
+        self.verbose = verbose
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:

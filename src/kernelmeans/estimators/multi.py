@@ -137,6 +137,9 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         or CuPy array. Labels and distances are returned in the library and on the device of X. Rows
         must be dense. A callable kernel is called with arrays of the device, or of NumPy while
         landmarks are chosen.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -251,6 +254,7 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         approximation: str | None = "auto",
         n_components: int | float | str = "auto",
         device: str | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -270,6 +274,7 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         self.approximation = approximation
         self.n_components = n_components
         self.device = device
+        self.verbose = verbose
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
