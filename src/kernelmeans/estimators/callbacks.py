@@ -87,13 +87,16 @@ class Reporter:
 
     def _report(self, progress: Progress, where: str | None) -> bool:
         """Report a step, and print it unless it is nowhere."""
+        printed = where is not None and self._estimator.verbose > 1
+        heard = self._context is not None and hasattr(self._estimator, "_skl_callbacks")
+        if not (printed or heard):
+            return self.stopped
         finished = min(self.finished + progress.restarts_finished, self._n_restarts)
         progress = progress._replace(restarts_finished=finished, n_restarts=self._n_restarts)
-        if where is not None and self._estimator.verbose > 1:
+        if printed:
             self._estimator._say(2, f"{where}{progress.text}, objective {progress.objective:.6g}")
-        if self._context is not None and hasattr(self._estimator, "_skl_callbacks"):
-            metadata = progress._asdict()
-            event = {"estimator": self._estimator, "X": self._X, "metadata": metadata}
+        if heard:
+            event = {"estimator": self._estimator, "X": self._X, "metadata": progress._asdict()}
             step = self._context.subcontext(task_name="step")
             step.call_on_fit_task_begin(**event)
             self.stopped |= bool(step.call_on_fit_task_end(**event))
