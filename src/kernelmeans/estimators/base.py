@@ -2,11 +2,10 @@
 
 import copy
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import put_first, take, to_numpy
 from kernelmeans._devices import HOST, Device, device_of, to_library_of
+from kernelmeans._estimator import Estimator
 from kernelmeans._sklearn import CallbackSupportMixin, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
@@ -63,7 +63,7 @@ class KernelClusterer(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,
-    BaseEstimator,
+    Estimator,
 ):
     """Clusters in the feature space of one kernel or of several.
 
@@ -71,7 +71,6 @@ class KernelClusterer(
     has several kernels, the rule by which kernel weights follow the costs (`_weight_rule`).
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
     n_clusters: int
     init: Any
     n_init: Any

@@ -9,11 +9,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Device
-from kernelmeans._sklearn import (
-    _get_column_indices,
-    _safe_indexing,
-    validate_parameter_constraints,
-)
+from kernelmeans._estimator import check_parameters
+from kernelmeans._sklearn import _get_column_indices, _safe_indexing
+from kernelmeans._text import suggestion
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
@@ -111,7 +109,8 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
     unknown = sorted(set(spec) - set(OF_KERNEL))
     if unknown or "kernel" not in spec:
         wrong = f"has unknown keys {unknown}" if unknown else "has no key 'kernel'"
-        raise ValueError(f"{name}={item!r} {wrong}; the keys are {', '.join(OF_KERNEL)}.")
+        meant = "".join(suggestion(key, list(OF_KERNEL)) for key in unknown[:1])
+        raise ValueError(f"{name}={item!r} {wrong}; the keys are {', '.join(OF_KERNEL)}.{meant}")
     kernel = spec["kernel"]
     allowed = [*OF_FEATURES, *FAMILIES]
     named = isinstance(kernel, str)
@@ -126,6 +125,7 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
         raise ValueError(
             f"{name}: {given} is no kernel; give a callable of two matrices or one of "
             f"{', '.join(sorted(allowed))}.{'' if named and kernel != 'precomputed' else stack}"
+            f"{suggestion(kernel, allowed)}"
         )
     parameters = {key: value for key, value in spec.items() if key != "kernel"}
     if named and kernel in FAMILIES:
@@ -133,9 +133,7 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
         if set(parameters) - set(takes):
             described = f"only {', '.join(takes)}" if takes else "no parameters"
             raise ValueError(f"{name}={item!r}: the family {kernel!r} takes {described}.")
-    validate_parameter_constraints(
-        {key: OF_KERNEL[key] for key in parameters}, parameters, caller_name=name
-    )
+    check_parameters(OF_KERNEL, parameters, name)
     if spec.get("metric") == "precomputed":
         raise ValueError(
             f"{name}: metric='precomputed' is for X as a whole, not for some of its columns; use "
@@ -173,7 +171,8 @@ def _without_names(key: Any, names: list[str]) -> Any:
 
     def position(name: Any) -> Any:
         if isinstance(name, str) and name not in names:
-            raise ValueError(f"there is no column {name!r}, only {names[:10] or 'numbers'}.")
+            only = f"there is no column {name!r}, only {names[:10] or 'numbers'}."
+            raise ValueError(only + suggestion(name, names))
         return names.index(name) if isinstance(name, str) else name
 
     if isinstance(key, slice):

@@ -8,11 +8,12 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin
+from sklearn.base import ClusterMixin, MetaEstimatorMixin
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelmeans._estimator import Estimator
 from kernelmeans._fitted import count_rows
 from kernelmeans._sklearn import (
     CallbackSupportMixin,
@@ -53,7 +54,7 @@ N_DRAWS = 10
 SEEDS = np.iinfo(np.int32).max
 
 
-class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Estimator):
     """Choose the number of clusters, the kernel and other parameters without labels.
 
     A good choice is found again. Each split cuts the rows at random in two halves. Each candidate
