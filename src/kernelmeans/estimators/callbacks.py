@@ -88,16 +88,16 @@ class Reporter:
     def _report(self, progress: Progress, where: str | None) -> bool:
         """Report a step, and print it unless it is nowhere."""
         printed = where is not None and self._estimator.verbose > 1
-        heard = self._context is not None and hasattr(self._estimator, "_skl_callbacks")
-        if not (printed or heard):
+        hearing = self._context if hasattr(self._estimator, "_skl_callbacks") else None
+        if hearing is None and not printed:
             return self.stopped
         finished = min(self.finished + progress.restarts_finished, self._n_restarts)
         progress = progress._replace(restarts_finished=finished, n_restarts=self._n_restarts)
         if printed:
             self._estimator._say(2, f"{where}{progress.text}, objective {progress.objective:.6g}")
-        if heard:
+        if hearing is not None:
             event = {"estimator": self._estimator, "X": self._X, "metadata": progress._asdict()}
-            step = self._context.subcontext(task_name="step")
+            step = hearing.subcontext(task_name="step")
             step.call_on_fit_task_begin(**event)
             self.stopped |= bool(step.call_on_fit_task_end(**event))
         return self.stopped
