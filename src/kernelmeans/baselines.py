@@ -95,9 +95,10 @@ class MKKM(SeveralKernelsClusterer):
         a kernel or family, a callable of two matrices, or a dict with the keys ``kernel``,
         ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t`` and ``metric``,
         which are the parameters of `KernelPowerKMeans`. A family takes no parameters, except
-        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X:
-        names, indices, a mask, a slice or a callable, as in scikit-learn's ColumnTransformer.
-        Columns without an item are ignored, and in a table they may hold anything.
+        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X,
+        or a triple ``(name, kernel, columns)``. Columns are names, indices, a mask, a slice or a
+        callable, as in scikit-learn's ColumnTransformer. Columns without an item are ignored, and
+        in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default=None
         Common scale of the kernels, so that their units do not decide their weights.
         ``"unit-variance"`` divides each kernel by its variance, so that the mean squared distance
@@ -162,6 +163,9 @@ default="random-partition"
         Kernel weights at the beginning of each turn.
     kernel_factors_ : ndarray of shape (L,)
         Factors by which ``kernel_scaling`` multiplies squared distances.
+    kernel_names_ : list of L str
+        Names of the kernels: those of their views, or else of the kernels, with numbers if they
+        would be alike.
     kernels_ : list of L kernelmeans.kernels.Kernel
         The kernels with their parameters settled. Heat kernels also have ``eigenvalues`` and
         ``n_pieces`` of their graphs.
@@ -459,9 +463,10 @@ class RMKKM(SeveralKernelsClusterer):
         a kernel or family, a callable of two matrices, or a dict with the keys ``kernel``,
         ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t`` and ``metric``,
         which are the parameters of `KernelPowerKMeans`. A family takes no parameters, except
-        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X:
-        names, indices, a mask, a slice or a callable, as in scikit-learn's ColumnTransformer.
-        Columns without an item are ignored, and in a table they may hold anything.
+        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X,
+        or a triple ``(name, kernel, columns)``. Columns are names, indices, a mask, a slice or a
+        callable, as in scikit-learn's ColumnTransformer. Columns without an item are ignored, and
+        in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default=None
         Common scale of the kernels, so that their units do not decide their weights.
         ``"unit-variance"`` divides each kernel by its variance, so that the mean squared distance
@@ -529,6 +534,9 @@ class RMKKM(SeveralKernelsClusterer):
         Kernel weights at the beginning of each turn.
     kernel_factors_ : ndarray of shape (L,)
         Factors by which ``kernel_scaling`` multiplies squared distances.
+    kernel_names_ : list of L str
+        Names of the kernels: those of their views, or else of the kernels, with numbers if they
+        would be alike.
     kernels_ : list of L kernelmeans.kernels.Kernel
         The kernels with their parameters settled. Heat kernels also have ``eigenvalues`` and
         ``n_pieces`` of their graphs.
