@@ -58,7 +58,10 @@ def test_bad_tables(refused, text, words):
         (["fit", "data.csv", "--n-init", "2.5"], ["--n-init", "a whole number", "auto"]),
         (["fit", "data.csv", "-k", "1.5"], ["'-k': '1.5' is not a whole number"]),
         (["fit", "data.csv", "--eta", "x"], ["'x' is not one of: auto, a number"]),
-        (["fit", "data.csv", "--n-neighbors", "1"], ["--n-neighbors must", "[2, inf)", "auto", "Got 1"]),
+        (
+            ["fit", "data.csv", "--n-neighbors", "1"],
+            ["--n-neighbors must", "[2, inf)", "auto", "Got 1"],
+        ),
         (["fit", "data.csv", "--t", "0"], ["--t must", "(0.0, inf)", "auto", "Got 0"]),
         (["fit", "data.csv", "--t", "nan"], ["--t must", "(0.0, inf)", "Got nan"]),
         (["fit", "data.csv", "--t", "soon"], ["--t", "'soon'", "a number", "auto"]),
