@@ -17,6 +17,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     """An estimator of scikit-learn whose errors suggest names, and whose HTML links to its page."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    #: Estimators of older model files have none of their own.
+    verbose: int = 0
     _doc_link_module = "kernelmeans"
     _doc_link_template = f"{SITE}en/latest/reference/generated/{{home}}.{{name}}.html"
 
@@ -27,6 +29,11 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
             "home": package if name in kernelmeans.__all__ else f"{package}.{module}",
             "name": name,
         }
+
+    def _say(self, level: int, text: str) -> None:
+        """Print a line, unless ``verbose`` is lower."""
+        if self.verbose >= level:
+            print(f"[{type(self).__name__}] {text}", flush=True)
 
     def _validate_params(self) -> None:
         check_parameters(

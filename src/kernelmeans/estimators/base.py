@@ -438,14 +438,15 @@ class KernelClusterer(
             else:
                 centroids = starts.centroids(space, first, batch_seeds)
             results.append(solve(space, centroids, powers, batch_seeds, reporter))
-            reporter.finished += len(batch_seeds)
+            reporter.restarts_done(results[-1])
             if reporter.stopped:
                 break
         assert results[0].centroids is not None
         result = Result.join(results, float(cost_rounding(space, results[0].centroids)[0]))
         if method.n_swaps != 0 and result.converged[result.best] and not reporter.stopped:
-            order = method.n_swaps, self.max_iter, seeds[result.best], reporter, batch
+            order = method.n_swaps, self.max_iter, seeds[result.best], reporter.on_swap, batch
             swap_moves(space, result, *order)
+            self._say(1, f"swap moves: cost {result.inertia[result.best]:.6g}")
         if isinstance(self.init, str):
             # Else the numbers are those of the start that the user gives.
             result.number_by_weight(space.sample_weight)

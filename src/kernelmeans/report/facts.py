@@ -215,7 +215,7 @@ def kernels_of(model: Any, names: Sequence[str] | None) -> list[dict[str, Any]] 
         )
     settled = iter(model.kernel_.kernels)
     kinds = [next(settled).name if factor else "constant" for factor in model.kernel_factors_]
-    called = map(str, range(len(weights)) if names is None else names)
+    called = map(str, model.kernel_names_ if names is None else names)
     keys = ("name", "kernel", "weight")
     return [dict(zip(keys, one, strict=True)) for one in zip(called, kinds, weights, strict=True)]
 

@@ -91,6 +91,9 @@ default="jaccard"
         Fits that run at the same time, in processes of joblib with a thread each if there are as
         many as cores; -1 for as many as cores. One after the other, on all cores, when None. The
         results are the same.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each split and the answer for 1, and a line
+        for each fit too for 2. The estimator's own ``verbose`` is about its steps.
 
     Attributes
     ----------
@@ -189,6 +192,7 @@ default="jaccard"
             StrOptions({"jaccard", "stability", "prediction_strength", "neighbor_consistency"}),
             callable,
         ],
+        "verbose": ["verbose"],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
@@ -207,6 +211,7 @@ default="jaccard"
         scoring: Scoring = "jaccard",
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -214,6 +219,7 @@ default="jaccard"
         self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     # The estimator may have callbacks, and its parameters are checked when it is fitted.
     @with_callbacks
@@ -251,7 +257,7 @@ default="jaccard"
                 f"ClusterSearch.fit takes no {', '.join(params)}: every row counts once in a "
                 "search. Give sample weights to a fit with its best_params_."
             )
-        estimator = _checked(self.estimator)
+        begin, estimator = time.perf_counter(), _checked(self.estimator)
         candidates = [Candidate.of(estimator, one) for one in ParameterGrid(self.param_grid)]
         if not candidates:
             raise ValueError("param_grid=[] holds no candidates: give at least one dict of values.")
@@ -282,6 +288,7 @@ default="jaccard"
         if record.errors:
             warn_user(f"Candidates that failed have no score: {record.failures()}.")
         self._refit(X, seed)
+        self._say(1, f"{self.verdict_}, after {time.perf_counter() - begin:.3g} s")
         runner.end()
         return self
 
