@@ -256,7 +256,7 @@ def test_numbers_that_cannot_be_tried(refused, data, command, numbers, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["-k", -2], ["n_clusters", "-2"]),
+        (["-k", -2], ["-k is 2 or more"]),
         (["--kernels", "heat,magic"], ["--kernels", "'magic'", "rbf"]),
         (["--kernels", ""], ["--kernels", "'' is not one of"]),
         (["--kernels", "heat,", "rbf"], ["--kernels", "'heat,' ends with a comma", "no spaces"]),

@@ -236,6 +236,8 @@ def test_words_for_missing_values_are_kept_in_the_model(run):
         ("a title\n\na,b\n1,1\n2,2\n3,3\n\n4,x", 8),
         ("# note\na,b\n1,1\n2,2\n,\n3,3\n# said\n4,x\n", 8),
         ('a,b\n1,1\n"2",2\n3,"3"\n\n4,"x"\n', 6),
+        ('a,b,c\n1,1,"x\n\ny"\n2,2,"z ""q"" #"\n3,3,v\n4,x,w', 7),
+        ("# note\na,b\n1,1\n# said, and\n2,2\n3,3\n#\n4,x", 8),
     ],
 )
 @pytest.mark.filterwarnings("ignore")

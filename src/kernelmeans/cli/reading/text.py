@@ -11,6 +11,7 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 from polars import selectors
 
@@ -95,9 +96,26 @@ def read_text(
         layout = layout._replace(comments=False, lines=lines)
         if (frame := _parsed(body, layout)) is None:
             raise BadInputError(f"{source}: cannot be divided into columns")
-    elif body.count(b"\n") + (not body.endswith(b"\n")) == frame.height:
-        layout = layout._replace(lines=range(layout.above + 1, layout.above + 1 + frame.height))
+    else:
+        layout = layout._replace(lines=_last_lines(body, layout, frame.height))
     return frame, layout
+
+
+def _last_lines(body: bytes, layout: Layout, n_rows: int) -> Sequence[int] | None:
+    """The number of the last line of each row, None if that is not known."""
+    first = layout.above + 1
+    n_lines = body.count(b"\n") + (not body.endswith(b"\n"))
+    if n_lines == n_rows:
+        return range(first, first + n_rows)
+    letters = np.frombuffer(body if body.endswith(b"\n") else body + b"\n", np.uint8)
+    quoted = np.logical_xor.accumulate(letters == ord('"'))
+    breaks = np.flatnonzero(letters == ord("\n"))
+    ends = np.flatnonzero(~quoted[breaks])  # others stand within a value
+    if layout.comments:
+        begins = np.concatenate([[0], breaks[ends[:-1]] + 1])
+        ends = ends[letters[begins] != ord(_COMMENT)]
+    lines: Sequence[int] = (first + ends).tolist()
+    return lines if len(lines) == n_rows else None
 
 
 def _is_odd(body: bytes, separator: str) -> bool:
