@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import kernelmeans.search.search
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans.cli import progress
 
 QUICK = ["--splits", 4, "-k", "2-4"]
 
@@ -99,8 +100,9 @@ def test_table_and_results_say_what_the_search_says(run, iris):
         ]
         assert candidate["found_again"] == expected["valid"][row]
         assert shown[5] == ("yes" if expected["valid"][row] else "no")
-    assert " ".join(result.stdout.split()).count(search.verdict_) == 1
-    assert found["verdict"] == search.verdict_
+    verdict = search.verdict_.replace("kernel='heat'", "--kernel heat")
+    assert " ".join(result.stdout.split()).count(verdict) == 1
+    assert found["verdict"] == verdict
     assert (found["rows"], found["rows_used"], found["splits"]) == (150, 150, 4)
     assert max(map(len, result.stdout.splitlines())) <= 80
 
@@ -273,6 +275,25 @@ def test_numbers_that_cannot_be_tried(refused, data, command, numbers, words):
 def test_bad_usage(refused, data, arguments, words):
     message = " ".join(refused("choose", data, "--drop", "kind", *arguments).split())
     assert all(word in message for word in words), message
+
+
+def test_the_verdict_names_options(run, iris):
+    result = run("choose", iris, "--drop", "kind", "--kernels", "heat,rbf", *QUICK)
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.stdout.split())
+    assert re.search(r"clusters with --kernel (heat|rbf): ", said)
+    assert "kernel='" not in said
+
+
+@pytest.mark.parametrize(("seconds", "n_lines"), [(0.0, 3), (3600.0, 0)])
+def test_progress_is_printed_from_time_to_time(run, iris, monkeypatch, seconds, n_lines):
+    monkeypatch.setattr(progress, "_EVERY", seconds)
+    result = run("choose", iris, "--drop", "kind", *QUICK)
+    lines = [line for line in result.stderr.splitlines() if line.startswith("choosing: ")]
+    assert bool(lines) == bool(n_lines)
+    assert len(lines) >= n_lines
+    assert all("done" in line or "step" in line for line in lines)
+    assert "choosing: " not in run("choose", iris, "--drop", "kind", *QUICK, "-q", "--force").stderr
 
 
 @pytest.mark.usefixtures("folder")

@@ -49,6 +49,16 @@ def test_all_columns_are_described_used_or_not(run, mixed):
     assert set(written()["column"]) == {*mixed.columns, "gaps is missing"}
 
 
+def test_true_and_false_are_told_in_words(run, mixed):
+    big = np.where(mixed["kind"] == "ant", "true", "false").tolist()
+    mixed.with_columns(big=pl.Series([None, *big[1:]])).write_csv("data.csv")
+    result = run("fit", "data.csv", "-k", 3)
+    assert "True" not in result.stdout
+    assert result.stdout.count("in 3 clusters") == 1
+    found = written().filter(column="big")
+    assert set(found["value"]) == {"yes", "no"}
+
+
 def test_given_labels_are_categories_whatever_they_are_called(run, mixed):
     codes = mixed["kind"].replace_strict({"ant": 7, "bee": 8, "cat": 10})
     mixed.with_columns(kind=codes).write_csv("data.csv")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: Columns that the terminal and the summary tell of each cluster.
 _TOLD = 3
+_WORDS = {True: "yes", False: "no", None: None}
 #: Most columns that are described: each takes a few milliseconds, and a line for each cluster.
 MOST_COLUMNS = 2000
 
@@ -34,7 +35,7 @@ class FileColumns(Mapping[str, Array]):
     names: Sequence[str]
 
     def __getitem__(self, name: str) -> Array:
-        values = np.asarray(self.task.table.column(name))
+        values = _in_words(np.asarray(self.task.table.column(name)))
         return values if self.task.rows is None else values[self.task.rows]
 
     def __iter__(self) -> Iterator[str]:
@@ -87,13 +88,24 @@ class Profiles:
 
     def text(self) -> str:
         """The most telling columns of each cluster, to read."""
-        return f"\n\n{self.description.text(_TOLD)}" if self.description else ""
+        if self.description is None:
+            return ""
+        # The summary has told the numbers of rows and clusters.
+        _, _, rest = self.description.text(_TOLD).partition("\n")
+        return f"\n\n{rest.lstrip()}"
 
     def write(self, file: BinaryIO) -> None:
         """Write all columns in all clusters as CSV."""
         if self.description is not None:
             frame = replace(self.description, library="polars").columns
             frame.fill_nan(None).write_csv(file)
+
+
+def _in_words(values: Array) -> Array:
+    """Values, with words for true and false."""
+    if values.dtype.kind in "bO" and {*map(type, values.tolist())} <= {bool, type(None)}:
+        return np.array([_WORDS[value] for value in values.tolist()], dtype=object)
+    return values
 
 
 def names_of_rows(task: "Task", identifiers: pl.Series | None) -> pl.Series | None:

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 import kernelmeans
 from kernelmeans import ClusterSearch
 from kernelmeans._text import counted
-from kernelmeans.cli.errors import BadInputError, estimator_errors
+from kernelmeans.cli.errors import BadInputError, estimator_errors, in_options
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.kernels.kernel import PARAMETERS
 
@@ -134,7 +134,7 @@ def _summary(job: "TableJob", task: "Task", search: ClusterSearch) -> dict[str, 
         "rows_used": search.n_rows_used_,
         "splits": search.n_splits_,
         "scoring": search.scoring,
-        "verdict": search.verdict_,
+        "verdict": in_options(search.verdict_),
         "clusters": 1 if best is None else int(results["n_clusters"][best]),
         "chosen": best,
         "candidates": [
