@@ -696,7 +696,10 @@ def test_one_value_with_another_unit_costs_its_row_alone(run, odd):
     assert labels_of("next.labels.csv") == expected
 
 
-@pytest.mark.parametrize(("unit", "other"), [("kg", "lb"), ("EUR", "USD")])
+@pytest.mark.parametrize(
+    ("unit", "other"),
+    [("kg", "lb"), ("EUR", "USD"), ("€", "$"), ("€", "%"), ("%", "€"), ("%", "")],
+)
 def test_another_unit_is_refused(run, refused, unit, other):
     write_weights("all.csv", unit)
     write_weights("next.csv", other)
@@ -704,15 +707,32 @@ def test_another_unit_is_refused(run, refused, unit, other):
     assert "weight" in refused("predict", "all.model.skops", "next.csv")
 
 
-@pytest.mark.parametrize(("sign", "other"), [("€", "$"), ("€", "%")])
-def test_another_sign_is_said(run, sign, other):
-    write_weights("all.csv", sign)
-    write_weights("next.csv", other)
+@pytest.mark.parametrize(("unit", "odd"), [("€", "$ 5"), ("%", "0.05"), ("%", "5"), ("kg", "5 t")])
+def test_a_number_in_another_unit_gets_no_label(run, unit, odd):
+    write_weights("all.csv", unit)
+    write_weights("next.csv", unit, odd=odd)
     assert run("fit", "all.csv", "-k", 2, "--drop", "id").exit_code == 0
     result = run("predict", "all.model.skops", "next.csv")
-    assert f"had the unit '{sign}' in the fit; '5.0 {other}' has another" in " ".join(
-        result.stderr.split()
-    )
+    said = " ".join(result.stderr.split())
+    assert f"had the unit '{unit}' in the fit; '{odd}' is not in it" in said
+    assert "1 row without a finite number in a column that needs one: no label" in said
+    assert f"no numbers in 'weight' ('{odd} (not {unit})' in line 9)" in said
+    expected = labels_of("all.labels.csv")
+    expected[7] = None
+    assert labels_of("next.labels.csv") == expected
+
+
+@pytest.mark.parametrize("unit", ["€", "kg"])
+@pytest.mark.parametrize("share", ["one", "all"])
+def test_plain_numbers_are_in_the_unit_of_the_fit(run, unit, share):
+    write_weights("all.csv", unit)
+    if share == "one":
+        write_weights("next.csv", unit, odd="5.7")
+    else:
+        write_weights("next.csv", "")
+    assert run("fit", "all.csv", "-k", 2, "--drop", "id").exit_code == 0
+    assert run("predict", "all.model.skops", "next.csv").exit_code == 0
+    assert labels_of("next.labels.csv") == labels_of("all.labels.csv")
 
 
 def test_models_without_units_read_categories_as_they_were(run, monkeypatch):

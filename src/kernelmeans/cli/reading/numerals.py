@@ -72,7 +72,11 @@ class Numerals(NamedTuple):
 
     def without_unit(self, name: str, values: pl.Series) -> Plain:
         """Return a column without its unit: that of the fit, if there was one."""
-        return without_unit(values, None if self.units is None else self.units.get(name, ""))
+        return without_unit(values, self.unit_of(name))
+
+    def unit_of(self, name: str) -> str | None:
+        """Return the unit that a column had in the fit, empty if it had none; None in the fit."""
+        return None if self.units is None else self.units.get(name, "")
 
     def groups(self, decimal: str) -> str:
         """Return the characters that may stand between groups of digits."""
@@ -192,18 +196,22 @@ def read_numbers(
     units: dict[str, str] = {}
     said: list[str] = []
     for name in frame.columns:
-        if frame[name].dtype != pl.String or name == verbatim:
+        column, percents = frame[name], numerals.unit_of(name) == "%"
+        if percents and column.dtype.is_numeric():
+            column = column.cast(pl.String)
+        if column.dtype != pl.String or name == verbatim:
             continue
-        values = _values(frame[name])
-        if not numerals.decimals(values):
+        values = _values(column)
+        if percents or not numerals.decimals(values):
             bare, unit, n_bare, other = numerals.without_unit(name, values)
             if other is not None:
                 warnings.warn(
                     f"{source}: the numbers of column {shortened(name, 60)!r} had the unit "
-                    f"{unit!r} in the fit; {other!r} has another",
+                    f"{unit!r} in the fit; {other!r} is not in it",
                     stacklevel=2,
                 )
-            if (column := numerals.column(bare)) is not None or _plain(bare) is not None:
+                done[name] = values = bare
+            if numerals.column(bare) is not None or _plain(bare) is not None:
                 values = bare
                 without = f" ({counted(n_bare, 'number')} without it)" * bool(n_bare)
                 words = f"{unit!r} in column {shortened(name, 60)!r}{without}"
@@ -211,8 +219,8 @@ def read_numbers(
                 units |= {name: unit} if unit else {}
         if (plain := _plain(values)) is not None:
             done[name] = plain
-        elif (column := numerals.column(values)) is not None:
-            waiting[name] = _without_words(source, name, column)
+        elif (found := numerals.column(values)) is not None:
+            waiting[name] = _without_words(source, name, found)
         if (odd := numerals.odd_value(values)) is not None:
             warnings.warn(
                 f"{source}: column {shortened(name, 60)!r} holds numbers, but also {odd!r}; "

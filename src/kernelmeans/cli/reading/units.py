@@ -48,7 +48,7 @@ class Plain(NamedTuple):
     n_bare : int
         Numbers without it.
     other : str or None
-        The first number with another unit than the known one.
+        The first number that is not in the known unit.
     """
 
     values: pl.Series
@@ -67,9 +67,9 @@ def without_unit(values: pl.Series, known: str | None = None) -> Plain:
     values : Series of str
         The values of a column. Those that stand for no value are missing.
     known : str or None, default=None
-        The unit that the column had in the fit. Numbers with another stay as they are. If it had
-        none, only a sign that all numbers have is left out. When None it is found: then nothing is
-        left out if there are two.
+        The unit that the column had in the fit. Numbers with another become text that says so. If
+        it had none, only a sign that all numbers have is left out. When None it is found: then
+        nothing is left out if there are two.
 
     Returns
     -------
@@ -86,8 +86,10 @@ def without_unit(values: pl.Series, known: str | None = None) -> Plain:
     found, other = parts["number"] != "", None
     odd = parts["number"].str.contains("^0[0-9]") | (enclosed != (parts["closed"] == ")"))
     if known:
-        other = next(iter(values.filter(found & ~units.is_in([known, ""])).head(1)), None)
-        found &= ~odd & units.is_in([known, ""])
+        wrong = found & ~units.is_in([known] if known == "%" else [known, ""])
+        other = next(iter(values.filter(wrong).head(1)), None)
+        values = (values + f" (not {known})").zip_with(wrong, values)
+        found &= ~odd & ~wrong
         unit, n_bare = known, int((found & (units == "")).sum())
     else:
         unit, n_bare, single = _only(units.filter(found))
