@@ -49,6 +49,7 @@ SORTED = np.sort(RNG.normal(size=N))
         ("number", "price", [f"€ {value}" for value in INCOME]),
         ("number", "gap", ["", "n/a", "-", *texts(INCOME)]),
         ("number", "small", [-1.5e-3, 2e5, 7.0]),
+        ("number", "change", ["\u22121.5", "\u2212\u20092", "\u2212\u202f3", "7"]),
         ("number", "paid", some(range(9))),
         ("flag", "member", some([0, 1])),
         ("flag", "member", some([0.0, 1.0], missing=30)),
@@ -185,6 +186,16 @@ def test_numbers_with_units_are_left_out_with_a_reason():
     assert "b: text, numbers with units or multiples, such as '0.0k': write plain" in " ".join(
         text.split()
     )
+
+
+def test_categories_of_numbers_with_a_unit_have_a_remark():
+    table = {"a": np.arange(N) % 7, "pack": some(["5 kg", "10 kg", "20 kg"])}
+    table |= {"doors": some(["2 doors", "4 doors"]), "place": some(["1st", "2nd", "3rd"])}
+    prepare = TableTransformer().fit(pl.DataFrame(table))
+    reasons = {column.name: column.reason for column in prepare.columns_ if column.used}
+    said = "numbers with 'kg': plain numbers would be compared as such"
+    assert reasons == {"a": "", "pack": said, "doors": "", "place": ""}
+    assert f"pack: {said}" in " ".join(prepare.report_.split())
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from kernelmeans._estimator import Estimator
 from kernelmeans._sklearn import (
     StrOptions,
     _check_feature_names_in,
     _check_sample_weight,
     _fit_context,
 )
-from kernelmeans._text import listed
+from kernelmeans._text import counted, listed
 from kernelmeans._typing import Array, BoolArray
+from kernelmeans._warnings import warn_user
 from kernelmeans.tables.columns import Column, as_text, matching
 from kernelmeans.tables.decisions import Decision, decide, logarithms
 from kernelmeans.tables.frames import Table
@@ -32,7 +34,7 @@ GAP = 0.5
 BATCH = 2**16
 
 
-class TableTransformer(TransformerMixin, BaseEstimator):
+class TableTransformer(TransformerMixin, Estimator):
     """Turn a table, as people have it, into numbers that a kernel can compare.
 
     Numbers, true or false (also in words), and text of few values are used. Dates, free text,
@@ -193,6 +195,11 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         ValueError
             If no column can be used, a column of numbers holds other text, a value is infinite,
             a variance overflows, or a value is missing and ``missing="error"``.
+
+        Warns
+        -----
+        UserWarning
+            If rows have no value in any column that is used.
         """
         self._fit(X, sample_weight)
         return self
@@ -357,6 +364,14 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             check_placeable(found, table)
         if self.missing == "drop" and not found.placeable.any():
             raise ValueError("X: each row lacks a number; missing='impute' fills them in.")
+        if found.n_empty and self.missing != "drop":
+            first = table.row(int(np.flatnonzero(~found.placeable)[0]))
+            warn_user(
+                f"X: {counted(found.n_empty, 'row')} without a value in any column that is used "
+                f"({first}{table.first_row}), which will be placed by medians alone. Leave such "
+                f"rows out: {table.filtered('prepare.inspect(X).placeable')}, where prepare is "
+                "this transformer, fitted."
+            )
         self.scaler_ = None
         if self.scale:
             self.scaler_ = self._fitted_scaler(Z, found.placeable, weights)
