@@ -25,12 +25,13 @@ def threads():
 def browser():
     """Chromium of the system, without a window."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    names = "chromium", "chromium-browser", "chrome"
+    names = "chromium", "chromium-browser", "google-chrome"
     chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
         pytest.skip("there is no Chromium: apt-get install chromium")
     with sync_api.sync_playwright() as playwright:
-        # Tests may run as root, where Chromium has no sandbox.
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        # Root has no sandbox, and containers have little shared memory.
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
         yield browser
         browser.close()

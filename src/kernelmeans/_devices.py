@@ -9,6 +9,7 @@ import psutil
 from array_api_compat import is_cupy_array, is_torch_array
 
 from kernelmeans._arrays import is_foreign, namespace, on_host, to_device_of
+from kernelmeans._text import suggestion
 from kernelmeans._typing import Array
 from kernelmeans._warnings import warn_user
 
@@ -293,5 +294,6 @@ def _named(name: str) -> Device:
         raise ValueError(
             f"device={name!r} cannot be used ({reason}). Allowed are None, to compute where X is, "
             f"and what PyTorch finds here that has float64: {found}{none}"
+            f"{suggestion(name, ['cpu', 'cuda'])}"
         ) from None
     return Device(anchor)

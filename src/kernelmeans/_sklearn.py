@@ -7,6 +7,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._indexing import _get_column_indices, _safe_indexing
 from sklearn.utils._param_validation import (
     Interval,
+    InvalidParameterError,
     StrOptions,
     validate_parameter_constraints,
 )
@@ -34,6 +35,7 @@ except ImportError:  # scikit-learn < 1.9
 __all__ = [
     "CallbackSupportMixin",
     "Interval",
+    "InvalidParameterError",
     "StrOptions",
     "_check_feature_names_in",
     "_check_n_features",

@@ -1,8 +1,29 @@
 """Short texts for messages."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
+
+#: Names that the field has for ours, in lower case and without separators.
+SYNONYMS: Mapping[str, str] = {
+    **dict.fromkeys(["gaussian", "squaredexponential", "radialbasisfunction"], "rbf"),
+    **dict.fromkeys(["knn", "nearestneighbors", "nearestneighbours", "kneighbors"], "heat"),
+    **dict.fromkeys(["diffusion", "spectral", "selftuning"], "heat"),
+    **dict.fromkeys(["adjacency", "affinity", "connectivities", "edges"], "graph"),
+    **dict.fromkeys(["dot", "dotproduct", "innerproduct"], "linear"),
+    **dict.fromkeys(["nystroem", "nystrom", "anchors"], "landmarks"),
+    **dict.fromkeys(["fourier", "randomfourierfeatures", "rbfsampler"], "rff"),
+    **dict.fromkeys(["exact", "full", "none"], "None"),
+    **dict.fromkeys(["standard", "variance"], "unit-variance"),
+    "polynomial": "poly",
+    "angular": "geodesic",
+    "l2": "euclidean",
+    "auto": "rms",
+    "forgy": "random",
+    "range": "min-max",
+    "gpu": "cuda",
+}
 
 
 def shortened(name: str, most: int) -> str:
@@ -73,15 +94,64 @@ def meant(name: str, known: Collection[str], what: str) -> str:
 
 
 def nearest(name: str, known: Collection[str]) -> str | None:
-    """The known name that is most like an unknown one, if any is.
+    """The known name that another name of the field stands for, or that is most like it, if any is.
 
     Examples
     --------
     >>> from kernelmeans._text import nearest
-    >>> nearest("REVENUES", ["revenue", "mass"])
-    'revenue'
+    >>> nearest("REVENUES", ["revenue", "mass"]), nearest("Gaussian", ["heat", "rbf"])
+    ('revenue', 'rbf')
     """
     # Only parts of long names, and of very many, because comparing takes time.
     folded = {one.casefold(): one for one in islice(known, 5000) if len(one) <= 100}
-    close = get_close_matches(name[:100].casefold(), folded, n=1)
+    name = name[:100].casefold()
+    synonym = SYNONYMS.get(re.sub(r"[\W_]", "", name), "").casefold()
+    if synonym in folded:
+        return folded[synonym]
+    close = get_close_matches(name, folded, n=1)
     return folded[close[0]] if close else None
+
+
+def suggestion(name: object, allowed: Collection[str | None]) -> str:
+    """The question which allowed name was meant, or nothing if none is like the given one.
+
+    Examples
+    --------
+    >>> from kernelmeans._text import suggestion
+    >>> suggestion("knn", ["heat", "rbf"]), suggestion("exact", ["auto", None]), suggestion(3, "a")
+    (" Did you mean 'heat'?", ' Did you mean None?', '')
+    """
+    close = nearest(name, [str(one) for one in allowed]) if isinstance(name, str) else None
+    return f" Did you mean {close if close not in allowed else repr(close)}?" if close else ""
+
+
+def check_name(parameter: str, value: object, allowed: Collection[str | None]) -> None:
+    """Refuse a text that is no allowed name, and say which one was probably meant.
+
+    Parameters
+    ----------
+    parameter : str
+        Its name, for the message.
+    value : object
+        Its value; anything but a text passes.
+    allowed : collection of str and None
+        The names.
+
+    Raises
+    ------
+    ValueError
+        If it is no allowed name.
+
+    Examples
+    --------
+    >>> from kernelmeans._text import check_name
+    >>> check_name("kernel", "gaussian", ["heat", "rbf"])
+    Traceback (most recent call last):
+    ...
+    ValueError: kernel='gaussian' is not known. Did you mean 'rbf'? Allowed: 'heat', 'rbf'.
+    """
+    if isinstance(value, str) and value not in allowed:
+        raise ValueError(
+            f"{parameter}={value!r} is not known.{suggestion(value, allowed)} Allowed: "
+            f"{', '.join(map(repr, allowed))}."
+        )

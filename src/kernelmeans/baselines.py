@@ -95,9 +95,10 @@ class MKKM(SeveralKernelsClusterer):
         a kernel or family, a callable of two matrices, or a dict with the keys ``kernel``,
         ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t`` and ``metric``,
         which are the parameters of `KernelPowerKMeans`. A family takes no parameters, except
-        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X:
-        names, indices, a mask, a slice or a callable, as in scikit-learn's ColumnTransformer.
-        Columns without an item are ignored, and in a table they may hold anything.
+        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X,
+        or a triple ``(name, kernel, columns)``. Columns are names, indices, a mask, a slice or a
+        callable, as in scikit-learn's ColumnTransformer. Columns without an item are ignored, and
+        in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default=None
         Common scale of the kernels, so that their units do not decide their weights.
         ``"unit-variance"`` divides each kernel by its variance, so that the mean squared distance
@@ -129,6 +130,9 @@ default="random-partition"
     cache_kernel : bool, default=True
         Whether the kernel matrices are kept in memory. If False, their rows are recomputed in each
         step.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -159,6 +163,9 @@ default="random-partition"
         Kernel weights at the beginning of each turn.
     kernel_factors_ : ndarray of shape (L,)
         Factors by which ``kernel_scaling`` multiplies squared distances.
+    kernel_names_ : list of L str
+        Names of the kernels: those of their views, or else of the kernels, with numbers if they
+        would be alike.
     kernels_ : list of L kernelmeans.kernels.Kernel
         The kernels with their parameters settled. Heat kernels also have ``eigenvalues`` and
         ``n_pieces`` of their graphs.
@@ -213,6 +220,7 @@ default="random-partition"
         tol: float = 1e-5,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -224,6 +232,7 @@ default="random-partition"
         self.tol = tol
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
+        self.verbose = verbose
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
@@ -306,6 +315,9 @@ class RKKM(OneKernelClusterer):
         free memory. Restarts run in batches that fit.
     cache_kernel : bool, default=True
         Whether the kernel matrix is kept in memory. If False, its rows are recomputed in each step.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -395,6 +407,7 @@ class RKKM(OneKernelClusterer):
         tol: float = 1e-5,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -412,6 +425,7 @@ class RKKM(OneKernelClusterer):
         self.tol = tol
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
+        self.verbose = verbose
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
@@ -449,9 +463,10 @@ class RMKKM(SeveralKernelsClusterer):
         a kernel or family, a callable of two matrices, or a dict with the keys ``kernel``,
         ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t`` and ``metric``,
         which are the parameters of `KernelPowerKMeans`. A family takes no parameters, except
-        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X:
-        names, indices, a mask, a slice or a callable, as in scikit-learn's ColumnTransformer.
-        Columns without an item are ignored, and in a table they may hold anything.
+        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X,
+        or a triple ``(name, kernel, columns)``. Columns are names, indices, a mask, a slice or a
+        callable, as in scikit-learn's ColumnTransformer. Columns without an item are ignored, and
+        in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default=None
         Common scale of the kernels, so that their units do not decide their weights.
         ``"unit-variance"`` divides each kernel by its variance, so that the mean squared distance
@@ -484,6 +499,9 @@ class RMKKM(SeveralKernelsClusterer):
     cache_kernel : bool, default=True
         Whether the kernel matrices are kept in memory. If False, their rows are recomputed in each
         step.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -516,6 +534,9 @@ class RMKKM(SeveralKernelsClusterer):
         Kernel weights at the beginning of each turn.
     kernel_factors_ : ndarray of shape (L,)
         Factors by which ``kernel_scaling`` multiplies squared distances.
+    kernel_names_ : list of L str
+        Names of the kernels: those of their views, or else of the kernels, with numbers if they
+        would be alike.
     kernels_ : list of L kernelmeans.kernels.Kernel
         The kernels with their parameters settled. Heat kernels also have ``eigenvalues`` and
         ``n_pieces`` of their graphs.
@@ -572,6 +593,7 @@ class RMKKM(SeveralKernelsClusterer):
         tol: float = 1e-5,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -584,6 +606,7 @@ class RMKKM(SeveralKernelsClusterer):
         self.tol = tol
         self.memory_budget = memory_budget
         self.cache_kernel = cache_kernel
+        self.verbose = verbose
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import json
 import warnings
 from contextlib import nullcontext
 from pathlib import Path
@@ -266,6 +267,10 @@ def test_other_text_stays_text(values):
         (["40,78 %", "3,5%", "", "-7,25 %"], [40.78, 3.5, None, -7.25]),
         (["€ 1.234.567,5", "€ 2"], [1234567.5, 2]),
         (["1 234,5 €", "2,25\u00a0€"], [1234.5, 2.25]),
+        (["\u22121.5", "2.5", "\u00a03.5\u202f"], [-1.5, 2.5, 3.5]),
+        (["\u2212\u20091", "2"], [-1, 2]),
+        (["\u22121,5\u202f€", "€\u2009\u22122,5"], [-1.5, -2.5]),
+        (["1e\u22122", "2.5"], [0.01, 2.5]),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*--decimal")
@@ -375,6 +380,32 @@ def test_words_for_missing_numbers_are_said(values, expected):
 )
 def test_elsewhere_such_words_are_values(values):
     assert read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * 3})))["a"].to_list() == values
+
+
+def test_other_text_keeps_its_minus():
+    values = ["\u22121 to 1", "below \u22121"]
+    assert read(text(frame=pl.DataFrame({"a": values, "b": values})))["a"].to_list() == values
+
+
+@pytest.mark.parametrize(
+    ("day", "word", "options"),
+    [
+        ("{:02}.01.2024 10:00", "", []),
+        ("2024-01-{:02} 00:00:00", "0000-00-00 00:00:00", []),
+        ("2024-01-{:02}", "unknown", []),
+        ("2024-01-{:02}", "9999-12-31", ["--missing-values", "9999-12-31"]),
+    ],
+)
+def test_dates_with_times_and_words(run, day, word, options):
+    days = [day.format(1 + place % 28) if place % 5 else word for place in range(60)]
+    pl.DataFrame({"since": days, "size": np.arange(60.0) % 7}).write_csv("all.csv")
+    result = run("fit", "all.csv", "-k", 2, "--dates", *options)
+    assert result.exit_code == 0, result.output
+    column = json.loads(Path("all.summary.json").read_text())["columns"][0]
+    assert (column["kind"], column["used"], column["n_missing"]) == ("date", True, 12)
+    result = run("predict", "all.model.skops", "all.csv", "--force")
+    assert "no numbers" not in result.stderr
+    assert pl.read_csv("all.labels.csv")["label"].null_count() == 0
 
 
 def test_words_settle_no_decimal_mark():

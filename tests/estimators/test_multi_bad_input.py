@@ -66,8 +66,20 @@ class TestRefused:
             (["rbf", "gaussian"], r"kernels\[1\]: 'gaussian' is no kernel; give .* rbf"),
             ([3], r"kernels\[0\]: 3 is no kernel"),
             ([None], r"kernels\[0\]: None is no kernel"),
-            ([["rbf"]], r"kernels\[0\]=\['rbf'\] must be a kernel or a pair"),
-            ([("rbf", [0], [1])], r"kernels\[0\]=.* must be a kernel or a pair"),
+            (
+                [["rbf"]],
+                r"kernels\[0\]=\['rbf'\] must be a kernel, a pair \(kernel, columns\) or a",
+            ),
+            ([("a", "rbf", [0], [1])], r"kernels\[0\]=.* or a triple \(name, kernel, columns\)"),
+            ([("rbf", [0], [1])], r"kernels\[0\] \('rbf'\): \[0\] is no kernel"),
+            ([("", "rbf", [0])], r"kernels\[0\]: the first of three is the name .* got ''"),
+            (
+                [(0, "rbf", [0])],
+                r"kernels\[0\]: the first of three is the name .* got 0;",
+            ),
+            ([("a", "rbf", [9])], r"kernels\[0\] \('a'\): the columns \[9\] are not in X"),
+            ([("a", "rbf", [0]), ("a", "heat", [1])], "several kernels would be called 'a'; give"),
+            ([("a 3", "rbf", [0]), ("a", "widths", [1])], "several kernels would be called 'a 3'"),
             ([{"gamma": 1.0}], r"kernels\[0\]=.* has no key 'kernel'; the keys are kernel, gamma"),
             (
                 [{"kernel": "rbf", "sigma": 1.0, "width": 2}],

@@ -44,7 +44,7 @@ def test_bars_are_the_weights(model):
     ax = panel(model)
     assert np.ptp(model.kernel_weights_) > 0.01
     np.testing.assert_allclose(widths(ax), model.kernel_weights_)
-    assert texts(ax) == ["0: rbf", "1: linear", "2: poly"]
+    assert texts(ax) == ["rbf", "linear", "poly"]
     expected = [f"{100 * weight:.1f}" for weight in model.kernel_weights_]
     assert [text.get_text() for text in ax.texts] == expected
     assert max(widths(ax)) < ax.get_xlim()[1]
@@ -76,7 +76,7 @@ def test_a_constant_kernel_has_a_name_and_no_length():
     with pytest.warns(UserWarning, match="Constant on these data"):
         model = MultiKernelPowerKMeans(3, kernels=kernels, random_state=0).fit(data)
     ax = panel(model)
-    assert texts(ax) == ["0: constant", "1: linear", "2: rbf"]
+    assert texts(ax) == ["rbf 1 (constant)", "linear", "rbf 3"]
     assert widths(ax)[0] == 0
 
 
@@ -154,7 +154,7 @@ def test_coordinates_of_a_stack_of_kernel_matrices(scaling):
     np.testing.assert_allclose(points @ points.T, products(K), atol=1e-8 * np.abs(K).max())
     found = map_points(model, stack, max_points=30)
     np.testing.assert_array_equal(found.labels, model.labels_[found.rows])
-    assert texts(panel(model)) == [f"{index}: precomputed" for index in range(3)]
+    assert texts(panel(model)) == [f"X[{index}]" for index in range(3)]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -49,6 +49,7 @@ SORTED = np.sort(RNG.normal(size=N))
         ("number", "price", [f"€ {value}" for value in INCOME]),
         ("number", "gap", ["", "n/a", "-", *texts(INCOME)]),
         ("number", "small", [-1.5e-3, 2e5, 7.0]),
+        ("number", "change", ["\u22121.5", "\u2212\u20092", "\u2212\u202f3", "7"]),
         ("number", "paid", some(range(9))),
         ("flag", "member", some([0, 1])),
         ("flag", "member", some([0.0, 1.0], missing=30)),

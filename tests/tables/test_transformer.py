@@ -445,6 +445,22 @@ def test_dates_are_days():
         TableTransformer(dates=True).fit(pd.DataFrame({"d": ["01/02/2024", "03/02/2024"]}))
 
 
+def test_words_among_dates_are_missing_dates():
+    days = ["2024-01-01", "01.01.2024, 12:00", "3.1.2024 9:36:00", "2024-01-01T00:00:00+01:00"]
+    words = ["0000-00-00", "0000-00-00 00:00:00", "unknown", "on hold"]
+    d = pd.DataFrame({"d": [*days * 20, *words]})
+    transformer = TableTransformer(dates=True, scale=False).fit(d)
+    assert transformer.columns_[0].n_missing == 4
+    assert "'on hold' (1 row) taken as missing" in transformer.report_
+    numbers = transformer.transform(d)[:, 0] - 19723
+    np.testing.assert_allclose(numbers[:4], [0, 0.5, 2.4, -1 / 24])
+    assert set(numbers[-4:]) == {np.median(numbers[:80])}
+    found = transformer.inspect(pd.DataFrame({"d": ["Unknown", "On hold", "paid"]}))
+    assert found.wrong == {"d": (2, "'paid'")}
+    undecided = TableTransformer().fit(d.assign(size=np.linspace(1, 2, 84) ** 2)).report_
+    assert "d: date, the option dates uses it, '0000-00-00' (1 row)" in undecided
+
+
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [

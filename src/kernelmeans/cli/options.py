@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 import click
 from click.core import ParameterSource
 
-from kernelmeans._text import nearest
+from kernelmeans._text import nearest, suggestion
 
 #: Options of a single kernel, which ``--views`` replaces.
 _KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
@@ -137,7 +137,10 @@ class Value(click.ParamType[str | float | None]):
         digits = "a whole number" if self.numbers == [int] else "a number"
         allowed = [*self.names, *[digits] * bool(self.numbers)]
         one_of = "one of: " if len(allowed) > 1 else ""
-        self.fail(f"{value!r} is not {one_of}{', '.join(allowed)}", param, ctx)
+        meant = suggestion(value, self.names)
+        self.fail(
+            f"{value!r} is not {one_of}{', '.join(allowed)}{'.' * bool(meant)}{meant}", param, ctx
+        )
 
 
 class Names(Value):

@@ -1,12 +1,13 @@
 """A fit with a progress bar of its steps, on stderr."""
 
-import math
 import sys
 import time
 from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from kernelmeans.solver import Progress as Steps
 
 
 class StepBar:
@@ -42,21 +43,13 @@ class StepBar:
     ) -> None:
         """Show the step that has ended, or how many fits of a search have."""
         if metadata and "step" in metadata:
-            status = step_status(metadata)
+            status = Steps(**metadata).text
         elif context.parent is not None and context.parent.max_subtasks:
             tasks = context.parent
             status = f"{tasks.task_name}, {context.task_id + 1} of {tasks.max_subtasks} done"
         else:
             return
         self._progress.update(self._task, description=f"{self._title}: {status}")
-
-
-def step_status(metadata: dict[str, Any]) -> str:
-    """Describe a step in a few words."""
-    power = metadata["power"]
-    phase = f"power {power:.3g}" if math.isfinite(power) else "hard steps"
-    finished, restarts = metadata["restarts_finished"], metadata["n_restarts"]
-    return f"step {metadata['step']}, {phase}, restarts finished {finished}/{restarts}"
 
 
 def timed_fit(estimator: Any, title: str, X: Any, *, quiet: bool, **more: Any) -> float:

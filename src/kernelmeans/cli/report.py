@@ -66,7 +66,6 @@ def report_writer(
             labels_true=classes,
             search=search,
             rows=job.rows,
-            kernel_names=None if task.views is None else task.views.names,
             row_names=row_names,
             source=shown(job.data),
             commands=[shlex.join(["kernelmeans", "fit", *job.arguments]), shlex.join(predict)],

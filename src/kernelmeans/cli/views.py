@@ -6,17 +6,15 @@ adds the name of the view to its messages.
 
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from kernelmeans._text import listed
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.estimators.checks import FAMILIES, OF_KERNEL
+from kernelmeans.estimators.checks import OF_KERNEL
+from kernelmeans.estimators.several import kernel_names, n_members
 from kernelmeans.tables.columns import matching
 
 #: Enough for a name of 50 letters for each of 20 000 columns. More would take long to parse.
@@ -36,15 +34,9 @@ class View(NamedTuple):
     spec: Mapping[str, Any]
     patterns: Sequence[str]
 
-    @property
-    def kernel_names(self) -> list[str]:
-        """The names of the kernels that the view stands for."""
-        kernel = self.spec["kernel"]
-        if not isinstance(kernel, str) or kernel not in FAMILIES:
-            return [self.name]
-        # The number of members of a family does not depend on the data.
-        members = len(FAMILIES[kernel](np.eye(2)))
-        return [f"{self.name} {count}" for count in range(1, members + 1)]
+    def item(self, columns: list[int]) -> tuple[Any, ...]:
+        """What the estimator takes."""
+        return (*[self.name] * bool(self.name), dict(self.spec), columns)
 
 
 class FoundViews(NamedTuple):
@@ -52,14 +44,13 @@ class FoundViews(NamedTuple):
 
     Parameters
     ----------
-    kernels : list of (dict, list of int)
+    kernels : list of tuple
         The parameter of `MultiKernelPowerKMeans`.
-    names, n_columns : list
-        Name and number of columns of the table of each of the estimator's kernels.
+    n_columns : list of int
+        Number of columns of the table that each of the estimator's kernels sees.
     """
 
-    kernels: list[tuple[dict[str, Any], list[int]]]
-    names: list[str]
+    kernels: list[tuple[Any, ...]]
     n_columns: list[int]
 
     @classmethod
@@ -76,11 +67,14 @@ class FoundViews(NamedTuple):
                 )
         return cls(
             [
-                (dict(view.spec), sorted(place for name in columns for place in places[name]))
+                view.item(sorted(place for name in columns for place in places[name]))
                 for view, columns in used
             ],
-            [name for view, _ in used for name in view.kernel_names],
-            [len(columns) for view, columns in used for _ in view.kernel_names],
+            [
+                len(columns)
+                for view, columns in used
+                for _ in range(n_members(view.spec["kernel"]) or 1)
+            ],
         )
 
     def describe(self, model: Any) -> list[dict[str, Any]]:
@@ -90,7 +84,7 @@ class FoundViews(NamedTuple):
             {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": count}
             | {"weight": weight, "factor": factor}
             for name, count, kernel, weight, factor in zip(
-                self.names, self.n_columns, model.kernels_, *learned, strict=True
+                model.kernel_names_, self.n_columns, model.kernels_, *learned, strict=True
             )
         ]
 
@@ -120,7 +114,8 @@ class Views(NamedTuple):
             def called(found: re.Match[str]) -> str:
                 return self.views[int(found[1])].where.removeprefix(prefix) + " " * len(found[2])
 
-            said, count = re.subn(r"kernels\[(\d+)\](=?)", called, str(error))
+            title = r"(?: \('[^']*'\))?"
+            said, count = re.subn(rf"kernels\[(\d+)\]{title}(=?)", called, str(error))
             ours = count or any(f"'{name}'" in said for name in self.parameters)
             raise ValueError(prefix * bool(ours) + said) from error
 
@@ -152,7 +147,11 @@ def read_views(path: Path) -> Views:
     if content.get("kernel_scaling") == "none":
         content["kernel_scaling"] = None
     views = [_view(path, number, table) for number, table in enumerate(tables, 1)]
-    return Views(path, _distinct(path, views), content)
+    try:
+        kernel_names([(view.name, view.spec["kernel"]) for view in views])
+    except ValueError as error:
+        raise BadInputError(f"{path}: {str(error).removeprefix('kernels: ')}") from error
+    return Views(path, views, content)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -193,28 +192,10 @@ def _view(path: Path, number: int, table: dict[str, Any]) -> View:
             f"are name, columns, {', '.join(_KERNEL_KEYS)}"
         )
     _check_values(f"{path}: {where}", table)
-    spec = {"kernel": "heat", **table}
-    called = str(spec["kernel"]) if name is None else " ".join(name.split())
+    called = " ".join((name or "").split())
     # A file without names has indices, which may come as numbers.
-    return View(f"{path}: {where}", called, spec, [str(pattern) for pattern in patterns])
-
-
-def _distinct(path: Path, views: Sequence[View]) -> list[View]:
-    """The views with different names: those called after their kernel may need a number."""
-    counts = Counter(view.name for view in views)
-    named = [
-        view._replace(name=f"{view.name} {number}")
-        if counts[view.name] > 1 and view.name == view.spec["kernel"]
-        else view
-        for number, view in enumerate(views, 1)
-    ]
-    names = Counter(name for view in named for name in view.kernel_names)
-    if repeated := [name for name, count in names.items() if count > 1]:
-        raise BadInputError(
-            f"{path}: several kernels would be called {listed(repeated)}; give every view a "
-            "different name"
-        )
-    return named
+    patterns = [str(pattern) for pattern in patterns]
+    return View(f"{path}: {where}", called, {"kernel": "heat", **table}, patterns)
 
 
 def _check_values(where: str, table: Mapping[str, Any]) -> None:

@@ -2,11 +2,10 @@
 
 import copy
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import put_first, take, to_numpy
 from kernelmeans._devices import HOST, Device, device_of, to_library_of
+from kernelmeans._estimator import Estimator
 from kernelmeans._sklearn import CallbackSupportMixin, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
@@ -63,7 +63,7 @@ class KernelClusterer(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,
-    BaseEstimator,
+    Estimator,
 ):
     """Clusters in the feature space of one kernel or of several.
 
@@ -71,7 +71,6 @@ class KernelClusterer(
     has several kernels, the rule by which kernel weights follow the costs (`_weight_rule`).
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
     n_clusters: int
     init: Any
     n_init: Any
@@ -439,14 +438,15 @@ class KernelClusterer(
             else:
                 centroids = starts.centroids(space, first, batch_seeds)
             results.append(solve(space, centroids, powers, batch_seeds, reporter))
-            reporter.finished += len(batch_seeds)
+            reporter.restarts_done(results[-1])
             if reporter.stopped:
                 break
         assert results[0].centroids is not None
         result = Result.join(results, float(cost_rounding(space, results[0].centroids)[0]))
         if method.n_swaps != 0 and result.converged[result.best] and not reporter.stopped:
-            order = method.n_swaps, self.max_iter, seeds[result.best], reporter, batch
+            order = method.n_swaps, self.max_iter, seeds[result.best], reporter.on_swap, batch
             swap_moves(space, result, *order)
+            self._say(1, f"swap moves: cost {result.inertia[result.best]:.6g}")
         if isinstance(self.init, str):
             # Else the numbers are those of the start that the user gives.
             result.number_by_weight(space.sample_weight)

@@ -1,5 +1,6 @@
 """What surrounds a fit: parameters are checked, callbacks called, and a failed fit is undone."""
 
+import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
@@ -7,8 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kernelmeans._sklearn import _fit_context, with_callbacks
+from kernelmeans._text import counted
 from kernelmeans._typing import Data
-from kernelmeans.solver import Progress
+from kernelmeans.solver import Ending, Progress, Result
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 #: Decorates all that users call: an overflow does not warn, because it is refused afterwards.
@@ -21,19 +23,35 @@ def fitting(fit: Method) -> Method:
 
     @wraps(fit)
     def safe(estimator: Any, *arguments: Any, **given: Any) -> Any:
-        before = dict(vars(estimator))
+        before, begin = dict(vars(estimator)), time.perf_counter()
         try:
-            return body(estimator, *arguments, **given)
+            fitted = body(estimator, *arguments, **given)
         except BaseException:
             vars(estimator).clear()
             vars(estimator).update(before)
             raise
+        estimator._say(1, _ending(estimator, time.perf_counter() - begin))
+        return fitted
 
     return safe  # type: ignore[return-value]
 
 
+def _ending(estimator: Any, seconds: float) -> str:
+    """How a fit ended."""
+    result, best = estimator.result_, estimator.result_.best
+    chosen = f"restart {best + 1} is the best: " * (len(result.cost) > 1)
+    return (
+        f"{chosen}cost {estimator.inertia_:.6g} after {counted(estimator.n_iter_, 'step')} and "
+        f"{seconds:.3g} s, {_why(result, best)}"
+    )
+
+
+def _why(result: Result, restart: int) -> str:
+    return Ending(result.endings[restart]).name.lower().replace("_", " ")
+
+
 class Reporter:
-    """Passes the progress of a fit to its callbacks.
+    """Passes the progress of a fit to its callbacks, and prints it if ``verbose`` asks for it.
 
     Parameters
     ----------
@@ -65,20 +83,44 @@ class Reporter:
 
     def __call__(self, progress: Progress) -> bool:
         """Report a step; True if the fit should end."""
-        if self._context is not None and hasattr(self._estimator, "_skl_callbacks"):
-            finished = min(self.finished + progress.restarts_finished, self._n_restarts)
-            metadata = progress._replace(
-                restarts_finished=finished, n_restarts=self._n_restarts
-            )._asdict()
-            event = {"estimator": self._estimator, "X": self._X, "metadata": metadata}
-            step = self._context.subcontext(task_name="step")
+        return self._report(progress, "")
+
+    def _report(self, progress: Progress, where: str | None) -> bool:
+        """Report a step, and print it unless it is nowhere."""
+        printed = where is not None and self._estimator.verbose > 1
+        hearing = self._context if hasattr(self._estimator, "_skl_callbacks") else None
+        if hearing is None and not printed:
+            return self.stopped
+        finished = min(self.finished + progress.restarts_finished, self._n_restarts)
+        progress = progress._replace(restarts_finished=finished, n_restarts=self._n_restarts)
+        if printed:
+            self._estimator._say(2, f"{where}{progress.text}, objective {progress.objective:.6g}")
+        if hearing is not None:
+            event = {"estimator": self._estimator, "X": self._X, "metadata": progress._asdict()}
+            step = hearing.subcontext(task_name="step")
             step.call_on_fit_task_begin(**event)
             self.stopped |= bool(step.call_on_fit_task_end(**event))
         return self.stopped
 
     def on_subsample(self, progress: Progress) -> bool:
         """Report a step on a subsample, after which no restart has finished."""
-        return self(progress._replace(restarts_finished=0))
+        # Swap moves on subsamples take hard steps.
+        where = "on a subsample: " if np.isfinite(progress.power) else None
+        return self._report(progress._replace(restarts_finished=0), where)
+
+    def on_swap(self, progress: Progress) -> bool:
+        """Report a step of a swap move."""
+        return self._report(progress, None)
+
+    def restarts_done(self, result: Result) -> None:
+        """Report the restarts of a batch."""
+        for restart, steps in enumerate(result.n_iter.tolist()):
+            self.finished += 1
+            self._estimator._say(
+                1,
+                f"restart {self.finished} of {self._n_restarts}: cost {result.inertia[restart]:.6g}"
+                f" after {counted(steps, 'step')}, {_why(result, restart)}",
+            )
 
     def end(self) -> None:
         """Report that the fit is over."""

@@ -37,6 +37,7 @@ COMMON: dict[str, Any] = {
     "n_swaps": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "memory_budget": [Interval(Real, 0, None, closed="neither"), str, None],
+    "verbose": ["verbose"],
     "random_state": ["random_state"],
 }
 DEVICE: dict[str, Any] = {"device": [str, None]}

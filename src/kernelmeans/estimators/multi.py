@@ -5,6 +5,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._sklearn import Interval
 from kernelmeans.estimators.base import KernelClusterer
@@ -24,6 +25,14 @@ class SeveralKernelsClusterer(KernelClusterer):
     def _make_input(self) -> Input:
         given = isinstance(self.kernels, str) and self.kernels == "precomputed"
         return (KernelMatrices if given else Views)(self.kernels, self.kernel_scaling)
+
+    @property
+    def kernel_names_(self) -> list[str]:
+        """Names of the kernels: those of their views, or of the kernels themselves."""
+        check_is_fitted(self)
+        # Models of older files have other names.
+        found: list[str] = getattr(self._input, "titles", None) or self._input.names or []
+        return list(found)
 
 
 class MultiKernelPowerKMeans(SeveralKernelsClusterer):
@@ -49,9 +58,10 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         a kernel or family, a callable of two matrices, or a dict with the keys ``kernel``,
         ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t`` and ``metric``,
         which are the parameters of `KernelPowerKMeans`. A family takes no parameters, except
-        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X:
-        names, indices, a mask, a slice or a callable, as in scikit-learn's ColumnTransformer.
-        Columns without an item are ignored, and in a table they may hold anything.
+        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X,
+        or a triple ``(name, kernel, columns)``. Columns are names, indices, a mask, a slice or a
+        callable, as in scikit-learn's ColumnTransformer. Columns without an item are ignored, and
+        in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default="unit-variance"
         Common scale of the kernels, so that their units do not decide their weights.
         ``"unit-variance"`` divides each kernel by its variance, so that the mean squared distance
@@ -137,6 +147,9 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         or CuPy array. Labels and distances are returned in the library and on the device of X. Rows
         must be dense. A callable kernel is called with arrays of the device, or of NumPy while
         landmarks are chosen.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -172,6 +185,9 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         sum to 1. None if they would take more than a quarter of the memory budget.
     certainty_ : ndarray of shape (n_samples,)
         Largest membership of each training row, which is that in its own cluster.
+    kernel_names_ : list of L str
+        Names of the kernels: those of their views, or else of the kernels, with numbers if they
+        would be alike.
     kernels_ : list of L kernelmeans.kernels.Kernel
         The kernels with their parameters settled. Heat kernels also have ``eigenvalues`` and
         ``n_pieces`` of their graphs.
@@ -251,6 +267,7 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         approximation: str | None = "auto",
         n_components: int | float | str = "auto",
         device: str | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -270,6 +287,7 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         self.approximation = approximation
         self.n_components = n_components
         self.device = device
+        self.verbose = verbose
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:

@@ -1,5 +1,6 @@
 """Inputs of estimators of several kernels: their views of X, or a stack of kernel matrices."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,11 +10,10 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Device
-from kernelmeans._sklearn import (
-    _get_column_indices,
-    _safe_indexing,
-    validate_parameter_constraints,
-)
+from kernelmeans._estimator import check_parameters
+from kernelmeans._frames import check_no_times, no_numbers
+from kernelmeans._sklearn import _get_column_indices, _safe_indexing
+from kernelmeans._text import listed, suggestion
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
@@ -44,11 +44,14 @@ class View(NamedTuple):
         The kernel or family and its parameters, as `resolve_kernel` takes them.
     columns : slice or ndarray
         The columns of X.
+    title : str
+        The name that the user gave it, or nothing.
     """
 
     name: str
     spec: Mapping[str, Any]
     columns: Columns
+    title: str = ""
 
     def kernels(self, X: Data, sample_weight: Array, random_state: int) -> list[Kernel]:
         """Settle the parameters from the training rows; X has the columns of this view alone."""
@@ -86,7 +89,8 @@ def find_views(kernels: str | Sequence[Any], X: Any) -> list[View]:
     Raises
     ------
     ValueError
-        If there is no item, or if an item is not a kernel, has unknown parameters or no columns.
+        If there is no item, or if an item is not a kernel, has unknown parameters or no columns, or
+        if two have the same name.
     """
     if isinstance(kernels, str):
         return [View(f"kernels={kernels!r}", {"kernel": kernels}, slice(None))]
@@ -94,15 +98,83 @@ def find_views(kernels: str | Sequence[Any], X: Any) -> list[View]:
         raise ValueError("kernels=[] names no kernel; give at least one, or kernels='neighbors'.")
     views = []
     for index, item in enumerate(kernels):
-        name = f"kernels[{index}]"
+        name, title = f"kernels[{index}]", ""
         columns: Columns = slice(None)
         if isinstance(item, tuple | list):
-            if len(item) != 2:
-                raise ValueError(f"{name}={item!r} must be a kernel or a pair (kernel, columns).")
-            item, key = item
+            if len(item) not in (2, 3):
+                raise ValueError(
+                    f"{name}={item!r} must be a kernel, a pair (kernel, columns) or a triple "
+                    "(name, kernel, columns)."
+                )
+            *titles, item, key = item
+            if titles:
+                title = _title(name, *titles)
+                name = f"{name} ({title!r})"
             columns = _find_columns(name, key, X)
-        views.append(View(name, _spec(name, item), columns))
+        views.append(View(name, _spec(name, item), columns, title))
     return views
+
+
+def _title(name: str, given: Any) -> str:
+    """The name that the user gave to a view."""
+    if not (isinstance(given, str) and given.strip()):
+        raise ValueError(
+            f"{name}: the first of three is the name of the view, a text that is not empty, got "
+            f"{given!r}; the second is the kernel, the third its columns."
+        )
+    return given
+
+
+def kernel_names(views: Sequence[tuple[str, Any]]) -> list[str]:
+    """The names of all kernels of some views.
+
+    A view without a name is called after its kernel, with its number if others are called so too.
+    The members of a family are numbered.
+
+    Parameters
+    ----------
+    views : sequence of (str, str or callable)
+        The name of each view, which may be empty, and its kernel or family.
+
+    Returns
+    -------
+    list of str
+        A name for each kernel.
+
+    Raises
+    ------
+    ValueError
+        If two kernels would have the same name.
+
+    Examples
+    --------
+    >>> from kernelmeans.estimators.several import kernel_names
+    >>> kernel_names([("sepal", "rbf"), ("", "heat"), ("", "heat"), ("", "neighbors")])
+    ['sepal', 'heat 2', 'heat 3', 'neighbors 1', 'neighbors 2']
+    """
+    called = [
+        title or (kernel if isinstance(kernel, str) else Kernel(kernel, {}).name)
+        for title, kernel in views
+    ]
+    repeated = Counter(called)
+    names = []
+    for number, (name, (title, kernel)) in enumerate(zip(called, views, strict=True), 1):
+        one = f"{name} {number}" if repeated[name] > 1 and not title else name
+        count = n_members(kernel)
+        names += [one] if count is None else [f"{one} {member}" for member in range(1, count + 1)]
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise ValueError(
+            f"kernels: several kernels would be called {listed(twice)}; give every view a "
+            "different name."
+        )
+    return names
+
+
+def n_members(kernel: Any) -> int | None:
+    """Number of kernels of a family, which does not depend on the data; None for a kernel."""
+    if not isinstance(kernel, str) or kernel not in FAMILIES:
+        return None
+    return len(FAMILIES[kernel](np.eye(2)))
 
 
 def _spec(name: str, item: Any) -> Mapping[str, Any]:
@@ -111,7 +183,8 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
     unknown = sorted(set(spec) - set(OF_KERNEL))
     if unknown or "kernel" not in spec:
         wrong = f"has unknown keys {unknown}" if unknown else "has no key 'kernel'"
-        raise ValueError(f"{name}={item!r} {wrong}; the keys are {', '.join(OF_KERNEL)}.")
+        meant = "".join(suggestion(key, list(OF_KERNEL)) for key in unknown[:1])
+        raise ValueError(f"{name}={item!r} {wrong}; the keys are {', '.join(OF_KERNEL)}.{meant}")
     kernel = spec["kernel"]
     allowed = [*OF_FEATURES, *FAMILIES]
     named = isinstance(kernel, str)
@@ -126,6 +199,7 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
         raise ValueError(
             f"{name}: {given} is no kernel; give a callable of two matrices or one of "
             f"{', '.join(sorted(allowed))}.{'' if named and kernel != 'precomputed' else stack}"
+            f"{suggestion(kernel, allowed)}"
         )
     parameters = {key: value for key, value in spec.items() if key != "kernel"}
     if named and kernel in FAMILIES:
@@ -133,9 +207,7 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
         if set(parameters) - set(takes):
             described = f"only {', '.join(takes)}" if takes else "no parameters"
             raise ValueError(f"{name}={item!r}: the family {kernel!r} takes {described}.")
-    validate_parameter_constraints(
-        {key: OF_KERNEL[key] for key in parameters}, parameters, caller_name=name
-    )
+    check_parameters(OF_KERNEL, parameters, name)
     if spec.get("metric") == "precomputed":
         raise ValueError(
             f"{name}: metric='precomputed' is for X as a whole, not for some of its columns; use "
@@ -173,7 +245,8 @@ def _without_names(key: Any, names: list[str]) -> Any:
 
     def position(name: Any) -> Any:
         if isinstance(name, str) and name not in names:
-            raise ValueError(f"there is no column {name!r}, only {names[:10] or 'numbers'}.")
+            only = f"there is no column {name!r}, only {names[:10] or 'numbers'}."
+            raise ValueError(only + suggestion(name, names))
         return names.index(name) if isinstance(name, str) else name
 
     if isinstance(key, slice):
@@ -198,12 +271,15 @@ class Views(Input):
     ----------
     names : list of str
         Names of the kernels in messages.
+    titles : list of str
+        Their names for the user.
     factors : ndarray of shape (L,)
         Factors that put the kernels on one scale; 0 for kernels that are constant on the training
         rows.
     """
 
     names: list[str]
+    titles: list[str]
     factors: Array
     views: list[View]
 
@@ -216,26 +292,32 @@ class Views(Input):
             return self._read_table(estimator, X, dtype, reset)
         rows = super().read(estimator, X, dtype, reset)
         if reset:
-            self.views = find_views(self.kernels, rows)
+            self._find_views(rows)
         return rows
+
+    def _find_views(self, X: Any) -> None:
+        self.views = find_views(self.kernels, X)
+        self.titles = kernel_names([(view.title, view.spec["kernel"]) for view in self.views])
 
     def _read_table(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
         """The rows of a table. Columns that no view has may hold anything; they become zeros."""
         X = validate_data(estimator, X, skip_check_array=True, reset=reset)
         if reset:
-            self.views = find_views(self.kernels, X)
+            self._find_views(X)
         columns = np.arange(X.shape[1])
         used = np.unique(np.concatenate([columns[view.columns] for view in self.views]))
         values = _safe_indexing(X, used.tolist(), axis=1)
         try:
+            check_no_times(values)
             values = check_array(
                 values, accept_sparse="csr", dtype=dtype, order="C", input_name="X"
             )
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             names = np.asarray(X.columns)[used].tolist()
             raise ValueError(
                 f"X: the columns of the kernels, {names[:10]}{'...' * (len(names) > 10)}, must "
-                f"hold finite numbers ({error}); leave other columns out of kernels."
+                f"hold finite numbers ({no_numbers(values) or error}); leave other columns out of "
+                "kernels."
             ) from error
         if len(used) == len(columns):
             return values
@@ -380,7 +462,7 @@ class KernelMatrices(Views):
         self, X: Data, sample_weight: Array, seed: int
     ) -> tuple[CombinedKernel, list[Kernel], list[Data]]:
         matrices = [_select(X, index) for index in range(self.n_kernels)]
-        self.names = [f"X[{index}]" for index in range(self.n_kernels)]
+        self.names = self.titles = [f"X[{index}]" for index in range(self.n_kernels)]
         for name, matrix in zip(self.names, matrices, strict=True):
             check_gram(matrix, f"kernels='precomputed': {name}")
         kernels = [Kernel("precomputed", {}) for _ in matrices]

@@ -173,6 +173,9 @@ class KernelPowerKMeans(OneKernelClusterer):
         name needs the extra ``gpu``. Labels and distances are returned in the library and on the
         device of X. Rows must be dense. A callable kernel is called with arrays of the device, or
         of NumPy while landmarks are chosen.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness: the same seed and input give the same clusters.
 
@@ -294,6 +297,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         approximation: str | None = "auto",
         n_components: int | float | str = "auto",
         device: str | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -318,6 +322,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         self.approximation = approximation
         self.n_components = n_components
         self.device = device
+        self.verbose = verbose
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
@@ -424,6 +429,9 @@ class KernelKMeans(OneKernelClusterer):
         or CuPy array. Labels and distances are returned in the library and on the device of X. Rows
         must be dense. A callable kernel is called with arrays of the device, or of NumPy while
         landmarks are chosen.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -521,6 +529,7 @@ class KernelKMeans(OneKernelClusterer):
         approximation: str | None = "auto",
         n_components: int | float | str = "auto",
         device: str | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -541,6 +550,7 @@ class KernelKMeans(OneKernelClusterer):
         self.approximation = approximation
         self.n_components = n_components
         self.device = device
+        self.verbose = verbose
         self.random_state = random_state
 
     def _method(self, space: Space) -> Method:
@@ -601,6 +611,9 @@ class PowerKMeans(KernelClusterer):
         needs the extra ``gpu``. None is where X is: the host for NumPy, or the device of a PyTorch
         or CuPy array. Labels and distances are returned in the library and on the device of X. Rows
         must be dense.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
 
@@ -674,6 +687,7 @@ class PowerKMeans(KernelClusterer):
         tol: float = 1e-6,
         memory_budget: int | str | None = None,
         device: str | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -687,6 +701,7 @@ class PowerKMeans(KernelClusterer):
         self.tol = tol
         self.memory_budget = memory_budget
         self.device = device
+        self.verbose = verbose
         self.random_state = random_state
 
     def _make_input(self) -> Input:

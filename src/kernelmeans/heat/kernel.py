@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._arrays import to_device_of, to_numpy
+from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.anchors import (
@@ -124,6 +125,8 @@ class DiffusionKernel(Kernel):
     _features: Callable[[Data], Array]
 
     def __init__(self, name: str, parameters: Mapping[str, Any]) -> None:
+        for parameter in ("n_neighbors", "t"):
+            check_name(parameter, parameters.get(parameter), ["auto"])
         super().__init__(name, parameters)
         self._given = dict(parameters)
 
@@ -258,6 +261,7 @@ class HeatKernel(DiffusionKernel):
         factor: int = 1,
         family: str | None = None,
     ) -> None:
+        check_name("metric", metric, ["euclidean", "cosine"])
         super().__init__("heat", {"n_neighbors": n_neighbors, "t": t, "metric": metric})
         self.factor = factor
         self.family = family

@@ -10,6 +10,7 @@ import scipy.sparse
 
 from kernelmeans._arrays import like, namespace, on_host, take_rows, to_numpy
 from kernelmeans._devices import HOST, Device
+from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Columns, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.kernels.formulas import NAMED, NamedKernel, never_positive
@@ -61,6 +62,7 @@ class Kernel:
         parameters: Mapping[str, Any],
         normalized: bool = False,
     ) -> None:
+        check_name("kernel", function, list(NAMED))
         self.function = function
         self.parameters = dict(parameters)
         self.normalized = normalized
@@ -332,6 +334,7 @@ def resolve_kernel(
     >>> resolve_kernel("rbf", np.array([[0.0], [2.0]])).parameters
     {'gamma': 0.125}
     """
+    check_name("kernel", kernel, list(NAMED))
     if metric == "precomputed" and not (isinstance(kernel, str) and kernel == "heat"):
         raise ValueError(
             f"metric='precomputed', with which X holds distances to neighbours, goes with "

@@ -29,7 +29,7 @@ def plot_kernel_weights(estimator: Any, names: Sequence[str] | None = None) -> F
     estimator : MultiKernelPowerKMeans, Pipeline or ClusterSearch
         Fitted with several kernels.
     names : sequence of str, default=None
-        Names of the kernels; when None their index and kernel.
+        Names of the kernels; when None those of the model.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def draw_kernel_weights(ax: Axes, estimator: Any, names: Sequence[str] | None = 
     estimator : MultiKernelPowerKMeans, Pipeline or ClusterSearch
         Fitted with several kernels.
     names : sequence of str, default=None
-        Names of the kernels; when None their index and kernel.
+        Names of the kernels; when None those of the model.
     """
     model = parts(estimator)[1]
     if not hasattr(model, "kernel_weights_"):
@@ -117,10 +117,6 @@ def _style(ax: Axes) -> None:
     ax.set_axisbelow(True)
 
 
-def _default_names(estimator: Any) -> list[str]:
-    """Index and kernel; the model has no kernel that is constant on the data."""
-    settled = iter(estimator.kernel_.kernels)
-    return [
-        f"{index}: {next(settled).name if factor else 'constant'}"
-        for index, factor in enumerate(estimator.kernel_factors_)
-    ]
+def _default_names(model: Any) -> list[str]:
+    pairs = zip(model.kernel_names_, model.kernel_factors_, strict=True)
+    return [name if factor else f"{name} (constant)" for name, factor in pairs]

@@ -44,7 +44,7 @@ class ClusterReport:
     random_state : int, default=0
         Seed of the subsamples.
     kernel_names : sequence of str, default=None
-        Names of the kernels of a model of several; when None their index and kernel.
+        Names of the kernels of a model of several; when None those of the model.
     row_names : array-like of shape (n_rows,), default=None
         What typical rows are called; their positions, counted from 0, when None.
     source : path, default=None

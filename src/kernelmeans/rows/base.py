@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernelmeans._text import suggestion
 from kernelmeans._typing import Array, DType, IntArray
 from kernelmeans.engines import tree_sum
 
@@ -348,7 +349,7 @@ def positions(
         named = f", or named {', '.join(map(repr, names[:10]))}" if names else ""
         raise ValueError(
             f"{source}: columns={list(columns)!r} has {unknown[0]!r}, which is no column; they are "
-            f"counted from 0 to {width - 1}{named}"
+            f"counted from 0 to {width - 1}{named}{suggestion(unknown[0], names or ())}"
         )
     found = [known[column] for column in columns]
     if not found or len(set(found)) < len(found):

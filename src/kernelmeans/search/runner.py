@@ -1,4 +1,4 @@
-"""Runs tasks in parallel, and tells callbacks of each."""
+"""Runs tasks in parallel, and tells callbacks of each, and with ``verbose`` the user."""
 
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -73,11 +73,13 @@ class Runner:
         with warnings.catch_warnings(action="ignore"):
             results = self._results(function, items, arguments)
         try:
-            for _ in range(total):
+            for done in range(1, total + 1):
                 task = self._subtask(several, "candidate")
                 with warnings.catch_warnings(action="ignore"):
                     result = next(results)
                 self.stopped |= self._tell(task, "end")
+                level = 2 if done % len(items) else 1
+                self._search._say(level, f"{name}: {done} of {total} fits done")
                 yield result
                 if self.stopped:
                     break

@@ -8,11 +8,12 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin
+from sklearn.base import ClusterMixin, MetaEstimatorMixin
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelmeans._estimator import Estimator
 from kernelmeans._fitted import count_rows
 from kernelmeans._sklearn import (
     CallbackSupportMixin,
@@ -53,7 +54,7 @@ N_DRAWS = 10
 SEEDS = np.iinfo(np.int32).max
 
 
-class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Estimator):
     """Choose the number of clusters, the kernel and other parameters without labels.
 
     A good choice is found again. Each split cuts the rows at random in two halves. Each candidate
@@ -90,6 +91,9 @@ default="jaccard"
         Fits that run at the same time, in processes of joblib with a thread each if there are as
         many as cores; -1 for as many as cores. One after the other, on all cores, when None. The
         results are the same.
+    verbose : int, default=0
+        How much is printed: nothing for 0, a line for each split and the answer for 1, and a line
+        for each fit too for 2. The estimator's own ``verbose`` is about its steps.
 
     Attributes
     ----------
@@ -188,6 +192,7 @@ default="jaccard"
             StrOptions({"jaccard", "stability", "prediction_strength", "neighbor_consistency"}),
             callable,
         ],
+        "verbose": ["verbose"],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
@@ -206,6 +211,7 @@ default="jaccard"
         scoring: Scoring = "jaccard",
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -213,6 +219,7 @@ default="jaccard"
         self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     # The estimator may have callbacks, and its parameters are checked when it is fitted.
     @with_callbacks
@@ -250,7 +257,7 @@ default="jaccard"
                 f"ClusterSearch.fit takes no {', '.join(params)}: every row counts once in a "
                 "search. Give sample weights to a fit with its best_params_."
             )
-        estimator = _checked(self.estimator)
+        begin, estimator = time.perf_counter(), _checked(self.estimator)
         candidates = [Candidate.of(estimator, one) for one in ParameterGrid(self.param_grid)]
         if not candidates:
             raise ValueError("param_grid=[] holds no candidates: give at least one dict of values.")
@@ -281,6 +288,7 @@ default="jaccard"
         if record.errors:
             warn_user(f"Candidates that failed have no score: {record.failures()}.")
         self._refit(X, seed)
+        self._say(1, f"{self.verdict_}, after {time.perf_counter() - begin:.3g} s")
         runner.end()
         return self
 

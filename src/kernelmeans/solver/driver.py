@@ -1,5 +1,6 @@
 """The driver: the only loop over steps in the package."""
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -44,6 +45,13 @@ class Progress(NamedTuple):
     n_restarts: int
     power: float
     objective: float
+
+    @property
+    def text(self) -> str:
+        """The step, its power and the restarts that have ended, in a few words."""
+        phase = f"power {self.power:.3g}" if math.isfinite(self.power) else "hard steps"
+        finished = f"{self.restarts_finished}/{self.n_restarts}"
+        return f"step {self.step}, {phase}, restarts finished {finished}"
 
 
 #: Called after each step; a true answer ends the fit early.

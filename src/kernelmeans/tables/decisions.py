@@ -13,13 +13,14 @@ from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import (
     MANY_MISSING,
     MOST_GIVEN_VALUES,
+    ON_REQUEST,
     USED,
     Found,
     as_category,
     found_in,
 )
 from kernelmeans.tables.numerals import Spelling
-from kernelmeans.tables.values import Texts, days_of
+from kernelmeans.tables.values import Texts, days_of, is_date
 
 #: Skewness above which numbers are taken as logarithms, if that at least halves it. An exponential
 #: distribution has 2, a Gaussian 0. A few large numbers would hide all other differences (figures:
@@ -107,7 +108,9 @@ def decide(
             refused.append(f"column {name!r} {trouble}")
             continue
         if asked and found.kind in _ON_REQUEST:
-            found = found._replace(kind="date" if found.kind == "date" else "number", reason="")
+            kind = "date" if found.kind == "date" else "number"
+            words = found.reason.partition(ON_REQUEST)[2].removeprefix(", ")
+            found = found._replace(kind=kind, reason=words)
         used = found.kind in USED and (asked or found.kind != "date")
         if used and found.numbers is not None:
             digest = blake2b(found.numbers.tobytes()).digest()
@@ -159,7 +162,8 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
             f"{MOST_GIVEN_VALUES}): leave it out with drop={name!r}"
         )
     if asked and found.kind == "date" and found.numbers is None:
-        row, text = Texts(table[name]).first(lambda text: bool(np.isnan(days_of(text))))
+        texts = Texts(table[name])
+        row, text = texts.first(lambda text: is_date(text) and bool(np.isnan(days_of(text))))
         return (
             f"holds dates that may be read in two ways, such as {text!r} "
             f"({table.row(row)}{table.first_row}): write them as 2025-12-31, or leave the column "

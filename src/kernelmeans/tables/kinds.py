@@ -13,8 +13,22 @@ import numpy as np
 from kernelmeans._text import counted
 from kernelmeans._typing import Array
 from kernelmeans.tables.frames import Table
-from kernelmeans.tables.numerals import Spelling, is_multiple, numbers_among, unit_of
-from kernelmeans.tables.values import FLAGS, Texts, days_of, flag_of, is_date, numbers_of
+from kernelmeans.tables.numerals import (
+    Spelling,
+    are_rare_words,
+    is_multiple,
+    numbers_among,
+    unit_of,
+)
+from kernelmeans.tables.values import (
+    FLAGS,
+    Texts,
+    days_of,
+    flag_of,
+    is_date,
+    is_no_date,
+    numbers_of,
+)
 
 #: Most values of a category: the 50 states, with some more. Each takes a column of the result, and
 #: with so many nearly all pairs of rows differ, so that more would tell little.
@@ -145,10 +159,8 @@ def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
     if not is_category and not _are_codes(counts):
         if (found := _numbers_in(texts, values, name)) is not None:
             return found
-        if all(map(is_date, counts)):
-            numbers = texts.map(days_of)
-            parsed_all = np.isnan(numbers).sum() == n_missing
-            return Found("date", ON_REQUEST, n_missing, numbers if parsed_all else None)
+        if (found := _dates_in(texts, len(values))) is not None:
+            return found
         if (example := _measure_in(counts)) is not None:
             reason = f"numbers with units or multiples, such as {example!r}: write plain numbers"
             return Found("text", reason, n_missing)
@@ -176,11 +188,30 @@ def _numbers_in(texts: Texts, values: Array, name: str) -> Found | None:
     numbers = texts.map(lambda text: found.numbers.get(text, np.nan))
     column = _among_numbers(numbers, values, name)._replace(spelling=found.spelling)
     words = [text for text in texts.counts if text not in found.numbers]
-    if not words or column.values:
-        return column
+    return column if column.values else _with_words(column, words, texts)
+
+
+def _dates_in(texts: Texts, n_rows: int) -> Found | None:
+    """What a column of text is if its values are dates, and words for missing ones."""
+    words = [text for text in texts.counts if is_no_date(text) or not is_date(text)]
+    unknown = [text for text in words if not is_no_date(text) and not Spelling().is_missing(text)]
+    days = {text: days_of(text) for text in texts.counts if is_date(text) and text not in words}
+    if not days or not are_rare_words(unknown, texts.counts, n_rows):
+        return None
+    numbers = texts.map(lambda text: days.get(text, np.nan))
+    read_all = all(day == day for day in days.values())
+    n_missing = texts.n_missing + sum(texts.counts[text] for text in words)
+    spelling = Spelling(words=tuple(sorted({text.lower() for text in unknown})))
+    found = Found("date", ON_REQUEST, n_missing, numbers if read_all else None, spelling=spelling)
+    return _with_words(found, words, texts)
+
+
+def _with_words(found: Found, words: Sequence[str], texts: Texts) -> Found:
+    """A column, with words for missing values as a reason."""
+    if not words:
+        return found
     said = ", ".join(f"{text!r} ({counted(texts.counts[text], 'row')})" for text in words)
-    reason = f"{column.reason}{column.reason and ', '}{said} taken as missing"
-    return column._replace(reason=reason)
+    return found._replace(reason=f"{found.reason}{found.reason and ', '}{said} taken as missing")
 
 
 def _measure_in(counts: Mapping[str, int]) -> str | None:

@@ -23,7 +23,9 @@ SIGNS = "%€$£¥"
 _MULTIPLE = re.compile(r"[kKM]|(?i:mn|mln|mio|bn|mrd|tsd)\.?")
 #: Something that ends in a digit, and a word after it.
 _MEASURE = re.compile(r"\(?(?P<number>.*\d[.,]?)\s*(?P<unit>[°µ]?[^\W\d_]{0,12}\.?)\)?")
-_SPACES = "' \u00a0\u2009\u2019\u202f"
+#: The minus of typographers, and the spaces that they put after it.
+MINUS, _THIN = "\u2212", "\u00a0\u2009\u202f"
+_SPACES = f"' \u2019{_THIN}"
 
 
 def _number(decimal: str, other: str) -> re.Pattern[str]:
@@ -31,8 +33,9 @@ def _number(decimal: str, other: str) -> re.Pattern[str]:
     groups = rf"[1-9]\d{{0,2}}(?:[{other}{_SPACES}]\d{{3}})+"
     digits = rf"(?:\d+|{groups})(?:[{decimal}]\d*)?|[{decimal}]\d+"
     codes = r"0\d+$"  # whole numbers that begin with 0
+    plus = rf"(?:[+{MINUS}-][{_THIN}]?)?"
     return re.compile(
-        rf"(?:[+-]?[{SIGNS}]\s*|(?:[{SIGNS}]\s*)?[+-]?)(?!{codes})(?:{digits})(?:e[+-]?\d+)?"
+        rf"(?:{plus}[{SIGNS}]\s*|(?:[{SIGNS}]\s*)?{plus})(?!{codes})(?:{digits})(?:e[+-]?\d+)?"
         rf"\s*[{SIGNS}]?",
         re.IGNORECASE | re.ASCII,
     )
@@ -87,7 +90,8 @@ def number_of(text: str, decimal: str = ".") -> float:
     """
     if not _NUMBERS[decimal].fullmatch(text):
         return np.nan
-    return float(re.sub(f"[^0-9e+{decimal}-]", "", text.lower()).replace(",", "."))
+    plain = text.lower().replace(MINUS, "-")
+    return float(re.sub(f"[^0-9e+{decimal}-]", "", plain).replace(",", "."))
 
 
 def sign_of(text: str) -> str:
@@ -164,7 +168,7 @@ def numbers_among(counts: Mapping[str, int], n_rows: int) -> Numbers | None:
         signs[sign_of(text)] += counts[text]
     usual = max(signs, key=signs.__getitem__)
     stray = {text for text in numbers if sign_of(text) != usual}
-    if not _are_rare_words(unknown, counts, n_rows):
+    if not are_rare_words(unknown, counts, n_rows):
         stray.update(unknown)
     missing = tuple(sorted({text.lower() for text in unknown}))
     return Numbers(numbers, Spelling(decimal, missing), usual, stray)
@@ -179,7 +183,7 @@ def _rows(texts: Iterable[str], counts: Mapping[str, int]) -> int:
     return sum(counts[text] for text in texts)
 
 
-def _are_rare_words(texts: Collection[str], counts: Mapping[str, int], n_rows: int) -> bool:
+def are_rare_words(texts: Collection[str], counts: Mapping[str, int], n_rows: int) -> bool:
     """Whether these words are so few that they stand for missing values."""
     return (
         len({text.lower() for text in texts}) <= MOST_WORDS

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from kernelmeans._estimator import Estimator
 from kernelmeans._sklearn import (
     StrOptions,
     _check_feature_names_in,
@@ -32,7 +33,7 @@ GAP = 0.5
 BATCH = 2**16
 
 
-class TableTransformer(TransformerMixin, BaseEstimator):
+class TableTransformer(TransformerMixin, Estimator):
     """Turn a table, as people have it, into numbers that a kernel can compare.
 
     Numbers, true or false (also in words), and text of few values are used. Dates, free text,

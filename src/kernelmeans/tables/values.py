@@ -18,9 +18,9 @@ MISSING = frozenset(
 )
 #: Words for 1 and 0.
 FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
-_TIME = r"(?:[ T]\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?"
-_ISO_DATE = re.compile(rf"\d{{4}}-\d\d-\d\d{_TIME}", re.ASCII)
-_DOTTED_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", re.ASCII)
+_TIME = r"(?:(?:,? |T)(\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?)\s?(Z|[+-]\d\d:?\d\d)?)?"
+_ISO_DATE = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d){_TIME}", re.ASCII)
+_DOTTED_DATE = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}", re.ASCII)
 # The order of day and month is not known.
 _OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASCII)
 _DAY = 86400.0
@@ -37,21 +37,31 @@ def is_date(text: str) -> bool:
     return bool(_ISO_DATE.fullmatch(text) or _OTHER_DATE.fullmatch(text))
 
 
+def is_no_date(text: str) -> bool:
+    """Whether a text is the date that databases write where there is none."""
+    return text.startswith("0000-00-00")
+
+
 def days_of(text: str) -> float:
     """The days from 1970 to a date in ISO 8601 or as 31.12.2025; NaN if it is none of these.
 
     Examples
     --------
     >>> from kernelmeans.tables.values import days_of
-    >>> days_of("1970-01-02"), days_of("03.01.1970"), days_of("01/02/2025")
-    (1.0, 2.0, nan)
+    >>> days_of("1970-01-02"), days_of("03.01.1970 12:00"), days_of("01/02/2025")
+    (1.0, 2.5, nan)
     """
+    if found := _ISO_DATE.fullmatch(text):
+        year, month, day, time, zone = found.groups()
+    elif found := _DOTTED_DATE.fullmatch(text):
+        day, month, year, time, zone = found.groups()
+    else:
+        return np.nan
+    hour, colon, rest = (time or "0:00").partition(":")
     try:
-        if dotted := _DOTTED_DATE.fullmatch(text):
-            day, month, year = map(int, dotted.groups())
-            date = datetime(year, month, day)
-        else:
-            date = datetime.fromisoformat(text)
+        date = datetime.fromisoformat(
+            f"{year}-{month:0>2}-{day:0>2}T{hour:0>2}{colon}{rest}{zone or ''}"
+        )
     except ValueError:
         return np.nan
     return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() / _DAY
@@ -177,7 +187,9 @@ def read_column(
         def read(text: str) -> float:
             if kind == "date":
                 days = days_of(text)
-                return days if days == days else np.inf
+                if days == days:
+                    return days
+                return np.nan if is_no_date(text) or spelling.is_missing(text) else np.inf
             flag = flag_of(text) if kind == "flag" else np.nan
             return flag if flag == flag else spelling.read(text)
 

@@ -18,7 +18,7 @@ from kernelmeans._text import counted, listed, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.settings import Reading
 from kernelmeans.cli.reading.units import Plain, without_unit
-from kernelmeans.tables.numerals import SIGNS, WORDS
+from kernelmeans.tables.numerals import MINUS, SIGNS, WORDS
 from kernelmeans.tables.values import MISSING
 
 _OTHER = {".": ",", ",": "."}
@@ -294,7 +294,7 @@ def _doubt(column: _Column, columns: Mapping[str, _Column], decimal: str | None)
 
 def _values(text: pl.Series) -> pl.Series:
     """Text without blanks around it, missing where it stands for no value."""
-    text = text.str.strip_chars()
+    text = text.str.strip_chars().str.replace_all(MINUS, "-", literal=True)
     return text.set(text.str.to_lowercase().is_in(list(MISSING)).fill_null(value=True), None)
 
 
