@@ -16,8 +16,9 @@ from kernelmeans._sklearn import (
     _check_sample_weight,
     _fit_context,
 )
-from kernelmeans._text import listed
+from kernelmeans._text import counted, listed
 from kernelmeans._typing import Array, BoolArray
+from kernelmeans._warnings import warn_user
 from kernelmeans.tables.columns import Column, as_text, matching
 from kernelmeans.tables.decisions import Decision, decide, logarithms
 from kernelmeans.tables.frames import Table
@@ -97,12 +98,12 @@ class TableTransformer(TransformerMixin, Estimator):
     The decisions of a fit are kept. New rows are read by them: columns of data frames are found by
     name, in any order, and columns that are not used may be absent. A value that a category did not
     have in the fit becomes 0 in all of its columns. `transform` refuses text in a column of
-    numbers. `inspect` tells which rows can be transformed:
+    numbers.
 
-    >>> # X = X[prepare.inspect(X).placeable]
-
-    This is also how rows with missing values are left out before a fit with ``missing="drop"``,
-    because a transformer cannot drop rows.
+    A transformer cannot drop rows. `inspect` tells which rows can be transformed and hold a value:
+    ``X[prepare.inspect(X).placeable]`` of pandas, ``X.filter(prepare.inspect(X).placeable)`` of
+    polars. So rows with missing values are left out before a fit with ``missing="drop"``, and rows
+    that hold nothing before any fit. A fit warns of these.
 
     A half of the rows leads to the same decisions, as in `kernelmeans.ClusterSearch` over a
     pipeline, unless a table is small or a column is a borderline case. No rule depends on the order
@@ -135,6 +136,9 @@ class TableTransformer(TransformerMixin, Estimator):
                         where
     >>> prepare.get_feature_names_out().tolist()
     ['age', 'age is missing', 'region=north', 'region=south']
+    >>> new = pd.DataFrame({"region": ["west", None], "age": [33, None]})
+    >>> prepare.transform(new).shape, prepare.inspect(new).placeable.tolist()
+    ((2, 4), [True, False])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -194,6 +198,11 @@ class TableTransformer(TransformerMixin, Estimator):
         ValueError
             If no column can be used, a column of numbers holds other text, a value is infinite,
             a variance overflows, or a value is missing and ``missing="error"``.
+
+        Warns
+        -----
+        UserWarning
+            If rows have no value in any column that is used.
         """
         self._fit(X, sample_weight)
         return self
@@ -215,6 +224,11 @@ class TableTransformer(TransformerMixin, Estimator):
         -------
         Z : ndarray of shape (n_rows, n_features_out)
             The numbers.
+
+        Raises
+        ------
+        ValueError
+            As in `fit`, and if a value is missing and ``missing="drop"``.
         """
         Z, found = self._fit(X, sample_weight)
         if self.missing != "impute":
@@ -358,6 +372,14 @@ class TableTransformer(TransformerMixin, Estimator):
             check_placeable(found, table)
         if self.missing == "drop" and not found.placeable.any():
             raise ValueError("X: each row lacks a number; missing='impute' fills them in.")
+        if found.n_empty and self.missing != "drop":
+            first = table.row(int(np.flatnonzero(~found.placeable)[0]))
+            warn_user(
+                f"X: {counted(found.n_empty, 'row')} without a value in any column that is used "
+                f"({first}{table.first_row}), which will be placed by medians alone. Leave such "
+                f"rows out: {table.filtered('prepare.inspect(X).placeable')}, where prepare is "
+                "this transformer, fitted."
+            )
         self.scaler_ = None
         if self.scale:
             self.scaler_ = self._fitted_scaler(Z, found.placeable, weights)
