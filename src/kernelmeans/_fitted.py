@@ -1,5 +1,6 @@
 """Clusterers of any kind, alone or in a pipeline or a search, and the rows that they take."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import to_numpy
+from kernelmeans._frames import with_columns_of
 from kernelmeans._sklearn import _num_samples, _safe_indexing
 from kernelmeans._text import shortened
 from kernelmeans._typing import IntArray
@@ -82,8 +84,8 @@ def parts(estimator: Any) -> tuple[list[Any], Any]:
     return transformers, estimator
 
 
-def readable(X: Any) -> Any:
-    """X in a form from which rows can be taken."""
+def readable(X: Any, steps: Sequence[Any]) -> Any:
+    """X in a form from which rows can be taken, with the columns that the first step has seen."""
     if (rows := as_rows(X)) is not None:
         return rows
     if scipy.sparse.issparse(X):
@@ -95,7 +97,7 @@ def readable(X: Any) -> Any:
             f"X={shortened(repr(X), 40)} holds no rows; give an array, a data frame, a list of "
             "rows, a sparse matrix, or rows on disk by kernelmeans.rows.open_rows."
         )
-    return to_numpy(X)
+    return with_columns_of(to_numpy(X), steps[0])
 
 
 def taken(X: Any, rows: IntArray, model: Any) -> Any:

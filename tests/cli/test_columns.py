@@ -136,6 +136,36 @@ def test_rows_with_missing_values_are_dropped_on_request(run, people):
     assert labels("new.csv") == found
 
 
+@pytest.mark.parametrize("options", [[], ["--missing", "drop"]])
+def test_rows_that_hold_nothing_need_no_class_and_no_weight(run, people, refused, options):
+    people = people.select("age", "spend", "class").with_columns(weight=pl.lit(1.5)).drop_nulls()
+    nothing = people.clear(1)
+    pl.concat([people[:9], nothing, people[9:]]).write_csv("gaps.csv")
+    people.write_csv("full.csv")
+    columns = ["-k", 2, "--label-column", "class", "--weight-column", "weight"]
+    result = run("fit", "gaps.csv", *columns, *options)
+    assert result.exit_code == 0, result.output
+    run("fit", "full.csv", *columns)
+    expected = labels("full.labels.csv")
+    assert labels("gaps.labels.csv") == [*expected[:9], None, *expected[9:]]
+    known = [
+        json.loads(Path(f"{n}.summary.json").read_text())["agreement"] for n in ("gaps", "full")
+    ]
+    assert known[0] == known[1]
+    for column in ("class", "weight"):
+        lacking = people.with_columns(
+            pl.when(pl.col("age") == people["age"][4])
+            .then(None)
+            .otherwise(pl.col(column))
+            .alias(column)
+        )
+        lacking.write_csv("lacking.csv")
+        place = pl.Series(lacking[column].is_null()).arg_true()[0] + 2
+        message = refused("fit", "lacking.csv", *columns)
+        assert f"column '{column}'" in message
+        assert f"line {place}" in message
+
+
 def test_new_rows_are_read_as_the_fit_decided(run, people):
     run("fit", *OPTIONS)
     trained = labels()
@@ -150,11 +180,25 @@ def test_new_rows_are_read_as_the_fit_decided(run, people):
     )
     strange.write_csv("strange.csv")
     result = run("predict", "people.model.skops", "strange.csv")
-    assert "column 'region': 3 rows with values new to the model, such as 'mars'" in result.stderr
+    assert "column 'region': 2 rows with values new to the model, such as 'mars'" in result.stderr
     assert "1 row without a finite number" in result.stderr
     assert "'age' ('old' in line 2)" in result.stderr
     assert labels("strange.labels.csv")[0] is None
     assert labels("strange.labels.csv")[3:] == trained[3:]
+
+
+def test_each_row_is_counted_once(run, people):
+    run("fit", *OPTIONS)
+    full = people.drop_nulls()
+    wrong = full[:2].with_columns(age=pl.lit("old"), region=pl.lit("mars"))
+    gaps = full[2:5].with_columns(region=pl.lit(None, pl.String))
+    rows = [people.clear(4), wrong, gaps, full[5:9].with_columns(region=pl.lit("mars"))]
+    pl.concat([each.cast(pl.String) for each in rows]).write_csv("next.csv")
+    result = run("predict", "people.model.skops", "next.csv")
+    assert "column 'region': 7 rows with values new to the model, such as no value" in result.stderr
+    assert "2 rows without a finite number" in result.stderr
+    assert "4 rows without a value in any column" in result.stderr
+    assert "became the median" not in result.stderr
 
 
 def test_arrays_have_missing_values_too(run, people):

@@ -294,7 +294,7 @@ def test_predictions_of_a_table_on_disk(fit, run, blobs, suffix, small_blocks):
 def test_a_budget_that_is_none_is_refused(fit, refused, data):
     assert fit("--labels", "trained.csv").exit_code == 0
     message = refused("predict", "data.model.skops", data, "--memory-budget", "lots")
-    assert "memory_budget='lots'" in message
+    assert "--memory-budget lots is no size" in message
 
 
 @pytest.mark.slow

@@ -328,15 +328,15 @@ def test_output_dir_and_single_files(fit):
     ("arguments", "words"),
     [
         (["-k", 61], ["61", "60"]),
-        (["-k", 0], ["n_clusters", "0"]),
+        (["-k", 0], ["-k must", "0"]),
         (["--gamma", -1], ["gamma", "-1"]),
         (["--s0", 2], ["s0", "2"]),
         (["--eta", 0.5], ["eta", "0.5"]),
-        (["--memory-budget", "lots"], ["memory_budget", "lots"]),
+        (["--memory-budget", "lots"], ["--memory-budget lots is no size"]),
         (["--kernel", "precomputed"], ["precomputed", "square"]),
     ],
 )
-def test_what_the_estimator_refuses_is_printed_as_it_says_it(refused, data, arguments, words):
+def test_what_the_estimator_refuses_is_printed_with_the_option(refused, data, arguments, words):
     message = refused("fit", data, "--drop", "kind", *arguments)
     assert all(word in message for word in words), message
 

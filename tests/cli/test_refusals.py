@@ -58,9 +58,12 @@ def test_bad_tables(refused, text, words):
         (["fit", "data.csv", "--n-init", "2.5"], ["--n-init", "a whole number", "auto"]),
         (["fit", "data.csv", "-k", "1.5"], ["'-k': '1.5' is not a whole number"]),
         (["fit", "data.csv", "--eta", "x"], ["'x' is not one of: auto, a number"]),
-        (["fit", "data.csv", "--n-neighbors", "1"], ["'n_neighbors'", "[2, inf)", "auto", "Got 1"]),
-        (["fit", "data.csv", "--t", "0"], ["'t'", "(0.0, inf)", "auto", "Got 0"]),
-        (["fit", "data.csv", "--t", "nan"], ["'t'", "(0.0, inf)", "Got nan"]),
+        (
+            ["fit", "data.csv", "--n-neighbors", "1"],
+            ["--n-neighbors must", "[2, inf)", "auto", "Got 1"],
+        ),
+        (["fit", "data.csv", "--t", "0"], ["--t must", "(0.0, inf)", "auto", "Got 0"]),
+        (["fit", "data.csv", "--t", "nan"], ["--t must", "(0.0, inf)", "Got nan"]),
         (["fit", "data.csv", "--t", "soon"], ["--t", "'soon'", "a number", "auto"]),
         (["fit", "data.csv", "--kernel", "magic"], ["'magic'", "rbf"]),
         (["fit", "data.csv", "--columns", "lenght"], ["did you mean 'length'"]),
@@ -105,6 +108,41 @@ def test_unwritable_output_is_refused_before_the_fit(refused, data):
 def test_the_input_is_not_overwritten_even_if_forced(refused, data):
     message = refused("fit", data, "--drop", "kind", "--labels", "data.csv", "--force")
     assert "the input would be overwritten" in message
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-k", 0],
+        ["-k", "1-3"],
+        ["--eta", 0.5],
+        ["--decimal", "x"],
+        ["--thousands", "a"],
+        ["--separator", "ab"],
+        ["--encoding", "klingon"],
+        ["--memory-budget", "much"],
+    ],
+)
+def test_bad_options_come_before_files_that_exist(fit, refused, data, options):
+    assert fit().exit_code == 0
+    message = refused("fit", data, "-k", 3, *options)
+    assert "would overwrite" not in message
+    assert str(options[0]) in message
+    if options[0] not in ("-k", "--eta"):
+        assert refused("predict", "data.model.skops", data, *options) == message
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--splits", 1], "--splits"),
+        (["-k", "1-2"], "-k is 2 or more"),
+        (["--kernels", "rbf,graph"], "--kernels takes a single"),
+    ],
+)
+def test_bad_options_of_a_choice_come_before_files_that_exist(refused, data, options, words):
+    Path("data.choose.json").touch()
+    assert words in refused("choose", data, *options)
 
 
 def test_force_overwrites(fit):

@@ -224,10 +224,10 @@ class TestTables:
     @libraries
     def test_columns_that_a_view_sees_may_not(self, library):
         columns = {"a": X[:, 0], "hole": np.where(np.arange(90) == 4, np.nan, 1.0)}
-        with pytest.raises(ValueError, match="contains NaN"):
+        with pytest.raises(ValueError, match=r"missing values .* in 'hole' \(1 row\)"):
             make(rbf(["a", "hole"])).fit(frame(library, columns))
         columns = {"a": X[:, 0], "word": ["x", "y", "z"] * 30}
-        with pytest.raises(ValueError, match=r"could not convert string|could not be converted"):
+        with pytest.raises(ValueError, match="no numbers in 'word'"):
             make(rbf(["a", "word"])).fit(frame(library, columns))
 
     @libraries

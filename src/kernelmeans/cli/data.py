@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._text import counted, meant
+from kernelmeans._typing import BoolArray
 from kernelmeans.cli.errors import BadInputError, in_options
 from kernelmeans.cli.reading.tables import Table, blocks, flat, in_lines
 from kernelmeans.tables import column_kind
@@ -86,13 +87,25 @@ class ColumnChoice:
             )
         return X
 
-    def labels_and_weights(self, table: Table, dtype: str) -> tuple[Any, Any]:
-        """Load known classes, counted from 0, and sample weights; None where there are none."""
-        labels = weights = None
+    def weights(self, table: Table, dtype: str) -> Any:
+        """Load sample weights as they are; None if there are none."""
+        if self.weight_column is None:
+            return None
+        return flat(table.matrix([self.weight_column], dtype))
+
+    def labels_and_weights(self, table: Table, dtype: str, rows: Any = None) -> tuple[Any, Any]:
+        """Load known classes, counted from 0, and sample weights; None where there are none.
+
+        `rows` are those that are clustered, if not all. Others need neither.
+        """
+        rows = np.full(table.shape[0], True) if rows is None else rows
+        labels, weights = None, self.weights(table, dtype)
         if self.label_column is not None:
-            labels = _classes(table, self.label_column)
-        if self.weight_column is not None:
-            weights = flat(finite_matrix(table, [self.weight_column], dtype))
+            labels = _classes(table, self.label_column, rows)
+        if weights is not None:
+            bad = np.flatnonzero(rows & ~np.isfinite(weights))
+            _check_finite(table, [str(self.weight_column)], [(int(row), 0) for row in bad])
+            weights = weights[rows]
         return labels, weights
 
 
@@ -100,6 +113,12 @@ def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:
     """Return columns of `table` as numbers; NaN, inf and missing values are errors."""
     X = table.matrix(names, dtype)
     bad = [entry for block, values in blocks(X) for entry in _not_finite(values, block.start)]
+    _check_finite(table, names, bad)
+    return X
+
+
+def _check_finite(table: Table, names: Sequence[str], bad: Sequence[tuple[int, int]]) -> None:
+    """Refuse values that are not finite, at these rows and columns."""
     if bad:
         row, column = bad[0]
         others = len({column for _, column in bad}) - 1
@@ -109,7 +128,6 @@ def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:
             f"{in_lines(f'in row {row}{FIRST_ROW}', table)}{more}: fill in the missing, NaN or "
             "infinite values, remove such rows, or leave the column out with --drop"
         )
-    return X
 
 
 def _not_finite(X: Any, start: int) -> list[tuple[int, int]]:
@@ -124,17 +142,17 @@ def _not_finite(X: Any, start: int) -> list[tuple[int, int]]:
     return sorted(zip((start + rows[first]).tolist(), columns.tolist(), strict=True))
 
 
-def _classes(table: Table, name: str) -> Any:
-    """Return the known classes, counted from 0."""
+def _classes(table: Table, name: str, rows: BoolArray) -> Any:
+    """Return the known classes of some rows, counted from 0."""
     values = table.column(name)
-    for row, value in enumerate(values):
-        if value is None or value != value:
+    for row in np.flatnonzero(rows):
+        if values[row] is None or values[row] != values[row]:
             place = in_lines(f"in row {row}{FIRST_ROW}", table)
             raise BadInputError(
                 f"{table.source}: column {name!r} has no class {place}: fill it in, or leave "
                 "--label-column out"
             )
-    return np.unique(values, return_inverse=True)[1]
+    return np.unique(values[rows], return_inverse=True)[1]
 
 
 def find_columns(

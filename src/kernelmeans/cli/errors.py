@@ -146,7 +146,12 @@ def estimator_errors() -> Iterator[None]:
     except ImportError as error:  # PyTorch, for --device
         raise FailedError(str(error)) from error
     except (ValueError, TypeError, OSError) as error:
-        raise BadInputError(str(error)) from error
+        message = re.sub(
+            r"^The '(\w+)' parameter of \w+ must",  # of scikit-learn
+            lambda found: f"{flags().get(found[1], found[1])} must",
+            str(error),
+        )
+        raise BadInputError(message) from error
     except MemoryError as error:
         raise FailedError(
             f"{error or 'not enough memory'} (The options are --approximation, "

@@ -18,7 +18,7 @@ from kernelmeans._files import Writer
 from kernelmeans._text import bounded
 from kernelmeans.cli import outputs
 from kernelmeans.cli.data import ColumnChoice
-from kernelmeans.cli.errors import NoClustersError, estimator_errors
+from kernelmeans.cli.errors import BadInputError, NoClustersError, estimator_errors, in_options
 from kernelmeans.cli.far import far_beyond
 from kernelmeans.cli.labels import Labels, identifiers
 from kernelmeans.cli.like import Earlier
@@ -28,6 +28,7 @@ from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.profiles import Profiles, names_of_rows
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.reading import Reading, stem_of
+from kernelmeans.cli.reading.tables import check_reading
 from kernelmeans.cli.report import report_writer
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
 from kernelmeans.cli.summary import as_text, columns_taken, fit_summary, percent_above
@@ -76,10 +77,17 @@ class Job(Reading):
         folder = self.data.parent if self.output_dir is None else self.output_dir
         return chosen or folder / (stem_of(self.data) + ending)
 
+    def check(self) -> None:
+        """Refuse values of options that can be told without the data."""
+        self.budget()
+        check_reading(self)
+
     def budget(self) -> int:
         """Return the bytes that the command may take."""
-        with estimator_errors():
+        try:
             return HOST.budget(self.memory_budget).n_bytes
+        except ValueError as error:
+            raise BadInputError(in_options(str(error))) from error
 
     def report(
         self, content: dict[str, Any], text: Callable[[dict[str, Any]], str] = as_text
@@ -145,6 +153,21 @@ class TableJob(Job, ColumnChoice):
         }
 
     @property
+    def chooses(self) -> bool:
+        """Whether the number of clusters is chosen."""
+        return self.n_clusters is None or len(self.n_clusters) > 1
+
+    def check(self) -> None:
+        """Refuse values of options that can be told without the data."""
+        super().check()
+        if self.chooses and self.n_clusters is not None and self.n_clusters[0] < 2:
+            raise BadInputError("-k is 2 or more: one cluster is always a possible answer")
+
+    def check_writable(self) -> None:
+        """Refuse files that could not be written."""
+        outputs.check_writable(self.files().values(), source=self.data, force=self.force)
+
+    @property
     def pairwise(self) -> bool:
         """Whether the columns are the rows again, as in a kernel matrix or a graph."""
         given = self.parameters
@@ -199,10 +222,11 @@ class FitJob(TableJob):
         "report": ".report.html",
     }
 
-    @property
-    def chooses(self) -> bool:
-        """Whether the number of clusters is chosen first."""
-        return self.n_clusters is None or len(self.n_clusters) > 1
+    def check_writable(self) -> None:
+        """Refuse files that could not be written, those of a search included."""
+        ours = self.files().values()
+        others = [path for path in self.search_files().values() if path not in ours]
+        outputs.check_writable([*ours, *others], source=self.data, force=self.force)
 
     def search_files(self) -> dict[str, Path]:
         """Return the paths of the files that were asked for, if no clusters would be found again.
@@ -240,6 +264,17 @@ class ChooseJob(TableJob):
     options: Mapping[str, Sequence[str]]
 
     endings: ClassVar = {"results": ".choose.json", "plot": ".choose.png"}
+    chooses: ClassVar = True
+
+    def check(self) -> None:
+        """Refuse values of options that can be told without the data."""
+        super().check()
+        with estimator_errors():
+            ClusterSearch(None, {}, **self.search)._validate_params()
+        if len(self.kernels) > 1 and (self.pairwise or {"graph", "precomputed"} & {*self.kernels}):
+            raise BadInputError(
+                "--kernels takes a single kernel where the table is a kernel matrix or a graph"
+            )
 
 
 @dataclass(frozen=True)
@@ -278,7 +313,6 @@ def run_fit(job: FitJob) -> None:
     """Fit the job's data and write its files; choose the number of clusters first if need be."""
     begin, files = time.perf_counter(), job.files()
     others = [path for path in job.search_files().values() if path not in files.values()]
-    outputs.check_writable([*files.values(), *others], source=job.data, force=job.force)
     task = prepare(job)
     names = identifiers(task.table, job.id_column)
     earlier = None if job.like is None else Earlier(job.like, task.table, job.budget())
@@ -360,12 +394,10 @@ def _choose_clusters(job: FitJob, task: Task) -> tuple[ClusterSearch, dict[str, 
 
 def run_choose(job: ChooseJob) -> None:
     """Search for the number of clusters and the kernel, and write the results."""
-    files = job.files()
-    outputs.check_writable(files.values(), source=job.data, force=job.force)
     task = prepare(job)
     counts = numbers_to_try(job, task.Z.shape[0])
     search, found = run_search(job, task, counts, job.kernels, job.options, **job.search)
-    _write_search(job, search, found | columns_taken(task.preparation), files)
+    _write_search(job, search, found | columns_taken(task.preparation), job.files())
 
 
 def _write_search(

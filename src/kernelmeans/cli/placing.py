@@ -16,7 +16,7 @@ from kernelmeans.cli.model import Model
 from kernelmeans.cli.reading.tables import FrameTable, Table, blocks, in_lines
 from kernelmeans.heat import GraphKernel
 from kernelmeans.tables import TableTransformer
-from kernelmeans.tables.inspection import wrong_values
+from kernelmeans.tables.inspection import Inspection, wrong_values
 
 #: Rows of a large table that are read at a time, where they may hold text.
 _ROWS = 2**17
@@ -80,17 +80,24 @@ class NewRows:
             found = prepare.inspect(frame)
             for name, (row, value) in found.wrong.items():
                 self.wrong.setdefault(name, (start + row, value))
-            for name, (count, value) in found.unseen.items():
-                before, first = self.unseen.get(name, (0, value))
-                self.unseen[name] = before + count, first
-            if prepare.missing == "impute":
-                gaps = {name: count - found.n_empty for name, count in found.n_missing.items()}
-                self.filled.update({name: count for name, count in gaps.items() if count})
             placed = found.placeable
             self.n_empty += found.n_empty
             self.n_unplaced += int((~placed).sum()) - found.n_empty
             start += frame.height
-            yield frame if placed.all() else frame.filter(placed), placed
+            if not placed.all():
+                frame = frame.filter(placed)
+                if len(frame):  # what is new in other rows does not matter
+                    found = prepare.inspect(frame)
+            if len(frame):
+                self._count(found)
+            yield frame, placed
+
+    def _count(self, found: Inspection) -> None:
+        """Count what is new in the rows of a block that can be placed."""
+        for name, (count, value) in found.unseen.items():
+            before, first = self.unseen.get(name, (0, value))
+            self.unseen[name] = before + count, first
+        self.filled.update(found.n_missing)  # without "impute" such rows cannot be placed
 
     def _connected(self, X: Any, placed: BoolArray) -> tuple[Any, BoolArray]:
         """The rows without those of a graph that have no edge."""
@@ -125,9 +132,9 @@ class NewRows:
         self.total = self.total + np.asarray(X.sum(axis=0, dtype=float)).ravel()
         return X
 
-    def most_unlike(self, n_rows: int) -> str:
-        """A sentence on columns that are not like the fit, if any, after all `n_rows` rows."""
-        new = [name for name, (count, _) in self.unseen.items() if count == n_rows]
+    def most_unlike(self, n_placed: int) -> str:
+        """A sentence on columns that are not like the fit, if any, after all `n_placed` rows."""
+        new = [name for name, (count, _) in self.unseen.items() if count == n_placed]
         if new:
             return f"The fit has seen none of the values of {listed(new)}. "
         prepare, names = self.model.pipeline[0], self.model.columns
@@ -136,7 +143,7 @@ class NewRows:
             names = prepare.get_feature_names_out(given) if prepare.scaler_ else []
         elif not isinstance(prepare, StandardScaler):
             names = []
-        away = np.abs(self.total) / (n_rows - self.n_unplaced)
+        away = np.abs(self.total) / n_placed
         known = set(self.model.columns)  # others stand for values of categories
         pairs = [pair for pair in zip(away, names, strict=False) if pair[1] in known]
         most, name = max(pairs, default=(0.0, ""))

@@ -35,6 +35,7 @@ class PredictJob(Job):
 
 def run_predict(job: PredictJob, model_file: Path) -> None:
     """Assign the rows of a table to the clusters of a model and write their labels."""
+    job.check()
     budget = job.budget()
     model = load_model(model_file, budget)
     file = job.place(job.labels, ".labels.csv")
@@ -58,7 +59,7 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     if labels.far is not None and (n_far := int(labels.far.sum())) > _MANY_FAR * len(labels.far):
         warn_user(
             f"far from all that the model has seen: {n_far} of {counted(len(labels.far), 'row')}. "
-            f"{rows.most_unlike(len(labels.placed))}Other units, or other columns?"
+            f"{rows.most_unlike(len(labels.label))}Other units, or other columns?"
         )
     if model.far is None:
         job.note(f"{model_file} is of an earlier version, which did not store which rows are far")

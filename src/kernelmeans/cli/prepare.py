@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import scipy.sparse
 from sklearn.preprocessing import StandardScaler
@@ -68,7 +69,11 @@ class Task:
 
 
 def prepare(job: "TableJob") -> Task:
-    """Make the estimator, read the table and make numbers of it."""
+    """Make the estimator, read the table and make numbers of it.
+
+    Options are looked at first, then the files that will be written, and the table last.
+    """
+    job.check()
     views = None if job.views is None else read_views(job.views)
     refusals = nullcontext if views is None else views.errors
     n_clusters = 2 if job.n_clusters is None else job.n_clusters[0]
@@ -79,6 +84,7 @@ def prepare(job: "TableJob") -> Task:
     )
     with estimator_errors(), refusals():
         estimator._validate_params()
+    job.check_writable()
     table = _read(job, n_clusters)
     features, called = job.features(table), job.called(table)
     seen = [] if views is None else views.find(features)
@@ -88,20 +94,17 @@ def prepare(job: "TableJob") -> Task:
         if ignored := [name for name in features if name not in wanted]:
             job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
         features = [name for name in features if name in wanted]
-    labels, weights = job.labels_and_weights(table, job.dtype)
     X = None if job.pairwise else table.whole(features, job.dtype)
     rows = found = None
     with estimator_errors(), refusals():
         if X is None:
+            labels, weights = job.labels_and_weights(table, job.dtype)
             X, Z, preparation = _numbers(job, table, features, weights)
             places = {name: range(place, place + 1) for place, name in enumerate(features)}
         else:
-            X, Z, preparation, rows = _prepared(job, table, X, features, called, weights)
+            X, Z, preparation, rows = _prepared(job, table, X, features, called)
             places = _places(preparation)
-            if rows is not None:
-                labels, weights = (
-                    each if each is None else each[rows] for each in (labels, weights)
-                )
+            labels, weights = job.labels_and_weights(table, job.dtype, rows)
         if views is not None:
             found = FoundViews.of(seen, places)
             estimator.set_params(kernels=found.kernels)
@@ -132,7 +135,6 @@ def _prepared(
     X: Any,
     features: Sequence[str],
     called: Collection[str],
-    weights: Any,
 ) -> tuple[Any, Any, TableTransformer, Any]:
     """Decide what each column is, say so, and make numbers of the table.
 
@@ -148,7 +150,9 @@ def _prepared(
         scale=job.scale,
         dtype=job.dtype,
     )
-    rows = None
+    rows, weights = None, job.weights(table, job.dtype)
+    if weights is not None:  # those of rows that are clustered are checked once these are known
+        weights = np.where(np.isfinite(weights), weights, 1)
     try:
         if job.missing == "drop":
             rows = transformer.fit(X, sample_weight=weights).inspect(X).placeable

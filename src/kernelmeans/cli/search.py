@@ -56,8 +56,6 @@ def numbers_to_try(job: "TableJob", n_rows: int) -> range:
     most = n_rows // 2
     # A single number would be no choice: it is taken, whether its clusters are found again or not.
     counts = job.n_clusters or range(2, max(3, min(_MOST, most)) + 1)
-    if counts[0] < 2:
-        raise BadInputError("-k is 2 or more: one cluster is always a possible answer")
     if counts[-1] > most:
         lower = "lower the range after -k, or " * (job.n_clusters is not None)
         raise BadInputError(
@@ -93,10 +91,6 @@ def run_search(
     **settings
         More parameters of the search.
     """
-    if len(kernels) > 1 and (job.pairwise or {"graph", "precomputed"} & set(kernels)):
-        raise BadInputError(
-            "--kernels takes a single kernel where the table is a kernel matrix or a graph"
-        )
     if task.weights is not None:
         job.note("the search counts every row once; sample weights count in the fit")
     grid: dict[str, Any] = {"n_clusters": list(counts)}

@@ -9,6 +9,7 @@ import scipy.sparse
 from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Budget, Device
+from kernelmeans._frames import check_no_times, no_numbers
 from kernelmeans._sklearn import _check_n_features, _check_sample_weight
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
@@ -86,7 +87,16 @@ class Input:
             return check_rows(estimator, rows, reset)
         sparse: Any = False if self.holds_values else "csr"
         given = {"accept_sparse": sparse, "dtype": dtype, "order": "C"}
-        return validate_data(estimator, X, reset=reset, **given)
+        try:
+            check_no_times(X)
+            return validate_data(estimator, X, reset=reset, **given)
+        except (TypeError, ValueError) as error:
+            if self.pairwise or not (found := no_numbers(X)):
+                raise
+            raise ValueError(
+                f"X: {found}. Leave these columns out, or make numbers of them: "
+                "kernelmeans.tables.TableTransformer does it, as the first step of a pipeline."
+            ) from error
 
     def resolve(
         self, X: Data, sample_weight: Array, seed: int

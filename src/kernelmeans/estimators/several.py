@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Device
 from kernelmeans._estimator import check_parameters
+from kernelmeans._frames import check_no_times, no_numbers
 from kernelmeans._sklearn import _get_column_indices, _safe_indexing
 from kernelmeans._text import listed, suggestion
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
@@ -307,14 +308,16 @@ class Views(Input):
         used = np.unique(np.concatenate([columns[view.columns] for view in self.views]))
         values = _safe_indexing(X, used.tolist(), axis=1)
         try:
+            check_no_times(values)
             values = check_array(
                 values, accept_sparse="csr", dtype=dtype, order="C", input_name="X"
             )
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             names = np.asarray(X.columns)[used].tolist()
             raise ValueError(
                 f"X: the columns of the kernels, {names[:10]}{'...' * (len(names) > 10)}, must "
-                f"hold finite numbers ({error}); leave other columns out of kernels."
+                f"hold finite numbers ({no_numbers(values) or error}); leave other columns out of "
+                "kernels."
             ) from error
         if len(used) == len(columns):
             return values

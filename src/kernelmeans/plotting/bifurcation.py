@@ -122,7 +122,7 @@ def centroid_paths(estimator: Any, X: Any) -> Paths:
         raise ValueError(f"estimator={name} should anneal with one kernel: KernelPowerKMeans.")
     if fitted.memberships_ is None:
         raise ValueError("estimator has no memberships for so many rows; fit it to a sample.")
-    X = readable(X)
+    X = readable(X, [*transformers, fitted])
     if (n_rows := len(fitted.labels_)) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows; give the {n_rows} rows of the fit.")
     for transformer in transformers:

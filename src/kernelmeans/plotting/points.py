@@ -94,7 +94,7 @@ def map_points(
     ((60, 2), 'heat component 1', 150)
     """
     transformers, model = parts(estimator)
-    X = readable(X)
+    X = readable(X, [*transformers, model])
     n_rows = count_rows(X, model)
     if not isinstance(max_points, Integral) or max_points < 1:
         raise ValueError(f"max_points={max_points!r} should be a positive number of rows.")

@@ -128,7 +128,14 @@ def _date(days: float, scale: float) -> str:
     return date.strftime("%Y-%m-%d" if scale > 1 else "%Y-%m-%d %H:%M")
 
 
-def profile_of(column: Array, name: str, grouped: Grouped, kind: str | None = None) -> Profile:
+def profile_of(
+    column: Array,
+    name: str,
+    grouped: Grouped,
+    kind: str | None = None,
+    *,
+    is_category: bool = False,
+) -> Profile:
     """Describe a column.
 
     Parameters
@@ -141,6 +148,8 @@ def profile_of(column: Array, name: str, grouped: Grouped, kind: str | None = No
         The rows that belong to clusters.
     kind : str, default=None
         What the column is called, if it is to be taken for a category.
+    is_category : bool, default=False
+        Whether its type is that of a category, which may have numbers for values.
 
     Returns
     -------
@@ -151,7 +160,7 @@ def profile_of(column: Array, name: str, grouped: Grouped, kind: str | None = No
         return _of_category(kind, as_category(column), grouped)
     if column.dtype.kind == "b":
         column = column.astype(object)  # True and False, not 1 and 0
-    found = found_in(column, name)
+    found = found_in(column, name, is_category=is_category)
     numbers = found.numbers
     if found.kind == "constant" and column.dtype.kind in "iuf":
         numbers = column.astype(float)

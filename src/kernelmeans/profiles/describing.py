@@ -198,7 +198,7 @@ def coded(labels: Any, n_clusters: int | None = None) -> tuple[IntArray, list[An
     if labels.dtype.kind in "biuf":
         has_none = np.isnan(labels) | (labels == -1)
     else:
-        has_none = np.array([label in (None, "", -1) or label != label for label in labels])
+        has_none = np.array(list(map(_is_none, labels)))
         labels = labels.astype(str)
     known = labels[~has_none]
     if labels.dtype.kind == "f" and (known == np.floor(known)).all():
@@ -210,6 +210,11 @@ def coded(labels: Any, n_clusters: int | None = None) -> tuple[IntArray, list[An
     codes = np.full(len(labels), -1)
     codes[~has_none] = places
     return codes, names.tolist()
+
+
+def _is_none(label: Any) -> bool:
+    """Whether a label of any type stands for no cluster; that of pandas cannot be compared."""
+    return str(label) == "<NA>" or label in (None, "", -1) or bool(label != label)
 
 
 def _found(model: Any, table: Any, X: Any) -> Placed:
@@ -242,7 +247,9 @@ def _profiles(
 ) -> Iterator[tuple[str, Profile]]:
     """All columns, and after each with gaps where these are."""
     for name in columns:
-        profile = profile_of(np.asarray(columns[name]), name, grouped, kinds.get(name))
+        typed = isinstance(columns, Table) and columns.is_category(name)
+        values = np.asarray(columns[name])
+        profile = profile_of(values, name, grouped, kinds.get(name), is_category=typed)
         yield name, profile
         if (gaps := profile.gaps(grouped)) is not None:
             yield f"{name}{IS_MISSING}", gaps

@@ -62,7 +62,7 @@ def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:
     Placed
         Distances are those of the model's `transform`, if it gives one for each cluster.
     """
-    X = readable(X)
+    X = readable(X, [*transformers, model])
     n_rows = count_rows(X, model)
     if getattr(model, "distances_", None) is not None and len(model.labels_) == n_rows:
         fitted, some = of_fit(model), np.arange(0, n_rows, -(-n_rows // _CHECKED))

@@ -3,6 +3,7 @@
 import hashlib
 import platform
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -49,6 +50,8 @@ class Subject:
         What comes before the model.
     model : KernelClusterer
         The model itself.
+    table : object
+        The rows as the user gave them, with columns that the model may not have seen.
     X : object
         The rows, in a form from which some can be taken.
     drawn : MapPoints
@@ -60,6 +63,7 @@ class Subject:
     given: Any
     transformers: list[Any]
     model: Any
+    table: Any
     X: Any
     drawn: MapPoints
     labels: IntArray
@@ -73,12 +77,12 @@ class Subject:
                 f"model={type(model).__name__} is no estimator of kernelmeans: give a fitted one, "
                 "such as KernelPowerKMeans, a pipeline that ends with one, or a ClusterSearch."
             )
-        X = readable(X)
+        table, X = X, readable(X, [*transformers, model])
         drawn = map_points(given, X, max_points=MAP_ROWS, random_state=random_state)
         known = on_host(model.labels_)
         if len(known) != drawn.n_rows or not np.array_equal(known[drawn.rows], drawn.labels):
             known = on_host(given.predict(X))
-        return cls(given, transformers, model, X, drawn, known)
+        return cls(given, transformers, model, table, X, drawn, known)
 
     @property
     def n_clusters(self) -> int:
@@ -238,8 +242,9 @@ def origin_of(
             kind, digest = "SHA-256 of the file", hashlib.file_digest(file, "sha256").hexdigest()
     else:
         kind, digest = "joblib.hash of the data", None
-        if not isinstance(subject.X, Rows):
-            digest = joblib.hash(subject.X)
+        # Objects of any kind may be in a table; some cannot be pickled.
+        with suppress(Exception):
+            digest = None if isinstance(subject.X, Rows) else joblib.hash(subject.X)
     return {
         "program": program or f"model = {given!r}\nmodel.fit(X)\nmodel.predict(X_new)",
         "seed": seed if isinstance(seed, int) else None,

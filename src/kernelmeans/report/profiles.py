@@ -18,6 +18,7 @@ from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.columns import matching
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import found_in
+from kernelmeans.tables.values import MISSING
 
 #: Columns of a cluster, and columns of a histogram.
 MOST_COLUMNS, BINS = 5, 16
@@ -59,7 +60,7 @@ def add_profiles(
     if given is None:
         if subject.is_matrix or isinstance(subject.X, Rows) or issparse(subject.X):
             return None
-        given = subject.X
+        given = subject.table
     table = given if isinstance(given, Mapping) else Table(given)
     if (n_rows := len(table[next(iter(table))])) != len(subject.labels):
         raise ValueError(
@@ -164,11 +165,11 @@ def _ends(low: float, high: float, *, is_date: bool) -> list[str] | None:
 
 def _text(value: Any) -> str | None:
     """A value of a row; of a time the day, and None if it is missing."""
-    if value is None or value != value:
+    text = str(value)
+    if text.strip().lower() in MISSING:
         return None
     if isinstance(value, float):
         return f"{value:.6g}"
-    text = str(value)
     return text[:10] if isinstance(value, np.datetime64) else _FLAGS.get(text, text)
 
 

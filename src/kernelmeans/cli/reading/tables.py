@@ -1,5 +1,6 @@
 """Tables: files of named columns, loaded or left on disk."""
 
+import codecs
 import math
 import re
 import warnings
@@ -22,7 +23,7 @@ from kernelmeans.cli.reading.encodings import read_content, to_utf8
 from kernelmeans.cli.reading.headings import tidied, without_words
 from kernelmeans.cli.reading.numerals import Numerals, parse_numbers, read_numbers
 from kernelmeans.cli.reading.settings import DASH, Reading, shown, suffix_of
-from kernelmeans.cli.reading.text import read_text
+from kernelmeans.cli.reading.text import given_separator, read_text
 from kernelmeans.rows import Rows, open_rows
 from kernelmeans.tables.frames import FIRST_ROW
 
@@ -238,6 +239,16 @@ class ArrayTable:
 
 
 Table = FrameTable | ArrayTable
+
+
+def check_reading(reading: Reading) -> None:
+    """Refuse ways to read a table that no table can be read by."""
+    Numerals.of(reading)
+    given_separator(reading.separator)
+    try:
+        codecs.lookup(reading.encoding or "utf-8")
+    except LookupError as error:
+        raise BadInputError(f"--encoding is {reading.encoding!r}: {error}") from error
 
 
 def read_table(

@@ -200,7 +200,7 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
     above = 1 if declared else 0
     comments = _leading_comments(lines[above:])
     above += comments
-    separator = _given(reading.separator) or (declared[1] if declared else None)
+    separator = given_separator(reading.separator) or (declared[1] if declared else None)
     separator = separator or _guess(source, lines[above:])
     records = list(_readable(lines[above:], separator, above))
     if not records:
@@ -265,7 +265,8 @@ def _readable(lines: list[str], separator: str, above: int) -> Iterator[tuple[in
                 yield number, record
 
 
-def _given(separator: str | None) -> str | None:
+def given_separator(separator: str | None) -> str | None:
+    """Return the separator that an option names."""
     separator = None if separator is None else _NAMED.get(separator, separator)
     if separator is not None and not re.fullmatch(r"[\t !#-/:-@\[-`{-~]", separator):
         raise BadInputError(
