@@ -4,7 +4,7 @@ import sys
 import warnings
 
 #: Packages whose frames lie between a warning and the line that caused it.
-_INSIDE = ("kernelmeans", "numpy", "sklearn")
+_INSIDE = ("kernelmeans", "numpy", "sklearn", "joblib")
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:

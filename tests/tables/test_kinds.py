@@ -188,6 +188,16 @@ def test_numbers_with_units_are_left_out_with_a_reason():
     )
 
 
+def test_categories_of_numbers_with_a_unit_have_a_remark():
+    table = {"a": np.arange(N) % 7, "pack": some(["5 kg", "10 kg", "20 kg"])}
+    table |= {"doors": some(["2 doors", "4 doors"]), "place": some(["1st", "2nd", "3rd"])}
+    prepare = TableTransformer().fit(pl.DataFrame(table))
+    reasons = {column.name: column.reason for column in prepare.columns_ if column.used}
+    said = "numbers with 'kg': plain numbers would be compared as such"
+    assert reasons == {"a": "", "pack": said, "doors": "", "place": ""}
+    assert f"pack: {said}" in " ".join(prepare.report_.split())
+
+
 @pytest.mark.parametrize(
     ("values", "words"),
     [

@@ -1,6 +1,7 @@
 """Numbers made of tables, compared with transformers of scikit-learn that are chosen by hand."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,12 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from kernelmeans import ClusterSearch, KernelPowerKMeans
+from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans
 from kernelmeans.tables import Column, TableTransformer
 from kernelmeans.tables import transformer as module
 
+# In tables of a single column a gap is a whole row.
+pytestmark = pytest.mark.filterwarnings("ignore:X. .* without a value in any column")
 N = 300
 
 
@@ -129,6 +132,31 @@ def test_rows_without_values_are_not_placeable(region):
     assert found.placeable.tolist() == [True, True, False]
     assert found.n_empty == 1
     assert np.isfinite(prepare.transform(rows)).all()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "array"])
+def test_rows_without_values_are_told_once_in_a_fit(library):
+    table = {"age": [1.5, 2.5, None, 4.5] * 15, "rating": [1.0, None, None, 2.0] * 15}
+    frame = pd.DataFrame(table) if library == "pandas" else pl.DataFrame(table)
+    X = frame.to_numpy() if library == "array" else frame
+    prepare, model = TableTransformer(), KernelKMeans(2, random_state=0)
+    row = "row 2" if library == "pandas" else "row 2, the first data row being 0"
+    taken = "X.filter" if library == "polars" else "X"
+    says = f"X: 15 rows without a value in any column that is used ({row})"
+    with pytest.warns(UserWarning, match="Leave such rows out") as caught:
+        make_pipeline(prepare, model).fit(X)
+    assert [warning.filename for warning in caught] == [__file__]
+    said = str(caught[0].message)
+    assert said.startswith(says)
+    assert f"Leave such rows out: {taken}" in said
+    # The way out, as it is written.
+    code = said.split("rows out: ")[1].split(", where")[0]
+    kept = eval(code, {"X": X, "prepare": prepare})
+    assert len(kept) == 45
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_pipeline(TableTransformer(), model).fit(kept)
+        TableTransformer(missing="drop").fit(X)
 
 
 def test_gaps_in_the_same_rows_are_told_once():

@@ -1,6 +1,7 @@
 """What a fit or a search works on: the estimator, the table, and its features."""
 
 import re
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -159,7 +160,9 @@ def _prepared(
             X = X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows]
             Z = transformer.transform(X)
         else:
-            Z = transformer.fit_transform(X, sample_weight=weights)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "X: .* without a value")  # said below
+                Z = transformer.fit_transform(X, sample_weight=weights)
             if all(one.n_missing for one in transformer.columns_ if one.used):
                 rows = transformer.inspect(X).placeable
             if rows is not None and not rows.all():

@@ -70,6 +70,10 @@ class Table(Mapping[str, Array]):
         """What to add to messages that number rows."""
         return "" if hasattr(self.X, "index") else FIRST_ROW
 
+    def filtered(self, rows: str) -> str:
+        """How some rows are taken, as Python has it."""
+        return f"X.filter({rows})" if hasattr(self.X, "get_column") else f"X[{rows}]"
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 

@@ -167,7 +167,7 @@ def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
     if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
         return _constant(n_missing)
     if _are_few(len(counts), present):
-        return as_category(values)
+        return as_category(values)._replace(reason="" if is_category else _unit_in(counts))
     if len(counts) > 0.9 * present:
         one_word = not any(" " in text for text in counts)
         kind, reason = ("identifier" if one_word else "text"), "nearly all values differ"
@@ -221,6 +221,13 @@ def _measure_in(counts: Mapping[str, int]) -> str | None:
     if not many or sum(counts[text] for text in units) < NEARLY_ALL * sum(counts.values()):
         return None
     return max(units, key=lambda text: (units[text] > "", counts[text]))
+
+
+def _unit_in(counts: Mapping[str, int]) -> str:
+    """What to say of a category whose values are numbers with the same unit."""
+    units = {unit_of(text) for text in counts}
+    unit = units.pop() if len(units) == 1 and len(counts) > 2 else None
+    return f"numbers with {unit!r}: plain numbers would be compared as such" if unit else ""
 
 
 def as_category(values: Array) -> Found:

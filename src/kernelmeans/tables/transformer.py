@@ -16,8 +16,9 @@ from kernelmeans._sklearn import (
     _check_sample_weight,
     _fit_context,
 )
-from kernelmeans._text import listed
+from kernelmeans._text import counted, listed
 from kernelmeans._typing import Array, BoolArray
+from kernelmeans._warnings import warn_user
 from kernelmeans.tables.columns import Column, as_text, matching
 from kernelmeans.tables.decisions import Decision, decide, logarithms
 from kernelmeans.tables.frames import Table
@@ -194,6 +195,11 @@ class TableTransformer(TransformerMixin, Estimator):
         ValueError
             If no column can be used, a column of numbers holds other text, a value is infinite,
             a variance overflows, or a value is missing and ``missing="error"``.
+
+        Warns
+        -----
+        UserWarning
+            If rows have no value in any column that is used.
         """
         self._fit(X, sample_weight)
         return self
@@ -358,6 +364,14 @@ class TableTransformer(TransformerMixin, Estimator):
             check_placeable(found, table)
         if self.missing == "drop" and not found.placeable.any():
             raise ValueError("X: each row lacks a number; missing='impute' fills them in.")
+        if found.n_empty and self.missing != "drop":
+            first = table.row(int(np.flatnonzero(~found.placeable)[0]))
+            warn_user(
+                f"X: {counted(found.n_empty, 'row')} without a value in any column that is used "
+                f"({first}{table.first_row}), which will be placed by medians alone. Leave such "
+                f"rows out: {table.filtered('prepare.inspect(X).placeable')}, where prepare is "
+                "this transformer, fitted."
+            )
         self.scaler_ = None
         if self.scale:
             self.scaler_ = self._fitted_scaler(Z, found.placeable, weights)

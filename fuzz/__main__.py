@@ -1,0 +1,42 @@
+"""``python -m fuzz --minutes 3`` runs all classes; ``--replay fits 17`` runs one case again."""
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from fuzz import discover
+from fuzz.runner import Campaign, replay
+
+
+def main() -> int:
+    """Run the command; the exit code is 1 if a case failed."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=3, help="how long (3)")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case (0)")
+    parser.add_argument("--cases", type=int, help="most cases of each class")
+    parser.add_argument("--classes", help="classes, separated by commas (all)")
+    parser.add_argument("--store", type=Path, default=Path("build/fuzz"), help="folder of failures")
+    parser.add_argument("--replay", nargs=2, metavar=("CLASS", "NUMBER"), help="run one case again")
+    parser.add_argument("--package", default="fuzz.cases", help="where the classes are")
+    given = parser.parse_args()
+    signal.signal(signal.SIGTERM, _interrupt)
+    if given.replay:
+        return replay(given.package, given.replay[0], int(given.replay[1]))
+    weights = discover(given.package)
+    if given.classes:
+        weights = {name: weights[name] for name in given.classes.split(",")}
+    campaign = Campaign(given.package, weights, given.store, given.first, given.cases)
+    campaign.run(60 * given.minutes, given.jobs)
+    print(campaign.table())
+    return int(campaign.failed > 0)
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

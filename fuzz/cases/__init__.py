@@ -1,0 +1,1 @@
+"""The classes of cases: each module is one."""

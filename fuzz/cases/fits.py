@@ -1,0 +1,92 @@
+"""All estimators, on rows, matrices and weights of all kinds, with any parameters."""
+
+from typing import Any
+
+import numpy as np
+
+from fuzz import Case, Rng
+from fuzz.draw import changed, graph, kernel_matrix, pick, plain_rows, rarely, rows, weights
+from fuzz.sound import check_fit
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
+
+WEIGHT = 4
+ESTIMATORS = (
+    *[KernelPowerKMeans] * 4,
+    *[MultiKernelPowerKMeans] * 3,
+    *[PowerKMeans] * 2,
+    KernelKMeans,
+    RKKM,
+    MKKM,
+    RMKKM,
+)
+#: Parameters that are drawn here, and those that need another machine.
+DRAWN = (
+    *("n_clusters", "init", "kernel", "kernels", "kernel_params", "metric", "n_swaps"),
+    *("random_state", "device", "memory_budget"),
+)
+
+
+def case(rng: Rng) -> Case:
+    n, p = int(rng.integers(1, 40)), int(rng.integers(1, 5))
+    k = n if rarely(rng, 15) else int(rng.integers(1, 6))
+    kind = pick(rng, *ESTIMATORS)
+    allowed = {name: kind._parameter_constraints[name] for name in kind().get_params()}
+    given = changed(rng, allowed, without=DRAWN) | {"random_state": int(rng.integers(99))}
+    X = rows(rng, n, p)
+    if "n_swaps" in allowed:
+        given["n_swaps"] = pick(rng, 0, 0, 0, 2, "auto")
+    if "kernel" in allowed:
+        given["kernel"], X = one_kernel(rng, X)
+        if callable(given["kernel"]):
+            given["kernel_params"] = pick(rng, None, {}, {"power": 2})
+    if "kernels" in allowed:
+        given["kernels"], X = several_kernels(rng, X)
+    model = kind(k, init=start(rng, X, n, k), **given)
+    weight = weights(rng, n)
+    words = f"{model!r}\nX = {X!r}\nsample_weight = {weight!r}"
+    return Case(words, lambda: check_fit(model, X, weight, rng))
+
+
+def product(A: np.ndarray, B: np.ndarray, power: int = 1) -> np.ndarray:
+    """A kernel that is a callable; named, so that it can be pickled."""
+    return np.asarray(A @ B.T) ** power
+
+
+def one_kernel(rng: Rng, X: Any) -> tuple[Any, Any]:
+    """A kernel, and the rows or the matrix that it takes."""
+    named = "rbf", "laplacian", "geodesic", "poly", "sigmoid", "cosine", "linear", "heat", "heat"
+    kernel = pick(rng, *named, "graph", "precomputed", product)
+    if kernel == "precomputed":
+        return kernel, kernel_matrix(rng, X.shape[0])
+    return kernel, graph(rng, X.shape[0]) if kernel == "graph" else X
+
+
+def several_kernels(rng: Rng, X: Any) -> tuple[Any, Any]:
+    """Kernels, and the rows or the stack of matrices that they take."""
+    if rarely(rng, 6):
+        n = X.shape[0]
+        return "precomputed", np.array([kernel_matrix(rng, n) for _ in range(rng.integers(1, 4))])
+    p = X.shape[1]
+    columns: Any = [0], slice(0, p), np.arange(p) % 2 == 0, -1, [p], []
+    views = [
+        pick(rng, name, (name, pick(rng, *columns[:4], *columns)))
+        for name in rng.choice(["rbf", "linear", "poly", "cosine", "heat", "neighbors"], 3)
+    ]
+    return pick(rng, "neighbors", "widths", "du2015", views, views, views[:1]), X
+
+
+def start(rng: Rng, X: Any, n: int, k: int) -> Any:
+    """A value of ``init``."""
+    return pick(
+        rng,
+        *[lambda: "k-means++"] * 4,
+        lambda: "random",
+        lambda: rng.permutation(n)[:k],
+        lambda: rng.uniform(size=(n, k)),
+        lambda: plain_rows(rng, k, X.shape[-1]),
+        lambda: lambda X, k, random_state: random_state.permutation(X.shape[0])[:k],
+        lambda: pick(
+            rng, [], [0.5], "x", np.full(k, -1), np.zeros((n, k)), np.full((k, X.shape[-1]), 1e200)
+        ),
+    )()

@@ -1,0 +1,143 @@
+"""Random options of the commands, files of views, and the model that a fit has written."""
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NoReturn
+
+import click
+import polars as pl
+
+from fuzz import Case, Rng
+from fuzz.commands import run, write
+from fuzz.draw import pick, rarely
+from fuzz.judge import require
+from fuzz.mutations import cut, flipped, inserted
+from kernelmeans.cli.app import app
+from kernelmeans.cli.options import Counts, Names, Value
+
+WEIGHT = 4
+#: Options that need other machines or processes, or that are drawn here.
+LEFT_OUT = ("device", "n_jobs", "n_clusters", "n_splits", "help", "views", "n_swaps", "quiet")
+#: Options that take long: one in so many cases has each.
+SLOW = {"plot": 40, "plot_file": 40, "page": 20, "compare": 20}
+TEXTS = ("", "a", "a,b", "*", "zz", "plan", "id", "since", "-999", ",", ";", "tab", "x,y", "é")
+FILES = ("out.txt", "data.csv", "no/such/file", ".", "out.png", "out.json", "other.summary.json")
+
+
+def case(rng: Rng) -> Case:
+    files = {"data.csv": table(rng), "views.toml": views(rng)}
+    name = pick(rng, *["fit"] * 7, "choose", "predict")
+    arguments = [name, "data.csv"] if name != "predict" else [name, "views.toml", "data.csv"]
+    if name == "fit":
+        arguments += ["-k", pick(rng, "2", "2", "3", "1", "30", "x", "0", "2,3")]
+        arguments += ["--n-swaps", pick(rng, "0", "0", "0", "2", "auto", "-1")]
+    if name == "choose":
+        arguments += ["--splits", "2", "-k", pick(rng, "2", "2-3", "1-2", "3-2")]
+    arguments += ["-q"] if rarely(rng, 3) else []
+    arguments += ["--views", "views.toml"] if name != "predict" and rarely(rng, 4) else []
+    chosen = [option for option in options(name) if rarely(rng, SLOW.get(str(option.name), 25))]
+    for option in chosen:
+        arguments += (
+            [value(rng, option)] if option.is_flag else [option.opts[0], value(rng, option)]
+        )
+    words = f"{arguments}\n{files['data.csv'].decode()}\n{files['views.toml']!r}"
+
+    def check() -> None:
+        write(files)
+        run(arguments)
+        check_outputs()
+        if name == "fit":
+            check_model(arguments)
+
+    return Case(words, check)
+
+
+def options(name: str) -> list[click.Option]:
+    """The options of a command."""
+    parameters = app.commands[name].get_params(click.Context(app.commands[name]))
+    found = [one for one in parameters if isinstance(one, click.Option)]
+    return [one for one in found if one.name not in LEFT_OUT]
+
+
+def value(rng: Rng, option: click.Option) -> str:
+    """A value of an option; of a flag, one of its forms."""
+    if option.is_flag:
+        return str(pick(rng, *option.opts, *option.secondary_opts))
+    kind = option.type
+    if rarely(rng, 15):
+        return str(pick(rng, "0", "-1", "1e300", "nan", "inf", "x", "", "none"))
+    if isinstance(kind, Value | Counts):
+        names = list(getattr(kind, "names", []))
+        several = [",".join(rng.choice(names, 2))] if isinstance(kind, Names) else []
+        whole = getattr(kind, "numbers", [int])[:1] == [int]
+        numbers = ["1", "2", "3", "7"] if whole else ["1", "2", "0.5", "1.3", "1e-6", "30"]
+        return str(pick(rng, *names, *several, *(numbers if getattr(kind, "numbers", 1) else [])))
+    return str(pick(rng, *(FILES if isinstance(kind, click.Path) else TEXTS)))
+
+
+def table(rng: Rng) -> bytes:
+    """A table as people have it, with gaps, duplicates or odd values."""
+    n = int(rng.integers(2, 40))
+    columns = {
+        "a": rng.normal(size=n).round(3),
+        "b": 10 ** rng.normal(size=n).round(2),
+        "c": rng.integers(0, 3, n),
+        "plan": rng.choice(["basic", "plus", "x"], n),
+        "id": [f"C{i}" for i in range(n)],
+        "since": [f"2024-0{1 + i % 9}-11" for i in range(n)],
+        "weight": rng.integers(0, 3, n),
+    }
+    frame = pl.DataFrame(columns)
+    if rarely(rng, 3):
+        name = pick(rng, *columns)
+        gaps = pl.Series(rng.random(n) < 0.3)
+        frame = frame.with_columns(pl.when(gaps).then(None).otherwise(pl.col(name)).alias(name))
+    return frame.write_csv(separator=pick(rng, ",", ",", ";")).encode()
+
+
+def views(rng: Rng) -> bytes:
+    """A file of views, sometimes a damaged one."""
+    values = "0.5", "0", "-1", '"cosine"', '"x"', "true"
+    keys = [key for key in ("entropy_weight", "kernel_scaling") if rarely(rng, 5)]
+    lines = [f"{key} = {pick(rng, *values)}" for key in keys]
+    for _ in range(rng.integers(1, 4)):
+        lines.append("[[view]]")
+        choices = {
+            "columns": pick(rng, '["a"]', '["a", "b"]', '"a"', "[]", '["*"]', '["zz"]', "[1]"),
+            "kernel": pick(rng, '"rbf"', '"linear"', '"heat"', '"neighbors"', '"graph"', "3"),
+            "gamma": pick(rng, '"rms"', "0.5", "-1", "nan"),
+            "name": pick(rng, '"one"', '""', "2"),
+            pick(rng, "degree", "n_neighbors", "t", "x"): pick(rng, "2", "3.5", '"auto"', "1e400"),
+        }
+        lines += [f"{key} = {text}" for key, text in choices.items() if rarely(rng, 2)]
+    content = "\n".join(lines).encode()
+    return pick(rng, flipped, cut, inserted)(content, rng) if rarely(rng, 6) else content
+
+
+def check_outputs() -> None:
+    """JSON and HTML files can be read, and hold numbers that are numbers."""
+    for path in Path().glob("data*.json"):
+        json.loads(path.read_text("utf-8"), parse_constant=_refuse)
+    for path in Path().glob("data*.html"):
+        text = path.read_text("utf-8")
+        HTMLParser().feed(text)
+        require(">nan<" not in text.lower(), f"{path} holds nan")
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise AssertionError(f"JSON holds {constant}")
+
+
+def check_model(arguments: list[str]) -> None:
+    """The model labels the table of the fit as the fit did."""
+    given = set(arguments) & {"--labels", "--model", "--output-dir", "-o", "--soft", "--dtype"}
+    labels = Path("data.labels.csv")
+    if given or not Path("data.model.skops").exists() or not labels.exists():
+        return
+    own = pl.read_csv(labels, infer_schema=False)
+    require(len(own) > 0, "no labels")
+    again = [word for word in arguments if word in ("--no-header",)]
+    run(["predict", "data.model.skops", "data.csv", "--labels", "again.csv", "-q", *again])
+    predicted = pl.read_csv("again.csv", infer_schema=False)
+    require(own["label"].equals(predicted["label"]), f"labels {own} and {predicted}")

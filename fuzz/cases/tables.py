@@ -1,0 +1,90 @@
+"""`TableTransformer` and an estimator after it, over data frames of pandas and polars."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from sklearn.pipeline import make_pipeline
+
+from fuzz import Case, Rng
+from fuzz.draw import changed, pick, rarely
+from fuzz.frames import frame
+from fuzz.judge import require
+from kernelmeans import PowerKMeans, describe
+from kernelmeans.tables import TableTransformer
+
+WEIGHT = 3
+
+
+def case(rng: Rng) -> Case:
+    n = int(rng.integers(1, 50))
+    table = frame(rng, n)
+    names = list(table.columns)
+    given = changed(rng, TableTransformer._parameter_constraints,
+                    without=("columns", "drop", "categorical"))  # fmt: skip
+    for name in ("columns", "drop", "categorical"):
+        if rarely(rng, 8):
+            given[name] = [pick(rng, *names, *names, "*", "c*", "zz", 3)]
+    prepare = TableTransformer(**given)
+    other = frame(rng, 5) if rarely(rng, 3) else table.iloc[:3]
+    words = f"{prepare!r}\n{table.to_dict('list')!r}\nnew rows {other.to_dict('list')!r}"
+
+    def check() -> None:
+        check_table(prepare, table, rng)
+        check_polars(prepare, table)
+        check_clusters(prepare, table)
+        require(np.isfinite(prepare.transform(other)).all(), "new rows")
+
+    return Case(words, check)
+
+
+def check_table(prepare: Any, table: pd.DataFrame, rng: Rng) -> None:
+    """The numbers are finite and named, and depend on no order of rows or columns."""
+    Z = prepare.fit_transform(table)
+    names = prepare.get_feature_names_out()
+    require(np.isfinite(Z).all() and Z.shape == (len(table), len(names)), f"Z {Z}")
+    require(len(prepare.columns_) == table.shape[1], f"columns_ {prepare.columns_}")
+    np.testing.assert_array_equal(Z, prepare.transform(table), "fit_transform and transform")
+    loaded = pickle.loads(pickle.dumps(prepare))
+    np.testing.assert_array_equal(Z, loaded.transform(table), "pickle")
+    columns = list(rng.permutation(table.columns))
+    if table.columns.is_unique:
+        np.testing.assert_array_equal(Z, prepare.transform(table[columns]), "order of columns")
+    before = prepare.columns_
+    order = rng.permutation(len(table))
+    other = prepare.fit_transform(table.iloc[order])
+    require(taken(prepare.columns_) == taken(before), f"order of rows: {prepare.columns_} {before}")
+    np.testing.assert_allclose(other, Z[order], rtol=1e-3, atol=1e-3, err_msg="order of rows")
+    prepare.fit(table)
+
+
+def taken(columns: Any) -> list[tuple[str, str, bool]]:
+    """What columns were taken for; what counts the rows is an identifier in another order."""
+    kinds = {"counter": "identifier"}
+    return [(one.name, kinds.get(one.kind, one.kind), one.used) for one in columns]
+
+
+def check_polars(prepare: Any, table: pd.DataFrame) -> None:
+    """The same table in polars gives the same numbers."""
+    try:
+        other = pl.from_pandas(table)
+    except Exception:  # a column that polars does not have
+        return
+    if other.columns != list(table.columns):
+        return
+    np.testing.assert_allclose(
+        prepare.transform(other), prepare.transform(table), rtol=1e-6, atol=1e-6, err_msg="polars"
+    )
+
+
+def check_clusters(prepare: Any, table: pd.DataFrame) -> None:
+    """A pipeline clusters and describes the table."""
+    model = make_pipeline(prepare, PowerKMeans(2, n_swaps=0, max_iter=20, random_state=0))
+    labels = model.fit_predict(table)
+    np.testing.assert_array_equal(labels, model.predict(table), "labels of a pipeline")
+    described = describe(labels, table)
+    text = str(described)
+    require(" nan" not in text.lower() and " inf" not in text, text)
+    require(sum(cluster.size for cluster in described.records) == len(table), text)

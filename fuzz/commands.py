@@ -1,0 +1,67 @@
+"""The command line in this process: it is done, or says in one message why not."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+from click.testing import CliRunner, Result
+
+import kernelmeans.cli.job
+import kernelmeans.cli.predict  # noqa: F401  (late imports are not to count)
+from fuzz import Case, Refused
+from fuzz.judge import is_refusal, require
+from kernelmeans.cli.app import app
+
+#: No swap moves, which take longest, and no question about files that exist.
+QUICK = ("--n-swaps", "0", "--force")
+
+
+def command(arguments: Sequence[str], files: Mapping[str, bytes], words: str = "") -> Case:
+    """The case of one command in a folder that holds these files."""
+
+    def check() -> None:
+        write(files)
+        run(arguments)
+
+    return Case(f"{words} {list(arguments)}".strip(), check)
+
+
+def write(files: Mapping[str, bytes]) -> None:
+    """Write files into the current folder."""
+    for name, content in files.items():
+        Path(name).write_bytes(content)
+
+
+def run(arguments: Sequence[str]) -> Result:
+    """Run the command line; refusals and failures are raised.
+
+    Raises
+    ------
+    Refused
+        If the command says why it is not done.
+    Failure
+        If it says so in words of others, loses an input or leaves files behind.
+    """
+    before = {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+    result = CliRunner().invoke(app, list(arguments), standalone_mode=False)
+    for path, content in before.items():
+        require(path.exists() and path.read_bytes() == content, f"{path} is lost or changed")
+    require(not list(Path().rglob("*.tmp")), "a temporary file is left behind")
+    require("encountered in" not in result.stderr, f"a warning of NumPy: {result.stderr}")
+    require(len(result.output) < 100_000, f"an answer of {len(result.output)} characters")
+    if result.exception is None:
+        return result
+    written = {path for path in Path().rglob("*") if path.is_file()} - before.keys()
+    require(not written, f"a refused command has written {written}: {result.exception}")
+    require_words(result.exception)
+    raise Refused(str(result.exception)) from result.exception
+
+
+def require_words(error: BaseException) -> None:
+    """Fail unless the error of a command is a short message in words of its own."""
+    cause = error.__cause__
+    own = isinstance(error, click.ClickException) and "This is a fault" not in str(error)
+    borrowed = isinstance(cause, Exception) and str(error)[:50] == str(cause)[:50]
+    if not own or (borrowed and not (cause and is_refusal(cause))):
+        raise error
+    require(3 < len(str(error)) < 10_000, f"the message is empty or long: {str(error)[:500]}")

@@ -1,0 +1,44 @@
+"""What may come of a case: a sound result, or an error or warning of the package's own."""
+
+import re
+import traceback
+import warnings
+from pathlib import Path
+
+from sklearn.exceptions import NotFittedError
+
+import kernelmeans
+from fuzz import Failure, Refused
+
+#: Where errors may come from: the package, or scikit-learn's checks of input and parameters.
+OWN = (
+    str(Path(kernelmeans.__file__).parent),
+    "sklearn/utils/validation.py",
+    "sklearn/utils/_param_validation.py",
+    "sklearn/base.py",
+)
+TYPES = (ValueError, TypeError, MemoryError, NotFittedError, OSError)
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether an error is a refusal in words: of an allowed type, raised by checks, with words."""
+    if isinstance(error, MemoryError | Refused):
+        return True
+    frames = traceback.extract_tb(error.__traceback__)
+    # What compiled code raises ends at a line that only calls it.
+    raised = bool(frames) and (frames[-1].line or "").startswith("raise")
+    ours = raised and any(place in frames[-1].filename for place in OWN)
+    return isinstance(error, TYPES) and ours and len(re.findall(r"\w+", str(error))) >= 3
+
+
+def allow_own_warnings() -> None:
+    """Make errors of all warnings but those that tell users of their data and parameters."""
+    warnings.simplefilter("error")
+    warnings.simplefilter("ignore", UserWarning)  # and ConvergenceWarning, which is one
+    warnings.filterwarnings("ignore", "n_init=", RuntimeWarning)
+
+
+def require(condition: object, message: str) -> None:
+    """Fail the case unless the condition holds."""
+    if not condition:
+        raise Failure(message)

@@ -1,0 +1,96 @@
+"""A process in which cases run, and which is replaced when a case crashes it or hangs."""
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+#: Processor seconds of one case, and the seconds after which it waits for something.
+SECONDS, WAITING = 20, 120
+ROOT = Path(__file__).parents[1]
+#: One thread in each process, and the same order of sets in a replay.
+ENVIRONMENT = {
+    **dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1"),
+    "PYTHONHASHSEED": "0",
+    "MPLBACKEND": "agg",
+}
+
+
+class Process:
+    """Runs one case at a time in `fuzz.worker`.
+
+    Parameters
+    ----------
+    package : str
+        Where the classes of cases are.
+    """
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+        self._open()
+
+    def run(self, name: str, number: int) -> dict[str, Any]:
+        """Run a case: whether it passed, was refused or failed, its words, trace and seconds."""
+        began, cpu = time.monotonic(), self._cpu()
+        with suppress(BrokenPipeError):
+            self._stdin.write(json.dumps([name, number]).encode() + b"\n")
+        wrong = ""
+        while not wrong:
+            if select.select([self._stdout], [], [], 1)[0]:
+                line = self._stdout.readline()
+                if line.endswith(b"\n"):
+                    return dict(json.loads(line))
+                wrong = f"the process is gone (exit status {self._process.wait()})"
+            elif self._cpu() - cpu > SECONDS or time.monotonic() - began > WAITING:
+                self._process.send_signal(signal.SIGUSR1)
+                wrong = f"no end after {self._cpu() - cpu:.0f} s of a processor"
+                time.sleep(0.5)
+        trace = self._errors.read_bytes()[-10_000:].decode(errors="replace")
+        seconds = self._cpu() - cpu
+        self.end()
+        self._open()
+        return {"kind": "failed", "words": "", "trace": f"{wrong}\n{trace}", "seconds": seconds}
+
+    def end(self) -> None:
+        """End it with its children, and remove its files."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._stdin.close()
+        self._stdout.close()
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def _open(self) -> None:
+        self._home = Path(tempfile.mkdtemp(prefix="fuzz-"))
+        self._errors = self._home / "errors"
+        path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "fuzz.worker", self.package],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=self._home,
+                env=os.environ | ENVIRONMENT | {"PYTHONPATH": path},
+                start_new_session=True,
+            )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        self._stdout.readline()  # it is ready, and what it imports is no part of a case
+
+    def _cpu(self) -> float:
+        with suppress(psutil.Error):
+            return float(sum(psutil.Process(self._process.pid).cpu_times()[:2]))
+        return 0.0

@@ -1,0 +1,108 @@
+"""What must hold of a fitted model, whatever it was fitted to."""
+
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import clone
+
+from fuzz import Rng
+from fuzz.judge import require
+from kernelmeans.baselines import RKKM, RMKKM
+
+#: Kernels whose matrices are positive semi-definite with any parameters: costs cannot rise.
+POSITIVE = ("rbf", "laplacian", "linear", "cosine", "heat", "graph")
+FAMILIES = ("neighbors", "widths")
+
+
+def check_fit(model: Any, X: Any, weight: Any, rng: Rng) -> None:
+    """Fit a model and check all that is promised of it; errors of the fit come through."""
+    before = pickle.dumps(model.get_params(deep=False)) if not callable(model.init) else b""
+    model.fit(X, sample_weight=weight)
+    require(not before or pickle.dumps(model.get_params(deep=False)) == before, "parameters")
+    check_finite(model)
+    check_labels(model, X, weight)
+    if positive(model):
+        check_distances(model, X, rng)
+        check_history(model, weight)
+    check_copies(model, X, weight)
+
+
+def check_finite(model: Any) -> None:
+    """All fitted attributes are finite, but for powers."""
+    for name, value in numbers(vars(model)):
+        if not name.startswith(("power_history", "critical_power")):
+            require(np.isfinite(value).all(), f"{name} is not finite: {value}")
+    bounds = model.inertia_bounds_
+    require(bounds is None or 0 <= bounds[0] <= bounds[1], f"inertia_bounds_ {bounds}")
+
+
+def numbers(attributes: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Public fitted attributes that hold numbers."""
+    for name, value in attributes.items():
+        if name.endswith("_") and not name.startswith("_"):
+            for one in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(one, float) or getattr(one, "dtype", None) in (
+                    np.float32,
+                    np.float64,
+                ):
+                    yield name, one
+
+
+def check_labels(model: Any, X: Any, weight: Any) -> None:
+    """Labels, distances, memberships and costs agree with each other."""
+    labels, k = model.labels_, model.n_clusters
+    require(labels.min() >= 0 and labels.max() < k, f"labels_ {labels}")
+    np.testing.assert_array_equal(labels, model.predict(X), "labels_ and predict(X)")
+    cost = -model.score(X, sample_weight=weight)
+    require(model.inertia_ == cost, f"inertia_ {model.inertia_!r} and -score(X) {cost!r}")
+    if (memberships := model.memberships_) is not None:
+        require((memberships >= 0).all(), "memberships_ are negative")
+        np.testing.assert_allclose(memberships.sum(axis=1), 1, rtol=1e-4, err_msg="memberships_")
+        np.testing.assert_allclose(memberships.max(axis=1), model.certainty_, rtol=1e-4)
+
+
+def check_distances(model: Any, X: Any, rng: Rng) -> None:
+    """Distances are those of `transform`, which are the same in any order of the rows."""
+    distances = model.transform(X)
+    require(np.isfinite(distances).all() and (distances >= 0).all(), "transform(X)")
+    rounding = {"rtol": 1e-3, "atol": 1e-3 * distances.max() + 2 * np.sqrt(model._floor)}
+    nearest = np.sort(distances, axis=1)[:, : model.distances_.shape[1]]
+    np.testing.assert_allclose(nearest, model.distances_, err_msg="distances_", **rounding)
+    order = rng.permutation(X.shape[0])
+    X = X.tocsr() if scipy.sparse.issparse(X) else X
+    other = model.transform(X[order])
+    np.testing.assert_allclose(other, distances[order], err_msg="order of rows", **rounding)
+
+
+def positive(model: Any) -> bool:
+    """Whether the kernel has no negative squared distances, whatever its parameters are."""
+    kernel = getattr(model, "kernel", getattr(model, "kernels", "linear"))
+    return isinstance(kernel, str) and kernel in (*POSITIVE, *FAMILIES)
+
+
+def check_history(model: Any, weight: Any) -> None:
+    """The power never rises; the objective neither, by more than rounding."""
+    history, powers = model.objective_history_, model.power_history_
+    require((powers[1:] <= powers[:-1]).all(), f"power_history_ rises: {powers}")
+    if isinstance(model, RKKM | RMKKM):  # their first turn is one of k-means
+        return
+    # A power mean of k distances is up to k^(1/t) times the smallest, and so is its rounding.
+    amplified = np.exp(min(600, np.log(model.n_clusters) / -powers[0]))
+    total = model.labels_.size if weight is None else np.sum(weight)
+    rounding = np.finfo(model._predictor.norms.dtype).eps * np.abs(history).max()
+    allowed = 100 * amplified * (rounding + total * model._floor) + 1e-300
+    rise = np.diff(history).max(initial=0)
+    require(rise <= allowed, f"objective_history_ rises by {rise} > {allowed}: {history}")
+
+
+def check_copies(model: Any, X: Any, weight: Any) -> None:
+    """A second fit of a clone, and a pickle, say the same to the last bit."""
+    again = clone(model).fit(X, sample_weight=weight)
+    np.testing.assert_array_equal(again.labels_, model.labels_, "labels_ of two fits")
+    require(again.inertia_ == model.inertia_, f"inertia_ {again.inertia_} {model.inertia_}")
+    if not callable(model.init):
+        loaded = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(loaded.predict(X), model.labels_, "labels by a pickle")

@@ -1,0 +1,79 @@
+"""The process in which cases run: it reads names and numbers, and answers with outcomes.
+
+``python -m fuzz.worker PACKAGE`` is started by the runner, which ends it if a case hangs. What a
+case prints goes to standard error, where faulthandler writes too.
+"""
+
+import faulthandler
+import importlib
+import json
+import os
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fuzz import discover
+from fuzz.judge import allow_own_warnings, is_refusal
+
+#: What takes more is refused by the system, as on a small machine.
+ADDRESS_SPACE = 8 * 2**30
+
+
+def main() -> None:
+    """Run the cases that standard input names, until it ends."""
+    package, home = sys.argv[1], Path.cwd()
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR1)
+    # Ctrl-C is for the runner, which then ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    temporary = home / "temporary"
+    tempfile.tempdir = str(temporary)
+    # What is imported once is no part of a case.
+    discover(package)
+    print("{}", file=answers, flush=True)
+    for line in sys.stdin:
+        name, number = json.loads(line)
+        temporary.mkdir()
+        with tempfile.TemporaryDirectory(dir=home) as folder:
+            os.chdir(folder)
+            outcome = run(f"{package}.{name}", name, number)
+            os.chdir(home)
+        if left := os.listdir(temporary):
+            outcome |= {"kind": "failed", "trace": f"temporary files are left behind: {left}"}
+        shutil.rmtree(temporary)
+        print(json.dumps(outcome), file=answers, flush=True)
+
+
+def run(module: str, name: str, number: int) -> dict[str, Any]:
+    """Make and check a case: whether it passed, was refused or failed, and why."""
+    begin, words, kind, trace = time.process_time(), "", "passed", ""
+    try:
+        case = importlib.import_module(module).case
+        words, check = case(np.random.default_rng([zlib.crc32(name.encode()), number]))
+        with warnings.catch_warnings():
+            allow_own_warnings()
+            check()
+    except Exception as error:
+        # Errors of the case itself, before there are words, are no answers.
+        kind = "refused" if words and is_refusal(error) else "failed"
+        trace = "".join(traceback.format_exception(error))
+    seconds = time.process_time() - begin
+    return {"kind": kind, "words": words, "trace": trace, "seconds": seconds}
+
+
+if __name__ == "__main__":
+    main()

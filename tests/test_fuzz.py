@@ -1,0 +1,105 @@
+"""The runner of `python -m fuzz`, with planted cases, and a few cases of each of its classes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("resource", reason="limits of memory are set as POSIX has them")
+
+from fuzz import discover, pool
+from fuzz.runner import Campaign, replay
+
+PLANTED = """
+import os, signal, tempfile, time
+import numpy as np
+from fuzz import Case
+WEIGHT = 1
+
+def case(rng):
+    number = int(rng.integers(1000))
+    return Case(f"the number {number}", lambda: check(number))
+
+def check(number):
+"""
+CHECKS = {
+    "fails": "    [][number]",
+    "foreign": "    np.linalg.inv(np.zeros((2, 2)))",
+    "hangs": "    while True: pass",
+    "dies": "    os.kill(os.getpid(), signal.SIGKILL)",
+    "crashes": "    import ctypes; ctypes.string_at(0)",
+    "leaves": "    tempfile.NamedTemporaryFile(delete=False).close()",
+    "warns": "    np.float64(1e300) * np.float64(1e300)",
+    "refuses": "    import kernelmeans; kernelmeans.PowerKMeans(2).fit([[np.nan], [1.0]])",
+    "passes": "    pass",
+}
+
+
+@pytest.fixture
+def planted(tmp_path, monkeypatch):
+    """A package of classes, in each of which all cases end alike."""
+    package = tmp_path / "planted"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    for name, check in CHECKS.items():
+        (package / f"{name}.py").write_text(f"{PLANTED}{check}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(pool, "SECONDS", 1)
+    yield "planted"
+    for name in [name for name in sys.modules if name.startswith("planted")]:
+        del sys.modules[name]
+
+
+def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_path):
+    campaign = Campaign(planted, discover(planted), tmp_path / "failures", first=7, most=2)
+    campaign.run(300, jobs=2)
+    assert {name: tally.cases for name, tally in campaign.tallies.items()} == dict.fromkeys(
+        sorted(CHECKS), 2
+    )
+    counts = {name: tally.failed for name, tally in campaign.tallies.items()}
+    assert counts == dict.fromkeys(CHECKS, 2) | {"passes": 0, "refuses": 0}
+    assert campaign.tallies["refuses"].refused == 2
+    stored = {path.name for path in (tmp_path / "failures").iterdir()}
+    assert stored == {f"{name}-{n}.txt" for name, count in counts.items() if count for n in (7, 8)}
+    texts = {
+        name: (tmp_path / f"failures/{name}-7.txt").read_text() for name in CHECKS if counts[name]
+    }
+    assert "IndexError: list index out of range" in texts["fails"]
+    assert "the number" in texts["fails"]
+    assert "no end after" in texts["hangs"]
+    assert "in check" in texts["hangs"]  # where it was
+    assert "the process is gone" in texts["dies"]
+    assert "Segmentation fault" in texts["crashes"]
+    assert "temporary files are left behind" in texts["leaves"]
+    assert "RuntimeWarning: overflow" in texts["warns"]
+    assert f"{campaign.failed} failures" in campaign.table()
+
+
+def test_a_replay_runs_the_same_case_again(planted, capsys):
+    assert replay(planted, "fails", 7) == 1
+    first = capsys.readouterr().out
+    assert replay(planted, "fails", 7) == 1
+    assert capsys.readouterr().out == first
+    assert "python -m fuzz --replay fails 7" in first
+    assert replay(planted, "fails", 8) == 1
+    assert capsys.readouterr().out.splitlines()[2] != first.splitlines()[2]  # another number
+    assert replay(planted, "passes", 0) == 0
+
+
+def test_time_is_shared_by_weight(planted, tmp_path):
+    campaign = Campaign(planted, {"passes": 3, "refuses": 1}, tmp_path)
+    for _ in range(40):
+        name, number = campaign._next()
+        campaign.tallies[name].add(number, {"kind": "passed", "seconds": 0.5})
+    assert campaign.tallies["passes"].cases == 30
+
+
+@pytest.mark.slow
+def test_few_cases_of_each_class(tmp_path):
+    command = [sys.executable, "-m", "fuzz", "--cases", "60", "--minutes", "20", "--store"]
+    root = Path(__file__).parents[1]
+    done = subprocess.run([*command, tmp_path], cwd=root, capture_output=True, text=True)
+    failures = "\n".join(path.read_text()[-2000:] for path in sorted(tmp_path.iterdir()))
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}{failures}"
+    assert done.stdout.count("\n") >= len(discover("fuzz.cases"))
