@@ -65,6 +65,8 @@ def plot_bifurcation(estimator: Any, X: Any) -> Figure:
     ------
     NotFittedError
         If the estimator has not been fitted.
+    TypeError
+        If it is no clusterer that can label rows.
     ValueError
         If the estimator does not anneal, has several kernels or keeps no memberships, or X has not
         as many rows as the fit.

@@ -59,7 +59,8 @@ def map_points(
     estimator : clusterer, Pipeline or ClusterSearch
         Fitted; a pipeline ends with a clusterer.
     X : array-like, sparse matrix, data frame or Rows
-        The rows of the fit or new ones, as `predict` of the estimator takes them.
+        The rows of the fit or new ones, as `predict` of the estimator takes them. Columns of a data
+        frame that the fit has not seen are left out.
     coordinates : array-like of shape (n_rows, 2), default=None
         Places of all rows of X, from UMAP for instance; computed when None.
     max_points : int, default=2000
