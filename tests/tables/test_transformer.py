@@ -557,6 +557,8 @@ def test_single_precision():
     np.testing.assert_allclose(Z, TableTransformer().fit_transform(frame), atol=1e-5)
     with pytest.raises(ValueError, match=r"'big' \('1e\+300' in row 1\)"):
         TableTransformer(dtype="float32").fit(pd.DataFrame({"big": [1.0, 1e300, 2.5]}))
+    with pytest.raises(ValueError, match=r"'big' \('1e\+200' in row 0\)"):  # so is the median
+        TableTransformer(dtype="float32").fit(pd.DataFrame({"big": [1e200, np.nan, 2.5e200]}))
 
 
 def test_a_copy_and_a_pickle_do_the_same():

@@ -437,6 +437,7 @@ class TableTransformer(TransformerMixin, Estimator):
             )
         return Table(table.X, self._columns["name"].tolist())
 
+    @np.errstate(over="ignore")  # infinite in float32, and then refused as such
     def _read(self, table: Table, Z: Array | None = None) -> Inspection:
         """Read the used columns, into Z if it is given."""
         # Why not SimpleImputer and OneHotEncoder: the numbers are the same (tests), but one of each
@@ -450,8 +451,7 @@ class TableTransformer(TransformerMixin, Estimator):
             values = table[column.name]
             known = self._values.get(column.name)
             spelling = self._spelling(column.name)
-            with np.errstate(over="ignore"):  # infinite in float32, and then refused as such
-                numbers = read_column(values, column.kind, known, spelling).astype(self.dtype)
+            numbers = read_column(values, column.kind, known, spelling).astype(self.dtype)
             if known is not None:
                 lacks = np.isnan(numbers)
                 empty &= lacks | np.isin(numbers, np.flatnonzero(known == ""))
