@@ -371,10 +371,9 @@ def _labels_any(model: Model) -> bool:
     """Whether a model labels a row of ones or of zeros."""
     prepare, estimator = model.pipeline[0], model.pipeline[-1]
     steps = estimator if isinstance(prepare, TableTransformer) else model.pipeline
-    for value in (1, 0):
-        row = np.full((1, estimator.n_features_in_), value, model.dtype)
-        for form in (row, scipy.sparse.csr_array(row)):
+    for form in (np.asarray, scipy.sparse.csr_array):
+        for value in (1, 0):
             with suppress(Exception):
-                steps.predict(form)
+                steps.predict(form(np.full((1, estimator.n_features_in_), value, model.dtype)))
                 return True
     return False
