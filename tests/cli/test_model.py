@@ -273,6 +273,15 @@ def test_parts_that_do_not_fit_together(model_file, data, refused, run):
     assert "damaged" not in run("predict", model_file, "wrong.csv").stderr
 
 
+def test_numbers_that_overflow_are_refused_without_a_warning(model_file, data, refused):
+    def shrink(content):
+        content["pipeline"][0].scaler_.scale_[:] = 1e-320
+
+    rewritten(model_file, shrink)
+    message = refused("predict", model_file, data, "--labels", "new.csv")
+    assert "overflow encountered" not in message
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_numbers_that_no_model_has(model_file, data, refused, value):
     def change(content: bytes) -> bytes:

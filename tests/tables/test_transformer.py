@@ -533,6 +533,8 @@ def test_no_row_is_complete():
     with pytest.raises(ValueError, match=r"each row lacks a number; missing='impute'"):
         TableTransformer(missing="drop").fit(frame)
     assert TableTransformer().fit_transform(frame).shape == (4, 4)
+    with pytest.raises(ValueError, match="no row has a value in any column"):
+        TableTransformer(categorical=["*"]).fit(pd.DataFrame({"a": [None, None]}))
 
 
 def test_batches_without_a_complete_row(monkeypatch):

@@ -364,6 +364,11 @@ class TableTransformer(TransformerMixin, Estimator):
             check_placeable(found, table)
         if self.missing == "drop" and not found.placeable.any():
             raise ValueError("X: each row lacks a number; missing='impute' fills them in.")
+        if not found.placeable.any():
+            raise ValueError(
+                "X: no row has a value in any column that is used; use other columns, or give rows "
+                "with values."
+            )
         if found.n_empty and self.missing != "drop":
             first = table.row(int(np.flatnonzero(~found.placeable)[0]))
             warn_user(
