@@ -1,9 +1,11 @@
 """Sphinx builds the site by this: ``python -m sphinx -W -n -b html docs build/site``."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 from numpydoc.docscrape_sphinx import SphinxDocString
+from sphinx_gallery.sorting import ExplicitOrder
 
 import kernelmeans
 from kernelmeans.cli import options
@@ -22,8 +24,13 @@ extensions = [
     "sphinx_click",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
     "sphinx_llms_txt",
+    "_gallery",
 ]
+# Where the last one is.
+sys.path.insert(0, str(Path(__file__).parent))
+
 # Single backticks in docstrings are names of Python objects.
 default_role = "autolink"
 
@@ -52,6 +59,32 @@ numpydoc_show_class_members = False
 # Attributes that are properties keep what the docstring of the class says of them.
 process = SphinxDocString._process_param
 SphinxDocString._process_param = lambda self, name, text, _: process(self, name, text, False)
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "/plot_",
+    "ignore_pattern": "^(?!plot_)",
+    # As questions come up.
+    "within_subsection_order": ExplicitOrder(
+        f"plot_{name}.py"
+        for name in (
+            *("shapes", "digits", "customers", "choosing", "new_rows", "texts", "views"),
+            *("communities", "cells", "million", "disk", "film"),
+        )
+    ),
+    "image_scrapers": ("_gallery.with_text",),
+    "reset_modules": ("matplotlib", "_gallery.strictly"),
+    "reset_modules_order": "both",
+    "capture_repr": (),
+    "abort_on_example_error": True,
+    "remove_config_comments": True,
+    "show_signature": False,
+    "min_reported_time": float("inf"),
+    "write_computation_times": False,
+    "doc_module": ("kernelmeans",),
+    "backreferences_dir": "reference/backreferences",
+}
 
 # The text of the site in one file, for language models, with the docstrings of the estimators.
 llms_txt_uri_template = "{base_url}{docname}.html"

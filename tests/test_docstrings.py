@@ -19,6 +19,7 @@ PACKAGES = [
     ".search",
     ".solver",
     ".spaces",
+    ".tables",
 ]
 
 

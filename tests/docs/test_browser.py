@@ -47,7 +47,17 @@ def test_nothing_overflows_or_complains(browser, name):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["index", "guide/data", "command_line", "reference/index"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "index",
+        "guide/data",
+        "command_line",
+        "reference/index",
+        "gallery/index",
+        "gallery/plot_disk",
+    ],
+)
 def test_texts_stand_out(browser, name, scheme):
     page = browser.new_page(color_scheme=scheme)
     page.goto((SITE / f"{name}.html").as_uri())

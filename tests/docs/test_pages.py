@@ -32,10 +32,14 @@ def broken_links(page, path):
 
 
 def unnamed(page):
-    """Pictures without a text, or with a file's name as one. The logo stands beside its name."""
+    """Pictures without a text, or with a file's name as one.
+
+    The logo stands beside its name, and a small picture of the gallery beside its title.
+    """
     for picture in page.pictures:
         text = picture.get("alt")
-        decoration = "logo__image" in picture.get("class", "")
+        thumbnail = text == "" and picture["src"].endswith("_thumb.png")
+        decoration = thumbnail or "logo__image" in picture.get("class", "")
         if not decoration and (not text or PurePosixPath(text).suffix in (".png", ".svg")):
             yield picture["src"]
 
@@ -50,7 +54,11 @@ def test_links_and_pictures(name):
 
 def test_the_checks_can_fail(tmp_path):
     path = tmp_path / "page.html"
-    path.write_text("<a id='top' href='#top'><a href='#no'><a href='no.html'><img src='a.png'>")
+    path.write_text(
+        "<a id='top' href='#top'><a href='#no'><a href='no.html'><img src='a.png'>"
+        "<img src='b.png' alt=''><img src='c_thumb.png' alt=''><img src='d_thumb.png'>"
+    )
     page = page_of(path)
-    assert sorted(broken_links(page, path)) == ["#no", "a.png", "no.html"]
-    assert list(unnamed(page)) == ["a.png"]
+    broken = ["#no", "a.png", "b.png", "c_thumb.png", "d_thumb.png", "no.html"]
+    assert sorted(broken_links(page, path)) == broken
+    assert list(unnamed(page)) == ["a.png", "b.png", "d_thumb.png"]

@@ -50,7 +50,8 @@ def plot_fit(
         Fitted; a pipeline ends with a clusterer.
     X : array-like, sparse matrix, data frame or Rows
         The rows of the fit or new ones, as `predict` of the estimator takes them: with a pipeline
-        before its transformers, the kernel matrix or the stack of them if precomputed.
+        before its transformers, the kernel matrix or the stack of them if precomputed. Columns of
+        a data frame that the fit has not seen are left out.
     coordinates : array-like of shape (n_rows, 2), default=None
         Places of the rows, from UMAP or t-SNE for instance; when None components as above.
     names : sequence of str, default=None
@@ -115,6 +116,26 @@ def draw_clusters(
         As in `plot_fit`.
     names : sequence of str, default=None
         Names of the clusters; their numbers when None.
+
+    Raises
+    ------
+    NotFittedError, TypeError, ValueError
+        As in `plot_fit`.
+
+    Examples
+    --------
+    Two fits beside each other:
+
+    >>> from kernelmeans import KernelPowerKMeans
+    >>> from kernelmeans.plotting import draw_clusters
+    >>> from matplotlib.figure import Figure
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> figure = Figure(figsize=(12, 5), layout="constrained")
+    >>> for ax, kernel in zip(figure.subplots(1, 2), ["heat", "rbf"], strict=True):
+    ...     draw_clusters(ax, KernelPowerKMeans(3, kernel=kernel, random_state=0).fit(X), X)
+    >>> figure.axes[1].get_xlabel()
+    'kernel principal component 1'
     """
     places = {"coordinates": coordinates, "max_points": max_points, "random_state": random_state}
     found = map_points(estimator, X, **places)

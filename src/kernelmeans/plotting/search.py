@@ -60,6 +60,17 @@ def plot_search(search: Any) -> Figure:
     ------
     NotFittedError
         If the search has not been fitted.
+
+    Examples
+    --------
+    >>> from kernelmeans import ClusterSearch, KernelPowerKMeans
+    >>> from kernelmeans.plotting import plot_search
+    >>> from sklearn.datasets import load_iris
+    >>> grid = {"n_clusters": [2, 3]}
+    >>> search = ClusterSearch(KernelPowerKMeans(kernel="rbf"), grid, n_splits=5, random_state=0)
+    >>> figure = plot_search(search.fit(load_iris().data))
+    >>> figure.axes[0].get_xlabel()
+    'number of clusters'
     """
     check_is_fitted(search, "results_")
     chosen, flows = search.best_index_ is not None, False
@@ -98,6 +109,11 @@ def draw_scores(axes: Sequence[Axes], search: Any) -> None:
         the third is near-neighbour consistency, where that is known.
     search : ClusterSearch
         A fitted search.
+
+    Raises
+    ------
+    NotFittedError
+        If the search has not been fitted.
     """
     check_is_fitted(search, "results_")
     results, best, lines = search.results_, search.best_index_, lines_of(search)
@@ -139,6 +155,8 @@ def draw_stability(axes: Sequence[Axes], search: Any, candidate: int | None = No
 
     Raises
     ------
+    NotFittedError
+        If the search has not been fitted.
     ValueError
         If no candidate was chosen or given.
     """

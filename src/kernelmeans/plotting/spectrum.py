@@ -38,6 +38,8 @@ def plot_spectrum(estimator: Any) -> Figure:
     ------
     NotFittedError
         If the estimator has not been fitted.
+    TypeError
+        If it is no clusterer that can label rows.
     ValueError
         If it has no graph.
 
@@ -66,7 +68,7 @@ def draw_spectrum(axes: Sequence[Axes], estimator: Any) -> None:
     axes : sequence of two matplotlib.axes.Axes
         Where to draw, the eigenvalues first.
     estimator : KernelPowerKMeans, KernelKMeans, Pipeline or ClusterSearch
-        Fitted with the heat kernel.
+        Fitted with the heat kernel. What cannot be drawn raises as in `plot_spectrum`.
     """
     model = parts(estimator)[1]
     if getattr(model, "eigenvalues_", None) is None:

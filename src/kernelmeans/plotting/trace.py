@@ -36,6 +36,8 @@ def plot_trace(estimator: Any) -> Figure:
     ------
     NotFittedError
         If the estimator has not been fitted.
+    TypeError
+        If it is no clusterer that can label rows.
     ValueError
         If it keeps no history of its steps, as those of scikit-learn.
 
@@ -67,7 +69,7 @@ def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
     axes : sequence of two matplotlib.axes.Axes
         Where to draw, the objective first.
     estimator : KernelPowerKMeans, another estimator of the package, Pipeline or ClusterSearch
-        Fitted.
+        Fitted. What cannot be drawn raises as in `plot_trace`.
     """
     model = parts(estimator)[1]
     if not hasattr(model, "objective_history_"):

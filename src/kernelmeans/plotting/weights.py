@@ -40,6 +40,8 @@ def plot_kernel_weights(estimator: Any, names: Sequence[str] | None = None) -> F
     ------
     NotFittedError
         If the estimator has not been fitted.
+    TypeError
+        If it is no clusterer that can label rows.
     ValueError
         If it has one kernel, or there is not a name for each.
 
@@ -69,7 +71,7 @@ def draw_kernel_weights(ax: Axes, estimator: Any, names: Sequence[str] | None = 
     ax : matplotlib.axes.Axes
         Where to draw.
     estimator : MultiKernelPowerKMeans, Pipeline or ClusterSearch
-        Fitted with several kernels.
+        Fitted with several kernels. What cannot be drawn raises as in `plot_kernel_weights`.
     names : sequence of str, default=None
         Names of the kernels; when None those of the model.
     """

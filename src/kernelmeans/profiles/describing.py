@@ -56,7 +56,8 @@ def describe(
     categorical : sequence of str, default=()
         Names of columns to take for categories, though they hold numbers or many values: given
         labels, codes. Patterns such as ``"code_*"`` stand for several. What a `TableTransformer` of
-        the pipeline has taken for a category is one here too.
+        the pipeline has taken for a category is one here too, and so is a column whose type in
+        pandas or polars is that of a category.
 
     Returns
     -------
@@ -67,6 +68,8 @@ def describe(
     ------
     NotFittedError
         If the estimator has not been fitted.
+    TypeError
+        If it is no clusterer, or the table is a lazy frame.
     ValueError
         If the number of labels is not that of the rows, if no row belongs to a cluster, if a column
         to take for a category is absent, or if the table or the weights cannot be used.
@@ -99,6 +102,15 @@ def describe(
     sd: standard deviations of all rows; lift: times as frequent as in all rows
     >>> described.columns.loc[0, ["column", "value", "overall"]].tolist()
     ['visits', '1.7', '4.4']
+
+    A model tells typical rows too, by their positions in the table:
+
+    >>> from kernelmeans import KernelKMeans
+    >>> from kernelmeans.tables import TableTransformer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> model = make_pipeline(TableTransformer(), KernelKMeans(2, random_state=0)).fit(table)
+    >>> [cluster.typical_rows for cluster in describe(model, table, max_rows=1).records]
+    [(1,), (3,)]
     """
     columns = Table(table)
     found = _found(model_or_labels, table, X)
@@ -120,8 +132,13 @@ def describe(
 
 def categories_of(transformers: Sequence[Any]) -> list[str]:
     """The columns that a model takes for categories."""
-    tables = [one for one in transformers if isinstance(one, TableTransformer)]
+    tables = tables_among(transformers)
     return [one.name for table in tables for one in table.columns_ if one.kind == "category"]
+
+
+def tables_among(transformers: Sequence[Any]) -> list[TableTransformer]:
+    """The transformers that know what the columns of a table are."""
+    return [one for one in transformers if isinstance(one, TableTransformer)]
 
 
 def described(

@@ -6,7 +6,8 @@ from typing import Any
 
 from kernelmeans.plotting.palette import COLORS
 from kernelmeans.report.html import Html, element, joined
-from kernelmeans.report.sections import TECHNICAL, sections
+from kernelmeans.report.sections import sections
+from kernelmeans.report.technical import TECHNICAL
 from kernelmeans.report.words import verdict
 
 #: Height of the page in a notebook, in pixels.

@@ -26,7 +26,8 @@ class ClusterReport:
     model : estimator, Pipeline or ClusterSearch
         A fitted estimator of this package, a pipeline that ends with one, or a search over them.
     X : array-like, sparse matrix, data frame or Rows
-        What the model was fitted to: of a pipeline the raw table.
+        What the model was fitted to: of a pipeline the raw table. A data frame may have more
+        columns; they describe the clusters too.
     table : data frame, array of shape (n_rows, n_columns) or mapping, default=None
         Columns that describe the clusters, used by the model or not; of a mapping by their names.
         When None it is X, unless that is a matrix between rows.

@@ -98,12 +98,12 @@ class TableTransformer(TransformerMixin, Estimator):
     The decisions of a fit are kept. New rows are read by them: columns of data frames are found by
     name, in any order, and columns that are not used may be absent. A value that a category did not
     have in the fit becomes 0 in all of its columns. `transform` refuses text in a column of
-    numbers. `inspect` tells which rows can be transformed:
+    numbers.
 
-    >>> # X = X[prepare.inspect(X).placeable]
-
-    This is also how rows with missing values are left out before a fit with ``missing="drop"``,
-    because a transformer cannot drop rows.
+    A transformer cannot drop rows. `inspect` tells which rows can be transformed and hold a value:
+    ``X[prepare.inspect(X).placeable]`` of pandas, ``X.filter(prepare.inspect(X).placeable)`` of
+    polars. So rows with missing values are left out before a fit with ``missing="drop"``, and rows
+    that hold nothing before any fit. A fit warns of these.
 
     A half of the rows leads to the same decisions, as in `kernelmeans.ClusterSearch` over a
     pipeline, unless a table is small or a column is a borderline case. No rule depends on the order
@@ -136,6 +136,9 @@ class TableTransformer(TransformerMixin, Estimator):
                         where
     >>> prepare.get_feature_names_out().tolist()
     ['age', 'age is missing', 'region=north', 'region=south']
+    >>> new = pd.DataFrame({"region": ["west", None], "age": [33, None]})
+    >>> prepare.transform(new).shape, prepare.inspect(new).placeable.tolist()
+    ((2, 4), [True, False])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -221,6 +224,11 @@ class TableTransformer(TransformerMixin, Estimator):
         -------
         Z : ndarray of shape (n_rows, n_features_out)
             The numbers.
+
+        Raises
+        ------
+        ValueError
+            As in `fit`, and if a value is missing and ``missing="drop"``.
         """
         Z, found = self._fit(X, sample_weight)
         if self.missing != "impute":

@@ -1,0 +1,60 @@
+"""What several sections of a report are made of: names of clusters, tables of them, notes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kernelmeans.report import svg
+from kernelmeans.report.html import Html, element, joined, named, table
+from kernelmeans.report.words import NOTHING, called, hint, number
+
+Found = Mapping[str, Any]
+
+
+def chip(cluster: Found, before: str = "") -> Html:
+    """A cluster's colour and name; what comes before a number."""
+    swatch = element("span", class_=f"chip {svg.color(cluster['cluster'])}", aria_hidden="true")
+    text = f"{'' if cluster['name'] else before}{called(cluster)}"
+    return element("span", swatch, named(text), class_="who")
+
+
+def hinted(cluster: Found) -> Html:
+    """The same, and what characterises the cluster."""
+    text = hint(cluster)
+    return joined([chip(cluster), element("small", ": ", element("bdi", text)) if text else None])
+
+
+def colored(cluster: Found, picture: Html) -> Html:
+    """A picture in the colour of a cluster."""
+    return element("span", picture, class_=svg.color(cluster["cluster"]))
+
+
+def remark(*text: Any) -> Html:
+    """What explains a section."""
+    return element("p", *text, class_="note")
+
+
+def sampled(count: int, found: Found) -> str:
+    """That not all rows were looked at."""
+    return f" Based on {number(count)} rows drawn at random." if count < found["rows"] else ""
+
+
+def by_cluster(
+    found: Found,
+    caption: str,
+    columns: Mapping[str, str],
+    cells: Callable[[Found], Sequence[Any]],
+    chip: Callable[[Found], Html] = chip,
+) -> Html:
+    """A table with a row for each cluster; dashes if there are no cells for it."""
+    nothing = [NOTHING] * len(columns)
+    rows = [[chip(one), *(cells(one) or nothing)] for one in found["clusters"]]
+    return table(caption, ["Cluster", *columns], rows, "t" + "".join(columns.values()))
+
+
+def terms(pairs: Mapping[str, Any]) -> Html:
+    """Terms and what is said of them."""
+    values = {
+        name: number(one) if isinstance(one, float | int) else one for name, one in pairs.items()
+    }
+    made = [element("div", element("dt", name), element("dd", one)) for name, one in values.items()]
+    return element("dl", *made)
