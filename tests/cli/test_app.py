@@ -27,9 +27,9 @@ def test_defaults_are_the_estimators(defaults):
 
 
 def test_every_estimator_parameter_has_its_option(defaults):
-    """But kernel_params, which only callable kernels need; n_clusters may be a range."""
+    """But kernel_params, for callables, and verbose, which --quiet is for; -k may be a range."""
     missing = inspect.signature(KernelPowerKMeans).parameters.keys() - defaults.keys()
-    assert missing == {"kernel_params", "n_clusters"}
+    assert missing == {"kernel_params", "verbose", "n_clusters"}
     assert "n_clusters" in for_fit()
 
 

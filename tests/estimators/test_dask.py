@@ -111,6 +111,17 @@ def test_a_cluster_changes_nothing(workers, model):
     assert there.inertia_ == pytest.approx(plain.inertia_, rel=1e-6)
 
 
+def test_only_this_process_prints(workers, capfd):
+    """Where ``verbose`` asks for it; workers send results, and print nothing."""
+    model = clone(LINEAR).set_params(verbose=2)
+    alone, there = both(workers, model, lazy())
+    assert_same(alone, there)
+    lines = capfd.readouterr().out.splitlines()
+    assert len(lines) == 2 * (alone.n_iter_ + 2)
+    first, second = lines[: len(lines) // 2], lines[len(lines) // 2 :]
+    assert first[:-1] == second[:-1]
+
+
 def test_arrays_that_arrive_askew_change_nothing(workers):
     """A case where products of arrays at odd addresses are rounded otherwise."""
     low = {"approximation": "rff", "n_components": 30, "random_state": 0}

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kernelmeans._text import listed
+from kernelmeans._text import listed, suggestion
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.estimators.checks import OF_KERNEL
 from kernelmeans.estimators.several import kernel_names, n_members
@@ -137,7 +137,7 @@ def read_views(path: Path) -> Views:
     if unknown := [key for key in content if key not in _FILE_KEYS]:
         raise BadInputError(
             f"{path}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys are "
-            f"{', '.join(_FILE_KEYS)}"
+            f"{', '.join(_FILE_KEYS)}.{suggestion(unknown[0], _FILE_KEYS)}"
         )
     tables = content.pop("view", None)
     is_list = isinstance(tables, list) and all(isinstance(table, dict) for table in tables)
@@ -189,7 +189,8 @@ def _view(path: Path, number: int, table: dict[str, Any]) -> View:
     if unknown := [key for key in table if key not in _KERNEL_KEYS]:
         raise BadInputError(
             f"{path}: {where}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys "
-            f"are name, columns, {', '.join(_KERNEL_KEYS)}"
+            f"are name, columns, {', '.join(_KERNEL_KEYS)}."
+            f"{suggestion(unknown[0], ['name', 'columns', *_KERNEL_KEYS])}"
         )
     _check_values(f"{path}: {where}", table)
     called = " ".join((name or "").split())
