@@ -470,6 +470,8 @@ def test_dates_are_days():
     stamps = days.assign(d=pd.to_datetime(days["d"]))
     np.testing.assert_array_equal(transformer.transform(stamps), transformer.transform(days))
     assert transformer.inspect(pd.DataFrame({"d": [3.0]})).wrong == {"d": (0, "'3.0'")}
+    none = days.assign(none=pd.NaT)  # dates by its type
+    assert TableTransformer(dates=True).fit(none).columns_[1].kind == "constant"
     with pytest.raises(ValueError, match=r"two ways, .*'01/02/2024'.*: write them as 2025-12-31"):
         TableTransformer(dates=True).fit(pd.DataFrame({"d": ["01/02/2024", "03/02/2024"]}))
 
