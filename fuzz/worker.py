@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import warnings
@@ -52,8 +53,8 @@ def main() -> None:
             os.chdir(folder)
             outcome = run(f"{package}.{name}", name, number)
             os.chdir(home)
-        if left := os.listdir(temporary):
-            outcome |= {"kind": "failed", "trace": f"temporary files are left behind: {left}"}
+        if left := os.listdir(temporary) + threading.enumerate()[1:]:
+            outcome |= {"kind": "failed", "trace": f"files or threads are left behind: {left}"}
         shutil.rmtree(temporary)
         print(json.dumps(outcome), file=answers, flush=True)
 
