@@ -49,11 +49,13 @@ def main() -> None:
     for line in sys.stdin:
         name, number = json.loads(line)
         temporary.mkdir()
+        before = threading.enumerate()
         with tempfile.TemporaryDirectory(dir=home) as folder:
             os.chdir(folder)
             outcome = run(f"{package}.{name}", name, number)
             os.chdir(home)
-        if left := os.listdir(temporary) + threading.enumerate()[1:]:
+        threads = [repr(one) for one in threading.enumerate() if one not in before]
+        if left := os.listdir(temporary) + threads:
             outcome |= {"kind": "failed", "trace": f"files or threads are left behind: {left}"}
         shutil.rmtree(temporary)
         print(json.dumps(outcome), file=answers, flush=True)
