@@ -87,6 +87,9 @@ with TemporaryDirectory() as folder:
     report.write_html(f"{folder}/customers.report.html")
 
 # %%
+# The command line writes such a page too, and after its search says how well each cluster is found
+# again:
+#
 # .. image:: /_static/customers_report.png
 #    :alt: The top of a report: a verdict in one sentence, links to sections, and a table of the
 #          sizes of the five clusters

@@ -64,8 +64,7 @@ print(f"three views  {agreement(model.labels_)}")
 
 # %%
 # ``entropy_weight`` says how even the weights are to be. With a small one the noise counts less,
-# and yet the clusters are worse: the right half takes most of the weight. Even weights are hard to
-# beat.
+# and yet the clusters are worse: one half counts too much. Even weights are hard to beat.
 
 # sphinx_gallery_alt = "Bars of the weights of three views at three values of entropy_weight. The"
 # sphinx_gallery_alt = "smaller it is, the less the noise counts."

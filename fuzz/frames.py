@@ -18,8 +18,9 @@ def frame(rng: Rng, n: int) -> pd.DataFrame:
         name = pick(rng, *NAMES) if rarely(rng, 3) else f"column {number}"
         values = pd.Series(column(rng, n))
         if rarely(rng, 4):
-            values = values.astype(object).where(rng.random(n) > pick(rng, 0.05, 0.5, 0.99), None)
-            values = values.infer_objects() if rarely(rng, 2) else values
+            values = values.where(rng.random(n) > pick(rng, 0.05, 0.5, 0.99))
+            if values.dtype.kind != "M" and rarely(rng, 2):
+                values = values.astype(object)
         columns[name] = values
     found = pd.DataFrame(columns)
     if rarely(rng, 10):

@@ -49,7 +49,7 @@ def sparse_members(content: bytes, rng: Rng) -> bytes:
             arrays[name] = wild[rng.integers(4)]
         case _:
             found = np.array(found, dtype=np.int64)
-            found[rng.integers(len(found))] = rng.choice([-1, 10**8, 2**31, 2**62, 5])
+            found[rng.integers(len(found))] = rng.choice([-1, 10**5, 2**31, 2**62, 5])
             arrays[name] = found
     file = io.BytesIO()
     np.savez(file, **arrays)

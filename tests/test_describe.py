@@ -479,6 +479,10 @@ def test_no_number_is_minus_zero():
 
 def test_numbers_whose_variance_overflows_are_shown():
     x = np.array([1.0] * 7 + [1e300])
-    with np.errstate(over="ignore"):
-        described = describe([0] * 6 + [1, 1], x[:, None])
-    assert described.entries[-1].value == "5e+299"
+    described = describe([0] * 6 + [1, 1], x[:, None])
+    entry = described.entries[-1]
+    assert entry.value == "5e+299"
+    # The same differences as in other units.
+    smaller = describe([0] * 6 + [1, 1], x[:, None] / 2.0**900).entries[-1]
+    assert entry.difference == pytest.approx(smaller.difference)
+    assert entry.difference > 0.5

@@ -21,30 +21,47 @@ WEIGHT = 4
 LEFT_OUT = ("device", "n_jobs", "n_clusters", "n_splits", "help", "views", "n_swaps", "quiet")
 #: Options that take long: one in so many cases has each.
 SLOW = {"plot": 40, "plot_file": 40, "page": 20, "compare": 20}
-TEXTS = ("", "a", "a,b", "*", "zz", "plan", "id", "since", "-999", ",", ";", "tab", "x,y", "é")
+#: Values of options that take text; others have their values from their types.
+TEXTS = {
+    "columns": ("a,b", "a,b,c", "?", "plan"),
+    "drop": ("a", "b,c", "plan", "since"),
+    "categorical": ("c", "plan", "a"),
+    "label_column": ("plan", "c"),
+    "weight_column": ("weight", "b"),
+    "id_column": ("id", "since"),
+    "separator": (",", ",", ";"),
+    "decimal": (".", ","),
+    "thousands": (",", "space", "none"),
+    "missing_values": ("-999", "x,y", "basic"),
+    "encoding": ("utf-8", "latin-1", "utf-16"),
+    "memory_budget": ("1GB", "500 MB", "10kB"),
+}
+COLUMNS = ('["a"]', '["a", "b"]', '["*"]')
+WRONG = ("", "0", "-1", "1e300", "nan", "inf", "x", "none", "zz", "*", "é", "a,b,", " ")
 FILES = ("out.txt", "data.csv", "no/such/file", ".", "out.png", "out.json", "other.summary.json")
 
 
 def case(rng: Rng) -> Case:
     files = {"data.csv": table(rng), "views.toml": views(rng)}
-    name = pick(rng, *["fit"] * 7, "choose", "predict")
-    arguments = [name, "data.csv"] if name != "predict" else [name, "views.toml", "data.csv"]
+    name = pick(rng, *["fit"] * 8, "choose", "predict", "predict")
+    arguments = [name, "m.skops", "data.csv"] if name == "predict" else [name, "data.csv"]
     if name == "fit":
-        arguments += ["-k", pick(rng, "2", "2", "3", "1", "30", "x", "0", "2,3")]
-        arguments += ["--n-swaps", pick(rng, "0", "0", "0", "2", "auto", "-1")]
+        arguments += ["-k", pick(rng, "x", "0", "30", "2,3") if rarely(rng, 15) else "2"]
+        arguments += ["--n-swaps", pick(rng, *["0"] * 4, "2", "auto")]
     if name == "choose":
-        arguments += ["--splits", "2", "-k", pick(rng, "2", "2-3", "1-2", "3-2")]
+        arguments += ["--splits", "2", "-k", pick(rng, "2", "2-3", "2-4")]
     arguments += ["-q"] if rarely(rng, 3) else []
     arguments += ["--views", "views.toml"] if name != "predict" and rarely(rng, 4) else []
-    chosen = [option for option in options(name) if rarely(rng, SLOW.get(str(option.name), 25))]
-    for option in chosen:
-        arguments += (
-            [value(rng, option)] if option.is_flag else [option.opts[0], value(rng, option)]
-        )
+    known = [one for one in options(name) if rarely(rng, SLOW.get(str(one.name), 25))]
+    for one in known:
+        arguments += [value(rng, one)] if one.is_flag else [one.opts[0], value(rng, one)]
     words = f"{arguments}\n{files['data.csv'].decode()}\n{files['views.toml']!r}"
 
     def check() -> None:
         write(files)
+        if name == "predict":
+            run(["fit", "data.csv", "-k", "2", "-q", "--n-swaps", "0", "--model", "m.skops"])
+            Path("data.labels.csv").unlink()
         run(arguments)
         check_outputs()
         if name == "fit":
@@ -64,16 +81,18 @@ def value(rng: Rng, option: click.Option) -> str:
     """A value of an option; of a flag, one of its forms."""
     if option.is_flag:
         return str(pick(rng, *option.opts, *option.secondary_opts))
-    kind = option.type
-    if rarely(rng, 15):
-        return str(pick(rng, "0", "-1", "1e300", "nan", "inf", "x", "", "none"))
+    kind, name = option.type, str(option.name)
+    if rarely(rng, 20):
+        return str(pick(rng, *WRONG))
+    if name in TEXTS or isinstance(kind, click.Path):
+        return str(pick(rng, *TEXTS.get(name, FILES)))
     if isinstance(kind, Value | Counts):
         names = list(getattr(kind, "names", []))
         several = [",".join(rng.choice(names, 2))] if isinstance(kind, Names) else []
         whole = getattr(kind, "numbers", [int])[:1] == [int]
-        numbers = ["1", "2", "3", "7"] if whole else ["1", "2", "0.5", "1.3", "1e-6", "30"]
+        numbers = ["1", "2", "3", "7"] if whole else ["1", "2", "0.5", "1.3", "-3", "30"]
         return str(pick(rng, *names, *several, *(numbers if getattr(kind, "numbers", 1) else [])))
-    return str(pick(rng, *(FILES if isinstance(kind, click.Path) else TEXTS)))
+    return str(pick(rng, *WRONG))
 
 
 def table(rng: Rng) -> bytes:
@@ -104,13 +123,15 @@ def views(rng: Rng) -> bytes:
     for _ in range(rng.integers(1, 4)):
         lines.append("[[view]]")
         choices = {
-            "columns": pick(rng, '["a"]', '["a", "b"]', '"a"', "[]", '["*"]', '["zz"]', "[1]"),
+            "columns": pick(
+                rng, *['["a"]', '["a", "b"]', '["*"]'] * 3, '"a"', "[]", '["zz"]', "[1]"
+            ),
             "kernel": pick(rng, '"rbf"', '"linear"', '"heat"', '"neighbors"', '"graph"', "3"),
-            "gamma": pick(rng, '"rms"', "0.5", "-1", "nan"),
-            "name": pick(rng, '"one"', '""', "2"),
-            pick(rng, "degree", "n_neighbors", "t", "x"): pick(rng, "2", "3.5", '"auto"', "1e400"),
+            "gamma": pick(rng, '"rms"', "0.5", "1.0", "-1", "nan"),
+            "name": pick(rng, '"one"', '"one"', '"two"', '""', "2"),
+            pick(rng, "degree", "n_neighbors", "t", "x"): pick(rng, "2", "2", '"auto"', "1e400"),
         }
-        lines += [f"{key} = {text}" for key, text in choices.items() if rarely(rng, 2)]
+        lines += [f"{key} = {text}" for key, text in choices.items() if rarely(rng, 3)]
     content = "\n".join(lines).encode()
     return pick(rng, flipped, cut, inserted)(content, rng) if rarely(rng, 6) else content
 

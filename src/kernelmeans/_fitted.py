@@ -84,7 +84,14 @@ def parts(estimator: Any) -> tuple[list[Any], Any]:
     return transformers, estimator
 
 
-def readable(X: Any, steps: Sequence[Any]) -> Any:
+def transformed(transformers: Sequence[Any], X: Any) -> Any:
+    """Rows as the clusterer after these transformers sees them."""
+    for transformer in transformers:
+        X = transformer.transform(X)
+    return X
+
+
+def readable(X: Any, *steps: Any) -> Any:
     """X in a form from which rows can be taken, with the columns that the first step has seen."""
     if (rows := as_rows(X)) is not None:
         return rows

@@ -5,12 +5,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from kernelmeans._text import counted, shortened
+from kernelmeans._text import counted, first, shortened
 
 
 def is_frame(X: Any) -> bool:
     """Whether this is a data frame in memory."""
     return hasattr(type(X), "columns") and (hasattr(X, "iloc") or hasattr(X, "get_column"))
+
+
+def column_at(X: Any, place: int) -> Any:
+    """A column of a data frame or an array."""
+    return X.iloc[:, place] if hasattr(X, "iloc") else X[:, place]
 
 
 def with_columns_of(X: Any, estimator: Any) -> Any:
@@ -38,7 +43,7 @@ def no_numbers(X: Any) -> str:
     """Columns of a data frame that hold no numbers, or not in all rows; empty if there are none."""
     wrong, gaps = [], []
     for place, name in enumerate(X.columns if is_frame(X) else ()):
-        column = X.iloc[:, place] if hasattr(X, "iloc") else X[:, place]
+        column = column_at(X, place)
         try:
             numbers = check_array(column.to_frame(), dtype=np.float64, ensure_all_finite=False)
         except (TypeError, ValueError):
@@ -50,6 +55,5 @@ def no_numbers(X: Any) -> str:
             gaps.append(f"{called} ({counted(missing, 'row')})")
     texts = []
     for what, columns in {"no numbers": wrong, "missing values (NaN or None)": gaps}.items():
-        more = f" and {len(columns) - 10} more" * (len(columns) > 10)
-        texts += [f"{what} in {', '.join(columns[:10])}{more}"] * bool(columns)
+        texts += [f"{what} in {first(columns)}"] * bool(columns)
     return "; ".join(texts)

@@ -74,8 +74,20 @@ def listed(names: Sequence[str], most: int = 10) -> str:
     >>> listed(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
-    text = ", ".join(repr(shortened(name, 100)) for name in names[:most])
-    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+    return first([repr(shortened(name, 100)) for name in names], most)
+
+
+def first(texts: Sequence[str], most: int = 10) -> str:
+    """The first texts, and the number of others.
+
+    Examples
+    --------
+    >>> from kernelmeans._text import first
+    >>> first(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(texts) - most} more" * (len(texts) > most)
+    return ", ".join(texts[:most]) + more
 
 
 def meant(name: str, known: Collection[str], what: str) -> str:

@@ -259,6 +259,29 @@ def test_only_csr_is_stored(sparse_model):
     assert "is no CSR matrix" in refusal(changed(sparse_model, ".npz", change))
 
 
+def test_parts_that_do_not_fit_together(model_file, data, refused, run):
+    def change(content: bytes) -> bytes:
+        array, file = np.load(io.BytesIO(content)), io.BytesIO()
+        np.save(file, array[:, :2] if array.ndim == 2 and array.shape[1] == 3 else array)
+        return file.getvalue()
+
+    path = changed(model_file, ".npy", change)
+    message = refused("predict", path, data, "--labels", "new.csv")
+    assert f"Error: {path}: the model is damaged (ValueError); fit it again" in message
+    # But a model that is not damaged keeps the message on the rows.
+    Path("wrong.csv").write_text("length,mass,area\n1e200,1,1\n")
+    assert "damaged" not in run("predict", model_file, "wrong.csv").stderr
+
+
+def test_numbers_that_overflow_are_refused_without_a_warning(model_file, data, refused):
+    def shrink(content):
+        content["pipeline"][0].scaler_.scale_[:] = 1e-320
+
+    rewritten(model_file, shrink)
+    message = refused("predict", model_file, data, "--labels", "new.csv")
+    assert "overflow encountered" not in message
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_numbers_that_no_model_has(model_file, data, refused, value):
     def change(content: bytes) -> bytes:

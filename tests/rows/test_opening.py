@@ -135,6 +135,13 @@ def test_arrays_of_objects(tmp_path):
     assert "Python objects" in refusal(tmp_path / "data.npy")
 
 
+def test_a_header_that_promises_too_much(tmp_path):
+    with open(tmp_path / "data.npy", "wb") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (20, 2**62)}
+        np.lib.format.write_array_header_1_0(file, header)
+    assert "too big" in refusal(tmp_path / "data.npy")
+
+
 def test_folders_that_hold_no_array(tmp_path, zarr):
     (tmp_path / "empty.zarr").mkdir()
     assert "cannot be read as ZARR" in refusal(tmp_path / "empty.zarr")

@@ -457,8 +457,8 @@ def test_numbers_as_categories():
     transformer = TableTransformer(categorical=["fl*"], scale=False).fit(frame)
     names = ["floor=1", "floor=2", "floor=3", "size"]
     assert transformer.get_feature_names_out().tolist() == names
-    floats = frame.astype({"floor": float})
-    np.testing.assert_array_equal(transformer.transform(floats), transformer.transform(frame))
+    for floats in (frame.astype({"floor": float}), frame.astype(float).astype(object)):
+        np.testing.assert_array_equal(transformer.transform(floats), transformer.transform(frame))
 
 
 def test_dates_are_days():
@@ -534,6 +534,8 @@ def test_no_row_is_complete():
     with pytest.raises(ValueError, match=r"each row lacks a number; missing='impute'"):
         TableTransformer(missing="drop").fit(frame)
     assert TableTransformer().fit_transform(frame).shape == (4, 4)
+    with pytest.raises(ValueError, match="no row has a value in any column"):
+        TableTransformer(categorical=["*"]).fit(pd.DataFrame({"a": [None, None]}))
 
 
 def test_batches_without_a_complete_row(monkeypatch):
@@ -558,6 +560,8 @@ def test_single_precision():
     np.testing.assert_allclose(Z, TableTransformer().fit_transform(frame), atol=1e-5)
     with pytest.raises(ValueError, match=r"'big' \('1e\+300' in row 1\)"):
         TableTransformer(dtype="float32").fit(pd.DataFrame({"big": [1.0, 1e300, 2.5]}))
+    with pytest.raises(ValueError, match=r"'big' \('1e\+200' in row 0\)"):  # so is the median
+        TableTransformer(dtype="float32").fit(pd.DataFrame({"big": [1e200, np.nan, 2.5e200]}))
 
 
 def test_a_copy_and_a_pickle_do_the_same():

@@ -14,6 +14,7 @@ from kernelmeans.cli.far import remoteness
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.placing import NewRows
 from kernelmeans.cli.reading.tables import FrameTable, Table
+from kernelmeans.estimators.callbacks import refused_later
 
 #: Columns of the file.
 _COLUMNS = ("label", "distance", "second_distance", "membership", "far")
@@ -54,6 +55,7 @@ class Labels:
         return cls(model.labels_, model.distances_, model.certainty_, None, memberships, placed)
 
     @classmethod
+    @refused_later
     def of_new(cls, rows: NewRows, model: Model) -> "Labels":
         """Place new rows by a model, those of a block at a time."""
         estimator = model.pipeline[-1]

@@ -32,7 +32,7 @@ class Earlier:
         self.path = path
         model = load_model(path, budget)
         self.n_clusters, self.columns = model.pipeline[-1].n_clusters, model.columns
-        with estimator_errors(), damaged_model_errors(path):
+        with estimator_errors(), damaged_model_errors(path, model):
             found = Labels.of_new(NewRows(table, model.columns_in(table), model), model)
         #: The cluster of each row, -1 for rows that the model cannot place.
         self.labels = np.full(len(found.placed), -1)

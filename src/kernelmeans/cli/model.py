@@ -12,7 +12,7 @@ import math
 import re
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import chain
@@ -350,11 +350,30 @@ def _is_reading(reading: Any) -> bool:
 
 
 @contextmanager
-def damaged_model_errors(path: Path) -> Iterator[None]:
+def damaged_model_errors(path: Path, model: Model) -> Iterator[None]:
     """Report a model as damaged if its parts, each of a trusted type, do not fit together."""
     try:
         yield
     except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError) as error:
-        raise BadInputError(
-            f"{path}: the model is damaged ({type(error).__name__}); fit it again"
-        ) from error
+        raise _damaged(path, error) from error
+    except ValueError as error:
+        # Most are about the new rows, and made for users. A damaged model labels no row at all.
+        if _labels_any(model):
+            raise
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> BadInputError:
+    return BadInputError(f"{path}: the model is damaged ({type(error).__name__}); fit it again")
+
+
+def _labels_any(model: Model) -> bool:
+    """Whether a model labels a row of ones or of zeros."""
+    prepare, estimator = model.pipeline[0], model.pipeline[-1]
+    steps = estimator if isinstance(prepare, TableTransformer) else model.pipeline
+    for form in (np.asarray, scipy.sparse.csr_array):
+        for value in (1, 0):
+            with suppress(Exception):
+                steps.predict(form(np.full((1, estimator.n_features_in_), value, model.dtype)))
+                return True
+    return False

@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
-from kernelmeans._fitted import parts, readable
+from kernelmeans._fitted import parts, readable, transformed
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.plotting.style import BLUE, DASHED, PAGE, WIDTH
 
@@ -124,11 +124,10 @@ def centroid_paths(estimator: Any, X: Any) -> Paths:
         raise ValueError(f"estimator={name} should anneal with one kernel: KernelPowerKMeans.")
     if fitted.memberships_ is None:
         raise ValueError("estimator has no memberships for so many rows; fit it to a sample.")
-    X = readable(X, [*transformers, fitted])
+    X = readable(X, *transformers, fitted)
     if (n_rows := len(fitted.labels_)) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows; give the {n_rows} rows of the fit.")
-    for transformer in transformers:
-        X = transformer.transform(X)
+    X = transformed(transformers, X)
     seed = fitted.random_state if isinstance(fitted.random_state, int) else 0
     model = clone(fitted).set_params(eta=1, n_swaps=0, max_iter=_STEPS, n_init="auto")
     start, powers = fitted.memberships_, _powers(fitted)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmeans._arrays import to_numpy
-from kernelmeans._fitted import count_rows, on_host, parts, readable, taken
+from kernelmeans._fitted import count_rows, on_host, parts, readable, taken, transformed
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.plotting.places import places
 
@@ -95,7 +95,7 @@ def map_points(
     ((60, 2), 'heat component 1', 150)
     """
     transformers, model = parts(estimator)
-    X = readable(X, [*transformers, model])
+    X = readable(X, *transformers, model)
     n_rows = count_rows(X, model)
     if not isinstance(max_points, Integral) or max_points < 1:
         raise ValueError(f"max_points={max_points!r} should be a positive number of rows.")
@@ -103,9 +103,7 @@ def map_points(
     if n_rows > max_points:
         drawn = np.random.default_rng(random_state).choice(n_rows, max_points, replace=False)
         rows = np.sort(drawn)
-    shown = taken(X, rows, model)
-    for transformer in transformers:
-        shown = transformer.transform(shown)
+    shown = transformed(transformers, taken(X, rows, model))
     labels = on_host(model.predict(shown))
     if coordinates is None:
         points, names = places(transformers, model, shown, rows, n_rows, labels)

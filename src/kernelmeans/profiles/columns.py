@@ -178,6 +178,9 @@ def _of_numbers(kind: str, numbers: Array, grouped: Grouped) -> Profile:
     if not len(numbers):
         nothing = np.full(grouped.n_clusters, np.nan)
         return Profile(kind, "mean", nothing, nothing, nothing, missing)
+    # In a unit that is a power of 2 no digit changes, and squares of large numbers do not overflow.
+    unit = np.ldexp(1.0, int(np.frexp(np.abs(numbers).max())[1]) - 1)
+    numbers = numbers / unit
     center = float(np.average(numbers, weights=present.weights))
     scale = float(np.sqrt(np.average((numbers - center) ** 2, weights=present.weights)))
     order = np.argsort(numbers)
@@ -194,7 +197,8 @@ def _of_numbers(kind: str, numbers: Array, grouped: Grouped) -> Profile:
     if scale <= _ROUNDING * abs(center):
         scale = 0.0
     difference = (found - center) / (scale or np.inf)
-    return Profile(kind, statistic, found, np.full_like(found, center), difference, missing, scale)
+    found, overall, scale = found * unit, np.full_like(found, center * unit), scale * unit
+    return Profile(kind, statistic, found, overall, difference, missing, scale)
 
 
 def _medians(values: Array, grouped: Grouped) -> Array:

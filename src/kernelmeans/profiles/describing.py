@@ -132,8 +132,13 @@ def describe(
 
 def categories_of(transformers: Sequence[Any]) -> list[str]:
     """The columns that a model takes for categories."""
-    tables = [one for one in transformers if isinstance(one, TableTransformer)]
+    tables = tables_among(transformers)
     return [one.name for table in tables for one in table.columns_ if one.kind == "category"]
+
+
+def tables_among(transformers: Sequence[Any]) -> list[TableTransformer]:
+    """The transformers that know what the columns of a table are."""
+    return [one for one in transformers if isinstance(one, TableTransformer)]
 
 
 def described(

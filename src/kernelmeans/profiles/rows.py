@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmeans._fitted import count_rows, on_host, readable, taken
+from kernelmeans._fitted import count_rows, on_host, readable, taken, transformed
 from kernelmeans._typing import Array, IntArray
 
 #: A row is near the border if the second centroid is farther than its own by less than this.
@@ -62,7 +62,7 @@ def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:
     Placed
         Distances are those of the model's `transform`, if it gives one for each cluster.
     """
-    X = readable(X, [*transformers, model])
+    X = readable(X, *transformers, model)
     n_rows = count_rows(X, model)
     if getattr(model, "distances_", None) is not None and len(model.labels_) == n_rows:
         fitted, some = of_fit(model), np.arange(0, n_rows, -(-n_rows // _CHECKED))
@@ -96,8 +96,7 @@ def of_fit(model: Any) -> Placed:
 
 def _placed(transformers: Sequence[Any], model: Any, rows: Any) -> tuple[IntArray, Any, Any]:
     """Labels, distances to the own centroid, and how much farther the next one is."""
-    for transformer in transformers:
-        rows = transformer.transform(rows)
+    rows = transformed(transformers, rows)
     labels = on_host(model.predict(rows))
     found = np.array(on_host(model.transform(rows))) if hasattr(model, "transform") else np.empty(0)
     if found.shape != (len(labels), getattr(model, "n_clusters", None)):

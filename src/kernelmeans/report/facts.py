@@ -14,16 +14,24 @@ import scipy
 import sklearn
 
 import kernelmeans
-from kernelmeans._fitted import is_pairwise, is_stacked, on_host, parts, readable, taken
+from kernelmeans._fitted import (
+    is_pairwise,
+    is_stacked,
+    on_host,
+    parts,
+    readable,
+    taken,
+    transformed,
+)
 from kernelmeans._text import counted
 from kernelmeans._typing import IntArray
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.metrics import kernel_silhouette_samples
 from kernelmeans.plotting.points import MapPoints, map_points
+from kernelmeans.profiles.describing import tables_among
 from kernelmeans.profiles.rows import first_of_each, place
 from kernelmeans.report import measures
 from kernelmeans.rows import Rows
-from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.columns import as_lines
 
 #: Rows of the map and of silhouettes, and rows whose distances to centroids are taken.
@@ -77,7 +85,7 @@ class Subject:
                 f"model={type(model).__name__} is no estimator of kernelmeans: give a fitted one, "
                 "such as KernelPowerKMeans, a pipeline that ends with one, or a ClusterSearch."
             )
-        table, X = X, readable(X, [*transformers, model])
+        table, X = X, readable(X, *transformers, model)
         drawn = map_points(given, X, max_points=MAP_ROWS, random_state=random_state)
         known = on_host(model.labels_)
         if len(known) != drawn.n_rows or not np.array_equal(known[drawn.rows], drawn.labels):
@@ -96,10 +104,7 @@ class Subject:
 
     def shown(self, rows: IntArray) -> Any:
         """Some rows, as the model takes them."""
-        found = taken(self.X, rows, self.model)
-        for transformer in self.transformers:
-            found = transformer.transform(found)
-        return found
+        return transformed(self.transformers, taken(self.X, rows, self.model))
 
 
 def clusters_of(subject: Subject, names: Sequence[str] | None) -> Clusters:
@@ -119,8 +124,7 @@ def clusters_of(subject: Subject, names: Sequence[str] | None) -> Clusters:
 
 def columns_of(subject: Subject, rows: bool) -> dict[str, Any] | None:
     """What a `TableTransformer` took each column for; reasons may hold values of single rows."""
-    tables = (one for one in subject.transformers if isinstance(one, TableTransformer))
-    if (made := next(tables, None)) is None:
+    if (made := next(iter(tables_among(subject.transformers)), None)) is None:
         return None
     columns = [
         one if rows or not (one.used or one.kind == "text") else one._replace(reason="")

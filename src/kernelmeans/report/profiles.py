@@ -9,12 +9,11 @@ from scipy.sparse import issparse
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.profiles import Description, Entry
-from kernelmeans.profiles.describing import categories_of, described
+from kernelmeans.profiles.describing import categories_of, described, tables_among
 from kernelmeans.profiles.rows import Placed
 from kernelmeans.report.facts import Clusters, Subject
 from kernelmeans.report.words import number
 from kernelmeans.rows import Rows
-from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.columns import matching
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import found_in
@@ -85,7 +84,7 @@ def add_profiles(
 
 def _used(subject: Subject, table: Mapping[str, Any]) -> set[str]:
     """The columns on which the clusters depend; all if that is not known."""
-    tables = [one for one in subject.transformers if isinstance(one, TableTransformer)]
+    tables = tables_among(subject.transformers)
     used = {one.name for each in tables for one in each.columns_ if one.used}
     return used if used & set(table) else set(table)
 

@@ -205,6 +205,7 @@ def _address(array: NDArray[Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
+@np.errstate(over="ignore")  # of a header that promises too much
 def _read_npy(path: Path) -> Rows:
     try:
         array = np.lib.format.open_memmap(path, mode="r")

@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from textwrap import wrap
 from typing import NamedTuple
 
-from kernelmeans._text import counted, meant, shortened
+from kernelmeans._text import counted, first, meant, shortened
 
 _WIDTH = 78
 _INDENT = 18
@@ -142,9 +142,7 @@ def _counted(kind: str, count: int) -> str:
 
 
 def _names(names: Iterable[str]) -> str:
-    listed = [shortened(name, 60) for name in names]
-    more = f" and {len(listed) - _LISTED} more" * (len(listed) > _LISTED)
-    return ", ".join(listed[:_LISTED]) + more
+    return first([shortened(name, 60) for name in names], _LISTED)
 
 
 def _valued(column: Column) -> str:

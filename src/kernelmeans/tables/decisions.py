@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernelmeans._text import shortened
+from kernelmeans._text import first, shortened
 from kernelmeans._typing import Array
 from kernelmeans.tables.columns import Column
 from kernelmeans.tables.frames import Table
@@ -130,7 +130,6 @@ def _nothing_left(table: Table, columns: Sequence[Column]) -> str:
     if table.n_rows == 1:
         return "X: has n_samples=1, but clusters need at least 2 rows that differ."
     why = [f"{one.name!r} ({one.kind}{one.reason and ', '}{one.reason})" for one in columns]
-    more = f" and {len(why) - 10} more" if len(why) > 10 else ""
     kinds = {column.kind for column in columns}
     ways = []
     if kinds & {"text", "identifier"}:
@@ -142,8 +141,7 @@ def _nothing_left(table: Table, columns: Sequence[Column]) -> str:
     if not ways:
         ways.append("A column of one value tells no rows apart: another one is needed")
     return (
-        f"X: with n_samples={table.n_rows}, no column can be used: {', '.join(why[:10])}{more}. "
-        f"{'; '.join(ways)}."
+        f"X: with n_samples={table.n_rows}, no column can be used: {first(why)}. {'; '.join(ways)}."
     )
 
 

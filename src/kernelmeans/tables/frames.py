@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
+from kernelmeans._frames import column_at, is_frame
 from kernelmeans._text import listed
 from kernelmeans._typing import Array
 
@@ -36,7 +37,7 @@ class Table(Mapping[str, Array]):
 
     def __init__(self, X: Any, names: Sequence[str] | None = None) -> None:
         self.named = hasattr(type(X), "columns")  # a lazy frame warns where it is asked itself
-        if self.named and not (hasattr(X, "iloc") or hasattr(X, "get_column")):
+        if self.named and not is_frame(X):
             raise TypeError(
                 f"X is a {type(X).__name__}, but must be an array or a data frame of polars or "
                 "pandas, such as its collect() or to_pandas() returns."
@@ -84,8 +85,7 @@ class Table(Mapping[str, Array]):
         return name in self._places
 
     def _series(self, name: str) -> Any:
-        place = self._places[name]
-        return self.X.iloc[:, place] if hasattr(self.X, "iloc") else self.X[:, place]
+        return column_at(self.X, self._places[name])
 
     def is_category(self, name: str) -> bool:
         """Whether a column has a type of categories."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from kernelmeans._text import counted, shortened
+from kernelmeans._text import counted, first, shortened
 from kernelmeans._typing import BoolArray
 from kernelmeans.tables.frames import FIRST_ROW, Table
 from kernelmeans.tables.values import MISSING
@@ -45,8 +45,7 @@ def wrong_values(wrong: Mapping[str, tuple[int, str]], table: Table | None = Non
         f"{name!r} ({value} in {f'row {row}' if table is None else table.row(row)})"
         for name, (row, value) in wrong.items()
     ]
-    more = f" and {len(texts) - 10} more" * (len(texts) > 10)
-    return f"{', '.join(texts[:10])}{more}{FIRST_ROW if table is None else table.first_row}"
+    return f"{first(texts)}{FIRST_ROW if table is None else table.first_row}"
 
 
 def check_placeable(found: Inspection, table: Table | None = None) -> None:

@@ -372,6 +372,11 @@ class TableTransformer(TransformerMixin, Estimator):
             check_placeable(found, table)
         if self.missing == "drop" and not found.placeable.any():
             raise ValueError("X: each row lacks a number; missing='impute' fills them in.")
+        if not found.placeable.any():
+            raise ValueError(
+                "X: no row has a value in any column that is used; use other columns, or give rows "
+                "with values."
+            )
         if found.n_empty and self.missing != "drop":
             first = table.row(int(np.flatnonzero(~found.placeable)[0]))
             warn_user(
@@ -445,6 +450,7 @@ class TableTransformer(TransformerMixin, Estimator):
             )
         return Table(table.X, self._columns["name"].tolist())
 
+    @np.errstate(over="ignore")  # infinite in float32, and then refused as such
     def _read(self, table: Table, Z: Array | None = None) -> Inspection:
         """Read the used columns, into Z if it is given."""
         # Why not SimpleImputer and OneHotEncoder: the numbers are the same (tests), but one of each
@@ -458,8 +464,7 @@ class TableTransformer(TransformerMixin, Estimator):
             values = table[column.name]
             known = self._values.get(column.name)
             spelling = self._spelling(column.name)
-            with np.errstate(over="ignore"):  # infinite in float32, and then refused as such
-                numbers = read_column(values, column.kind, known, spelling).astype(self.dtype)
+            numbers = read_column(values, column.kind, known, spelling).astype(self.dtype)
             if known is not None:
                 lacks = np.isnan(numbers)
                 empty &= lacks | np.isin(numbers, np.flatnonzero(known == ""))

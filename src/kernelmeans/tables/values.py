@@ -24,6 +24,8 @@ _DOTTED_DATE = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}", re.ASC
 # The order of day and month is not known.
 _OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASCII)
 _DAY = 86400.0
+#: Below this all whole numbers are exact as floats, and are written without an exponent.
+_EXACT = 1e15
 
 
 def flag_of(text: str) -> float:
@@ -89,6 +91,8 @@ def numbers_of(values: Array) -> Array | None:
 
 
 def _text_of(value: Any) -> str:
+    if isinstance(value, float) and value == value // 1 and abs(value) < _EXACT:
+        value = int(value)  # 1 and 1.0 are the same category, as in a column of numbers
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
