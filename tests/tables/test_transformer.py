@@ -531,6 +531,13 @@ def test_rows_with_missing_values_are_dropped_before_the_transformer():
     np.testing.assert_allclose(transformer.transform(rest), alone.transform(rest), atol=1e-12)
 
 
+def test_a_signaling_nan_is_missing():
+    x = np.linspace(0.0, 1.0, 20)
+    x[3:4] = np.array([0x7FF0000000000001], np.uint64).view(float)
+    Z = TableTransformer().fit_transform(x[:, None])
+    assert np.isfinite(Z).all()
+
+
 def test_no_row_is_complete():
     frame = pd.DataFrame({"a": [1.5, None, 2.5, None], "b": [None, 3.5, None, 4.0]})
     with pytest.raises(ValueError, match=r"each row lacks a number; missing='impute'"):
