@@ -367,6 +367,7 @@ def _damaged(path: Path, error: Exception) -> BadInputError:
     return BadInputError(f"{path}: the model is damaged ({type(error).__name__}); fit it again")
 
 
+@np.errstate(all="ignore")
 def _labels_any(model: Model) -> bool:
     """Whether a model labels a row of ones or of zeros."""
     prepare, estimator = model.pipeline[0], model.pipeline[-1]
