@@ -44,10 +44,11 @@ TRUSTED_TYPES = (
     "kernelmeans.estimators.inputs.TrainingDiagonal",
     "kernelmeans.estimators.multi.MultiKernelPowerKMeans",
     "kernelmeans.estimators.several.KernelMatrices",
-    "kernelmeans.estimators.several.View",
+    "kernelmeans.estimators.several.View",  # of older files
     "kernelmeans.estimators.several.Views",
     "kernelmeans.estimators.single.KernelKMeans",
     "kernelmeans.estimators.single.KernelPowerKMeans",
+    "kernelmeans.estimators.views.View",
     "kernelmeans.heat.anchors.AnchorFeatures",
     "kernelmeans.heat.given.DistancesKernel",
     "kernelmeans.heat.given.EdgeRows",
