@@ -3,6 +3,8 @@
 import re
 import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sklearn.exceptions import NotFittedError
@@ -36,6 +38,17 @@ def allow_own_warnings() -> None:
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", UserWarning)  # and ConvergenceWarning, which is one
     warnings.filterwarnings("ignore", "n_init=", RuntimeWarning)
+
+
+@contextmanager
+def promised() -> Iterator[None]:
+    """Fail at any error: what a fit has taken is not refused afterwards."""
+    try:
+        yield
+    except Failure:
+        raise
+    except Exception as error:
+        raise Failure(f"after the fit: {type(error).__name__}: {error}") from error
 
 
 def require(condition: object, message: str) -> None:

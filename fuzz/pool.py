@@ -56,7 +56,7 @@ class Process:
                 wrong = f"no end after {self._cpu() - cpu:.0f} s of a processor"
                 time.sleep(0.5)
         trace = self._errors.read_bytes()[-10_000:].decode(errors="replace")
-        seconds = self._cpu() - cpu
+        seconds = max(self._cpu() - cpu, time.monotonic() - began)  # 0 of a process that is gone
         self.end()
         self._open()
         return {"kind": "failed", "words": "", "trace": f"{wrong}\n{trace}", "seconds": seconds}

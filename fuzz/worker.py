@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import warnings
@@ -48,12 +49,14 @@ def main() -> None:
     for line in sys.stdin:
         name, number = json.loads(line)
         temporary.mkdir()
+        before = threading.enumerate()
         with tempfile.TemporaryDirectory(dir=home) as folder:
             os.chdir(folder)
             outcome = run(f"{package}.{name}", name, number)
             os.chdir(home)
-        if left := os.listdir(temporary):
-            outcome |= {"kind": "failed", "trace": f"temporary files are left behind: {left}"}
+        threads = [repr(one) for one in threading.enumerate() if one not in before]
+        if left := os.listdir(temporary) + threads:
+            outcome |= {"kind": "failed", "trace": f"files or threads are left behind: {left}"}
         shutil.rmtree(temporary)
         print(json.dumps(outcome), file=answers, flush=True)
 

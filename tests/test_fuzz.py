@@ -30,6 +30,7 @@ CHECKS = {
     "dies": "    os.kill(os.getpid(), signal.SIGKILL)",
     "crashes": "    import ctypes; ctypes.string_at(0)",
     "leaves": "    tempfile.NamedTemporaryFile(delete=False).close()",
+    "forks": "    import threading; threading.Thread(target=time.sleep, args=[9]).start()",
     "warns": "    np.float64(1e300) * np.float64(1e300)",
     "refuses": "    import kernelmeans; kernelmeans.PowerKMeans(2).fit([[np.nan], [1.0]])",
     "passes": "    pass",
@@ -60,6 +61,7 @@ def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_p
     counts = {name: tally.failed for name, tally in campaign.tallies.items()}
     assert counts == dict.fromkeys(CHECKS, 2) | {"passes": 0, "refuses": 0}
     assert campaign.tallies["refuses"].refused == 2
+    assert all(tally.seconds > 0 for tally in campaign.tallies.values())
     stored = {path.name for path in (tmp_path / "failures").iterdir()}
     assert stored == {f"{name}-{n}.txt" for name, count in counts.items() if count for n in (7, 8)}
     texts = {
@@ -71,7 +73,8 @@ def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_p
     assert "in check" in texts["hangs"]  # where it was
     assert "the process is gone" in texts["dies"]
     assert "Segmentation fault" in texts["crashes"]
-    assert "temporary files are left behind" in texts["leaves"]
+    assert "left behind" in texts["leaves"]
+    assert "Thread" in texts["forks"]
     assert "RuntimeWarning: overflow" in texts["warns"]
     assert f"{campaign.failed} failures" in campaign.table()
 

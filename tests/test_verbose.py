@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 import sklearn
+from joblib.externals.loky import get_reusable_executor
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -148,6 +149,8 @@ def test_labels_do_not_depend_on_it(estimator, capsys):
 
 def test_pipelines_and_searches_in_other_processes(capfd):
     """Processes of joblib print too."""
+    # Processes that an earlier test has started would print where that one looked.
+    get_reusable_executor().shutdown()
     pipeline = make_pipeline(StandardScaler(), PowerKMeans(n_swaps=0, verbose=1, random_state=0))
     grid = {"powerkmeans__n_clusters": [2, 3]}
     GridSearchCV(pipeline, grid, cv=2, n_jobs=2, refit=False).fit(X)

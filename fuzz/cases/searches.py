@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fuzz import Case, Rng
 from fuzz.draw import kernel_matrix, pick, plain_rows, rarely
-from fuzz.judge import require
+from fuzz.judge import promised, require
 from kernelmeans import ClusterSearch, KernelPowerKMeans, PowerKMeans
 from kernelmeans.metrics import jaccard_stability, neighbor_consistency, prediction_strength
 from kernelmeans.search import stability_scorer
@@ -57,6 +57,12 @@ def agreement(labels_a: np.ndarray, labels_b: np.ndarray) -> float:
 def check(search: ClusterSearch, X: Any) -> None:
     """Results are numbers in their ranges, the choice is one of them, and both are found again."""
     search.fit(X)
+    with promised():
+        check_results(search, X)
+
+
+def check_results(search: ClusterSearch, X: Any) -> None:
+    """Check what a search has found."""
     results, labels = search.results_, search.labels_
     count = len(results["params"])
     require(all(len(column) == count for column in results.values()), "lengths of results_")

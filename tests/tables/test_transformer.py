@@ -470,6 +470,8 @@ def test_dates_are_days():
     stamps = days.assign(d=pd.to_datetime(days["d"]))
     np.testing.assert_array_equal(transformer.transform(stamps), transformer.transform(days))
     assert transformer.inspect(pd.DataFrame({"d": [3.0]})).wrong == {"d": (0, "'3.0'")}
+    none = days.assign(none=pd.NaT)  # dates by its type
+    assert TableTransformer(dates=True).fit(none).columns_[1].kind == "constant"
     with pytest.raises(ValueError, match=r"two ways, .*'01/02/2024'.*: write them as 2025-12-31"):
         TableTransformer(dates=True).fit(pd.DataFrame({"d": ["01/02/2024", "03/02/2024"]}))
 
@@ -527,6 +529,13 @@ def test_rows_with_missing_values_are_dropped_before_the_transformer():
     assert "rating is missing" not in transformer.get_feature_names_out()
     alone = TableTransformer(missing="error").fit(rest)
     np.testing.assert_allclose(transformer.transform(rest), alone.transform(rest), atol=1e-12)
+
+
+def test_a_signaling_nan_is_missing():
+    x = np.linspace(0.0, 1.0, 20)
+    x[3:4] = np.array([0x7FF0000000000001], np.uint64).view(float)
+    Z = TableTransformer().fit_transform(x[:, None])
+    assert np.isfinite(Z).all()
 
 
 def test_no_row_is_complete():

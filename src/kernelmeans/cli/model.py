@@ -44,10 +44,11 @@ TRUSTED_TYPES = (
     "kernelmeans.estimators.inputs.TrainingDiagonal",
     "kernelmeans.estimators.multi.MultiKernelPowerKMeans",
     "kernelmeans.estimators.several.KernelMatrices",
-    "kernelmeans.estimators.several.View",
+    "kernelmeans.estimators.several.View",  # of older files
     "kernelmeans.estimators.several.Views",
     "kernelmeans.estimators.single.KernelKMeans",
     "kernelmeans.estimators.single.KernelPowerKMeans",
+    "kernelmeans.estimators.views.View",
     "kernelmeans.heat.anchors.AnchorFeatures",
     "kernelmeans.heat.given.DistancesKernel",
     "kernelmeans.heat.given.EdgeRows",
@@ -367,6 +368,7 @@ def _damaged(path: Path, error: Exception) -> BadInputError:
     return BadInputError(f"{path}: the model is damaged ({type(error).__name__}); fit it again")
 
 
+@np.errstate(all="ignore")
 def _labels_any(model: Model) -> bool:
     """Whether a model labels a row of ones or of zeros."""
     prepare, estimator = model.pipeline[0], model.pipeline[-1]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kernelmeans._text import listed, suggestion
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.estimators.checks import OF_KERNEL
-from kernelmeans.estimators.several import kernel_names, n_members
+from kernelmeans.estimators.views import kernel_names, n_members
 from kernelmeans.tables.columns import matching
 
 #: Enough for a name of 50 letters for each of 20 000 columns. More would take long to parse.

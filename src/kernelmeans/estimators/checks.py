@@ -20,6 +20,8 @@ from kernelmeans.lowrank import METHODS
 from kernelmeans.rows import DaskRows
 from kernelmeans.solver import Ending, Method, Result
 
+#: Restarts of which each has another seed.
+MOST_RESTARTS = int(np.iinfo(np.int32).max)
 #: Relative rounding of squared distances from which on there is a warning.
 COARSE = 1e-3
 #: Rows and columns of a matrix that are compared at a time to check its symmetry.
@@ -33,7 +35,7 @@ FAMILIES: Mapping[str, Callable[..., list[Kernel]]] = {
 COMMON: dict[str, Any] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
     "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
-    "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+    "n_init": [StrOptions({"auto"}), Interval(Integral, 1, MOST_RESTARTS, closed="both")],
     "n_swaps": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "memory_budget": [Interval(Real, 0, None, closed="neither"), str, None],

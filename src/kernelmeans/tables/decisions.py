@@ -190,6 +190,7 @@ def _decision(
     return Decision(column, median, unit, found.values, found.spelling)
 
 
+@np.errstate(invalid="ignore")  # of a signaling NaN, as damaged files have
 def _median(numbers: Array) -> float:
     return 2 * float(np.nanmedian(numbers / 2))  # the mean of two large numbers may overflow
 

@@ -142,7 +142,7 @@ def column_kind(series: Any, name: str = "") -> str:
 def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
     """Say what a column is, and why; a category by its type may hold numbers."""
     numbers = numbers_of(values)
-    if numbers is not None and values.dtype.kind == "M":
+    if numbers is not None and values.dtype.kind == "M" and not np.isnan(numbers).all():
         return Found("date", ON_REQUEST, int(np.isnan(numbers).sum()), numbers)
     if numbers is not None and not is_category:
         return _among_numbers(numbers, values, name)
