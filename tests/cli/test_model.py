@@ -250,6 +250,19 @@ def test_indices_outside_of_a_sparse_matrix(sparse_model, refused, name):
     assert f"damaged ({name}" in refused("predict", path, "S.npz", "--labels", "new.csv")
 
 
+def test_pointers_of_a_sparse_matrix_that_decrease(sparse_model):
+    """SciPy checks no index if the last pointer is negative, and memory was overwritten."""
+
+    def change(content: bytes) -> bytes:
+        arrays = dict(np.load(io.BytesIO(content)))
+        arrays["indptr"][-1] = -1
+        file = io.BytesIO()
+        np.savez(file, **arrays)
+        return file.getvalue()
+
+    assert "indptr of the sparse matrix decreases" in refusal(changed(sparse_model, ".npz", change))
+
+
 def test_only_csr_is_stored(sparse_model):
     def change(content: bytes) -> bytes:
         file = io.BytesIO()
@@ -317,6 +330,7 @@ def test_content_that_no_model_has(value):
 
 def test_infinities_that_models_have():
     check_content({"entropy_weight": np.inf, "power_history_": np.array([-3.0, -np.inf])})
+    check_content({"critical_power_": -np.inf})  # of samples that do not vary
     with pytest.raises(ValueError, match="power_history_ holds"):
         check_content({"power_history_": np.array([np.inf])})
 

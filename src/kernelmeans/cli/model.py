@@ -76,8 +76,12 @@ _LOADERS = re.compile("(Dict|Json|List|NdArray|Object|Slice|SparseMatrix|Tuple|T
 #: Most bytes of the file's schema. A model of 20 000 columns has a schema of 5 MB.
 _SCHEMA_BYTES = 64 * 2**20
 _SCHEMA = "schema.json"
-#: The numbers that may be infinite in a model: the power of hard steps, and `entropy_weight`.
-_INFINITE = {"power_history": -math.inf, "power_history_": -math.inf, "entropy_weight": math.inf}
+#: The numbers that may be infinite in a model: the power of hard steps, the critical power of
+#: samples that do not vary, and `entropy_weight`.
+_INFINITE = {
+    **dict.fromkeys(["power_history", "power_history_", "critical_power_"], -math.inf),
+    "entropy_weight": math.inf,
+}
 _FORMAT = 1
 
 

@@ -125,6 +125,9 @@ def check_sparse(matrix: Any) -> None:
     if matrix.dtype.kind not in "fiub":
         raise ValueError(f"the sparse matrix holds {matrix.dtype} values, not real numbers")
     if matrix.format in ("csr", "csc", "bsr"):
+        # SciPy looks no further if the last pointer says that nothing is stored.
+        if (np.diff(matrix.indptr) < 0).any():
+            raise ValueError("indptr of the sparse matrix decreases")
         matrix.check_format(full_check=True)
 
 
