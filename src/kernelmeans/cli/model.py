@@ -256,7 +256,8 @@ def check_content(content: Any) -> None:
     ------
     ValueError
         If there is NaN or infinity, an attribute in place of a method or property, an array of
-        values other than numbers, bytes and, of a table, text, or a sparse matrix with an index out of range.
+        values other than numbers and bytes, text that belongs to no table, or a sparse matrix with
+        an index out of range.
     """
     seen: dict[tuple[int, float | None, bool], Any] = {}
     waiting: list[tuple[str, Any, bool]] = [("model", content, False)]
