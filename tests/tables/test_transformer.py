@@ -561,9 +561,12 @@ def test_rows_with_missing_values_are_dropped_before_the_transformer():
     np.testing.assert_allclose(transformer.transform(rest), alone.transform(rest), atol=1e-12)
 
 
-def test_a_signaling_nan_is_missing():
-    x = np.linspace(0.0, 1.0, 20)
-    x[3:4] = np.array([0x7FF0000000000001], np.uint64).view(float)
+@pytest.mark.parametrize(
+    "nan", [np.uint64(0x7FF0000000000001).view(float), np.uint32(0x7F800001).view(np.float32)]
+)
+def test_a_signaling_nan_is_missing(nan):
+    x = np.linspace(0.0, 1.0, 20, dtype=nan.dtype)
+    x[3] = nan
     Z = TableTransformer().fit_transform(x[:, None])
     assert np.isfinite(Z).all()
 

@@ -69,6 +69,7 @@ def days_of(text: str) -> float:
     return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() / _DAY
 
 
+@np.errstate(invalid="ignore")  # of a signaling NaN, as damaged files have
 def numbers_of(values: Array) -> Array | None:
     """An array of numbers as floats; a time as days, and a missing value as NaN.
 
