@@ -69,6 +69,7 @@ def days_of(text: str) -> float:
     return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() / _DAY
 
 
+@np.errstate(invalid="ignore")  # of a signaling NaN, as damaged files have
 def numbers_of(values: Array) -> Array | None:
     """An array of numbers as floats; a time as days, and a missing value as NaN.
 
@@ -198,6 +199,6 @@ def read_column(
             return flag if flag == flag else spelling.read(text)
 
         return Texts(values).map(read)
-    if (values.dtype.kind == "M") == (kind == "date"):
+    if (values.dtype.kind == "M") == (kind == "date") and spelling.admits(""):
         return numbers
     return np.where(np.isnan(numbers), np.nan, np.inf)
