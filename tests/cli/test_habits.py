@@ -104,6 +104,7 @@ SAID = {
     "a title": ("Customers of 2024\n\n" + text(), "line 3 is taken for the names"),
     "a title with separators": ("Customers;;;\n" + COMMAS, "line 2 is taken for the names"),
     "a title with a comma": ("Report of customers, 2025\n\n" + text(), "line 3 is taken for"),
+    "groups above the names": (",Place,,Money\n" + text(), "line 2 and the one above it"),
     "comments": ("# from the shop\n# in euros\n" + text(), "line 3 is taken for the names"),
     "names in a comment": ("# about\n# " + text(), "line 2 is taken for the names"),
 }
@@ -275,7 +276,7 @@ def test_other_text_stays_text(values):
         (["1e\u22122", "2.5"], [0.01, 2.5]),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*--decimal")
+@pytest.mark.filterwarnings("ignore:.*--decimal", "ignore:.*units are left out")
 def test_numbers_with_signs(values, expected):
     found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
     assert found["a"].to_list() == expected
@@ -296,6 +297,7 @@ def test_numbers_with_signs(values, expected):
         (["52 yrs", "23 yrs.", "20"], [52, 23, 20], r"'yr' in column 'a' \(1 number w"),
         (["20.5 °C", "-3.5 °C"], [20.5, -3.5], "'°C' in column 'a'$"),
         (["12 m2", "13 m2"], [12, 13], "'m2' in column 'a'$"),
+        (["12 %", "13.5 %"], [12, 13.5], "'%' in column 'a'$"),
         (["1.234,5 km", "2 km"], [1234.5, 2], "'km' in column 'a'$"),
     ],
 )
@@ -340,6 +342,7 @@ def test_numbers_with_several_units_or_multiples_stay_text(values):
     assert read(text(frame=pl.DataFrame({"a": values, "b": rows})))["a"].to_list() == values
 
 
+@pytest.mark.filterwarnings("ignore:.*units are left out")
 @pytest.mark.parametrize("sign", ["${}", "{} %"])
 def test_numbers_with_signs_that_may_be_thousands_are_doubted(sign):
     values = [sign.format("1.234"), sign.format("12.345")]
@@ -355,10 +358,12 @@ def test_names_that_look_like_numbers_or_a_title(content):
     assert read(content).columns == ["town", "2023"]
 
 
-@pytest.mark.parametrize("odd", ["2,5", "<5", "3.5 EUR"])
-def test_other_text_among_numbers_is_pointed_out(odd):
+@pytest.mark.parametrize(
+    ("odd", "option"), [("2,5", "--decimal"), ("<5", "--decimal"), ("3.5 EUR", "--missing-values")]
+)
+def test_other_text_among_numbers_is_pointed_out(odd, option):
     values = [*(f"{j}.5" for j in range(20)), odd]
-    with pytest.warns(UserWarning, match=f"column 'a' holds numbers, but also '{odd}'.*--decimal"):
+    with pytest.warns(UserWarning, match=f"column 'a' holds numbers, but also '{odd}'.*{option}"):
         assert read(text(frame=pl.DataFrame({"a": values})), separator=";")["a"].to_list() == values
 
 
@@ -370,6 +375,7 @@ def test_other_text_among_numbers_is_pointed_out(odd):
         (["€ 1.5", "#VALUE!", "€ 2.5"], [1.5, None, 2.5]),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*units are left out")
 def test_words_for_missing_numbers_are_said(values, expected):
     word = values[1]
     with pytest.warns(UserWarning, match=f"column 'a' holds numbers, and '{word}'.*as missing"):
@@ -635,7 +641,9 @@ def test_next_months_file_is_read_by_the_same_rules(run, header):
     write_customers("next.csv", slice(0, 1), ",", header)
     switches = [] if header else ["--no-header"]
     assert run("fit", "all.csv", "-k", 3, *switches).exit_code == 0
-    stored = {"decimal": ",", "thousands": "none"} | ({} if header else {"header": False})
+    stored = {"decimal": ",", "thousands": "none", "units": {}} | (
+        {} if header else {"header": False}
+    )
     assert load_model(Path("all.model.skops")).reading == stored
     result = run("predict", "all.model.skops", "next.csv")
     assert result.exit_code == 0, result.output
@@ -671,6 +679,17 @@ def write_weights(name: str, unit: str, *, odd: str | None = None, days: bool = 
     return ids
 
 
+def test_parentheses_are_a_minus_next_month_too(run):
+    write_weights("all.csv", "")
+    content = Path("all.csv").read_text()
+    Path("all.csv").write_text(content.replace(",5.2 ,", ",(5.2),"))
+    assert "(5.2)" in Path("all.csv").read_text()
+    assert run("fit", "all.csv", "-k", 2, "--drop", "id").exit_code == 0
+    result = run("predict", "all.model.skops", "all.csv", "--force")
+    assert result.exit_code == 0, result.output
+    assert None not in labels_of("all.labels.csv")
+
+
 def labels_of(name: str) -> list[int | None]:
     return pl.read_csv(name)["label"].to_list()
 
@@ -698,7 +717,7 @@ def test_one_value_with_another_unit_costs_its_row_alone(run, odd):
 
 @pytest.mark.parametrize(
     ("unit", "other"),
-    [("kg", "lb"), ("EUR", "USD"), ("€", "$"), ("€", "%"), ("%", "€"), ("%", "")],
+    [("kg", "lb"), ("EUR", "USD"), ("€", "$"), ("€", "%"), ("%", "€"), ("%", ""), ("", "%")],
 )
 def test_another_unit_is_refused(run, refused, unit, other):
     write_weights("all.csv", unit)
@@ -715,6 +734,7 @@ def test_a_number_in_another_unit_gets_no_label(run, unit, odd):
     result = run("predict", "all.model.skops", "next.csv")
     said = " ".join(result.stderr.split())
     assert f"had the unit '{unit}' in the fit; '{odd}' is not in it" in said
+    assert "--decimal" not in said
     assert "1 row without a finite number in a column that needs one: no label" in said
     assert f"no numbers in 'weight' ('{odd} (not {unit})' in line 9)" in said
     expected = labels_of("all.labels.csv")

@@ -1,6 +1,7 @@
 """Numbers made of tables, compared with transformers of scikit-learn that are chosen by hand."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -342,6 +343,33 @@ def test_marks_in_numbers(texts, numbers):
     np.testing.assert_array_equal(transformer.transform(part)[:, 0], numbers[1:2])
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(
+    ("sign", "right", "wrong"),
+    [
+        ("%", [["12.5%", "12.5 %"]], [["12.5", "€ 12.5"], [12.5, 0.125]]),
+        ("€", [["12.5 €", "12.5"], [12.5, 12.5]], [["$ 12.5", "12.5 %"]]),
+        ("", [["12.5", "12.5 "], [12.5, 12.5]], [["12.5%", "€ 12.5"]]),
+    ],
+)
+def test_the_sign_of_a_column_is_remembered(library, sign, right, wrong):
+    numbers = np.linspace(0.5, 90, 40) ** 2
+    plain = TableTransformer().fit(library({"x": numbers}))
+    expected = plain.transform(library({"x": [12.5, 12.5]}))
+    for fitted in [[f"{number}{sign}" for number in numbers]] + [numbers] * (not sign):
+        prepare = pickle.loads(pickle.dumps(TableTransformer().fit(library({"x": fitted}))))
+        for new in right:
+            np.testing.assert_array_equal(prepare.transform(library({"x": new})), expected)
+        for new in wrong:
+            assert not prepare.inspect(library({"x": new})).placeable.any()
+            told = f" (not {sign})" if sign else ""
+            with pytest.raises(ValueError, match=re.escape(f"'x' ('{new[0]}'{told} in row 0)")):
+                prepare.transform(library({"x": new}))
+        del prepare._signs  # as before signs were remembered
+        for new in right + wrong:
+            np.testing.assert_array_equal(prepare.transform(library({"x": new[:1]})), expected[:1])
+
+
 def test_messages_name_rows_as_the_table_does():
     frame = table().set_index("id")
     transformer = TableTransformer().fit(frame)
@@ -428,8 +456,10 @@ def test_a_transformer_of_before_has_no_spellings():
     del transformer._spellings
     np.testing.assert_array_equal(transformer.transform(table()), Z)
     assert transformer.is_well_formed()
-    transformer._spellings = {"age": ["x"]}
-    assert not transformer.is_well_formed()
+    for wrong in ({"_spellings": {"age": ["x"]}}, {"_signs": {"age": 3}}):
+        again = pickle.loads(pickle.dumps(transformer))
+        vars(again).update(wrong)
+        assert not again.is_well_formed()
 
 
 @pytest.mark.parametrize(

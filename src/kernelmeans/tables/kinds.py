@@ -181,8 +181,8 @@ def _numbers_in(texts: Texts, values: Array, name: str) -> Found | None:
         return None
     if found.stray:
         row, text = texts.first(found.stray.__contains__)
-        have = f"no {found.sign!r}, which other rows have"
-        why = f"has {have if found.sign else 'a sign, which others have not'}"
+        have = f"no {found.spelling.sign!r}, which other rows have"
+        why = f"has {have if found.spelling.sign else 'a sign, which others have not'}"
         why = why if text in found.numbers else "is none"
         return Found("number", why, texts.n_missing, stray=(row, text))
     numbers = texts.map(lambda text: found.numbers.get(text, np.nan))

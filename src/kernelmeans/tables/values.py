@@ -199,6 +199,6 @@ def read_column(
             return flag if flag == flag else spelling.read(text)
 
         return Texts(values).map(read)
-    if (values.dtype.kind == "M") == (kind == "date"):
+    if (values.dtype.kind == "M") == (kind == "date") and spelling.admits(""):
         return numbers
     return np.where(np.isnan(numbers), np.nan, np.inf)

@@ -18,7 +18,7 @@ from kernelmeans._text import counted, listed, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.settings import Reading
 from kernelmeans.cli.reading.units import Plain, without_unit
-from kernelmeans.tables.numerals import MINUS, SIGNS, WORDS
+from kernelmeans.tables.numerals import MINUS, WORDS
 from kernelmeans.tables.values import MISSING
 
 _OTHER = {".": ",", ",": "."}
@@ -27,6 +27,8 @@ _SPACES = " \u00a0\u2009\u202f"
 _APOSTROPHES = "'\u2019"
 #: Values that are looked at before all are.
 _HEAD = 1000
+#: Digits and marks alone.
+_MARKED = re.compile(r"[\W\d]+")
 #: The fraction of numbers in a column whose other text is likely a slip.
 _NEARLY = 0.9
 
@@ -42,7 +44,8 @@ class Numerals(NamedTuple):
         The characters that may stand between groups of three digits. None stands for apostrophes,
         spaces, and the mark that is not the decimal mark.
     units : mapping of str, default=None
-        The units of columns in the fit. None if this is the fit: then they are found.
+        The units of columns in the fit; that of the column "" is of all that are not there. None if
+        this is the fit: then they are found.
     """
 
     decimal: str | None = None
@@ -67,7 +70,7 @@ class Numerals(NamedTuple):
     def chosen(self) -> dict[str, Any]:
         """Return the fields of `Reading` that say the same."""
         thousands = None if self.thousands is None else self.thousands or "none"
-        found = {"decimal": self.decimal, "thousands": thousands, "units": self.units or None}
+        found = {"decimal": self.decimal, "thousands": thousands, "units": self.units}
         return {name: what for name, what in found.items() if what is not None}
 
     def without_unit(self, name: str, values: pl.Series) -> Plain:
@@ -76,7 +79,7 @@ class Numerals(NamedTuple):
 
     def unit_of(self, name: str) -> str | None:
         """Return the unit that a column had in the fit, empty if it had none; None in the fit."""
-        return None if self.units is None else self.units.get(name, "")
+        return None if self.units is None else self.units.get(name, self.units.get("", ""))
 
     def groups(self, decimal: str) -> str:
         """Return the characters that may stand between groups of digits."""
@@ -201,7 +204,7 @@ def read_numbers(
             column = column.cast(pl.String)
         if column.dtype != pl.String or name == verbatim:
             continue
-        values = _values(column)
+        values, other = _values(column), None
         if percents or not numerals.decimals(values):
             bare, unit, n_bare, other = numerals.without_unit(name, values)
             if other is not None:
@@ -215,16 +218,18 @@ def read_numbers(
                 values = bare
                 without = f" ({counted(n_bare, 'number')} without it)" * bool(n_bare)
                 words = f"{unit!r} in column {shortened(name, 60)!r}{without}"
-                said += [words] * bool(unit and (unit not in SIGNS or n_bare))
+                said += [words] * bool(unit)
                 units |= {name: unit} if unit else {}
         if (plain := _plain(values)) is not None:
             done[name] = plain
         elif (found := numerals.column(values)) is not None:
             waiting[name] = _without_words(source, name, found)
-        if (odd := numerals.odd_value(values)) is not None:
+        if other is None and (odd := numerals.odd_value(values)) is not None:
+            marks = "--decimal and --thousands say how numbers are written"
+            words = "correct such values, or name them in --missing-values"
             warnings.warn(
                 f"{source}: column {shortened(name, 60)!r} holds numbers, but also {odd!r}; "
-                "--decimal and --thousands say how numbers are written",
+                f"{marks if _MARKED.fullmatch(odd) else words}",
                 stacklevel=2,
             )
     points = separator is not None and pl.Float64 in frame.dtypes
