@@ -291,11 +291,9 @@ def _among_numbers(numbers: Array, values: Array, name: str) -> Found:
 def _kind_of_counts(present: Array, low: float, high: float) -> str | None:
     """Say whether whole numbers only count or name the rows: all differ, though not by chance."""
     count, places = len(present), high - low + 1
-    in_order = count > 2 and np.array_equal(present, low + np.arange(count))
+    numbering = count > 2 and low in (0, 1) and places == count
     expected = count * (count - 1) / 2 / places
     codes = low >= 10 ** (DIGITS - 1) and len(f"{low:.0f}") == len(f"{high:.0f}")
-    if in_order and (low in (0, 1) or expected >= REPEATS):
-        return "counter"
-    if places < count or not (expected >= REPEATS or codes) or len(np.unique(present)) < count:
+    if not (numbering or expected >= REPEATS or codes) or len(np.unique(present)) < count:
         return None
     return "identifier" if codes or np.any(np.diff(present) <= 0) else "counter"

@@ -17,7 +17,7 @@ from polars import selectors
 
 from kernelmeans._text import listed
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading.headings import column_names, is_number, title_lines
+from kernelmeans.cli.reading.headings import Head, column_names, find_head, is_number
 from kernelmeans.cli.reading.settings import Reading
 
 #: Separators in the order in which they are preferred.
@@ -227,22 +227,16 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
     if not reading.header:
         nameless = [""] * len(values[0])
         return Layout(separator, nameless, above, comments > 0, _float_columns(values, reading))
-    first = titles = 0
     names = _commented_names(lines[above - 1], separator, values[0]) if comments else None
+    head, rows = Head(names or []), values
     if names is None:
-        titles = title_lines(values)
-        above, names = records[titles]
-        first = titles + 1
-        names = _with_trailing(names, values[first:])
-    if comments or titles:
-        warnings.warn(
-            f"{source}: line {above} is taken for the names of the columns, and the lines above "
-            "it are left out",
-            stacklevel=2,
-        )
+        head = find_head(values)
+        first = head.n_titles + head.n_lines
+        above, rows = records[first - 1][0], values[first:]
+        names = _with_trailing(head.names, rows)
+    head.say(source, f"line {above}", is_below=comments + head.n_titles > 0)
     _warn_of_numbers(names)
-    floats = _float_columns(values[first:], reading)
-    return Layout(separator, names, above, comments > 0, floats)
+    return Layout(separator, names, above, comments > 0, _float_columns(rows, reading))
 
 
 def _leading_comments(lines: list[str]) -> int:
