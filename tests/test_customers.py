@@ -1,13 +1,20 @@
 """The table that examples/customers.py draws is what its users count on."""
 
 import importlib.util
+import json
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from polars.testing import assert_frame_equal
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
+
+from kernelmeans import ClusterSearch, KernelPowerKMeans
+from kernelmeans.cli.app import app
+from kernelmeans.tables import TableTransformer
 
 FILE = Path(__file__).parents[1] / "examples" / "customers.py"
 if not FILE.exists():
@@ -101,3 +108,18 @@ def test_next_month_has_new_and_strange_rows(drawn):
     before = dict(zip(table["customer_id"], segment, strict=True))
     pairs = zip(later["customer_id"], later_segment, strict=True)
     assert all(before.get(name, after) == after for name, after in pairs)
+
+
+def test_a_search_of_a_pipeline_compares_with_the_same_data_as_the_command_line(drawn, tmp_path):
+    table, file = drawn[0][:300], tmp_path / "table.csv"
+    table.write_csv(file)
+    ran = CliRunner().invoke(app, ["choose", str(file), "-k", "2-4", "--splits", "4"])
+    assert ran.exit_code == 0, ran.output
+    written = json.loads((tmp_path / "table.choose.json").read_text())
+    model = make_pipeline(TableTransformer(), KernelPowerKMeans(random_state=0))
+    grid = {"kernelpowerkmeans__n_clusters": [2, 3, 4]}
+    search = ClusterSearch(model, grid, n_splits=4, random_state=0).fit(table)
+    assert search.best_params_ == {"kernelpowerkmeans__n_clusters": written["clusters"]}
+    chosen = written["candidates"][search.best_index_]
+    reference = search.results_["mean_reference"][search.best_index_]
+    assert chosen["stability_without_clusters"] == pytest.approx(reference)

@@ -122,6 +122,54 @@ def test_annotations_are_no_features(refused):
     assert "'kind' is not numeric" in refused("fit", PATH, *options, "--weight-column", "kind")
 
 
+@pytest.mark.usefixtures("cells")
+def test_rows_have_the_names_of_the_file(run):
+    options = ["-k", 3, "--take", "obsm:X_pca", "--force"]
+    result = run("fit", PATH, *options, "--report", "--rows")
+    names = [f"cell {row}" for row in range(60)]
+    fitted = pl.read_csv("cells.labels.csv")
+    assert fitted["obs_names"].to_list() == names
+    typical = [line for line in result.stdout.splitlines() if "typical rows" in line]
+    assert len(typical) == 3
+    assert all(line.count("cell ") == 3 for line in typical)
+    page = Path("cells.report.html").read_text()
+    assert "<bdi>cell " in page
+    assert "obs_names" not in page
+    run("predict", "cells.model.skops", PATH, "--force")
+    assert pl.read_csv("cells.labels.csv").select("obs_names", "label").equals(fitted[:, :2])
+    for name in ("kind", "reads"):
+        run("fit", PATH, *options, "--id-column", name)
+        assert pl.read_csv("cells.labels.csv").columns[0] == name
+    run("fit", PATH, *options, "--id-column", "obs_names")
+    assert pl.read_csv("cells.labels.csv").equals(fitted)
+
+
+def test_categories_of_cells_are_no_numbers(run, cells):
+    cells.obs["leiden"] = pd.Categorical(np.repeat(["0", "1", "2"], 20))
+    cells.obs["batch"] = pd.Categorical(np.tile([1, 2], 30))
+    cells.obs["plate"] = np.tile([7, 8, 9], 20)
+    cells.write_h5ad(PATH)
+
+    def kinds(*options: object) -> dict[str, str]:
+        result = run("fit", PATH, "-k", 3, *options, "--force", "--report")
+        assert result.exit_code == 0, result.output
+        found = pl.read_csv("cells.clusters.csv")
+        return dict(zip(found["column"], found["kind"], strict=True))
+
+    named = ["--categorical", "plate"]
+    for take in (["--take", "obsm:X_pca"], []):  # in memory, and sparse
+        found = kinds(*take)
+        assert {found[name] for name in ("kind", "leiden", "batch")} == {"category"}
+        assert found["plate"] == "number"
+        assert kinds(*take, *named) == found | {"plate": "category"}
+
+
+@pytest.mark.usefixtures("cells")
+def test_sparse_columns_are_no_categories(refused):
+    message = refused("fit", PATH, "-k", 3, "--categorical", "CD4")
+    assert "--categorical, --dates and --missing drop are for tables in memory" in message
+
+
 def test_more_than_the_budget(cells):
     with h5py.File(PATH, "a") as file:
         file["obsm"].create_dataset("large", (60, 10**9), "f4", chunks=(1, 1000), compression=9)

@@ -257,7 +257,7 @@ class TestViews:
         assert [row for row, label in enumerate(labels()) if label is None] == [5, 77]
 
     @pytest.mark.parametrize(
-        "choice", [("--categorical", "member"), ("--dates",), ("--missing", "drop")]
+        "choice", [("--categorical", "3"), ("--dates",), ("--missing", "drop")]
     )
     def test_a_sparse_table_is_of_numbers(self, refused, folder, choice):
         scipy.sparse.save_npz("X.npz", scipy.sparse.eye_array(9, format="csr"))

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.rows import open_rows
+from kernelmeans.tables import TableTransformer
 
 X, Y = make_blobs(120, centers=[[0, 0], [7, 0], [0, 7]], random_state=0)
 GRID = {"n_clusters": [2, 3, 4]}
@@ -104,6 +105,37 @@ def test_sparse_rows_give_what_dense_ones_do_but_are_not_compared_with_data_with
     assert not np.isnan(dense.results_["mean_reference"]).all()
     assert np.isnan(sparse.results_["mean_reference"]).all()
     assert sparse.verdict_.endswith("not compared with data without clusters")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_table_of_words_and_gaps_is_compared_with_data_without_clusters(library):
+    frames = pytest.importorskip(library)
+    columns = {
+        "kind": np.array(["red", "green", "blue"])[Y].tolist(),
+        "length": [None, *X[1:, 0].tolist()],
+        "width": X[:, 1].tolist(),
+    }
+    table = frames.DataFrame(columns)
+    grid = {"kernelpowerkmeans__n_clusters": [2, 3, 4], "kernelpowerkmeans__kernel": ["rbf"]}
+    model = make_pipeline(TableTransformer(), KernelPowerKMeans())
+    search = searched(model, table, grid, scoring="jaccard")
+    numbers = TableTransformer().fit_transform(table)
+    grid = {"n_clusters": [2, 3, 4], "kernel": ["rbf"]}
+    expected = searched(KernelPowerKMeans(), numbers, grid, scoring="jaccard")
+    assert found(search, table)
+    reference = search.results_["mean_reference"]
+    assert not np.isnan(reference[search.best_index_])
+    np.testing.assert_array_equal(reference, expected.results_["mean_reference"])
+    assert search.verdict_.partition(":")[0] == "3 clusters with kernel='rbf'"
+
+
+def test_steps_that_give_no_table_of_numbers_leave_the_comparison_to_the_whole_pipeline():
+    graph = KNeighborsTransformer(n_neighbors=20)
+    model = make_pipeline(graph, KernelPowerKMeans(metric="precomputed"))
+    grid = {"kernelpowerkmeans__n_clusters": [2, 3]}
+    search = searched(model, X, grid, scoring="jaccard")
+    assert found(search, X)
+    assert not np.isnan(search.results_["mean_reference"][search.best_index_])
 
 
 def test_a_kernel_matrix_is_cut_by_rows_and_columns():

@@ -65,7 +65,7 @@ class ColumnChoice:
             (self.id_column, "--id-column"),
         ):
             if name is not None:
-                wanted.discard(known_column(table, {*known, *table.annotations}, name, option))
+                wanted.discard(known_column(table, [*known, *table.annotations], name, option))
         chosen = [name for name in known if name in wanted]
         if not chosen:
             raise BadInputError(f"{table.source}: no column is left to cluster by")

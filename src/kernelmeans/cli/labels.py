@@ -96,10 +96,10 @@ class Labels:
 
 
 def identifiers(table: Table, name: str | None) -> pl.Series | None:
-    """Return the column of ``--id-column`` as text, None without a name."""
-    if name is None:
+    """Return the column of ``--id-column``, or else the names that the file gives, as text."""
+    if (name := name or table.row_names) is None:
         return None
-    name = known_column(table, table.names, name, "--id-column")
+    name = known_column(table, [*table.names, *table.annotations], name, "--id-column")
     if name in _COLUMNS or name.startswith("membership_"):
         raise BadInputError(
             f"{table.source}: --id-column names {name!r}, as a column of the labels file is "

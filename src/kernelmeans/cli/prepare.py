@@ -21,6 +21,7 @@ from kernelmeans.cli.placing import without_value
 from kernelmeans.cli.reading.archives import check_size
 from kernelmeans.cli.reading.tables import PreparedRows, Table, blocks, in_lines, loaded, read_table
 from kernelmeans.cli.views import FoundViews, read_views
+from kernelmeans.profiles.describing import categories_of
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
 
@@ -50,6 +51,8 @@ class Task:
         Which rows of the file are clustered, unless all.
     preparation : TableTransformer, StandardScaler or None
         What has made Z of the table.
+    categories : list of str
+        Columns and annotations that are categories, whatever their values.
     views : FoundViews or None
         The views.
     refusals : callable
@@ -65,6 +68,7 @@ class Task:
     weights: Any
     rows: Any
     preparation: Any
+    categories: list[str]
     views: FoundViews | None
     refusals: Callable[[], AbstractContextManager[None]]
 
@@ -95,22 +99,37 @@ def prepare(job: "TableJob") -> Task:
         if ignored := [name for name in features if name not in wanted]:
             job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
         features = [name for name in features if name in wanted]
+    categorical = find_columns(
+        table, [*features, *table.annotations], job.categorical, "--categorical"
+    )
     X = None if job.pairwise else table.whole(features, job.dtype)
     rows = found = None
     with estimator_errors(), refusals():
         if X is None:
             labels, weights = job.labels_and_weights(table, job.dtype)
-            X, Z, preparation = _numbers(job, table, features, weights)
+            X, Z, preparation = _numbers(job, table, features, categorical, weights)
             places = {name: range(place, place + 1) for place, name in enumerate(features)}
         else:
-            X, Z, preparation, rows = _prepared(job, table, X, features, called)
+            X, Z, preparation, rows = _prepared(job, table, X, features, called, categorical)
             places = _places(preparation)
             labels, weights = job.labels_and_weights(table, job.dtype, rows)
         if views is not None:
             found = FoundViews.of(seen, places)
             estimator.set_params(kernels=found.kernels)
+    categories = [*table.categories, *categorical, *categories_of([preparation])]
     return Task(
-        estimator, table, list(places), X, Z, labels, weights, rows, preparation, found, refusals
+        estimator,
+        table,
+        list(places),
+        X,
+        Z,
+        labels,
+        weights,
+        rows,
+        preparation,
+        categories,
+        found,
+        refusals,
     )
 
 
@@ -136,6 +155,7 @@ def _prepared(
     X: Any,
     features: Sequence[str],
     called: Collection[str],
+    categorical: Collection[str],
 ) -> tuple[Any, Any, TableTransformer, Any]:
     """Decide what each column is, say so, and make numbers of the table.
 
@@ -144,7 +164,7 @@ def _prepared(
     """
     transformer = TableTransformer(
         columns=["*", *(name for name in features if name in called)],
-        categorical=list(find_columns(table, features, job.categorical, "--categorical")),
+        categorical=[name for name in features if name in categorical],
         dates=job.dates,
         missing=job.missing,
         skewed=job.skewed,
@@ -171,6 +191,7 @@ def _prepared(
                 Z = transformer.fit_transform(X, None, None if weights is None else weights[rows])
     except ValueError as error:
         said = re.sub(r"n_samples=(\d+)", lambda found: counted(int(found[1]), "row"), str(error))
+        said = said.replace("empty, leave", "empty, name words in --missing-values, leave")
         said = in_lines(in_options(said.removeprefix("X: ")), table)
         raise BadInputError(f"{table.source}: {said}") from error
     columns = transformer.columns_
@@ -187,10 +208,14 @@ def _places(transformer: TableTransformer) -> dict[str, range]:
 
 
 def _numbers(
-    job: "TableJob", table: Table, features: list[str], weights: Any
+    job: "TableJob",
+    table: Table,
+    features: list[str],
+    categorical: Collection[str],
+    weights: Any,
 ) -> tuple[Any, Any, StandardScaler | None]:
     """Read columns that must be numbers, and scale them, block by block if they stay on disk."""
-    if job.categorical or job.dates or job.missing == "drop":
+    if {*features} & {*categorical} or job.dates or job.missing == "drop":
         raise BadInputError(
             "--categorical, --dates and --missing drop are for tables in memory, not for a kernel "
             "matrix, a graph, a sparse table, or a table that stays on disk"

@@ -11,7 +11,7 @@ import scipy.sparse
 from kernelmeans._typing import Array
 from kernelmeans.cli.reading.tables import Table
 from kernelmeans.profiles import Description
-from kernelmeans.profiles.describing import categories_of, described, used_columns
+from kernelmeans.profiles.describing import described, used_columns
 from kernelmeans.profiles.description import Cluster
 from kernelmeans.profiles.rows import of_fit
 from kernelmeans.rows import Rows
@@ -66,7 +66,7 @@ class Profiles:
             return cls(None)
         if len(names) > MOST_COLUMNS:
             job.note(f"the first {MOST_COLUMNS} of {len(names)} columns describe the clusters")
-        kinds = dict.fromkeys(categories_of([task.preparation]), "category")
+        kinds = dict.fromkeys(task.categories, "category")
         if job.label_column is not None:
             kinds[job.label_column] = "label"
         columns = FileColumns(task, names[:MOST_COLUMNS])

@@ -11,17 +11,15 @@ from kernelmeans._files import Writer
 from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.profiles import MOST_COLUMNS, FileColumns, told_columns
 from kernelmeans.cli.reading import shown
-from kernelmeans.profiles.describing import categories_of
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import FitJob
     from kernelmeans.cli.prepare import Task
 
 _PROGRAM = """\
-from pathlib import Path
-from kernelmeans.cli.model import load_model
+from kernelmeans import load_model
 
-model = load_model(Path({!r})).pipeline
+model = load_model({!r})
 model.predict(table)  # a data frame with the columns of the file"""
 
 
@@ -48,7 +46,7 @@ def report_writer(
     callable
         Writes the page to a binary file.
     """
-    hidden = job.id_column, job.label_column, job.weight_column
+    hidden = job.id_column or task.table.row_names, job.label_column, job.weight_column
     names = [name for name in told_columns(job, task.table) if name not in hidden]
     columns = FileColumns(task, names[:MOST_COLUMNS])
     classes = None
@@ -70,6 +68,6 @@ def report_writer(
             source=shown(job.data),
             commands=[shlex.join(["kernelmeans", "fit", *job.arguments]), shlex.join(predict)],
             program=_PROGRAM.format(path),
-            categorical=[name for name in categories_of([task.preparation]) if name in columns],
+            categorical=[name for name in task.categories if name in columns],
         )
     return lambda file: file.write(report.to_html().encode())

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from kernelmeans._arrays import to_numpy
+from kernelmeans._fitted import is_pairwise
 from kernelmeans._memory import Found, remembering
 from kernelmeans._text import bounded
 from kernelmeans._typing import IntArray
@@ -68,7 +69,7 @@ class Candidate:
     n_clusters : int or None
         The number of clusters that it is asked for, if that is a parameter.
     others : dict
-        The parameters but the number of clusters.
+        The parameters but the number of clusters. The name of a pipeline's last step is left out.
     """
 
     params: Mapping[str, Any]
@@ -83,7 +84,9 @@ class Candidate:
         name = clusters_parameter(made)
         asked = None if name is None else made.get_params()[name]
         n_clusters = int(asked) if isinstance(asked, Integral) else None
-        return cls(params, made, n_clusters, {k: v for k, v in params.items() if k != name})
+        step = f"{made.steps[-1][0]}__" if isinstance(made, Pipeline) else ""
+        others = {k.removeprefix(step): v for k, v in params.items() if k != name}
+        return cls(params, made, n_clusters, others)
 
 
 @dataclass(eq=False)
@@ -131,6 +134,20 @@ def _evaluated(estimator: Any, samples: Samples, seed: int, split: Split | None)
         return _on_halves(estimator, samples, split)
     except Exception as error:
         return Outcome([], error=bounded(f"{type(error).__name__}: {error}").rstrip("."))
+
+
+def prepared(estimator: Any, samples: Samples, seed: int) -> tuple[Any, Samples]:
+    """The last step of a pipeline, and rows as the steps before it give them.
+
+    Data without clusters are like these rows: a table with words, dates or gaps has no Gaussian.
+    The estimator and the samples themselves if it is no pipeline, or these rows are no numbers.
+    """
+    if isinstance(estimator, Pipeline) and len(estimator) > 1:
+        steps = seeded(estimator[:-1], seed, only_unset=True)
+        after = Samples(steps.fit_transform(samples.X), is_pairwise(_last(estimator)))
+        if after.reference is not None:
+            return _last(estimator), after
+    return estimator, samples
 
 
 def stability_without_clusters(

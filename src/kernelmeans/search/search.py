@@ -30,6 +30,7 @@ from kernelmeans.search.candidates import (
     clusters_parameter,
     evaluate,
     labels_of,
+    prepared,
     seeded,
     stability_without_clusters,
 )
@@ -66,7 +67,8 @@ class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Esti
     ----------
     estimator : estimator
         Any that has ``fit`` and ``predict``, for example those of this package and of scikit-learn
-        and pipelines of them. A pipeline is fitted as a whole to each half. A matrix between rows
+        and pipelines of them. A pipeline is fitted as a whole to each half; data without clusters
+        have the shape of the rows that reach its last step. A matrix between rows
         (``kernel="precomputed"``, ``kernel="graph"``, ``metric="precomputed"``) is cut by rows and
         columns.
     param_grid : dict or list of dict
@@ -147,7 +149,8 @@ default="jaccard"
     With ``scoring="jaccard"`` more clusters do not count if they keep less than 0.85 of the
     stability of the most stable ones. With ``"jaccard"`` and ``"stability"`` the choice must also
     be far more stable than on data without clusters: Gaussian and uniform draws with the principal
-    axes of X. That takes a table of numbers. ``verdict_`` says if there was none.
+    axes of X, or of what the steps of a pipeline make of X. That takes a table of numbers.
+    ``verdict_`` says if there was none.
 
     A callback that answers True ends the search: it chooses by the splits that are complete. So
     does Ctrl-C, but the fit then raises KeyboardInterrupt, which says how many fits are done.
@@ -380,14 +383,15 @@ default="jaccard"
         chosen_by_user = not np.ptp(results["n_clusters"])
         if chosen_by_user or self.scoring not in REFERRED:
             return
-        if (reference := samples.reference()) is None:
-            return
         seeds = np.random.default_rng(seed).integers(SEEDS, size=N_DRAWS).tolist()
         draws = [Split.of(samples.n_rows, one) for one in seeds]
         refuted: set[int] = set()
 
         def is_more(row: int) -> bool:
-            found = _stabilities((candidates[row].estimator, samples, reference), draws, runner)
+            estimator, rows = prepared(candidates[row].estimator, samples, seed)
+            if (reference := rows.reference) is None:
+                return True
+            found = _stabilities((estimator, rows, reference), draws, runner)
             if not len(found):
                 return True
             results["mean_reference"][row] = found.mean(axis=1).max()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,6 +108,7 @@ class Samples:
             return type(X)(rows, **{FRAMES[library]: X.columns})
         return rows
 
+    @cached_property
     def reference(self) -> Reference | None:
         """Data without clusters, if X is a table of numbers."""
         if self.pairwise or scipy.sparse.issparse(self.X):

@@ -31,11 +31,17 @@ class Annotated(NamedTuple):
     annotations : mapping of str to ndarray of shape (n_rows,)
         The columns of ``obs``, and the names of the rows as ``obs_names``, unless a column has the
         same name.
+    categories : list of str
+        Which of the annotations are categories by their type, whatever their values.
+    row_names : str or None
+        The annotation that names the rows.
     """
 
     matrix: Any
     columns: list[str] | None
     annotations: Mapping[str, Any]
+    categories: list[str]
+    row_names: str | None
 
 
 def read_annotated(path: Path, take: str | None, max_bytes: float) -> Annotated:
@@ -89,7 +95,8 @@ def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> Annotate
     annotations |= {_ROW_NAMES: np.asarray(obs.index)}
     features = set(columns or ())
     kept = {name: values for name, values in annotations.items() if name not in features}
-    return Annotated(matrix, columns, kept)
+    categories = [name for name in kept if str(getattr(obs.get(name), "dtype", "")) == "category"]
+    return Annotated(matrix, columns, kept, categories, _ROW_NAMES if _ROW_NAMES in kept else None)
 
 
 def _check_links(path: Path, file: Any) -> None:

@@ -67,11 +67,19 @@ class FrameTable:
 
     #: Columns of labels, weights and identifiers that are no features.
     annotations: ClassVar[Mapping[str, Any]] = {}
+    #: The column that names the rows, if the file says which.
+    row_names: ClassVar[None] = None
 
     @cached_property
     def names(self) -> list[str]:
         """The names of the columns, in the file's order."""
         return self.frame.collect_schema().names()
+
+    @property
+    def categories(self) -> list[str]:
+        """The columns that are categories by their type."""
+        types = self.frame.collect_schema().items()
+        return [name for name, dtype in types if dtype in (pl.Categorical, pl.Enum)]
 
     @cached_property
     def shape(self) -> tuple[int, int]:
@@ -118,7 +126,8 @@ class FrameTable:
             if is_other.any():
                 examples[column.name] = str(column.filter(is_other)[0])
             else:
-                with np.errstate(over="ignore"):  # infinite in float32, and then refused as such
+                # Infinite in float32, and then refused as such; or a signaling NaN.
+                with np.errstate(over="ignore", invalid="ignore"):
                     X[:, j] = numbers.to_numpy()
         if examples:
             raise BadInputError(self._non_numeric(examples, len(names)))
@@ -173,6 +182,10 @@ class ArrayTable:
         The names of the columns.
     annotations : mapping of str to ndarray of shape (n_rows,)
         Columns of labels, weights and identifiers, which are no features.
+    categories : sequence of str, default=()
+        The columns that are categories by their type.
+    row_names : str or None, default=None
+        The annotation that names the rows.
     budget : float, default=inf
         Bytes that may be taken.
     reading : Reading
@@ -183,6 +196,8 @@ class ArrayTable:
     array: Any
     columns: Sequence[str] | None = None
     annotations: Mapping[str, Any] = field(default_factory=dict)
+    categories: Sequence[str] = ()
+    row_names: str | None = None
     budget: float = math.inf
     reading: Reading = field(default_factory=Reading)
 
@@ -221,7 +236,7 @@ class ArrayTable:
             return rows if rows.nbytes > LOADED_FRACTION * self.budget else loaded(rows)
         everything = chosen == list(range(self.array.shape[1]))
         part = self.array if everything else self.array[:, chosen]
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             return part.astype(dtype, copy=False)
 
     def column(self, name: str) -> Any:
