@@ -43,6 +43,7 @@ def run(arguments: Sequence[str]) -> Result:
         If it says so in words of others, loses an input or leaves files behind.
     """
     before = {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+    there = set(Path().rglob("*"))
     result = CliRunner().invoke(app, list(arguments), standalone_mode=False)
     for path, content in before.items():
         require(path.exists() and path.read_bytes() == content, f"{path} is lost or changed")
@@ -51,7 +52,7 @@ def run(arguments: Sequence[str]) -> Result:
     require(len(result.output) < 100_000, f"an answer of {len(result.output)} characters")
     if result.exception is None:
         return result
-    written = {path for path in Path().rglob("*") if path.is_file()} - before.keys()
+    written = set(Path().rglob("*")) - there
     require(not written, f"a refused command has written {written}: {result.exception}")
     require_words(result.exception)
     raise Refused(str(result.exception)) from result.exception

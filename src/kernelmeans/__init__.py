@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         MultiKernelPowerKMeans,
         PowerKMeans,
     )
+    from kernelmeans.model_files import load_model, save_model
     from kernelmeans.profiles import describe
     from kernelmeans.report import ClusterReport
     from kernelmeans.search import ClusterSearch
@@ -24,9 +25,17 @@ __all__ = [
     "PowerKMeans",
     "__version__",
     "describe",
+    "load_model",
+    "save_model",
 ]
 # Where names live that are no estimators.
-_HOMES = {"ClusterReport": "report", "ClusterSearch": "search", "describe": "profiles"}
+_HOMES = {
+    "ClusterReport": "report",
+    "ClusterSearch": "search",
+    "describe": "profiles",
+    "load_model": "model_files",
+    "save_model": "model_files",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array
-from kernelmeans.estimators.checks import ALTERNATING, KERNEL, KERNELS
+from kernelmeans.estimators.checks import ALTERNATING, KERNELS, OF_KERNEL
 from kernelmeans.estimators.multi import SeveralKernelsClusterer
 from kernelmeans.estimators.single import OneKernelClusterer
 from kernelmeans.solver import Alternating, Method
@@ -387,7 +387,11 @@ class RKKM(OneKernelClusterer):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**ALTERNATING, **KERNEL}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ALTERNATING,
+        **OF_KERNEL,
+        "cache_kernel": ["boolean"],
+    }
 
     def __init__(
         self,

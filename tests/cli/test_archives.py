@@ -114,12 +114,17 @@ def test_unusual_packing(tmp_path, packing):
     assert "packed in an unusual way" in refusal(path)
 
 
-def test_an_encrypted_archive(tmp_path):
+@pytest.mark.parametrize(
+    ("offset", "value"),
+    [(0, 1), (0, 1 << 5), (0, 1 << 6), (-2, 109)],
+    ids=["encrypted", "patched", "strongly encrypted", "of a later version"],
+)
+def test_archives_that_zipfile_cannot_unpack(tmp_path, offset, value):
     path = archive(tmp_path / "X.npz", {"X.npy": stored((2, 1), bytes(16))})
     content = bytearray(path.read_bytes())
-    # The flag is in the header of the member, and in the directory.
+    # The flags, after the version, are in the header of the member and in the directory.
     for start, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
-        content[content.index(start) + flags] |= 1
+        content[content.index(start) + flags + offset] |= value
     path.write_bytes(content)
     assert "packed in an unusual way" in refusal(path)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
@@ -339,3 +340,12 @@ def test_predictions_take_little_memory(run, rng):
         assert process.returncode == 0, printed
         peaks.append(peak)
     assert peaks[1] - peaks[0] < 100e6
+
+
+@pytest.mark.usefixtures("folder", "nothing_loaded")
+def test_sparse_rows_for_a_model_that_centers(run, refused, X):
+    write(Path("X.npy"), X)
+    fitted = run("fit", "X.npy", "-k", 3, "--kernel", "rbf", "--model", "m.skops")
+    assert fitted.exit_code == 0, fitted.output
+    scipy.sparse.save_npz("new.npz", scipy.sparse.csr_array(X))
+    assert "write them as a dense matrix" in refused("predict", "m.skops", "new.npz")

@@ -20,6 +20,7 @@ from kernelmeans.cli.model import load_model
 from kernelmeans.cli.reading import Reading, numerals
 from kernelmeans.cli.reading.tables import read_table
 from kernelmeans.cli.reading.units import without_unit
+from kernelmeans.tables import TableTransformer
 
 #: What every file of the corpus holds.
 TABLE = pl.DataFrame(
@@ -104,6 +105,7 @@ SAID = {
     "a title": ("Customers of 2024\n\n" + text(), "line 3 is taken for the names"),
     "a title with separators": ("Customers;;;\n" + COMMAS, "line 2 is taken for the names"),
     "a title with a comma": ("Report of customers, 2025\n\n" + text(), "line 3 is taken for"),
+    "groups above the names": (",Place,,Money\n" + text(), "line 2 and the one above it"),
     "comments": ("# from the shop\n# in euros\n" + text(), "line 3 is taken for the names"),
     "names in a comment": ("# about\n# " + text(), "line 2 is taken for the names"),
 }
@@ -152,6 +154,27 @@ def test_the_suffix_does_not_matter(name):
 )
 def test_read_right_without_line_breaks(content):
     assert_frame_equal(read(content), PLAIN)
+
+
+@pytest.mark.filterwarnings("ignore:.*a comment within")
+@pytest.mark.parametrize(
+    ("content", "said", "rows", "lines"),
+    [
+        ("a,b\n1,2\n# c\n3,4\n#5,6\n", "line 4, and so in 1 more line;", [(1, 2), (3, 4)], [3, 5]),
+        ("a,b\n\n# it's \"\n1,2\n3,4\n", "line 4;", [(1, 2), (3, 4)], [5, 6]),
+        ("a\n1\n# c\n\n4\n", "line 4;", [(1,), (None,), (4,)], [3, 5, 6]),
+        ('a,b\n1,"x\n# y"\n#\n2,z\n', "line 5;", [(1, "x\n# y"), (2, "z")], [4, 6]),
+        ('a,b\n1,"x\n# y"\n2,z\n', None, [(1, "x\n# y"), (2, "z")], [4, 5]),
+    ],
+)
+def test_comments_within_a_table_are_said(content, said, rows, lines):
+    Path("data.csv").write_text(f"# about\n{content}")
+    with pytest.warns(UserWarning, match="line 2 is taken for the names") as found:
+        table = read_table(Path("data.csv"))
+    texts = [str(one.message) for one in found if "comment" in str(one.message)]
+    assert (table.frame.collect().rows(), list(table.lines)) == (rows, lines)
+    assert len(texts) == (said is not None)
+    assert all(f"is left out, in {said} a value that begins with # needs" in text for text in texts)
 
 
 def test_without_names():
@@ -275,7 +298,7 @@ def test_other_text_stays_text(values):
         (["1e\u22122", "2.5"], [0.01, 2.5]),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*--decimal")
+@pytest.mark.filterwarnings("ignore:.*--decimal", "ignore:.*units are left out")
 def test_numbers_with_signs(values, expected):
     found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
     assert found["a"].to_list() == expected
@@ -296,6 +319,7 @@ def test_numbers_with_signs(values, expected):
         (["52 yrs", "23 yrs.", "20"], [52, 23, 20], r"'yr' in column 'a' \(1 number w"),
         (["20.5 °C", "-3.5 °C"], [20.5, -3.5], "'°C' in column 'a'$"),
         (["12 m2", "13 m2"], [12, 13], "'m2' in column 'a'$"),
+        (["12 %", "13.5 %"], [12, 13.5], "'%' in column 'a'$"),
         (["1.234,5 km", "2 km"], [1234.5, 2], "'km' in column 'a'$"),
     ],
 )
@@ -340,6 +364,7 @@ def test_numbers_with_several_units_or_multiples_stay_text(values):
     assert read(text(frame=pl.DataFrame({"a": values, "b": rows})))["a"].to_list() == values
 
 
+@pytest.mark.filterwarnings("ignore:.*units are left out")
 @pytest.mark.parametrize("sign", ["${}", "{} %"])
 def test_numbers_with_signs_that_may_be_thousands_are_doubted(sign):
     values = [sign.format("1.234"), sign.format("12.345")]
@@ -355,10 +380,12 @@ def test_names_that_look_like_numbers_or_a_title(content):
     assert read(content).columns == ["town", "2023"]
 
 
-@pytest.mark.parametrize("odd", ["2,5", "<5", "3.5 EUR"])
-def test_other_text_among_numbers_is_pointed_out(odd):
+@pytest.mark.parametrize(
+    ("odd", "option"), [("2,5", "--decimal"), ("<5", "--decimal"), ("3.5 EUR", "--missing-values")]
+)
+def test_other_text_among_numbers_is_pointed_out(odd, option):
     values = [*(f"{j}.5" for j in range(20)), odd]
-    with pytest.warns(UserWarning, match=f"column 'a' holds numbers, but also '{odd}'.*--decimal"):
+    with pytest.warns(UserWarning, match=f"column 'a' holds numbers, but also '{odd}'.*{option}"):
         assert read(text(frame=pl.DataFrame({"a": values})), separator=";")["a"].to_list() == values
 
 
@@ -366,15 +393,42 @@ def test_other_text_among_numbers_is_pointed_out(odd):
     ("values", "expected"),
     [
         (["1", "unknown", "30", "Unknown"], [1, None, 30, None]),
-        (["1,5", "k.A.", "1.234,5"], [1.5, None, 1234.5]),
+        (["1,5", "k.A.", "1.234,5", "2"], [1.5, None, 1234.5, 2]),
         (["€ 1.5", "#VALUE!", "€ 2.5"], [1.5, None, 2.5]),
     ],
 )
-def test_words_for_missing_numbers_are_said(values, expected):
-    word = values[1]
-    with pytest.warns(UserWarning, match=f"column 'a' holds numbers, and '{word}'.*as missing"):
-        found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
-    assert found["a"].to_list() == expected
+@pytest.mark.filterwarnings("ignore:.*units are left out", "ignore:.*--decimal")
+def test_words_for_missing_numbers_are_said_with_the_columns(values, expected):
+    found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
+    prepare = TableTransformer(scale=False, missing="drop").fit(found)
+    placeable = [number is not None for number in expected]
+    assert prepare.inspect(found).placeable.tolist() == placeable
+    Z = prepare.transform(found.filter(placeable))
+    assert Z.tolist() == [[number] for number in expected if number is not None]
+    said = f"'{values[1]}' (1 row)" + ", 'Unknown' (1 row)" * ("Unknown" in values)
+    assert prepare.columns_[0].reason == f"{said} taken as missing"
+
+
+@pytest.mark.parametrize("word", ["k.A.", "Unknown", "n/k"])
+def test_a_word_among_codes_is_no_fault_of_theirs(run, word):
+    codes = [f"{number * 37:05d}" for number in range(60)]
+    codes[3] = word
+    frame = pl.DataFrame({"plz": codes, "size": np.arange(60.0) ** 2 % 7})
+    frame.write_csv("data.csv")
+    result = run("fit", "data.csv", "-k", 2)
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.stderr.split())
+    words = ", 'k.A.' (1 row) taken as missing" * (word == "k.A.")
+    assert f"left out plz: identifier, nearly all values differ{words}" in said
+
+
+def test_the_text_and_not_the_code_is_to_blame(refused):
+    codes = [f"{number * 1700:05d}" for number in range(60)]
+    codes[10:30] = [f"town {number}" for number in range(20)]
+    pl.DataFrame({"plz": codes, "size": np.arange(60.0) % 7}).write_csv("data.csv")
+    said = refused("fit", "data.csv", "-k", 2)
+    assert "'plz' holds numbers, but 'town 0' (line 12) is none" in said
+    assert "name words in --missing-values" in said
 
 
 @pytest.mark.parametrize(
@@ -412,8 +466,9 @@ def test_dates_with_times_and_words(run, day, word, options):
 
 def test_words_settle_no_decimal_mark():
     frame = pl.DataFrame({"a": ["987", "1.023", "unknown"], "b": ["0,5", "1,5", "2,5"]})
-    with pytest.warns(UserWarning, match="--decimal|as missing"):
-        assert read(text(frame=frame, separator=";"))["a"].to_list() == [987, 1023, None]
+    with pytest.warns(UserWarning, match="--decimal"):
+        values = read(text(frame=frame, separator=";"))["a"].to_list()
+    assert values == ["987", "1023", "unknown"]
 
 
 # What is neither sure nor right is said
@@ -635,7 +690,9 @@ def test_next_months_file_is_read_by_the_same_rules(run, header):
     write_customers("next.csv", slice(0, 1), ",", header)
     switches = [] if header else ["--no-header"]
     assert run("fit", "all.csv", "-k", 3, *switches).exit_code == 0
-    stored = {"decimal": ",", "thousands": "none"} | ({} if header else {"header": False})
+    stored = {"decimal": ",", "thousands": "none", "units": {}} | (
+        {} if header else {"header": False}
+    )
     assert load_model(Path("all.model.skops")).reading == stored
     result = run("predict", "all.model.skops", "next.csv")
     assert result.exit_code == 0, result.output
@@ -671,6 +728,17 @@ def write_weights(name: str, unit: str, *, odd: str | None = None, days: bool = 
     return ids
 
 
+def test_parentheses_are_a_minus_next_month_too(run):
+    write_weights("all.csv", "")
+    content = Path("all.csv").read_text()
+    Path("all.csv").write_text(content.replace(",5.2 ,", ",(5.2),"))
+    assert "(5.2)" in Path("all.csv").read_text()
+    assert run("fit", "all.csv", "-k", 2, "--drop", "id").exit_code == 0
+    result = run("predict", "all.model.skops", "all.csv", "--force")
+    assert result.exit_code == 0, result.output
+    assert None not in labels_of("all.labels.csv")
+
+
 def labels_of(name: str) -> list[int | None]:
     return pl.read_csv(name)["label"].to_list()
 
@@ -698,7 +766,7 @@ def test_one_value_with_another_unit_costs_its_row_alone(run, odd):
 
 @pytest.mark.parametrize(
     ("unit", "other"),
-    [("kg", "lb"), ("EUR", "USD"), ("€", "$"), ("€", "%"), ("%", "€"), ("%", "")],
+    [("kg", "lb"), ("EUR", "USD"), ("€", "$"), ("€", "%"), ("%", "€"), ("%", ""), ("", "%")],
 )
 def test_another_unit_is_refused(run, refused, unit, other):
     write_weights("all.csv", unit)
@@ -715,6 +783,7 @@ def test_a_number_in_another_unit_gets_no_label(run, unit, odd):
     result = run("predict", "all.model.skops", "next.csv")
     said = " ".join(result.stderr.split())
     assert f"had the unit '{unit}' in the fit; '{odd}' is not in it" in said
+    assert "--decimal" not in said
     assert "1 row without a finite number in a column that needs one: no label" in said
     assert f"no numbers in 'weight' ('{odd} (not {unit})' in line 9)" in said
     expected = labels_of("all.labels.csv")

@@ -105,7 +105,7 @@ class TestPredict:
         skops.io.dump(content, "old.skops")
         result = run("predict", "old.skops", "data.csv", "-o", "again")
         assert result.exit_code == 0, result.output
-        assert "Note: old.skops is of an earlier version" in result.stderr
+        assert "Note: old.skops does not say which rows are far" in result.stderr
         after = table("again/data.labels.csv")
         assert after.columns == ["row", "label", "distance", "second_distance", "membership"]
         assert after["label"].to_list() == table()["label"].to_list()

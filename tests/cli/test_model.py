@@ -319,6 +319,7 @@ def test_numbers_that_no_model_has(model_file, data, refused, value):
         np.array([1j]),
         np.array([None]),
         np.array(["2001-01-01"], "M8[D]"),
+        np.array(["2.5"]),
         [{"a": (0.5, {np.nan})}],
     ],
     ids=repr,
@@ -434,6 +435,23 @@ def test_a_number_of_clusters_that_labels_cannot_have(model_file, count):
     content["pipeline"][-1].n_clusters = count
     skops.io.dump(content, "new.skops")
     assert "incomplete" in refusal(Path("new.skops"))
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [{"decimal": []}, {"thousands": {}}, {"missing_values": "x"}, {"missing_values": [1]},
+     {"header": True}, {"units": ["a"]}, {"units": {"a": 1}}, {"width": "3"}],
+    ids=str,
+)  # fmt: skip
+def test_ways_to_read_a_table_that_no_fit_stores(model_file, reading):
+    rewritten(model_file, lambda content: content.update(reading=reading))
+    assert "incomplete" in refusal(model_file)
+
+
+def test_ways_to_read_a_table_that_fits_store(model_file):
+    reading = {"header": False, "units": {"a": "kg"}, "missing_values": ["x"], "decimal": ","}
+    rewritten(model_file, lambda content: content.update(reading=reading))
+    assert load_model(model_file).reading == reading
 
 
 def test_own_models_are_sound(model_file, sparse_model):

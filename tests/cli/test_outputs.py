@@ -108,9 +108,22 @@ def test_an_error_without_a_number_keeps_its_words(tmp_path):
         write_all({tmp_path / "a": fail})
 
 
-def test_a_folder_that_is_missing_is_an_error_with_the_files_name(tmp_path):
-    with pytest.raises(FailedError, match=r"cannot write \S+none/a: No such file"):
-        write_text(tmp_path / "none" / "a", "new")
+def test_folders_are_made_with_the_files_in_them(tmp_path):
+    files = [tmp_path / "one/a", tmp_path / "two/three/b"]
+    check_writable(files, force=False)
+    assert names(tmp_path) == []  # whatever the command does until then leaves nothing
+    write_all(dict.fromkeys(files, text("new")))
+    assert [file.read_text() for file in files] == ["new", "new"]
+
+
+def test_new_folders_go_with_the_files_that_fail(tmp_path):
+    def fail(file):
+        raise OSError("the writer's own words")
+
+    (tmp_path / "old").mkdir()
+    with pytest.raises(FailedError, match=r"cannot write \S+new/b: the writer's own words"):
+        write_all({tmp_path / "old/a": text("1"), tmp_path / "old/new/b": fail})
+    assert list(tmp_path.rglob("*")) == [tmp_path / "old"]
 
 
 def test_a_folder_in_the_way_leaves_no_temporary_file(tmp_path):
@@ -182,11 +195,6 @@ def test_a_folder_in_the_way_is_refused(tmp_path):
     (tmp_path / "a").mkdir()
     with pytest.raises(BadInputError, match="is a folder"):
         check_writable([tmp_path / "a"], force=True)
-
-
-def test_folders_are_made_and_left_clean(tmp_path):
-    check_writable([tmp_path / "new" / "deep" / "a"], force=False)
-    assert list((tmp_path / "new" / "deep").iterdir()) == []
 
 
 def test_a_file_where_a_folder_is_needed_is_refused(tmp_path):

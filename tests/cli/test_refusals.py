@@ -231,3 +231,8 @@ def test_warnings_are_lines_without_source_and_only_once(fit, monkeypatch):
     assert result.exit_code == 0
     assert result.stderr == "Warning: careful, there\n"
     assert fit("--quiet", "--force").output == ""
+
+
+def test_a_refusal_after_the_checks_of_files_leaves_no_folder(refused, data):
+    assert "--id-column" in refused("fit", data, "-o", "new/deep", "--id-column", "none")
+    assert not Path("new").exists()

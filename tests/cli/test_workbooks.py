@@ -68,6 +68,49 @@ def test_a_title_is_left_out(above):
         assert_is_plain(read(write(Sheet=[*above, *ROWS])))
 
 
+GROUPED = {
+    "merged": [[None, "Place", None, "Money"], PLAIN.columns],
+    "repeated": [["Who", "Place", "Place", "Place"], PLAIN.columns],
+    "names in both lines": [[None, "income", None, "rate"], ["town", None, "visits", None]],
+    "below a title": [["Customers"], [], [None, "Place", None, "Money"], PLAIN.columns],
+}
+
+
+@pytest.mark.parametrize("head", GROUPED.values(), ids=GROUPED)
+def test_names_in_two_lines(head):
+    words = rf"line {len(head)} of the sheet and the one above it are taken for the names"
+    left_out = ", and the lines above them are left out" * (len(head) > 2)
+    names = "'town', 'income', 'visits' and 1 more; if they are data, add --no-header"
+    with pytest.warns(UserWarning, match=f"{words} of the columns{left_out}: {names}") as said:
+        assert_is_plain(read(write(Sheet=[*head, *PLAIN.rows()])))
+    assert len(said) == 1
+
+
+def test_names_that_differ_by_the_line_above():
+    years = [["id", 2023, None, 2024, None], [None, "q1", "q2", "q1", "q2"]]
+    with pytest.warns(UserWarning, match="line 2 of the sheet and the one above it"):
+        found = read(write(Sheet=[*years, [1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]))
+    assert found.columns == ["id", "2023 q1", "2023 q2", "2024 q1", "2024 q2"]
+    assert found.rows() == [(1, 2, 3, 4, 5), (6, 7, 8, 9, 10)]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["income", None, "town"], ["none", "x", "Rome"], [5, "y", "Rome"], [6, "x", "Lyon"]],
+        [["income", None, "town"], [7, "x", "Rome"], [5, "y", "Lyon"], [6, "z", "Paris"]],
+        [["town", None, "who"], ["Rome", "x", "a"], ["Lyon", "y", "b"], ["Paris", "z", "c"]],
+        [["income", "town", "rate"], ["euros", None, "percent"], [5, "Rome", 7], [6, "Lyon", 8]],
+    ],
+    ids=["words occur again", "numbers", "no numbers", "units"],
+)
+@pytest.mark.filterwarnings("ignore:.*without a name", "ignore:.*also")
+def test_a_first_row_is_no_second_line_of_names(rows):
+    found = read(write(Sheet=rows))
+    assert found.height == 3
+    assert found.columns[0] == rows[0][0]
+
+
 def test_sheets_are_named_or_counted():
     path = write(Old=[["a"], [1]], New=ROWS, **{"3": [["b"], [2]]})
     with pytest.warns(UserWarning, match="'Old', 'New', '3' the first is read; --sheet"):

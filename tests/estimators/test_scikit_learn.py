@@ -78,6 +78,7 @@ def test_checks_of_scikit_learn(estimator, check):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: f"{type(e).__name__}")
 def test_parameters_are_keywords_but_the_first(estimator):
+    assert estimator.get_params().keys() == estimator._parameter_constraints.keys()
     assert type(estimator)(7).n_clusters == 7
     with pytest.raises(TypeError, match="positional argument"):
         type(estimator)(7, "rbf")

@@ -341,9 +341,12 @@ class TestGraphs:
         assert_array_equal(model.labels_[:20], without.labels_)
         assert model.inertia_ == pytest.approx(without.inertia_, abs=1e-9)
         assert set(model.labels_[20:]) <= {0, 1}
-        assert_array_equal(model.predict(A[with_edges]), model.labels_[with_edges])
+        # What was fitted can be predicted and scored, as by scikit-learn's KMeans.
+        assert_array_equal(model.predict(A), model.labels_)
+        assert model.score(A, sample_weight=weight) == -model.inertia_
+        assert np.isfinite(model.transform(A)).all()
         with pytest.raises(ValueError, match=r"rows 20, 21, 22, 23, 24 \(5 of 25\)"):
-            model.predict(A)
+            without.predict(A[:, :20])
 
     def test_given_starts(self):
         A = neighbours(MOONS, 8)

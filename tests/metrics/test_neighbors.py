@@ -48,6 +48,16 @@ def test_it_equals_loops_and_needs_neither_names_nor_order(n_neighbors, random):
     )
 
 
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("unit", [2.0**1020, 2.0**-1000])
+def test_the_unit_does_not_matter(form, unit):
+    grid = np.random.default_rng(1).integers(0, 4, (40, 2)).astype(float)  # many equal distances
+    rows = form(grid * unit)
+    found = neighbor_consistency(rows, LABELS, n_neighbors=5)
+    assert found == neighbor_consistency(form(grid), LABELS, n_neighbors=5)
+    np.testing.assert_array_equal((form(grid) * unit - rows).sum(), 0)  # and rows stay as they are
+
+
 def test_the_same_from_distances_and_sparse_rows():
     expected = neighbor_consistency(X, LABELS, n_neighbors=7)
     assert expected < 1

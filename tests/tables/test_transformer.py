@@ -1,6 +1,7 @@
 """Numbers made of tables, compared with transformers of scikit-learn that are chosen by hand."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans
 from kernelmeans.tables import Column, TableTransformer
 from kernelmeans.tables import transformer as module
+from kernelmeans.tables.values import read_column
 
 # In tables of a single column a gap is a whole row.
 pytestmark = pytest.mark.filterwarnings("ignore:X. .* without a value in any column")
@@ -315,12 +317,35 @@ def test_other_text_among_numbers_is_refused(words):
 
 def test_words_among_flags_and_categories():
     words = ["unknown"] * 30
-    frame = pd.DataFrame({"flag": words + ["0", "1"] * 50, "region": words + ["a", "b"] * 50})
-    transformer = TableTransformer().fit(frame)
-    assert kinds(transformer) == {"flag": ("flag", True), "region": ("category", True)}
-    assert transformer.get_feature_names_out().tolist() == [
-        *["flag", "flag is missing", "region=a", "region=b", "region=unknown"],
-    ]
+    frame = pd.DataFrame(
+        {
+            "flag": words + ["0", "1"] * 50,
+            "said": words + ["yes", "no", "no"] * 33 + ["yes"],
+            "region": words + ["a", "b"] * 50,
+            "code": words + ["007", "008"] * 50,
+        }
+    )
+    empty = frame.replace("unknown", None)
+    for library in (pd.DataFrame, polars_of):
+        transformer = TableTransformer(columns=["*", "code"]).fit(library(frame))
+        assert kinds(transformer) == {
+            **{"flag": ("flag", True), "said": ("flag", True)},
+            **{"region": ("category", True), "code": ("category", True)},
+        }
+        assert transformer.get_feature_names_out().tolist() == [
+            *["flag", "flag is missing", "said", "region=a", "region=b", "region=missing"],
+            *["code=007", "code=008", "code=missing"],
+        ]
+        reasons = {one.reason for one in transformer.columns_}
+        assert reasons == {"'unknown' (30 rows) taken as missing"}
+        Z = transformer.transform(library(frame))
+        np.testing.assert_array_equal(Z, transformer.transform(library(empty)))
+
+
+def test_words_that_an_older_model_has_for_values_stay_values():
+    values = ["unknown", "a", "b", "k.A."] * 10
+    codes = read_column(np.array(values, object), "category", np.array(["a", "b", "unknown", ""]))
+    assert codes.tolist() == [2, 0, 1, 3] * 10
 
 
 @pytest.mark.parametrize(
@@ -340,6 +365,33 @@ def test_marks_in_numbers(texts, numbers):
     np.testing.assert_array_equal(transformer.transform(pd.DataFrame({"x": texts}))[:, 0], numbers)
     part = pl.DataFrame({"x": texts[1:2]})  # which alone could be read in another way
     np.testing.assert_array_equal(transformer.transform(part)[:, 0], numbers[1:2])
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(
+    ("sign", "right", "wrong"),
+    [
+        ("%", [["12.5%", "12.5 %"]], [["12.5", "€ 12.5"], [12.5, 0.125]]),
+        ("€", [["12.5 €", "12.5"], [12.5, 12.5]], [["$ 12.5", "12.5 %"]]),
+        ("", [["12.5", "12.5 "], [12.5, 12.5]], [["12.5%", "€ 12.5"]]),
+    ],
+)
+def test_the_sign_of_a_column_is_remembered(library, sign, right, wrong):
+    numbers = np.linspace(0.5, 90, 40) ** 2
+    plain = TableTransformer().fit(library({"x": numbers}))
+    expected = plain.transform(library({"x": [12.5, 12.5]}))
+    for fitted in [[f"{number}{sign}" for number in numbers]] + [numbers] * (not sign):
+        prepare = pickle.loads(pickle.dumps(TableTransformer().fit(library({"x": fitted}))))
+        for new in right:
+            np.testing.assert_array_equal(prepare.transform(library({"x": new})), expected)
+        for new in wrong:
+            assert not prepare.inspect(library({"x": new})).placeable.any()
+            told = f" (not {sign})" if sign else ""
+            with pytest.raises(ValueError, match=re.escape(f"'x' ('{new[0]}'{told} in row 0)")):
+                prepare.transform(library({"x": new}))
+        del prepare._signs  # as before signs were remembered
+        for new in right + wrong:
+            np.testing.assert_array_equal(prepare.transform(library({"x": new[:1]})), expected[:1])
 
 
 def test_messages_name_rows_as_the_table_does():
@@ -428,8 +480,10 @@ def test_a_transformer_of_before_has_no_spellings():
     del transformer._spellings
     np.testing.assert_array_equal(transformer.transform(table()), Z)
     assert transformer.is_well_formed()
-    transformer._spellings = {"age": ["x"]}
-    assert not transformer.is_well_formed()
+    for wrong in ({"_spellings": {"age": ["x"]}}, {"_signs": {"age": 3}}):
+        again = pickle.loads(pickle.dumps(transformer))
+        vars(again).update(wrong)
+        assert not again.is_well_formed()
 
 
 @pytest.mark.parametrize(
@@ -531,9 +585,12 @@ def test_rows_with_missing_values_are_dropped_before_the_transformer():
     np.testing.assert_allclose(transformer.transform(rest), alone.transform(rest), atol=1e-12)
 
 
-def test_a_signaling_nan_is_missing():
-    x = np.linspace(0.0, 1.0, 20)
-    x[3:4] = np.array([0x7FF0000000000001], np.uint64).view(float)
+@pytest.mark.parametrize(
+    "nan", [np.uint64(0x7FF0000000000001).view(float), np.uint32(0x7F800001).view(np.float32)]
+)
+def test_a_signaling_nan_is_missing(nan):
+    x = np.linspace(0.0, 1.0, 20, dtype=nan.dtype)
+    x[3] = nan
     Z = TableTransformer().fit_transform(x[:, None])
     assert np.isfinite(Z).all()
 

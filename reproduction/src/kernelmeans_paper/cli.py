@@ -32,7 +32,8 @@ SHOWN = 5
     "--out",
     "-o",
     type=click.Path(file_okay=False, path_type=Path),
-    required=True,
+    default=Path("paper-results"),
+    show_default=True,
     help="Folder of the report; made if new.",
 )
 @click.option("--quick", is_flag=True, help="A small version of everything, in two minutes.")

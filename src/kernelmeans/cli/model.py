@@ -11,7 +11,7 @@ import json
 import math
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -256,30 +256,36 @@ def check_content(content: Any) -> None:
     ------
     ValueError
         If there is NaN or infinity, an attribute in place of a method or property, an array of
-        values other than numbers, text and bytes, or a sparse matrix with an index out of range.
+        values other than numbers and bytes, text that belongs to no table, or a sparse matrix with
+        an index out of range.
     """
-    seen: dict[tuple[int, float | None], Any] = {}
-    waiting: list[tuple[str, Any]] = [("model", content)]
+    seen: dict[tuple[int, float | None, bool], Any] = {}
+    waiting: list[tuple[str, Any, bool]] = [("model", content, False)]
     while waiting:
-        name, value = waiting.pop()
-        key = id(value), _INFINITE.get(name)
+        name, value, may_be_text = waiting.pop()
+        key = id(value), _INFINITE.get(name), may_be_text
         if key in seen:
             continue
         seen[key] = value  # held, so that no other object gets its id
+        # What columns were taken for is text. Elsewhere text would be compared with numbers.
+        may_be_text |= isinstance(value, TableTransformer)
+        parts: Iterable[tuple[Any, Any]] = ()
         if isinstance(value, np.ndarray | np.generic | float):
-            _check_array(name, np.asarray(value))
+            _check_array(name, np.asarray(value), may_be_text)
         elif isinstance(value, dict):
-            waiting.extend((str(key), part) for key, part in value.items())
+            parts = value.items()
         elif isinstance(value, list | tuple | set | frozenset):
-            waiting.extend((name, part) for part in value)
+            parts = ((name, part) for part in value)
         elif hasattr(value, "__dict__") and not isinstance(value, type):
             _check_object(name, value)
-            waiting.extend(vars(value).items())
+            parts = vars(value).items()
+        waiting.extend((str(each), part, may_be_text) for each, part in parts)
 
 
-def _check_array(name: str, array: np.ndarray[Any, Any]) -> None:
+def _check_array(name: str, array: np.ndarray[Any, Any], may_be_text: bool) -> None:
     # Digests are plain bytes.
-    if array.dtype.kind not in "fiubUV" or array.dtype.fields:
+    kinds = "fiubVU" if may_be_text else "fiubV"
+    if array.dtype.kind not in kinds or array.dtype.fields:
         raise ValueError(f"{name} holds {array.dtype} values")
     if array.dtype.kind == "f" and not (np.isfinite(array) | (array == _INFINITE.get(name))).all():
         raise ValueError(f"{name} holds NaN or infinity")
@@ -342,16 +348,23 @@ def _is_reading(reading: Any) -> bool:
     """Say whether this is what `Reading.chosen` returns."""
     known = {field.name for field in fields(Reading)}
     return isinstance(reading, dict) and all(
-        name in known
-        and (
-            value is False
-            if name == "header"
-            else isinstance(value, dict) and all(isinstance(x, str) for x in chain(*value.items()))
-            if name == "units"
-            else all(isinstance(text, str) for text in value)  # a text is of letters
-        )
-        for name, value in reading.items()
+        name in known and _is_choice(name, value) for name, value in reading.items()
     )
+
+
+def _is_choice(name: str, value: Any) -> bool:
+    match name:
+        case "header":
+            return value is False
+        case "units":
+            return isinstance(value, dict) and _are_texts(chain(*value.items()))
+        case "missing_values":
+            return isinstance(value, list) and _are_texts(value)
+    return isinstance(value, str)
+
+
+def _are_texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -19,7 +20,7 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
     Parameters
     ----------
     targets : iterable of Path
-        The files to write; their folders are made.
+        The files to write. Folders that are missing are made later, with the files.
     force : bool
         Whether files that exist may be overwritten.
     source : Path or None
@@ -47,16 +48,30 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
             "another place with --output-dir"
         )
     for folder in {path.parent for path in targets}:
-        _try_folder(folder)
+        # Permissions alone do not tell whether that works.
+        try:
+            with _folders([folder], stay=False):
+                NamedTemporaryFile(dir=folder, prefix=".kernelmeans.", suffix=".tmp").close()
+        except OSError as error:
+            message = f"cannot write into the folder {folder}: {error.strerror}"
+            raise BadInputError(message) from error
 
 
-def _try_folder(folder: Path) -> None:
-    """Make the folder and a file in it: permissions alone do not tell whether that works."""
+@contextmanager
+def _folders(wanted: Iterable[Path], *, stay: bool) -> Iterator[None]:
+    """Make folders. Those that are new stay only if they are to, and if nothing fails."""
+    new: set[Path] = set()
+    done = False
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        NamedTemporaryFile(dir=folder, prefix=".kernelmeans.", suffix=".tmp").close()
-    except OSError as error:
-        raise BadInputError(f"cannot write into the folder {folder}: {error.strerror}") from error
+        for folder in wanted:
+            new.update(one for one in (folder, *folder.parents) if not one.exists())
+            folder.mkdir(parents=True, exist_ok=True)
+        yield
+        done = stay
+    finally:
+        for folder in [] if done else sorted(new, key=lambda one: -len(one.parts)):
+            with suppress(OSError):  # another process may have files there
+                folder.rmdir()
 
 
 def write_all(writers: Mapping[Path, Writer]) -> None:
@@ -73,7 +88,8 @@ def write_all(writers: Mapping[Path, Writer]) -> None:
         If a file cannot be written, or something other than an ordinary file has its name.
     """
     try:
-        write_files(writers)
+        with _folders({path.parent for path in writers}, stay=True):
+            write_files(writers)
     except OSError as error:
         raise FailedError(f"cannot write {error.filename}: {error.strerror}") from error
 

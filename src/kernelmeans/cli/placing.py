@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans._text import counted, listed
 from kernelmeans._typing import BoolArray
+from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.model import Model
 from kernelmeans.cli.reading.tables import FrameTable, Table, blocks, in_lines
 from kernelmeans.heat import GraphKernel
@@ -128,6 +129,11 @@ class NewRows:
     def prepared(self, X: Any) -> Any:
         """Rows that can be placed, as the estimator takes them."""
         for step in self.model.pipeline[:-1]:
+            if scipy.sparse.issparse(X) and getattr(step, "with_mean", False):
+                raise BadInputError(
+                    f"{self.table.source}: the rows are sparse, but those of the fit were not, and "
+                    "were centered: write them as a dense matrix"
+                )
             X = step.transform(X)
         self.total = self.total + np.asarray(X.sum(axis=0, dtype=float)).ravel()
         return X

@@ -62,7 +62,9 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
             f"{rows.most_unlike(len(labels.label))}Other units, or other columns?"
         )
     if model.far is None:
-        job.note(f"{model_file} is of an earlier version, which did not store which rows are far")
+        job.note(
+            f"{model_file} does not say which rows are far: only fit of this version stores that"
+        )
     outputs.write_all({file: labels.writer(names)})
     more: dict[str, Any] = {} if labels.far is None else {"far": int(labels.far.sum())}
     more |= {"rows": len(labels.placed), "unplaced": int((~labels.placed).sum())}

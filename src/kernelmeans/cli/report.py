@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from kernelmeans.cli.prepare import Task
 
 _PROGRAM = """\
-from pathlib import Path
-from kernelmeans.cli.model import load_model
+from kernelmeans import load_model
 
-model = load_model(Path({!r})).pipeline
+model = load_model({!r})
 model.predict(table)  # a data frame with the columns of the file"""
 
 

@@ -112,6 +112,8 @@ class GraphKernel(DiffusionKernel):
 
     called = "kernel='graph'"
     _features: Extension
+    #: Whether a training row of weight 0 has no edge to the others. Older model files do not say.
+    _has_unconnected = False
     _holds_distances = False
     _more_edges = "Add edges"
 
@@ -129,8 +131,7 @@ class GraphKernel(DiffusionKernel):
             The graph, checked.
         sample_weight : ndarray of shape (n_samples,), default=None
             Sample weights. Rows of weight 0 and edges to them are not in the graph; other weights
-            do not change it. A row of weight 0 without an edge to the graph has zeros for features,
-            and `check_connected` refuses it as a new row.
+            do not change it. A row of weight 0 without an edge to the graph has zeros for features.
         n_clusters : int, default=8
             Number of clusters.
         shared : object, default=None
@@ -145,7 +146,11 @@ class GraphKernel(DiffusionKernel):
         n = X.shape[0]
         counting = np.arange(n) if sample_weight is None else np.flatnonzero(sample_weight)
         edges = EdgeRows(counting, self._holds_distances)
-        rows = edges.read(X if len(counting) == n else X[counting], X.dtype)
+        rows = edges.read(X, X.dtype)
+        if len(counting) < n:
+            n_edges = np.diff(rows.indptr)
+            self._has_unconnected = not np.delete(n_edges, counting).all()
+            rows = rows[counting]
         graph, pieces, n_neighbors = self._graph(rows, n_clusters)
         warn_of_rest(pieces, wanted, self.called, self._more_edges)
         basis = heat_basis(graph, pieces, n_clusters, self._given["t"])
@@ -169,7 +174,8 @@ class GraphKernel(DiffusionKernel):
         Raises
         ------
         ValueError
-            If a row has no edge to a training row, and no training row was without edges.
+            If a row has no edge to a training row, and no training row was without edges to those
+            of positive weight.
         """
         alone = np.flatnonzero(self.disconnected(X))
         if len(alone):
@@ -181,9 +187,10 @@ class GraphKernel(DiffusionKernel):
             )
 
     def disconnected(self, X: Data) -> BoolArray:
-        """Which new rows have no edge to a training row, and equal no training row without one."""
+        """Which new rows have no edge to a training row, unless a training row has none either."""
         rows, places = self._features.find(X)
-        return np.asarray((places < 0) & (np.diff(rows.indptr) == 0))
+        unconnected = (places < 0) & (np.diff(rows.indptr) == 0)
+        return np.asarray(unconnected & (not self._has_unconnected))
 
     def _graph(self, rows: Data, n_clusters: int) -> tuple[Data, Pieces, int | None]:
         """The graph of the rows, its pieces, and its number of neighbours or None."""

@@ -4,10 +4,13 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import ArrayLike
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_array
 
 from kernelmeans._arrays import to_numpy
+from kernelmeans._typing import Data
 from kernelmeans.engines.threads import single_threaded_openmp
 from kernelmeans.metrics.labels import encoded
 
@@ -61,7 +64,8 @@ def neighbor_consistency(
     """
     if not isinstance(n_neighbors, Integral) or isinstance(n_neighbors, bool) or n_neighbors < 1:
         raise ValueError(f"n_neighbors={n_neighbors!r} must be a positive integer, such as 25.")
-    search = NearestNeighbors(n_neighbors=n_neighbors, metric=metric).fit(to_numpy(X))
+    rows = to_numpy(X) if metric != "minkowski" else _of_ordinary_size(to_numpy(X))
+    search = NearestNeighbors(n_neighbors=n_neighbors, metric=metric).fit(rows)
     n_rows = int(search.n_samples_fit_)
     _, codes = encoded("labels", labels, n_rows)
     if n_rows == 1:
@@ -70,3 +74,13 @@ def neighbor_consistency(
     with single_threaded_openmp():
         near = search.kneighbors(n_neighbors=min(n_neighbors, n_rows - 1), return_distance=False)
     return float(np.mean(codes[near] == codes[:, None]))
+
+
+def _of_ordinary_size(X: Any) -> Data:
+    """Rows divided by a power of 2: no square overflows, and equal distances stay equal."""
+    X = check_array(
+        X, accept_sparse="csr", dtype=[np.float64, np.float32], copy=True, input_name="X"
+    )
+    values = X.data if scipy.sparse.issparse(X) else X
+    np.ldexp(values, -np.frexp(np.abs(values).max(initial=0))[1], out=values)
+    return X

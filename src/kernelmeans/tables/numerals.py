@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-#: Words that stand for a missing value among numbers, in lower case. Elsewhere they are values.
+#: Words that stand for a missing value in a column of any kind, in lower case.
 WORDS = frozenset(
     (
         *("unknown", "missing", "not available", "no data", "undefined", "nil", ".", "--", "—"),
@@ -57,24 +57,34 @@ class Spelling(NamedTuple):
     decimal : {".", ","}, default="."
         The decimal mark. The other one, spaces and apostrophes may stand between groups of digits.
     words : sequence of str, default=()
-        Words in lower case that stand for missing values, beside `WORDS`.
+        Other words in lower case that stand for missing values.
+    sign : str or None, default=None
+        The sign of percent or currency that they have. None if that is not known.
     """
 
     decimal: str = "."
     words: Sequence[str] = ()
+    sign: str | None = None
 
     def is_well_formed(self) -> bool:
         """Say whether this, read from a file, is a way to write numbers."""
-        return self.decimal in (".", ",") and all(type(word) is str for word in self.words)
+        texts = self.words if self.sign is None else [*self.words, self.sign]
+        return self.decimal in (".", ",") and all(type(text) is str for text in texts)
 
     def is_missing(self, text: str) -> bool:
         """Whether a text stands for a missing number."""
-        return (word := text.lower()) in WORDS or word in self.words
+        return text.lower() in self.words
 
     def read(self, text: str) -> float:
         """The number that a text is; NaN for a word that is known, and infinite otherwise."""
         number = number_of(text, self.decimal)
-        return number if number == number or self.is_missing(text) else np.inf
+        if number == number:
+            return number if self.admits(sign_of(text)) else np.inf
+        return np.nan if self.is_missing(text) else np.inf
+
+    def admits(self, sign: str) -> bool:
+        """Whether numbers may have this sign, or none if it is empty."""
+        return self.sign is None or sign in units_like(self.sign)
 
 
 def number_of(text: str, decimal: str = ".") -> float:
@@ -97,6 +107,20 @@ def number_of(text: str, decimal: str = ".") -> float:
 def sign_of(text: str) -> str:
     """The sign of percent or currency of a number."""
     return "".join(letter for letter in text if letter in SIGNS)
+
+
+def units_like(unit: str) -> set[str]:
+    """The units of numbers that can be compared with those of a unit or a sign.
+
+    Numbers without a unit are taken to have it, but not percents: 0.5 and 50 % may be the same.
+
+    Examples
+    --------
+    >>> from kernelmeans.tables.numerals import units_like
+    >>> sorted(units_like("kg")), sorted(units_like("%")), sorted(units_like(""))
+    (['', 'kg'], ['%'], [''])
+    """
+    return {unit} if unit == "%" else {unit, ""}
 
 
 def is_multiple(unit: str) -> bool:
@@ -127,16 +151,13 @@ class Numbers(NamedTuple):
     numbers : dict of float
         The numbers among its values.
     spelling : Spelling
-        How they are written.
-    sign : str
-        The sign of percent or currency that most of them have.
+        How most of them are written.
     stray : set of str
         Values that are neither such numbers nor missing ones.
     """
 
     numbers: dict[str, float]
     spelling: Spelling
-    sign: str
     stray: set[str]
 
 
@@ -153,14 +174,13 @@ def numbers_among(counts: Mapping[str, int], n_rows: int) -> Numbers | None:
     Returns
     -------
     Numbers or None
-        None if less than a half of the values that are known are numbers.
+        None if less than a half of the values are numbers.
     """
     marks = ".," if any("," in text for text in counts) else "."
     parsed = {mark: _parsed(counts, mark) for mark in marks}
     decimal = max(marks, key=lambda mark: _rows(parsed[mark], counts))  # "." where both may be
     numbers = parsed[decimal]
-    words = (text for text in counts if text not in numbers)
-    unknown = [text for text in words if not Spelling().is_missing(text)]
+    unknown = [text for text in counts if text not in numbers]
     if not numbers or _rows(numbers, counts) < _rows(unknown, counts):
         return None
     signs: Counter[str] = Counter()
@@ -169,9 +189,10 @@ def numbers_among(counts: Mapping[str, int], n_rows: int) -> Numbers | None:
     usual = max(signs, key=signs.__getitem__)
     stray = {text for text in numbers if sign_of(text) != usual}
     if not are_rare_words(unknown, counts, n_rows):
-        stray.update(unknown)
+        # A code with leading zeros is no number, but other text is the cause.
+        stray.update([text for text in unknown if not text.isdigit()] or unknown)
     missing = tuple(sorted({text.lower() for text in unknown}))
-    return Numbers(numbers, Spelling(decimal, missing), usual, stray)
+    return Numbers(numbers, Spelling(decimal, missing, usual), stray)
 
 
 def _parsed(texts: Collection[str], decimal: str) -> dict[str, float]:

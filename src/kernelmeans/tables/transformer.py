@@ -115,8 +115,8 @@ class TableTransformer(TransformerMixin, Estimator):
     type in pandas or polars is that of a category.
 
     Numbers as text may have a sign of percent or currency, a decimal comma, and groups of three
-    digits. Words such as unknown are missing values among them, and so are two other words at most
-    if they take 5 % of the rows or less. Other text is refused.
+    digits. Words such as unknown are missing values in a column of any kind. Among numbers so are
+    two other words at most, if they take 5 % of the rows or less. Other text is refused.
 
     Examples
     --------
@@ -409,6 +409,7 @@ class TableTransformer(TransformerMixin, Estimator):
             for one in decisions
             if one.spelling != Spelling()
         }
+        self._signs = {one.column.name: one.spelling.sign for one in decisions if one.spelling.sign}
         self._named, self._n_rows = table.named, table.n_rows
         self.n_features_in_ = len(columns)
 
@@ -423,9 +424,10 @@ class TableTransformer(TransformerMixin, Estimator):
                 start += width
 
     def _spelling(self, name: str) -> Spelling:
-        """How numbers in a column are written; older models know one way alone."""
+        """How numbers in a column are written; older models know one way alone, and no signs."""
         decimal, *words = vars(self).get("_spellings", {}).get(name, ["."])
-        return Spelling(decimal, words)
+        signs = vars(self).get("_signs")
+        return Spelling(decimal, words, None if signs is None else signs.get(name, ""))
 
     def _empty(self, table: Table) -> Array:
         width = [place.stop for *_, place in self._used()][-1]
@@ -474,7 +476,8 @@ class TableTransformer(TransformerMixin, Estimator):
                     Z[:, place] = numbers[:, None] == np.arange(len(known))
                 continue
             if len(rows := np.flatnonzero(np.isinf(numbers))):
-                wrong[column.name] = int(rows[0]), shown(values[rows[0]])
+                told = f" (not {spelling.sign})" if spelling.sign else ""
+                wrong[column.name] = int(rows[0]), shown(values[rows[0]]) + told
                 placeable[rows] = False
             lacks = np.isnan(numbers)
             empty &= lacks

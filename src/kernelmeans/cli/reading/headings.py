@@ -1,29 +1,82 @@
 """The lines above a table, the names of its columns, and words for missing values."""
 
+import warnings
 from collections.abc import Collection, Iterable, Sequence
-from itertools import count
-from typing import TypeVar
+from itertools import accumulate, count, pairwise, takewhile
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import polars as pl
 from polars import selectors
 
+from kernelmeans._text import listed
+
 Record = Sequence[str]
 
 
-def title_lines(records: Sequence[Record]) -> int:
+class Head(NamedTuple):
+    """The names of the columns as they are written: below how many lines, and in how many."""
+
+    names: list[str]
+    n_titles: int = 0
+    n_lines: int = 1
+
+    def say(self, source: Path, line: str, *, is_below: bool) -> None:
+        """Warn of lines that are left out, which is so if the names are below some, and of two."""
+        two = self.n_lines > 1
+        lines, them = (f"{line} and the one above it are", "them") if two else (f"{line} is", "it")
+        said = f"{source}: {lines} taken for the names of the columns"
+        if is_below:
+            said += f", and the lines above {them} are left out"
+        if two:
+            said += f": {listed(self.names, most=3)}; if they are data, add --no-header"
+        if is_below or two:
+            warnings.warn(said, stacklevel=2)
+
+
+def find_head(records: Sequence[Record]) -> Head:
+    """Find the names of the columns in the first lines of a file, as values; "" for none."""
+    n_titles = _title_lines(records)
+    upper, *below = records[n_titles:]
+    if (names := _names_in_two_lines(upper, below)) is not None:
+        return Head(names, n_titles, 2)
+    return Head(list(upper), n_titles)
+
+
+def _names_in_two_lines(upper: Record, below: Sequence[Record]) -> list[str] | None:
+    """The names of columns below names of groups of them; None if there are no groups.
+
+    A group has its name above its first column alone, or above each. The second line holds words
+    that do not occur again, one of them above numbers.
+    """
+    below = list(takewhile(lambda record: len(record) == len(upper), below))
+    columns = [[text.strip() for text in column] for column in zip(upper, *below, strict=True)]
+    filled = [column for column in columns if any(column)]
+    if len(below) < 2 or not (
+        any(up and after in ("", up) and low for (up, *_), (after, low, *_) in pairwise(columns))
+        and all(up or low for up, low, *_ in filled)
+        and not any(low and (is_number(low) or low in values) for _, low, *values in filled)
+        and any(low and _are_numbers(values) for _, low, *values in filled)
+    ):
+        return None
+    names = [low or up for up, low, *_ in columns]
+    if len({*names} - {""}) == len(filled):
+        return names
+    groups: Iterable[str] = accumulate((up for up, *_ in columns), lambda group, up: up or group)
+    return [f"{group} {name}" if low else name
+            for group, name, (_, low, *_) in zip(groups, names, columns, strict=True)]  # fmt: skip
+
+
+def _are_numbers(values: Iterable[str]) -> bool:
+    texts = [text for text in values if text]
+    return bool(texts) and all(map(is_number, texts))
+
+
+def _title_lines(records: Sequence[Record]) -> int:
     """Count the lines of a title: those above the table that have one value, the first.
 
-    A single line may have more, if it is shorter than all others.
-
-    Parameters
-    ----------
-    records : sequence of sequences of str
-        The first lines of a file, as values; "" where there is none.
-
-    Returns
-    -------
-    int
-        0 if what follows cannot be the names of columns.
+    A single line may have more, if it is shorter than all others. 0 if what follows cannot be the
+    names of columns.
     """
     if _is_short_title(records):
         return 1

@@ -9,17 +9,17 @@ column of which most values are numbers stays text, with numbers as Python write
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from kernelmeans._text import counted, listed, shortened
+from kernelmeans._text import counted, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.settings import Reading
 from kernelmeans.cli.reading.units import Plain, without_unit
-from kernelmeans.tables.numerals import MINUS, SIGNS, WORDS
-from kernelmeans.tables.values import MISSING
+from kernelmeans.tables.numerals import MINUS, WORDS
+from kernelmeans.tables.values import EMPTY, MISSING
 
 _OTHER = {".": ",", ",": "."}
 # A space, one that does not break, a thin one, and a narrow one that does not break.
@@ -27,6 +27,8 @@ _SPACES = " \u00a0\u2009\u202f"
 _APOSTROPHES = "'\u2019"
 #: Values that are looked at before all are.
 _HEAD = 1000
+#: Digits and marks alone.
+_MARKED = re.compile(r"[\W\d]+")
 #: The fraction of numbers in a column whose other text is likely a slip.
 _NEARLY = 0.9
 
@@ -42,7 +44,8 @@ class Numerals(NamedTuple):
         The characters that may stand between groups of three digits. None stands for apostrophes,
         spaces, and the mark that is not the decimal mark.
     units : mapping of str, default=None
-        The units of columns in the fit. None if this is the fit: then they are found.
+        The units of columns in the fit; that of the column "" is of all that are not there. None if
+        this is the fit: then they are found.
     """
 
     decimal: str | None = None
@@ -67,7 +70,7 @@ class Numerals(NamedTuple):
     def chosen(self) -> dict[str, Any]:
         """Return the fields of `Reading` that say the same."""
         thousands = None if self.thousands is None else self.thousands or "none"
-        found = {"decimal": self.decimal, "thousands": thousands, "units": self.units or None}
+        found = {"decimal": self.decimal, "thousands": thousands, "units": self.units}
         return {name: what for name, what in found.items() if what is not None}
 
     def without_unit(self, name: str, values: pl.Series) -> Plain:
@@ -76,7 +79,7 @@ class Numerals(NamedTuple):
 
     def unit_of(self, name: str) -> str | None:
         """Return the unit that a column had in the fit, empty if it had none; None in the fit."""
-        return None if self.units is None else self.units.get(name, "")
+        return None if self.units is None else self.units.get(name, self.units.get("", ""))
 
     def groups(self, decimal: str) -> str:
         """Return the characters that may stand between groups of digits."""
@@ -153,7 +156,7 @@ def parse_numbers(column: pl.Series) -> tuple[pl.Series, pl.Series]:
     """The numbers in a column, in text with decimal points, and the places of anything else."""
     if column.dtype.is_temporal() or column.dtype.is_nested():
         return column, column.is_not_null()
-    values = _values(column) if column.dtype == pl.String else column
+    values = _values(column, MISSING) if column.dtype == pl.String else column
     numbers = values.cast(pl.Float64, strict=False)
     return numbers, numbers.is_null() & values.is_not_null()
 
@@ -201,7 +204,7 @@ def read_numbers(
             column = column.cast(pl.String)
         if column.dtype != pl.String or name == verbatim:
             continue
-        values = _values(column)
+        values, other = _values(column), None
         if percents or not numerals.decimals(values):
             bare, unit, n_bare, other = numerals.without_unit(name, values)
             if other is not None:
@@ -215,16 +218,18 @@ def read_numbers(
                 values = bare
                 without = f" ({counted(n_bare, 'number')} without it)" * bool(n_bare)
                 words = f"{unit!r} in column {shortened(name, 60)!r}{without}"
-                said += [words] * bool(unit and (unit not in SIGNS or n_bare))
+                said += [words] * bool(unit)
                 units |= {name: unit} if unit else {}
         if (plain := _plain(values)) is not None:
             done[name] = plain
         elif (found := numerals.column(values)) is not None:
-            waiting[name] = _without_words(source, name, found)
-        if (odd := numerals.odd_value(values)) is not None:
+            waiting[name] = found
+        if other is None and (odd := numerals.odd_value(values)) is not None:
+            marks = "--decimal and --thousands say how numbers are written"
+            words = "correct such values, or name them in --missing-values"
             warnings.warn(
                 f"{source}: column {shortened(name, 60)!r} holds numbers, but also {odd!r}; "
-                "--decimal and --thousands say how numbers are written",
+                f"{marks if _MARKED.fullmatch(odd) else words}",
                 stacklevel=2,
             )
     points = separator is not None and pl.Float64 in frame.dtypes
@@ -300,24 +305,10 @@ def _doubt(column: _Column, columns: Mapping[str, _Column], decimal: str | None)
     return None if any(other.example(grouping) for other in certain) else column.example(grouping)
 
 
-def _values(text: pl.Series) -> pl.Series:
+def _values(text: pl.Series, missing: Collection[str] = EMPTY) -> pl.Series:
     """Text without blanks around it, missing where it stands for no value."""
     text = text.str.strip_chars().str.replace_all(MINUS, "-", literal=True)
-    return text.set(text.str.to_lowercase().is_in(list(MISSING)).fill_null(value=True), None)
-
-
-def _without_words(source: object, name: str, column: _Column) -> _Column:
-    """The column without other values if all are words for missing ones, which is said."""
-    words = column.others.drop_nulls()
-    if not len(words) or not words.str.to_lowercase().is_in(list(WORDS)).all():
-        return column
-    warnings.warn(
-        f"{source}: column {shortened(name, 60)!r} holds numbers, and "
-        f"{listed(words.unique(maintain_order=True).to_list())} in {counted(len(words), 'row')}: "
-        "read as missing",
-        stacklevel=2,
-    )
-    return column._replace(others=column.others.clear(len(column.others)))
+    return text.set(text.str.to_lowercase().is_in(list(missing)).fill_null(value=True), None)
 
 
 def _plain(values: pl.Series) -> pl.Series | None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from kernelmeans.tables.numerals import SIGNS
+
 #: The input that is standard input, and its name in messages and outputs.
 DASH, STDIN = Path("-"), Path("stdin")
 
@@ -26,7 +28,7 @@ class Reading:
         wrong.
     missing_values : tuple of str, default=()
         Text, Excel and Parquet: words or numbers for missing values, beside na, n/a, n.a., #n/a,
-        nan, nat, <na>, null, none, ? and -, and among numbers words such as unknown or k.A.
+        nan, nat, <na>, null, none, ? and -, and words such as unknown or k.A.
     encoding : str or None, default=None
         Text: its encoding, if it is neither UTF-8 nor UTF-16 nor cp1252.
     sheet : str or None, default=None
@@ -58,8 +60,11 @@ class Reading:
         return [word.strip().lower() for text in self.missing_values for word in text.split(",")]
 
     def after(self, earlier: Mapping[str, Any]) -> "Reading":
-        """Return these choices, and those of a fit where there is no other."""
-        return Reading(**{"units": {}, **earlier, **self.chosen()})
+        """Return these choices, and those of a fit where there is no other.
+
+        Earlier versions did not store the units. They left a sign out that all numbers had.
+        """
+        return Reading(**{"units": {"": SIGNS}, **earlier, **self.chosen()})
 
 
 def shown(path: Path) -> Path:

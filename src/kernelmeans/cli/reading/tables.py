@@ -126,7 +126,8 @@ class FrameTable:
             if is_other.any():
                 examples[column.name] = str(column.filter(is_other)[0])
             else:
-                with np.errstate(over="ignore"):  # infinite in float32, and then refused as such
+                # Infinite in float32, and then refused as such; or a signaling NaN.
+                with np.errstate(over="ignore", invalid="ignore"):
                     X[:, j] = numbers.to_numpy()
         if examples:
             raise BadInputError(self._non_numeric(examples, len(names)))
@@ -235,7 +236,7 @@ class ArrayTable:
             return rows if rows.nbytes > LOADED_FRACTION * self.budget else loaded(rows)
         everything = chosen == list(range(self.array.shape[1]))
         part = self.array if everything else self.array[:, chosen]
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             return part.astype(dtype, copy=False)
 
     def column(self, name: str) -> Any:

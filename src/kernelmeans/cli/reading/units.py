@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from kernelmeans.tables.numerals import SIGNS
+from kernelmeans.tables.numerals import SIGNS, units_like
 
 #: Values that are looked at before all are.
 _HEAD = 1000
@@ -67,17 +67,17 @@ def without_unit(values: pl.Series, known: str | None = None) -> Plain:
     values : Series of str
         The values of a column. Those that stand for no value are missing.
     known : str or None, default=None
-        The unit that the column had in the fit. Numbers with another become text that says so. If
-        it had none, only a sign that all numbers have is left out. When None it is found: then
-        nothing is left out if there are two.
+        The unit that the column had in the fit, empty if it had none. Numbers with another become
+        text that says so. If it is any of `SIGNS`, one that all numbers have is left out. When None
+        it is found: then nothing is left out if there are two.
 
     Returns
     -------
     Plain
         The column, and its unit.
     """
-    head = values.drop_nulls().head(_HEAD)
-    if not known and 2 * head.str.contains(_WRITTEN).sum() <= len(head):
+    head, named = values.drop_nulls().head(_HEAD), known not in (None, SIGNS, "")
+    if not named and 2 * head.str.contains(_WRITTEN).sum() <= len(head):
         return Plain(values)
     parts = values.str.extract_groups(_WRITTEN).struct.unnest()
     parts = parts.with_columns(pl.all().fill_null(""))
@@ -85,18 +85,17 @@ def without_unit(values: pl.Series, known: str | None = None) -> Plain:
     units = written.replace_strict({text: _singular(text) for text in written.unique()})
     found, other = parts["number"] != "", None
     odd = parts["number"].str.contains("^0[0-9]") | (enclosed != (parts["closed"] == ")"))
-    if known:
-        wrong = found & ~units.is_in([known] if known == "%" else [known, ""])
+    if known is not None and named:
+        wrong = found & ~units.is_in(list(units_like(known)))
         other = next(iter(values.filter(wrong).head(1)), None)
         values = (values + f" (not {known})").zip_with(wrong, values)
         found &= ~odd & ~wrong
         unit, n_bare = known, int((found & (units == "")).sum())
     else:
         unit, n_bare, single = _only(units.filter(found))
-        plain_sign = unit in SIGNS and not (unit and n_bare)
         if not single or odd.any() or (enclosed & found).sum() == found.sum():
             return Plain(values)
-        if known == "" and not plain_sign:
+        if (known == "" and unit) or (known and (unit not in SIGNS or (unit and n_bare))):
             return Plain(values)
     sign = (enclosed | (parts["first"] == "-") | (parts["second"] == "-")).replace_strict(
         {True: "-", False: ""}, return_dtype=pl.String

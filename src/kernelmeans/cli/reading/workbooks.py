@@ -12,7 +12,7 @@ import polars as pl
 from kernelmeans._text import listed, meant
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.archives import check_size, open_archive
-from kernelmeans.cli.reading.headings import column_names, title_lines
+from kernelmeans.cli.reading.headings import column_names, find_head
 from kernelmeans.cli.reading.settings import Reading
 
 #: Lines that the names of the columns are looked for in.
@@ -125,12 +125,7 @@ def _names(path: Path, head: pl.DataFrame, *, header: bool) -> tuple[list[str], 
     filled = [place for place, row in enumerate(rows) if "".join(row).strip()]
     if not header or not filled:
         return [""] * head.width, 0
-    titles = title_lines([rows[place] for place in filled])
-    if titles:
-        warnings.warn(
-            f"{path}: line {filled[titles] + 1} of the sheet is taken for the names of the "
-            "columns, and the lines above it are left out",
-            stacklevel=2,
-        )
-    line = filled[titles]
-    return rows[line], line + 1
+    found = find_head([rows[place] for place in filled])
+    line = filled[found.n_titles + found.n_lines - 1] + 1
+    found.say(path, f"line {line} of the sheet", is_below=found.n_titles > 0)
+    return found.names, line

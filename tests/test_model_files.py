@@ -1,0 +1,117 @@
+"""What Python saves opens again, in Python and on the command line. Other models are refused."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from kernelmeans import (
+    KernelKMeans,
+    KernelPowerKMeans,
+    MultiKernelPowerKMeans,
+    PowerKMeans,
+    load_model,
+    save_model,
+)
+from kernelmeans.cli.app import app
+from kernelmeans.tables import TableTransformer
+
+rng = np.random.default_rng(0)
+X = np.concatenate([rng.normal(center, 1, (40, 3)) for center in (0, 5, 10)])
+FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
+PEOPLE = FRAME.assign(
+    plan=rng.choice(["basic", "plus"], 120), code=[f"C{number:03}" for number in range(120)]
+)
+VIEWS = [("one", "rbf", ["a", "b"]), ("other", "heat", ["c"])]
+MODELS = {
+    "rows": (KernelPowerKMeans(3), X),
+    "float32": (KernelPowerKMeans(3), X.astype(np.float32)),
+    "names": (KernelPowerKMeans(3, kernel="rbf"), FRAME),
+    "matrix": (KernelPowerKMeans(3, kernel="precomputed"), X @ X.T),
+    "views": (MultiKernelPowerKMeans(3, kernels=VIEWS), FRAME),
+    "scaled": (make_pipeline(StandardScaler(), KernelKMeans(3)), FRAME),
+    "table": (make_pipeline(TableTransformer(), KernelPowerKMeans(3, kernel="rbf")), PEOPLE),
+    "polars": (
+        make_pipeline(TableTransformer(), KernelPowerKMeans(3, kernel="rbf")),
+        pl.from_pandas(PEOPLE),
+    ),
+    "output": (
+        make_pipeline(StandardScaler(), KernelPowerKMeans(3)).set_output(transform="pandas"),
+        FRAME,
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write(table):
+    if isinstance(table, np.ndarray):
+        np.save("data.npy", table)
+        return "data.npy"
+    (pl.from_pandas(table) if isinstance(table, pd.DataFrame) else table).write_csv("data.csv")
+    return "data.csv"
+
+
+@pytest.mark.parametrize(("model", "table"), MODELS.values(), ids=MODELS)
+def test_a_model_opens_again(model, table):
+    labels = model.set_params().fit(table).predict(table)
+    before = dict(vars(model))
+    save_model(model, "some.model.skops")
+    assert vars(model).keys() == before.keys()
+    assert (load_model(Path("some.model.skops")).predict(table) == labels).all()
+    result = CliRunner().invoke(app, ["predict", "some.model.skops", write(table)])
+    assert result.exit_code == 0, result.output
+    assert "Warning" not in result.output
+    assert (pl.read_csv("data.labels.csv")["label"].to_numpy() == labels).all()
+
+
+def test_columns_in_another_order_are_refused_as_before():
+    model = KernelPowerKMeans(3, kernel="rbf").fit(FRAME)
+    save_model(model, "some.model.skops")
+    with pytest.raises(ValueError, match="same order as they were in fit"):
+        load_model("some.model.skops").predict(FRAME[["c", "a", "b"]])
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (make_pipeline(MinMaxScaler(), KernelPowerKMeans(3)), "types .*MinMaxScaler"),
+        (KernelPowerKMeans(3, kernel=lambda a, b: a @ b.T), "types .*<lambda>"),
+        (PowerKMeans(3), "types .*[.]PowerKMeans"),
+        (StandardScaler(), "the model is incomplete"),
+    ],
+)
+def test_what_no_file_may_hold_is_not_written(model, words):
+    Path("some.model.skops").write_text("before")
+    with pytest.raises(
+        ValueError, match=f"(?s)^model=.* cannot be kept in a model file: .*{words}"
+    ):
+        save_model(model.fit(X), "some.model.skops")
+    assert [path.name for path in Path().iterdir()] == ["some.model.skops"]
+    assert Path("some.model.skops").read_text() == "before"
+
+
+def test_a_model_that_is_not_fitted_is_refused():
+    with pytest.raises(NotFittedError):
+        save_model(KernelPowerKMeans(3), "some.model.skops")
+
+
+def test_without_the_extra_the_message_names_it(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("kernelmeans.cli")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    monkeypatch.delattr("kernelmeans.cli")
+    with pytest.raises(
+        ImportError, match=r'needed for model files: pip install "kernelmeans\[cli\]"'
+    ):
+        load_model("some.model.skops")
