@@ -116,3 +116,14 @@ def test_a_stability_exceeds_each_kind_of_reference():
 
 def test_nothing_exceeds_data_that_is_perfectly_stable_without_clusters():
     assert not exceeds(1.0, np.ones((2, 3)))
+
+
+def test_pieces_are_never_worse_than_more_clusters_and_better_than_fewer():
+    results = columns(
+        n_clusters=[2, 3, 4, 5],
+        mean_stability=[1, 0.5, 0.86, 0.9],
+        separate=[False, True, False, False],
+    )
+    assert queues(results, "jaccard") == [[3, 2, 1]]
+    results["min_jaccard"][1] = 0.7
+    assert queues(results, "jaccard") == [[3, 2, 0]]

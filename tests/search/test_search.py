@@ -458,7 +458,7 @@ class TestCallbacks:
     def test_each_candidate_of_each_split_is_a_task(self):
         recorder = Recorder()
         watched = self.watched(recorder).fit(X)
-        ended = [("all rows", 4), ("splits", 4 * 3), ("reference", 20)]
+        ended = [("all rows", 4), ("splits", 4 * 3), ("pieces", 10), ("reference", 20)]
         tasks = [task for name, count in ended for task in [*["candidate"] * count, name]]
         expected = ["setup", *tasks, "fit", "teardown"]
         assert recorder.ended == expected

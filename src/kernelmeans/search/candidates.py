@@ -11,12 +11,10 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from kernelmeans._arrays import to_numpy
-from kernelmeans._fitted import is_pairwise
 from kernelmeans._memory import Found, remembering
 from kernelmeans._text import bounded
 from kernelmeans._typing import IntArray
-from kernelmeans.metrics import neighbor_consistency, stability
-from kernelmeans.search.reference import Reference
+from kernelmeans.metrics import neighbor_consistency
 from kernelmeans.search.splits import Samples, Split
 
 #: Parameters that are a number of clusters, the first one that there is: those of mixtures are
@@ -123,44 +121,18 @@ def evaluate(
     found: Found = {}
     for one in estimators:
         with remembering(found) as found:
-            outcome = _evaluated(one, samples, seed, split)
+            outcome = evaluated(one, samples, seed, split)
         yield outcome
 
 
-def _evaluated(estimator: Any, samples: Samples, seed: int, split: Split | None) -> Outcome:
+def evaluated(estimator: Any, samples: Samples, seed: int, split: Split | None) -> Outcome:
+    """Fit a candidate to all rows, or to both halves of a split; nothing is raised."""
     try:
         if split is None:
             return _on_all(estimator, samples, seed)
         return _on_halves(estimator, samples, split)
     except Exception as error:
         return Outcome([], error=bounded(f"{type(error).__name__}: {error}").rstrip("."))
-
-
-def prepared(estimator: Any, samples: Samples, seed: int) -> tuple[Any, Samples]:
-    """The last step of a pipeline, and rows as the steps before it give them.
-
-    Data without clusters are like these rows: a table with words, dates or gaps has no Gaussian.
-    The estimator and the samples themselves if it is no pipeline, or these rows are no numbers.
-    """
-    if isinstance(estimator, Pipeline) and len(estimator) > 1:
-        steps = seeded(estimator[:-1], seed, only_unset=True)
-        after = Samples(steps.fit_transform(samples.X), is_pairwise(_last(estimator)))
-        if after.reference is not None:
-            return _last(estimator), after
-    return estimator, samples
-
-
-def stability_without_clusters(
-    splits: Sequence[Split], estimator: Any, samples: Samples, reference: Reference, kind: str
-) -> Iterator[float]:
-    """Stability of a candidate on a draw of data without clusters for each split.
-
-    It is NaN if a fit fails.
-    """
-    for split in splits:
-        drawn = samples.like(reference.draw(kind, np.random.default_rng((split.seed, 1))))
-        outcome = _evaluated(estimator, Samples(drawn), split.seed, split)
-        yield np.nan if outcome.error else stability(*outcome.labels)
 
 
 def _on_halves(estimator: Any, samples: Samples, split: Split) -> Outcome:
@@ -183,17 +155,18 @@ def _on_all(estimator: Any, samples: Samples, seed: int) -> Outcome:
     labels = np.asarray(to_numpy(labels_of(model, samples.X)))
     if (labels < 0).all():
         raise ValueError("no row is in a cluster")
-    inertia = float(getattr(_last(model), "inertia_", np.nan))
+    inertia = float(getattr(last_step(model), "inertia_", np.nan))
     return Outcome([labels], seconds, inertia, _consistency(model, samples, labels))
 
 
 def labels_of(model: Any, X: Any) -> Any:
     """Labels of the rows of a fit, as the model has them."""
-    found = getattr(_last(model), "labels_", None)
+    found = getattr(last_step(model), "labels_", None)
     return model.predict(X) if found is None else found
 
 
-def _last(model: Any) -> Any:
+def last_step(model: Any) -> Any:
+    """The last step of a pipeline; of anything else itself."""
     return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 

@@ -13,7 +13,7 @@ from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.metrics import jaccard_stability, prediction_strength, stability
 from kernelmeans.search.candidates import Candidate, Outcome
-from kernelmeans.search.rules import validity
+from kernelmeans.search.rules import exceeds, validity
 from kernelmeans.search.splits import UNPLACED, Split
 
 #: Most candidates that a message lists.
@@ -152,11 +152,13 @@ class Record:
             return f"{done}, and no split is complete"
         return f"{done}; results_ and best_params_ are of {counted(self.n_splits, 'whole split')}"
 
-    def labels(self) -> Array:
+    def labels(self) -> IntArray:
         """Labels of all rows by each candidate, shape (n_candidates, n_rows)."""
         n_rows = sum(map(len, self.splits[0].halves))
         nothing = np.full(n_rows, UNPLACED)
-        every = np.array([one.labels[0] if one.labels else nothing for one in self._whole])
+        every: IntArray = np.array(
+            [one.labels[0] if one.labels else nothing for one in self._whole]
+        )
         return every.astype(np.result_type(*map(np.min_scalar_type, (every.min(), every.max()))))
 
     def columns(self) -> dict[str, Any]:
@@ -197,6 +199,7 @@ class Record:
         for name in ("neighbor_consistency", "inertia"):
             found[name] = np.array([getattr(one, name) for one in self._whole])
         found["mean_reference"] = np.full(n_candidates, np.nan)
+        found["separate"] = np.zeros(n_candidates, dtype=bool)
         found["valid"] = validity(found, name_of(self.scoring))
         for name in ("min_jaccard", "neighbor_consistency", *(f"mean_{one}" for one in names)):
             found["rank_" + name.removeprefix("mean_").removeprefix("min_")] = _ranks(found[name])
@@ -263,6 +266,8 @@ def verdict(
     compared = "not compared with data without clusters"
     if not np.isnan(reference):
         compared = f"data without clusters has a stability of {reference:.2f}"
+    if results["separate"][best] and not exceeds(results["mean_stability"][best], reference):
+        compared += ", but no near neighbours connect these clusters"
     return (
         f"{chosen}: {found} in {halved}, with stability {results['mean_stability'][best]:.2f}, "
         f"prediction strength {results['mean_prediction_strength'][best]:.2f} and Jaccard overlap "

@@ -51,7 +51,9 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
     Parameters
     ----------
     results : dict
-        The columns ``n_clusters``, ``group`` and what ``scoring`` needs.
+        The columns ``n_clusters``, ``group``, what ``scoring`` needs, and maybe ``separate``:
+        whether the clusters are the pieces of X. Fewer clusters than these are in no list of
+        ``"jaccard"``.
     scoring : str
         As in `ClusterSearch`: thresholds for ``"jaccard"`` and ``"prediction_strength"``, else a
         column ``mean_<scoring>`` or ``<scoring>`` of which the largest value is best.
@@ -82,12 +84,20 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
     return [_not_worse(results, rows) for rows in kernels.values()]
 
 
-def _not_worse(results: Mapping[str, Any], rows: list[int]) -> list[int]:
-    """Candidates without those that another number of clusters is far better than."""
+def _not_worse(results: Mapping[str, Any], valid: list[int]) -> list[int]:
+    """Candidates without those that another number of clusters is far better than.
+
+    Pieces of X always stay, and are the last: fewer clusters would join what is not connected.
+    """
+    rows, separate = valid, results.get("separate")
     for name in ("mean_stability", "min_jaccard"):
         least = REACHED * max((results[name][row] for row in rows), default=0.0)
         rows = [row for row in rows if results[name][row] >= least]
-    return rows
+    pieces = [row for row in valid if separate is not None and separate[row]]
+    if not pieces:
+        return rows
+    more = valid[: valid.index(pieces[0])]
+    return [*(row for row in rows if row in more), pieces[0]]
 
 
 def best_of(results: Mapping[str, Any], rows: Sequence[int]) -> int | None:
@@ -113,7 +123,7 @@ def best_of(results: Mapping[str, Any], rows: Sequence[int]) -> int | None:
     return max(ordered, key=keys.__getitem__, default=None)
 
 
-def exceeds(stability: float, reference: Array) -> bool:
+def exceeds(stability: float, reference: Array | float) -> bool:
     """Whether a stability is well beyond that of data without clusters.
 
     One table without clusters is more stable than another by chance. So no test of means, however
@@ -123,7 +133,7 @@ def exceeds(stability: float, reference: Array) -> bool:
     ----------
     stability : float
         Mean stability of a candidate.
-    reference : ndarray of shape (n_kinds, n_draws)
+    reference : float or ndarray of shape (n_kinds, n_draws)
         Stability on data without clusters, of each kind.
 
     Returns
@@ -131,5 +141,5 @@ def exceeds(stability: float, reference: Array) -> bool:
     bool
         True if it is more than half of the way from the mean of each kind to 1.
     """
-    means = reference.mean(axis=1)
+    means = np.atleast_2d(reference).mean(axis=1)
     return bool((stability - means > BEYOND * (1 - means)).all())

@@ -22,7 +22,7 @@ from kernelmeans._sklearn import (
     _fit_context,
     with_callbacks,
 )
-from kernelmeans._typing import Array, IntArray
+from kernelmeans._typing import IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.rows import as_rows
 from kernelmeans.search.candidates import (
@@ -30,15 +30,13 @@ from kernelmeans.search.candidates import (
     clusters_parameter,
     evaluate,
     labels_of,
-    prepared,
     seeded,
-    stability_without_clusters,
 )
-from kernelmeans.search.reference import KINDS, Reference
+from kernelmeans.search.comparison import Comparison
 from kernelmeans.search.results import Record, Scoring, column_of, name_of, verdict
-from kernelmeans.search.rules import best_of, exceeds, queues
+from kernelmeans.search.rules import best_of, queues
 from kernelmeans.search.runner import Runner
-from kernelmeans.search.splits import Samples, Split
+from kernelmeans.search.splits import SEEDS, Samples, Split
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,10 +47,6 @@ MOST_ROWS = 4000
 FEW_ROWS = 40
 #: Scorings whose choice is compared with data without clusters.
 REFERRED = ("jaccard", "stability")
-#: Data sets of each kind without clusters.
-N_DRAWS = 10
-#: Seeds are below this.
-SEEDS = np.iinfo(np.int32).max
 
 
 class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Estimator):
@@ -108,6 +102,7 @@ default="jaccard"
         ``min_jaccard`` and ``rank_jaccard``; ``valid``, whether all clusters are found again;
         ``neighbor_consistency``, corrected for the sizes of the clusters, and its rank;
         ``mean_reference``, the stability on data without clusters, where it was needed;
+        ``separate``, whether the clusters are pieces of X that no near neighbours connect;
         ``inertia``, which must not be compared; ``mean_fit_time`` in seconds for a half, without
         the neighbours that another candidate has found before. Scores of a candidate that fails are
         NaN.
@@ -150,7 +145,9 @@ default="jaccard"
     stability of the most stable ones. With ``"jaccard"`` and ``"stability"`` the choice must also
     be far more stable than on data without clusters: Gaussian and uniform draws with the principal
     axes of X, or of what the steps of a pipeline make of X. That takes a table of numbers.
-    ``verdict_`` says if there was none.
+    ``verdict_`` says if there was none. Pieces of X that no near neighbours connect are clusters
+    even so, and fewer clusters than these do not count with ``"jaccard"``; parts of a piece are
+    compared with data of the shape of this piece.
 
     A callback that answers True ends the search: it chooses by the splits that are complete. So
     does Ctrl-C, but the fit then raises KeyboardInterrupt, which says how many fits are done.
@@ -203,6 +200,7 @@ default="jaccard"
     best_estimator_: Any
     best_index_: int | None
     labels_: Any
+    labels_by_candidate_: IntArray
     results_: dict[str, Any]
 
     def __init__(
@@ -383,19 +381,14 @@ default="jaccard"
         chosen_by_user = not np.ptp(results["n_clusters"])
         if chosen_by_user or self.scoring not in REFERRED:
             return
-        seeds = np.random.default_rng(seed).integers(SEEDS, size=N_DRAWS).tolist()
-        draws = [Split.of(samples.n_rows, one) for one in seeds]
+        labels = self.labels_by_candidate_
+        comparison = Comparison(candidates, results, labels, samples, seed, runner)
+        results["separate"] = comparison.separate()
         refuted: set[int] = set()
 
         def is_more(row: int) -> bool:
-            estimator, rows = prepared(candidates[row].estimator, samples, seed)
-            if (reference := rows.reference) is None:
-                return True
-            found = _stabilities((estimator, rows, reference), draws, runner)
-            if not len(found):
-                return True
-            results["mean_reference"][row] = found.mean(axis=1).max()
-            if exceeds(results["mean_stability"][row], found):
+            more, results["mean_reference"][row] = comparison.is_more(row)
+            if more:
                 return True
             refuted.add(row)
             # A search that is interrupted now keeps this choice.
@@ -437,24 +430,6 @@ def _checked(estimator: Any) -> Any:
             "clusters that can be predicted for rows that the fit has not seen."
         )
     return estimator
-
-
-def _stabilities(
-    what: tuple[Any, Samples, Reference], splits: Sequence[Split], runner: Runner
-) -> Array:
-    """Stabilities on data without clusters, shape (n_kinds, n_draws).
-
-    Kinds on which a fit fails, as with kernels that allow no negative values, are left out.
-    """
-    found = np.full(len(KINDS) * len(splits), np.nan)
-    arguments = [(*what, kind) for kind in KINDS]
-    run = runner.run("reference", stability_without_clusters, splits, arguments)
-    with closing(run) as values:
-        for place, value in enumerate(values):
-            found[place] = value
-    table = found.reshape(len(KINDS), len(splits))
-    kept: Array = table[~np.isnan(table).any(axis=1)]
-    return kept
 
 
 def _check_halves(n_rows: int, candidates: Sequence[Candidate]) -> None:

@@ -14,10 +14,13 @@ from kernelmeans._fitted import is_pairwise, is_stacked
 from kernelmeans._sklearn import _num_samples, _safe_indexing
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.rows import Rows, as_rows
+from kernelmeans.search.pieces import pieces_of
 from kernelmeans.search.reference import Reference
 
 #: What libraries of tables call the names of columns.
 FRAMES = {"pandas": "columns", "polars": "schema"}
+#: Seeds are below this.
+SEEDS = np.iinfo(np.int32).max
 #: Label of a row in no cluster: it has no edge to the rows of the fit, or is noise.
 UNPLACED = -1
 
@@ -109,14 +112,25 @@ class Samples:
         return rows
 
     @cached_property
-    def reference(self) -> Reference | None:
-        """Data without clusters, if X is a table of numbers."""
+    def table(self) -> Array | None:
+        """X, if it is a table of numbers."""
         if self.pairwise or scipy.sparse.issparse(self.X):
             return None
         try:
-            return Reference(check_array(self.loaded, dtype=[np.float64, np.float32]))
+            found: Array = check_array(self.loaded, dtype=[np.float64, np.float32])
         except (TypeError, ValueError):
             return None
+        return found
+
+    @cached_property
+    def reference(self) -> Reference | None:
+        """Data without clusters, if X is a table of numbers."""
+        return None if self.table is None else Reference(self.table)
+
+    @cached_property
+    def pieces(self) -> IntArray | None:
+        """The pieces of X that no near neighbours connect, if X is a table of numbers."""
+        return None if self.table is None else pieces_of(self.table)
 
     def among(self, rows: IntArray) -> Any:
         """X for a fit to some rows."""
