@@ -2,14 +2,19 @@
 
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.sparse
 
 pytest.importorskip("resource", reason="limits of memory are set as POSIX has them")
 
-from fuzz import discover, pool
+from fuzz import Failure, discover, pool
 from fuzz.runner import Campaign, replay
+from fuzz.sound import check_fit
+from kernelmeans import KernelPowerKMeans
 
 PLANTED = """
 import os, signal, tempfile, time
@@ -96,6 +101,26 @@ def test_time_is_shared_by_weight(planted, tmp_path):
         name, number = campaign._next()
         campaign.tallies[name].add(number, {"kind": "passed", "seconds": 0.5})
     assert campaign.tallies["passes"].cases == 30
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # as in the fuzz
+@pytest.mark.parametrize("place", [1e8, 0])
+def test_an_objective_may_rise_only_where_a_fit_says_that_digits_are_lost(place, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = scipy.sparse.csr_array(rng.normal(size=(30, 4)) + place)
+    model = KernelPowerKMeans(3, kernel="rbf", n_swaps=0, random_state=0)
+
+    def rising(self, X, sample_weight=None):
+        fitted(self, X, sample_weight=sample_weight)
+        self.objective_history_ = np.append(self.objective_history_, 1e9)
+        self.power_history_ = np.append(self.power_history_, -np.inf)
+        return self
+
+    fitted = KernelPowerKMeans.fit
+    monkeypatch.setattr(KernelPowerKMeans, "fit", rising)
+    refused = pytest.raises(Failure, match="objective_history_ rises")
+    with nullcontext() if place else refused:
+        check_fit(model, X, None, rng)
 
 
 @pytest.mark.slow

@@ -81,6 +81,8 @@ SORTED = np.sort(RNG.normal(size=N))
         ("counter", "row", COUNTING),
         ("counter", "row", COUNTING.astype(float)),
         ("counter", "row", [0, 1, 2]),
+        ("identifier", "row", [3, 1, 2]),  # the same values in another order
+        ("number", "row", [1, 2, 4]),
         ("counter", "row", COUNTING[::2]),
         ("text", "remark", [f"called about {number}" for number in COUNTING]),
         ("text", "name", some([f"name {number}" for number in range(150)])),
