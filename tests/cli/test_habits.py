@@ -156,6 +156,27 @@ def test_read_right_without_line_breaks(content):
     assert_frame_equal(read(content), PLAIN)
 
 
+@pytest.mark.filterwarnings("ignore:.*a comment within")
+@pytest.mark.parametrize(
+    ("content", "said", "rows", "lines"),
+    [
+        ("a,b\n1,2\n# c\n3,4\n#5,6\n", "line 4, and so in 1 more line;", [(1, 2), (3, 4)], [3, 5]),
+        ("a,b\n\n# it's \"\n1,2\n3,4\n", "line 4;", [(1, 2), (3, 4)], [5, 6]),
+        ("a\n1\n# c\n\n4\n", "line 4;", [(1,), (None,), (4,)], [3, 5, 6]),
+        ('a,b\n1,"x\n# y"\n#\n2,z\n', "line 5;", [(1, "x\n# y"), (2, "z")], [4, 6]),
+        ('a,b\n1,"x\n# y"\n2,z\n', None, [(1, "x\n# y"), (2, "z")], [4, 5]),
+    ],
+)
+def test_comments_within_a_table_are_said(content, said, rows, lines):
+    Path("data.csv").write_text(f"# about\n{content}")
+    with pytest.warns(UserWarning, match="line 2 is taken for the names") as found:
+        table = read_table(Path("data.csv"))
+    texts = [str(one.message) for one in found if "comment" in str(one.message)]
+    assert (table.frame.collect().rows(), list(table.lines)) == (rows, lines)
+    assert len(texts) == (said is not None)
+    assert all(f"is left out, in {said} a value that begins with # needs" in text for text in texts)
+
+
 def test_without_names():
     found = read(text(header=False, separator=";", decimal=","), header=False)
     assert_frame_equal(found, TABLE.rename(dict(zip(TABLE.columns, found.columns, strict=True))))
