@@ -19,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans
 from kernelmeans.tables import Column, TableTransformer
 from kernelmeans.tables import transformer as module
+from kernelmeans.tables.values import read_column
 
 # In tables of a single column a gap is a whole row.
 pytestmark = pytest.mark.filterwarnings("ignore:X. .* without a value in any column")
@@ -316,12 +317,35 @@ def test_other_text_among_numbers_is_refused(words):
 
 def test_words_among_flags_and_categories():
     words = ["unknown"] * 30
-    frame = pd.DataFrame({"flag": words + ["0", "1"] * 50, "region": words + ["a", "b"] * 50})
-    transformer = TableTransformer().fit(frame)
-    assert kinds(transformer) == {"flag": ("flag", True), "region": ("category", True)}
-    assert transformer.get_feature_names_out().tolist() == [
-        *["flag", "flag is missing", "region=a", "region=b", "region=unknown"],
-    ]
+    frame = pd.DataFrame(
+        {
+            "flag": words + ["0", "1"] * 50,
+            "said": words + ["yes", "no", "no"] * 33 + ["yes"],
+            "region": words + ["a", "b"] * 50,
+            "code": words + ["007", "008"] * 50,
+        }
+    )
+    empty = frame.replace("unknown", None)
+    for library in (pd.DataFrame, polars_of):
+        transformer = TableTransformer(columns=["*", "code"]).fit(library(frame))
+        assert kinds(transformer) == {
+            **{"flag": ("flag", True), "said": ("flag", True)},
+            **{"region": ("category", True), "code": ("category", True)},
+        }
+        assert transformer.get_feature_names_out().tolist() == [
+            *["flag", "flag is missing", "said", "region=a", "region=b", "region=missing"],
+            *["code=007", "code=008", "code=missing"],
+        ]
+        reasons = {one.reason for one in transformer.columns_}
+        assert reasons == {"'unknown' (30 rows) taken as missing"}
+        Z = transformer.transform(library(frame))
+        np.testing.assert_array_equal(Z, transformer.transform(library(empty)))
+
+
+def test_words_that_an_older_model_has_for_values_stay_values():
+    values = ["unknown", "a", "b", "k.A."] * 10
+    codes = read_column(np.array(values, object), "category", np.array(["a", "b", "unknown", ""]))
+    assert codes.tolist() == [2, 0, 1, 3] * 10
 
 
 @pytest.mark.parametrize(

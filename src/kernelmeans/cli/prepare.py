@@ -191,6 +191,7 @@ def _prepared(
                 Z = transformer.fit_transform(X, None, None if weights is None else weights[rows])
     except ValueError as error:
         said = re.sub(r"n_samples=(\d+)", lambda found: counted(int(found[1]), "row"), str(error))
+        said = said.replace("empty, leave", "empty, name words in --missing-values, leave")
         said = in_lines(in_options(said.removeprefix("X: ")), table)
         raise BadInputError(f"{table.source}: {said}") from error
     columns = transformer.columns_

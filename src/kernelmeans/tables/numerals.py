@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-#: Words that stand for a missing value among numbers, in lower case. Elsewhere they are values.
+#: Words that stand for a missing value in a column of any kind, in lower case.
 WORDS = frozenset(
     (
         *("unknown", "missing", "not available", "no data", "undefined", "nil", ".", "--", "—"),
@@ -57,7 +57,7 @@ class Spelling(NamedTuple):
     decimal : {".", ","}, default="."
         The decimal mark. The other one, spaces and apostrophes may stand between groups of digits.
     words : sequence of str, default=()
-        Words in lower case that stand for missing values, beside `WORDS`.
+        Other words in lower case that stand for missing values.
     sign : str or None, default=None
         The sign of percent or currency that they have. None if that is not known.
     """
@@ -73,7 +73,7 @@ class Spelling(NamedTuple):
 
     def is_missing(self, text: str) -> bool:
         """Whether a text stands for a missing number."""
-        return (word := text.lower()) in WORDS or word in self.words
+        return text.lower() in self.words
 
     def read(self, text: str) -> float:
         """The number that a text is; NaN for a word that is known, and infinite otherwise."""
@@ -174,14 +174,13 @@ def numbers_among(counts: Mapping[str, int], n_rows: int) -> Numbers | None:
     Returns
     -------
     Numbers or None
-        None if less than a half of the values that are known are numbers.
+        None if less than a half of the values are numbers.
     """
     marks = ".," if any("," in text for text in counts) else "."
     parsed = {mark: _parsed(counts, mark) for mark in marks}
     decimal = max(marks, key=lambda mark: _rows(parsed[mark], counts))  # "." where both may be
     numbers = parsed[decimal]
-    words = (text for text in counts if text not in numbers)
-    unknown = [text for text in words if not Spelling().is_missing(text)]
+    unknown = [text for text in counts if text not in numbers]
     if not numbers or _rows(numbers, counts) < _rows(unknown, counts):
         return None
     signs: Counter[str] = Counter()
@@ -190,7 +189,8 @@ def numbers_among(counts: Mapping[str, int], n_rows: int) -> Numbers | None:
     usual = max(signs, key=signs.__getitem__)
     stray = {text for text in numbers if sign_of(text) != usual}
     if not are_rare_words(unknown, counts, n_rows):
-        stray.update(unknown)
+        # A code with leading zeros is no number, but other text is the cause.
+        stray.update([text for text in unknown if not text.isdigit()] or unknown)
     missing = tuple(sorted({text.lower() for text in unknown}))
     return Numbers(numbers, Spelling(decimal, missing, usual), stray)
 

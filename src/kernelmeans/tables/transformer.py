@@ -115,8 +115,8 @@ class TableTransformer(TransformerMixin, Estimator):
     type in pandas or polars is that of a category.
 
     Numbers as text may have a sign of percent or currency, a decimal comma, and groups of three
-    digits. Words such as unknown are missing values among them, and so are two other words at most
-    if they take 5 % of the rows or less. Other text is refused.
+    digits. Words such as unknown are missing values in a column of any kind. Among numbers so are
+    two other words at most, if they take 5 % of the rows or less. Other text is refused.
 
     Examples
     --------
