@@ -61,6 +61,7 @@ SORTED = np.sort(RNG.normal(size=N))
         ("category", "region", some(["north", "south", "east"], missing=100)),
         ("category", "sex", some(["f", "m"])),
         ("category", "size", some(["S", "M", "L", "38", "40"])),
+        ("category", "grade", some(["1-", "2", "2-", "3-"])),
         ("category", "month", some([f"{month:02d}" for month in range(1, 13)])),
         ("category", "churned", some(["yes"], missing=100)),
         ("category", "zip", some([10115, 20095, 80331])),
@@ -172,6 +173,8 @@ def test_tables_of_measurements_are_used_as_a_whole(load):
     ("kind", "values"),
     [
         ("text", some([f"{number / 10} kg" for number in range(50)])),
+        ("text", some([f"{number / 10} ng/mL" for number in range(50)])),
+        ("category", some(["3 km/h", "5 km/h", "7 km/h"])),
         ("text", some(["1.2k", "3k", "400"])),
         ("text", some(["€ 1.2M", "€ 3M"])),
         ("category", some(["1st", "2nd", "3rd"])),
@@ -193,10 +196,12 @@ def test_numbers_with_units_are_left_out_with_a_reason():
 def test_categories_of_numbers_with_a_unit_have_a_remark():
     table = {"a": np.arange(N) % 7, "pack": some(["5 kg", "10 kg", "20 kg"])}
     table |= {"doors": some(["2 doors", "4 doors"]), "place": some(["1st", "2nd", "3rd"])}
+    table |= {"speed": some(["3 km/h", "5 km/h", "7 km/h"])}
     prepare = TableTransformer().fit(pl.DataFrame(table))
     reasons = {column.name: column.reason for column in prepare.columns_ if column.used}
     said = "numbers with 'kg': plain numbers would be compared as such"
-    assert reasons == {"a": "", "pack": said, "doors": "", "place": ""}
+    speed = said.replace("kg", "km/h")
+    assert reasons == {"a": "", "pack": said, "doors": "", "place": "", "speed": speed}
     assert f"pack: {said}" in " ".join(prepare.report_.split())
 
 

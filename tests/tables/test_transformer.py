@@ -354,6 +354,8 @@ def test_words_that_an_older_model_has_for_values_stay_values():
         (["1,5", "2,25", "1.234,5", "-3"], [1.5, 2.25, 1234.5, -3]),
         (["1,234.5", "1,234,567", "2"], [1234.5, 1234567, 2]),
         (["€ 1.234,50", "-€ 3,00", "€ 7"], [1234.5, -3, 7]),
+        (["209,66-", "1.234,50-", "7", "3,5\u2212"], [-209.66, -1234.5, 7, -3.5]),
+        (["209,66- €", "€ 7,5-", "€ 7"], [-209.66, -7.5, 7]),
         (["1 234,5", "12\u00a0345", "0,5"], [1234.5, 12345, 0.5]),
         (["1'234.5", "12'345", "7"], [1234.5, 12345, 7]),
         (["1,234", "2,345", "7"], [1234, 2345, 7]),
@@ -524,6 +526,9 @@ def test_dates_are_days():
     stamps = days.assign(d=pd.to_datetime(days["d"]))
     np.testing.assert_array_equal(transformer.transform(stamps), transformer.transform(days))
     assert transformer.inspect(pd.DataFrame({"d": [3.0]})).wrong == {"d": (0, "'3.0'")}
+    months = pd.DataFrame({"d": pd.PeriodIndex(["2024-01", None, "2024-03"], freq="M")})
+    assert TableTransformer(columns=["d"]).fit(months).columns_[0].kind == "date"
+    assert transformer.transform(months)[:, 0].tolist() == [first, first + 1, first + 60]
     none = days.assign(none=pd.NaT)  # dates by its type
     assert TableTransformer(dates=True).fit(none).columns_[1].kind == "constant"
     with pytest.raises(ValueError, match=r"two ways, .*'01/02/2024'.*: write them as 2025-12-31"):
