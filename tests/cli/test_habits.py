@@ -415,6 +415,21 @@ def test_words_for_missing_numbers_are_said_with_the_columns(values, expected):
     assert prepare.columns_[0].reason == f"{said} taken as missing"
 
 
+def test_nines_are_doubted_and_the_option_is_named(run):
+    numbers = np.random.default_rng(0).normal(size=(60, 2)).round(2)
+    numbers[:10, 1] = -999
+    pl.DataFrame(numbers, schema=["a", "b"]).write_csv("data.csv")
+    result = run("fit", "data.csv", "-k", 2)
+    said = " ".join(result.stderr.split())
+    assert "remarks b: -999 (10 rows) may stand for missing values" in said
+    option = "--missing-values=-999"
+    assert f"Note: {option} takes such values for missing, in all columns" in said
+    result = run("fit", "data.csv", "-k", 2, option, "--force")
+    assert result.exit_code == 0, result.output
+    assert "missing values b 10 (17%)" in " ".join(result.stderr.split())
+    assert "may stand" not in result.stderr
+
+
 @pytest.mark.parametrize("word", ["k.A.", "Unknown", "n/k"])
 def test_a_word_among_codes_is_no_fault_of_theirs(run, word):
     codes = [f"{number * 37:05d}" for number in range(60)]
