@@ -20,6 +20,7 @@ from kernelmeans.cli.model import load_model
 from kernelmeans.cli.reading import Reading, numerals
 from kernelmeans.cli.reading.tables import read_table
 from kernelmeans.cli.reading.units import without_unit
+from kernelmeans.tables import TableTransformer
 
 #: What every file of the corpus holds.
 TABLE = pl.DataFrame(
@@ -155,6 +156,27 @@ def test_read_right_without_line_breaks(content):
     assert_frame_equal(read(content), PLAIN)
 
 
+@pytest.mark.filterwarnings("ignore:.*a comment within")
+@pytest.mark.parametrize(
+    ("content", "said", "rows", "lines"),
+    [
+        ("a,b\n1,2\n# c\n3,4\n#5,6\n", "line 4, and so in 1 more line;", [(1, 2), (3, 4)], [3, 5]),
+        ("a,b\n\n# it's \"\n1,2\n3,4\n", "line 4;", [(1, 2), (3, 4)], [5, 6]),
+        ("a\n1\n# c\n\n4\n", "line 4;", [(1,), (None,), (4,)], [3, 5, 6]),
+        ('a,b\n1,"x\n# y"\n#\n2,z\n', "line 5;", [(1, "x\n# y"), (2, "z")], [4, 6]),
+        ('a,b\n1,"x\n# y"\n2,z\n', None, [(1, "x\n# y"), (2, "z")], [4, 5]),
+    ],
+)
+def test_comments_within_a_table_are_said(content, said, rows, lines):
+    Path("data.csv").write_text(f"# about\n{content}")
+    with pytest.warns(UserWarning, match="line 2 is taken for the names") as found:
+        table = read_table(Path("data.csv"))
+    texts = [str(one.message) for one in found if "comment" in str(one.message)]
+    assert (table.frame.collect().rows(), list(table.lines)) == (rows, lines)
+    assert len(texts) == (said is not None)
+    assert all(f"is left out, in {said} a value that begins with # needs" in text for text in texts)
+
+
 def test_without_names():
     found = read(text(header=False, separator=";", decimal=","), header=False)
     assert_frame_equal(found, TABLE.rename(dict(zip(TABLE.columns, found.columns, strict=True))))
@@ -274,6 +296,9 @@ def test_other_text_stays_text(values):
         (["\u2212\u20091", "2"], [-1, 2]),
         (["\u22121,5\u202f€", "€\u2009\u22122,5"], [-1.5, -2.5]),
         (["1e\u22122", "2.5"], [0.01, 2.5]),
+        (["209,66-", "1.234,5-", "7", "0,5-"], [-209.66, -1234.5, 7, -0.5]),
+        (["209,66- €", "7,25 €"], [-209.66, 7.25]),
+        (["209.66\u2212", "7"], [-209.66, 7]),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*--decimal", "ignore:.*units are left out")
@@ -329,6 +354,9 @@ def test_parentheses_are_a_minus():
         ["7", "8", "3 kg"],
         ["4x4", "2x4"],
         ["10-19 yrs", "20-29 yrs"],
+        ["10-", "20-29"],
+        ["007-", "008"],
+        ["5-day", "3-day"],
         ["1001DE", "1002DE"],
         ["10115 Berlin", "20095 Berlin"],
         ["5 May", "6 May"],
@@ -371,16 +399,57 @@ def test_other_text_among_numbers_is_pointed_out(odd, option):
     ("values", "expected"),
     [
         (["1", "unknown", "30", "Unknown"], [1, None, 30, None]),
-        (["1,5", "k.A.", "1.234,5"], [1.5, None, 1234.5]),
+        (["1,5", "k.A.", "1.234,5", "2"], [1.5, None, 1234.5, 2]),
         (["€ 1.5", "#VALUE!", "€ 2.5"], [1.5, None, 2.5]),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*units are left out")
-def test_words_for_missing_numbers_are_said(values, expected):
-    word = values[1]
-    with pytest.warns(UserWarning, match=f"column 'a' holds numbers, and '{word}'.*as missing"):
-        found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
-    assert found["a"].to_list() == expected
+@pytest.mark.filterwarnings("ignore:.*units are left out", "ignore:.*--decimal")
+def test_words_for_missing_numbers_are_said_with_the_columns(values, expected):
+    found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
+    prepare = TableTransformer(scale=False, missing="drop").fit(found)
+    placeable = [number is not None for number in expected]
+    assert prepare.inspect(found).placeable.tolist() == placeable
+    Z = prepare.transform(found.filter(placeable))
+    assert Z.tolist() == [[number] for number in expected if number is not None]
+    said = f"'{values[1]}' (1 row)" + ", 'Unknown' (1 row)" * ("Unknown" in values)
+    assert prepare.columns_[0].reason == f"{said} taken as missing"
+
+
+def test_nines_are_doubted_and_the_option_is_named(run):
+    numbers = np.random.default_rng(0).normal(size=(60, 2)).round(2)
+    numbers[:10, 1] = -999
+    pl.DataFrame(numbers, schema=["a", "b"]).write_csv("data.csv")
+    result = run("fit", "data.csv", "-k", 2)
+    said = " ".join(result.stderr.split())
+    assert "remarks b: -999 (10 rows) may stand for missing values" in said
+    option = "--missing-values=-999"
+    assert f"Note: {option} takes such values for missing, in all columns" in said
+    result = run("fit", "data.csv", "-k", 2, option, "--force")
+    assert result.exit_code == 0, result.output
+    assert "missing values b 10 (17%)" in " ".join(result.stderr.split())
+    assert "may stand" not in result.stderr
+
+
+@pytest.mark.parametrize("word", ["k.A.", "Unknown", "n/k"])
+def test_a_word_among_codes_is_no_fault_of_theirs(run, word):
+    codes = [f"{number * 37:05d}" for number in range(60)]
+    codes[3] = word
+    frame = pl.DataFrame({"plz": codes, "size": np.arange(60.0) ** 2 % 7})
+    frame.write_csv("data.csv")
+    result = run("fit", "data.csv", "-k", 2)
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.stderr.split())
+    words = ", 'k.A.' (1 row) taken as missing" * (word == "k.A.")
+    assert f"left out plz: identifier, nearly all values differ{words}" in said
+
+
+def test_the_text_and_not_the_code_is_to_blame(refused):
+    codes = [f"{number * 1700:05d}" for number in range(60)]
+    codes[10:30] = [f"town {number}" for number in range(20)]
+    pl.DataFrame({"plz": codes, "size": np.arange(60.0) % 7}).write_csv("data.csv")
+    said = refused("fit", "data.csv", "-k", 2)
+    assert "'plz' holds numbers, but 'town 0' (line 12) is none" in said
+    assert "name words in --missing-values" in said
 
 
 @pytest.mark.parametrize(
@@ -418,8 +487,9 @@ def test_dates_with_times_and_words(run, day, word, options):
 
 def test_words_settle_no_decimal_mark():
     frame = pl.DataFrame({"a": ["987", "1.023", "unknown"], "b": ["0,5", "1,5", "2,5"]})
-    with pytest.warns(UserWarning, match="--decimal|as missing"):
-        assert read(text(frame=frame, separator=";"))["a"].to_list() == [987, 1023, None]
+    with pytest.warns(UserWarning, match="--decimal"):
+        values = read(text(frame=frame, separator=";"))["a"].to_list()
+    assert values == ["987", "1023", "unknown"]
 
 
 # What is neither sure nor right is said

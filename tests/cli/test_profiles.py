@@ -146,3 +146,17 @@ def test_columns_that_are_none_are_not_described(run, folder, blobs, form):
     summary = json.loads(Path("data.summary.json").read_text())
     assert "profiles" not in summary
     assert "profiles" not in summary["files"]
+
+
+def test_a_flag_that_halves_clusters_is_remarked_upon(run, folder):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(10.0 * (np.arange(400) // 200)[:, None] + rng.normal(size=(400, 4)))
+    member = pl.Series(np.where(np.arange(400) % 2, "yes", "no"))
+    frame.with_columns(member=member).write_csv("data.csv")
+    result = run("fit", "data.csv", "-k", 4, "--report")
+    words = " ".join(result.stdout.split())
+    assert "differ in member alone. If it is not to count, leave it out: --drop member" in words
+    pairs = json.loads(Path("data.summary.json").read_text())["alike"]
+    assert [one["column"] for one in pairs] == ["member"] * 2
+    assert "differ in member alone" in Path("data.report.html").read_text()
+    assert "alone" not in run("fit", "data.csv", "-k", 2, "--drop", "member", "--force").stdout

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernelmeans.report.words import grouped, hint, verdict
+from kernelmeans.report.words import grouped, hints, verdict
 
 
 def told(sizes, near, stability=None):
@@ -20,6 +20,7 @@ def told(sizes, near, stability=None):
     ]
     certainty = {"near_border": sum(near) / n_rows} if len(sizes) > 1 else None
     found = {"rows": n_rows, "clusters": clusters, "certainty": certainty, "stability": stability}
+    found["profiles"] = None
     return verdict(found).replace("\u00a0", " ").replace("\u202f", " ")
 
 
@@ -86,15 +87,21 @@ def test_a_search_has_the_last_word(chosen, valid, text):
     assert told([5, 5], [0, 0], {"candidates": candidates}).endswith(text)
 
 
-def entry(column, difference, value="1", statistic="mean", kind="number", used=True):
+def entry(column, difference, value="1", statistic="mean", kind="number", used=True, **more):
     return {
+        **more,
         "column": column,
+        "source": column.removesuffix(" is missing"),
         "difference": difference,
         "value": value,
         "statistic": statistic,
         "kind": kind,
         "used": used,
     }
+
+
+def gap(difference, fraction):
+    return entry("age is missing", difference, None, "fraction", "flag", fraction=fraction)
 
 
 @pytest.mark.parametrize(
@@ -106,15 +113,54 @@ def entry(column, difference, value="1", statistic="mean", kind="number", used=T
         ([entry("signup", -1.0, kind="date"), entry("income", 1.0)], "early signup, high income"),
         ([entry("a", -1.0), entry("b", 1.0), entry("c", 1.0)], "low a, high b"),
         ([entry("signup", 3.0, used=False), entry("b", 1.0)], "high b"),
-        ([entry("age is missing", 3.0, "90 %", "fraction", "flag")], "age is missing"),
-        ([entry("age is missing", -3.0, "0 %", "fraction", "flag")], ""),
+        (
+            [entry("age is missing", 3.0, "90 %", "fraction", "flag", fraction=0.9)],
+            "age is missing",
+        ),
+        ([entry("age is missing", 3.0, "20 %", "fraction", "flag", fraction=0.2)], ""),
+        ([entry("age is missing", -3.0, "0 %", "fraction", "flag", fraction=0.0)], ""),
         # The most frequent value here, but more frequent elsewhere.
         ([entry("plan", -2.0, "family", "most frequent", "category")], ""),
     ],
 )
 def test_the_first_characteristics_stand_beside_a_number(profile, text):
-    assert hint({"name": None, "profile": profile}) == text
-    assert hint({"name": "mine", "profile": profile}) == ""
+    assert hints([{"name": None, "profile": profile}]) == [text]
+    assert hints([{"name": "mine", "profile": profile}]) == [""]
+
+
+def test_what_tells_a_cluster_from_the_others_comes_first():
+    profile = [
+        entry("a", 3.0),
+        entry("b", 2.0),
+        entry("plan", 1.0, "family", "most frequent", "category", fraction=0.9),
+    ]
+    assert hints([{"name": None, "apart": ["b", "plan"], "profile": profile}]) == [
+        "high b, plan family"
+    ]
+
+
+def test_no_two_clusters_have_the_same_words_if_a_column_differs():
+    def cluster(*values, name=None):
+        names = zip("abcd", (3.0, 2.0, 1.0, 0.5), values, strict=True)
+        profile = [entry(column, size, value) for column, size, value in names]
+        return {"name": name, "apart": [], "profile": profile}
+
+    alike = cluster("1", "2", "3", "4"), cluster("1", "2", "30000", "4")
+    assert hints([*alike, cluster("7", "2", "3", "4", name="mine")]) == [
+        "a 1, b 2, c 3",
+        "a 1, b 2, c 30\u202f000",
+        "",
+    ]
+    # The same words in another order are the same.
+    turned = {"name": None, "apart": ["b", "a"], "profile": cluster("1", "5", "3", "4")["profile"]}
+    assert hints([alike[0], turned]) == ["a 1, b 2", "b 5, a 1"]
+    assert hints([alike[0], alike[0]]) == ["a 1, b 2, c 3, d 4"] * 2
+    flags = [
+        [entry("plan", 1.0, "family", "most frequent", "category", fraction=part)]
+        for part in (0.9, 0.6)
+    ]
+    told = hints([{"name": None, "profile": profile} for profile in flags])
+    assert told == ["plan family 90\xa0%", "plan family 60\xa0%"]
 
 
 @pytest.mark.parametrize("text", ["1953", "02134", "55911-2", "1.5e+07", "2012-09-13", "12345 km"])

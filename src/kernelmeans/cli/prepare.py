@@ -24,6 +24,7 @@ from kernelmeans.cli.views import FoundViews, read_views
 from kernelmeans.profiles.describing import categories_of
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
+from kernelmeans.tables.kinds import DOUBTED
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import TableJob
@@ -191,11 +192,16 @@ def _prepared(
                 Z = transformer.fit_transform(X, None, None if weights is None else weights[rows])
     except ValueError as error:
         said = re.sub(r"n_samples=(\d+)", lambda found: counted(int(found[1]), "row"), str(error))
+        said = said.replace("empty, leave", "empty, name words in --missing-values, leave")
         said = in_lines(in_options(said.removeprefix("X: ")), table)
         raise BadInputError(f"{table.source}: {said}") from error
     columns = transformer.columns_
-    if any(one.kind != "number" or one.n_missing or one.is_logarithm for one in columns):
+    if any(one[1:5] != ("number", True, "", 0) or one.is_logarithm for one in columns):
         job.say(transformer.report_)
+    doubted = [one.reason.split()[0] for one in columns if one.used and DOUBTED in one.reason]
+    if doubted:
+        values = ",".join(dict.fromkeys(doubted))
+        job.note(f"--missing-values={values} takes such values for missing, in all columns")
     return X, Z, transformer, rows
 
 

@@ -11,7 +11,7 @@ import scipy.sparse
 from kernelmeans._typing import Array
 from kernelmeans.cli.reading.tables import Table
 from kernelmeans.profiles import Description
-from kernelmeans.profiles.describing import described
+from kernelmeans.profiles.describing import described, used_columns
 from kernelmeans.profiles.description import Cluster
 from kernelmeans.profiles.rows import of_fit
 from kernelmeans.rows import Rows
@@ -70,7 +70,8 @@ class Profiles:
         if job.label_column is not None:
             kinds[job.label_column] = "label"
         columns = FileColumns(task, names[:MOST_COLUMNS])
-        found = described(of_fit(model), columns, weights=task.weights, kinds=kinds)
+        used = used_columns([task.preparation], task.columns)
+        found = described(of_fit(model), columns, weights=task.weights, kinds=kinds, used=used)
         if task.rows is not None:
             found = replace(found, n_unplaced=int((~task.rows).sum()))
         if row_names is not None:
@@ -84,7 +85,8 @@ class Profiles:
         """The most telling columns of each cluster, for JSON."""
         if self.description is None:
             return {}
-        return {"profiles": self.description.to_dict(_TOLD)["clusters"]}
+        told = self.description.to_dict(_TOLD)
+        return {"profiles": told["clusters"], "alike": told["alike"]}
 
     def text(self) -> str:
         """The most telling columns of each cluster, to read."""

@@ -51,6 +51,15 @@ class Grouped(NamedTuple):
         weighted = self.weights if values is None else self.weights * values
         return np.bincount(self.labels, weighted, self.n_clusters).astype(float, copy=False)
 
+    def fractions(self, present: "Grouped", codes: IntArray, n_codes: int) -> Array:
+        """Fractions of each cluster that are in `present` with each code, and that are not."""
+        keys = present.labels * (n_codes + 1) + codes
+        counts = np.bincount(keys, present.weights, self.n_clusters * (n_codes + 1))
+        sums = np.maximum(self.sums(), np.finfo(float).tiny)[:, None]
+        found = counts.reshape(self.n_clusters, -1) / sums
+        found[:, -1] = 1 - found.sum(axis=1)
+        return found
+
     def missing(self, present: "Grouped") -> Array:
         """Fraction of each cluster that is not in `present`."""
         with np.errstate(invalid="ignore"):  # a cluster without weight: NaN
@@ -81,6 +90,10 @@ class Profile(NamedTuple):
         is none, or a fraction in percent.
     whole : str or None
         The same of all rows.
+    frequencies : ndarray of shape (n_clusters, n_values + 1) or None
+        Fractions of the rows of each cluster: those with each value of a category, or in intervals
+        of numbers between the middles of the clusters; at last those without a value. None of
+        texts and identifiers.
     """
 
     kind: str
@@ -92,6 +105,12 @@ class Profile(NamedTuple):
     scale: float = 1.0
     values: list[str | None] | None = None
     whole: str | None = None
+    frequencies: Array | None = None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the column has a mean or a median."""
+        return self.statistic in ("mean", "median")
 
     def shown(self, cluster: int) -> tuple[str | None, str | None]:
         """The column as text: in a cluster, and in all rows."""
@@ -196,9 +215,20 @@ def _of_numbers(kind: str, numbers: Array, grouped: Grouped) -> Profile:
             found = center + present.sums(numbers - center) / present.sums()
     if scale <= _ROUNDING * abs(center):
         scale = 0.0
+    codes = _intervals(numbers, np.array([low, middle, high]), found)
+    frequencies = grouped.fractions(present, *codes)
     difference = (found - center) / (scale or np.inf)
     found, overall, scale = found * unit, np.full_like(found, center * unit), scale * unit
-    return Profile(kind, statistic, found, overall, difference, missing, scale)
+    return Profile(
+        kind, statistic, found, overall, difference, missing, scale, frequencies=frequencies
+    )
+
+
+def _intervals(numbers: Array, quartiles: Array, middles: Array) -> tuple[IntArray, int]:
+    """Intervals of numbers, and their count: any two clusters' middles are apart."""
+    middles = np.unique(middles[np.isfinite(middles)])
+    cuts = np.unique(np.append(quartiles, (middles[1:] + middles[:-1]) / 2))
+    return np.searchsorted(cuts, numbers), len(cuts) + 1
 
 
 def _medians(values: Array, grouped: Grouped) -> Array:
@@ -242,7 +272,16 @@ def _of_category(kind: str, found: Found, grouped: Grouped) -> Profile:
         result[~is_telling] = np.nan
     names = [found.values[code] if ok else None for code, ok in zip(most, is_telling, strict=True)]
     all_over = found.values[total.argmax()] if total.max() >= _FEWEST * every > 0 else None
-    missing = grouped.missing(present)
+    told = kind in ("flag", "category")
     return Profile(
-        kind, "most frequent", numbers, overall, difference, missing, 1.0, names, all_over
+        kind,
+        "most frequent",
+        numbers,
+        overall,
+        difference,
+        grouped.missing(present),
+        1.0,
+        names,
+        all_over,
+        grouped.fractions(present, codes, shape[1]) if told else None,
     )

@@ -1,7 +1,7 @@
 """Describe clusters by all columns of a table."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from kernelmeans._fitted import on_host, parts
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.profiles.columns import Grouped, Profile, profile_of
+from kernelmeans.profiles.contrast import contrasted
 from kernelmeans.profiles.description import IS_MISSING, Cluster, Description, Entry
 from kernelmeans.profiles.rows import Placed, first_of_each, of_fit, place
 from kernelmeans.tables import TableTransformer
@@ -35,6 +36,8 @@ def describe(
     its values, and as a column called "age is missing", for example, by the fraction of its gaps.
     All are compared with the whole table, and columns are sorted by this difference. A column of
     names or identifiers, whose most frequent value is rare, has no value and comes last.
+    Clusters are compared with each other too: the columns that are named first include those that
+    tell a cluster from its most similar one, and pairs that differ in one column alone are named.
 
     Parameters
     ----------
@@ -127,13 +130,21 @@ def describe(
     given = matching(categorical, columns, "categorical")
     transformers = parts(model_or_labels)[0] if isinstance(model_or_labels, Pipeline) else []
     kinds = dict.fromkeys([*given, *categories_of(transformers)], "category")
-    return described(found, columns, weights=weights, max_rows=max_rows, kinds=kinds)
+    used = used_columns(transformers, columns)
+    return described(found, columns, weights=weights, max_rows=max_rows, kinds=kinds, used=used)
 
 
 def categories_of(transformers: Sequence[Any]) -> list[str]:
     """The columns that a model takes for categories."""
     tables = tables_among(transformers)
     return [one.name for table in tables for one in table.columns_ if one.kind == "category"]
+
+
+def used_columns(transformers: Sequence[Any], columns: Iterable[str]) -> set[str]:
+    """The columns that clusters depend on; all if that is not known."""
+    tables = tables_among(transformers)
+    used = {one.name for table in tables for one in table.columns_ if one.used}
+    return used & set(columns) or set(columns)
 
 
 def tables_among(transformers: Sequence[Any]) -> list[TableTransformer]:
@@ -148,6 +159,7 @@ def described(
     weights: Array | None = None,
     max_rows: int = 3,
     kinds: Mapping[str, str] | None = None,
+    used: Collection[str] | None = None,
 ) -> Description:
     """Describe clusters column by column, so that one column is in memory at a time.
 
@@ -163,6 +175,8 @@ def described(
         Most typical rows and most border rows of each cluster.
     kinds : mapping of str to str, default=None
         Columns to take for categories, and what these are called.
+    used : collection of str, default=None
+        The columns that the clusters depend on; all when None.
 
     Returns
     -------
@@ -184,14 +198,22 @@ def described(
         else first_of_each(np.where(is_placed, values, np.inf), codes, len(names), max_rows)
         for values in (found.distances, found.border_gaps)
     )
+    profiles = dict(_profiles(columns, grouped, kinds or {}))
+    pairs = {
+        name: (profiles[name], profiles.get(f"{name}{IS_MISSING}"))
+        for name in columns
+        if used is None or name in used
+    }
+    found_apart, alike = contrasted(pairs, names)
     records = zip(names, sizes.tolist(), (sums / sums.sum()).tolist(), sums.tolist(), typical,
-                  border, strict=True)  # fmt: skip
+                  border, found_apart, strict=True)  # fmt: skip
     frames = "polars" if type(getattr(columns, "X", None)).__module__.startswith("polars") else None
     return Description(
         tuple(Cluster(*record) for record in records),
-        tuple(_entries(list(_profiles(columns, grouped, kinds or {})), names)),
+        tuple(_entries(list(profiles.items()), names)),
         int((~is_placed).sum()),
         frames,
+        alike,
     )
 
 

@@ -9,12 +9,11 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from kernelmeans._text import counted, shortened
+from kernelmeans.profiles.contrast import SMALLEST, Alike, advice, sentences
 
 #: How the name of a column ends that says where another one has gaps, as in `TableTransformer`.
 IS_MISSING = " is missing"
 _WIDTH = 78
-# Smaller differences are not worth a line, in standard deviations.
-_SMALLEST = 0.1
 # Most letters of the name of a column.
 _LONGEST = 22
 
@@ -38,6 +37,9 @@ class Cluster(NamedTuple):
     border_rows : tuple of int or None
         Positions of the rows of the smallest gap between the own centroid and the next, of those
         whose next centroid is less than 10 % farther.
+    apart : tuple of str
+        Columns that tell it from the other clusters, and above all from the most similar ones.
+        Empty of more than 100 clusters.
     """
 
     cluster: int | str
@@ -46,6 +48,7 @@ class Cluster(NamedTuple):
     weight: float
     typical_rows: tuple[Any, ...] | None = None
     border_rows: tuple[Any, ...] | None = None
+    apart: tuple[str, ...] = ()
 
 
 class Entry(NamedTuple):
@@ -123,12 +126,16 @@ class Description:
         Rows without a cluster. They count nowhere.
     library : {"polars", "pandas"} or None
         Makes the data frames; None is the one that is installed, pandas if both are.
+    alike : tuple of Alike
+        Pairs of clusters that differ in one column alone: their labels ``clusters``, and the name
+        of the ``column``.
     """
 
     records: tuple[Cluster, ...]
     entries: tuple[Entry, ...]
     n_unplaced: int = 0
     library: str | None = None
+    alike: tuple[Alike, ...] = ()
 
     @property
     def clusters(self) -> Any:
@@ -154,14 +161,16 @@ class Description:
         Returns
         -------
         list of Entry
-            The most telling one first.
+            Those that differ most from the whole table, the most telling one first. Among them are
+            the columns that tell the cluster from its most similar one.
         """
         telling: dict[tuple[str | float, ...], Entry] = {}
         for entry in self.entries:
-            if entry.cluster == cluster and abs(entry.difference) >= _SMALLEST:
+            if entry.cluster == cluster and abs(entry.difference) >= SMALLEST:
                 numbers = entry.number, entry.overall_number, entry.difference
                 telling.setdefault((entry.statistic, *numbers), entry)
-        return list(telling.values())[:most]
+        apart = next((one.apart for one in self.records if one.cluster == cluster), ())
+        return shortlist(list(telling.values()), apart, most)
 
     def to_dict(self, most: int | None = None) -> dict[str, Any]:
         """The description as JSON has it: dicts, lists, text and numbers; None instead of NaN.
@@ -174,7 +183,8 @@ class Description:
         Returns
         -------
         dict
-            The number of rows without a cluster, and a list of the clusters with their columns.
+            The number of rows without a cluster, a list of the clusters with their columns, and
+            the pairs that are alike.
         """
         clusters = []
         for record in self.records:
@@ -182,7 +192,8 @@ class Description:
             chosen = own if most is None else self.top(record.cluster, most)
             columns = [_plain(entry._asdict()) for entry in chosen]
             clusters.append(_plain(record._asdict()) | {"columns": columns})
-        return {"unplaced": self.n_unplaced, "clusters": clusters}
+        alike = [_plain(one._asdict()) for one in self.alike]
+        return {"unplaced": self.n_unplaced, "clusters": clusters, "alike": alike}
 
     def text(self, most: int = 5) -> str:
         """The description as text of at most 80 columns.
@@ -221,8 +232,35 @@ class Description:
             if not tops[record.cluster]:
                 yield "  no column differs from all rows"
             yield from _row_lines(record)
+        for column, sentence in sentences(self.alike).items():
+            yield "\n" + "\n".join(wrap(f"{sentence} {advice(column)}", _WIDTH))
         if every:
             yield "\nsd: standard deviations of all rows; lift: times as frequent as in all rows"
+
+
+def shortlist(entries: Sequence[Entry], apart: Sequence[str], most: int) -> list[Entry]:
+    """The most telling columns of a cluster, and two that tell it from others.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Columns, the most telling one first.
+    apart : sequence of str
+        The names of those that tell the cluster from others.
+    most : int
+        Most columns.
+
+    Returns
+    -------
+    list of Entry
+        In their order.
+    """
+    by_name: dict[str, Entry] = {}
+    for entry in entries:
+        by_name.setdefault(entry.source, entry)
+    kept = [by_name[name] for name in apart[:2] if name in by_name][: max(0, most - 1)]
+    kept += [entry for entry in entries if entry not in kept][: most - len(kept)]
+    return [entry for entry in entries if entry in kept]
 
 
 def _size(record: Cluster) -> str:

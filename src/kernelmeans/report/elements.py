@@ -5,7 +5,7 @@ from typing import Any
 
 from kernelmeans.report import svg
 from kernelmeans.report.html import Html, element, joined, named, table
-from kernelmeans.report.words import NOTHING, called, hint, number
+from kernelmeans.report.words import NOTHING, called, number
 
 Found = Mapping[str, Any]
 
@@ -19,7 +19,7 @@ def chip(cluster: Found, before: str = "") -> Html:
 
 def hinted(cluster: Found) -> Html:
     """The same, and what characterises the cluster."""
-    text = hint(cluster)
+    text = cluster["hint"]
     return joined([chip(cluster), element("small", ": ", element("bdi", text)) if text else None])
 
 

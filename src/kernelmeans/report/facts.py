@@ -117,7 +117,7 @@ def clusters_of(subject: Subject, names: Sequence[str] | None) -> Clusters:
         )
     called = [None] * len(sizes) if names is None else map(str, names)
     return [
-        {"cluster": number, "name": name, "rows": size, "fraction": size / sum(sizes)}
+        {"cluster": number, "name": name, "hint": "", "rows": size, "fraction": size / sum(sizes)}
         for number, (name, size) in enumerate(zip(called, sizes, strict=True))
     ]
 

@@ -9,10 +9,11 @@ from scipy.sparse import issparse
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.profiles import Description, Entry
-from kernelmeans.profiles.describing import categories_of, described, tables_among
+from kernelmeans.profiles.describing import categories_of, described, used_columns
+from kernelmeans.profiles.description import shortlist
 from kernelmeans.profiles.rows import Placed
 from kernelmeans.report.facts import Clusters, Subject
-from kernelmeans.report.words import number
+from kernelmeans.report.words import hints, number
 from kernelmeans.rows import Rows
 from kernelmeans.tables.columns import matching
 from kernelmeans.tables.frames import Table
@@ -36,12 +37,13 @@ Ends = tuple[float, float] | None
 def add_profiles(
     clusters: Clusters, subject: Subject, given: Any, rows: bool, categorical: Sequence[str]
 ) -> dict[str, Any] | None:
-    """Add to each cluster its most telling columns.
+    """Add to each cluster its most telling columns, and those that tell it from the others.
 
     Parameters
     ----------
     clusters : list of dict
-        Each gets an entry ``profile``: None if it has too few rows.
+        Each gets the entries ``profile``, None if it has too few rows, ``apart``, names of columns,
+        and ``hint``, a few words.
     subject : Subject
         What the report is about.
     given : data frame, array, mapping or None
@@ -54,7 +56,7 @@ def add_profiles(
     Returns
     -------
     dict or None
-        The number of columns; None if there is no table.
+        The number of columns, and pairs of clusters that are ``alike``; None if there is no table.
     """
     if given is None:
         if subject.is_matrix or isinstance(subject.X, Rows) or issparse(subject.X):
@@ -68,25 +70,26 @@ def add_profiles(
         )
     named = [*matching(categorical, table, "categorical"), *categories_of(subject.transformers)]
     placed = Placed(subject.labels, n_clusters=len(clusters))
-    description = described(placed, table, kinds=dict.fromkeys(named, "category"))
+    used = used_columns(subject.transformers, table)
+    description = described(placed, table, kinds=dict.fromkeys(named, "category"), used=used)
     chosen = [_telling(description, one, rows) for one in clusters]
     shapes, typical = _looked_at(chosen, clusters, table, subject.labels, 1 if rows else FEWEST)
-    used = _used(subject, table)
-    for one, entries in zip(clusters, chosen, strict=True):
+    for one, entries, record in zip(clusters, chosen, description.records, strict=True):
+        one["apart"] = [] if entries is None else list(record.apart)
         one["profile"] = (
             None if entries is None else [_record(each, shapes, used) for each in entries]
         )
         for known, entry in zip(one["profile"] or (), entries or (), strict=True):
             values = typical[entry.source][entry.cluster]
             known["typical"] = list(map(_is_missing, values)) if entry.is_gap else values
-    return {"columns": len(table)}
-
-
-def _used(subject: Subject, table: Mapping[str, Any]) -> set[str]:
-    """The columns on which the clusters depend; all if that is not known."""
-    tables = tables_among(subject.transformers)
-    used = {one.name for each in tables for one in each.columns_ if one.used}
-    return used if used & set(table) else set(table)
+    for one, text in zip(clusters, hints(clusters), strict=True):
+        one["hint"] = text
+    alike = [
+        {"clusters": list(pair), "column": column}
+        for pair, column in description.alike
+        if all(clusters[one]["profile"] is not None for one in pair)
+    ]
+    return {"columns": len(table), "alike": alike}
 
 
 def _telling(description: Description, cluster: dict[str, Any], rows: bool) -> list[Entry] | None:
@@ -96,7 +99,8 @@ def _telling(description: Description, cluster: dict[str, Any], rows: bool) -> l
         return None
     top = description.top(cluster["cluster"], len(description.entries))
     shown = [one for one in top if one.kind not in _NAMING and (rows or _is_of_many(one, size))]
-    return shown[:MOST_COLUMNS]
+    record = description.records[cluster["cluster"]]
+    return shortlist(shown, record.apart, MOST_COLUMNS)
 
 
 def _is_of_many(entry: Entry, size: int) -> bool:
@@ -134,6 +138,7 @@ def _record(
     """A column of a cluster, ready for JSON."""
     found: dict[str, Any] = {
         "column": entry.column,
+        "source": entry.source,
         "kind": entry.kind,
         "used": entry.source in used,
         "statistic": entry.statistic,

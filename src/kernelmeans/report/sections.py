@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelmeans._text import counted, shortened
+from kernelmeans.profiles.contrast import advice
 from kernelmeans.report import svg
 from kernelmeans.report.elements import (
     Found,
@@ -18,7 +19,16 @@ from kernelmeans.report.elements import (
 )
 from kernelmeans.report.html import Html, element, joined, named, table
 from kernelmeans.report.technical import TECHNICAL
-from kernelmeans.report.words import NOTHING, called, grouped, number, percent, row_count, score
+from kernelmeans.report.words import (
+    NOTHING,
+    alike,
+    called,
+    grouped,
+    number,
+    percent,
+    row_count,
+    score,
+)
 
 # Room beside the map, and the smallest and largest radius of a mark, in units of the drawing.
 _PAD, _SMALLEST, _LARGEST = 26, 2.2, 7.4
@@ -109,7 +119,8 @@ def _profiles(found: Found) -> Html | None:
         if any(not one["used"] for each in filled for one in each["profile"] or ())
         else None,
     )
-    return joined([note, element("div", *cards, class_="cards")])
+    remarks = [remark(text, " ", advice(column)) for column, text in alike(found).items()]
+    return joined([*remarks, note, element("div", *cards, class_="cards")])
 
 
 def _columns(found: Found) -> Html | None:

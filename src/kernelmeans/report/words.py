@@ -2,10 +2,12 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelmeans._text import counted, shortened
+from kernelmeans.profiles.contrast import Alike, sentences
 
 # Thousands are apart, but stay on one line.
 _APART, _TOGETHER = "\u202f", "\u00a0"
@@ -16,6 +18,10 @@ _GROUPED, _LARGE = 1e4, 1e9
 _MANY_DIGITS = re.compile(r"(-?)([1-9]\d{4,})((?:\.\d+)?)", re.ASCII)
 # Characteristics beside the number of a cluster, and most letters of a column and of a value.
 _HINTS, _HINT_LETTERS = 2, 24
+# A column is called missing from this fraction on.
+_MOSTLY = 0.5
+# Most remarks on clusters that are alike in the verdict.
+_REMARKS = 2
 #: Below this fraction of clear rows the verdict names a cluster.
 _DOUBTFUL = 0.75
 
@@ -85,22 +91,54 @@ def called(cluster: Mapping[str, Any]) -> str:
     return str(cluster["cluster"] if cluster["name"] is None else cluster["name"])
 
 
-def hint(cluster: Mapping[str, Any]) -> str:
-    """What characterises a cluster that has no name, in a few words."""
-    told = [] if cluster["name"] is not None else map(_hint, cluster.get("profile") or ())
-    return ", ".join([one for one in told if one][:_HINTS])
+def hints(clusters: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What characterises each cluster that has no name, in a few words.
+
+    First come the columns that tell it from the other clusters. Where words of two clusters are the
+    same, their values are added, and more columns until there is a difference.
+    """
+    told = [_used(one) for one in clusters]
+    made = [[text for text in map(_hint, some) if text][:_HINTS] for some in told]
+    for count in range(_HINTS, max(_HINTS, *map(len, told)) + 1):
+        times = Counter(map(frozenset, made))
+        made = [
+            list(map(_exactly, some[:count])) if own and times[frozenset(own)] > 1 else own
+            for own, some in zip(made, told, strict=True)
+        ]
+    return list(map(", ".join, made))
+
+
+def _used(cluster: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The columns that a cluster depends on; those that tell it from others are the first."""
+    if cluster["name"] is not None:
+        return []
+    found = [one for one in cluster.get("profile") or () if one["used"]]
+    first: dict[str, Any] = {}
+    for one in found:
+        first.setdefault(one["source"], one)
+    apart = [first[name] for name in cluster.get("apart", ()) if name in first]
+    return apart + [one for one in found if one not in apart]
 
 
 def _hint(one: Mapping[str, Any]) -> str:
-    """A column that the clusters depend on, if it is more than a value that is rare here."""
+    """A column in a word, if it is more than a value that is rare here."""
     column, is_more = shortened(one["column"], _HINT_LETTERS), one["difference"] > 0
-    if not one["used"]:
-        return ""
     if one["statistic"] in ("mean", "median"):
         more, less = ("late", "early") if one["kind"] == "date" else ("high", "low")
         return f"{more if is_more else less} {column}"
-    value = f" {shortened(str(one['value']), _HINT_LETTERS)}"
-    return f"{column}{value * (one['statistic'] == 'most frequent')}" if is_more else ""
+    if one["statistic"] == "most frequent":
+        return f"{column} {shortened(str(one['value']), _HINT_LETTERS)}" if is_more else ""
+    return column if is_more and one["fraction"] >= _MOSTLY else ""
+
+
+def _exactly(one: Mapping[str, Any]) -> str:
+    """A column and its value."""
+    text = f"{shortened(one['column'], _HINT_LETTERS)} "
+    if one["statistic"] != "fraction":
+        text += grouped(shortened(str(one["value"]), _HINT_LETTERS))
+    if "fraction" in one:
+        text += f" {percent(one['fraction'])}"
+    return text
 
 
 def verdict(found: Mapping[str, Any]) -> str:
@@ -109,7 +147,16 @@ def verdict(found: Mapping[str, Any]) -> str:
     first = f"{row_count(found['rows'])} in {counted(len(clusters), 'cluster')}"
     if len(clusters) < 2:
         return f"{first}."
-    return f"{first}, {_sizes(clusters)}; {_clear(found, clusters)}. {_again(found)}"
+    text = f"{first}, {_sizes(clusters)}; {_clear(found, clusters)}. {_again(found)}"
+    return " ".join([text, *list(alike(found).values())[:_REMARKS]])
+
+
+def alike(found: Mapping[str, Any]) -> dict[str, str]:
+    """For each column that alone tells clusters apart, a sentence that names them."""
+    if found["profiles"] is None:
+        return {}
+    pairs = [Alike(tuple(one["clusters"]), one["column"]) for one in found["profiles"]["alike"]]
+    return sentences(pairs, lambda cluster: called(found["clusters"][cluster]))
 
 
 def _sizes(clusters: Sequence[Mapping[str, Any]]) -> str:

@@ -5,7 +5,7 @@ fractions, or for far more rows than a decision needs.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +72,11 @@ _CODE_NAME = re.compile(
     """,
     re.VERBOSE,
 )
+#: Numbers that many programs write for missing values. Far values in many rows are mostly real
+#: where they have other digits: 1111 columns of 31871 in 16 data sets have one, and none of nines.
+_NINES = re.compile(r"(?:-9+|99+)(?:\.9+)?")
+#: Rows that such a number takes at least, and what is said of it.
+FEWEST_NINES, DOUBTED = 3, "may stand for missing values: if so, leave such cells empty"
 #: Values that are neither numbers nor text.
 _ODD = (list, tuple, dict, set, complex, np.ndarray)
 #: Why a date is left out.
@@ -146,17 +151,20 @@ def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
         return Found("date", ON_REQUEST, int(np.isnan(numbers).sum()), numbers)
     if numbers is not None and not is_category:
         return _among_numbers(numbers, values, name)
-    texts = Texts(values)
+    if any(isinstance(value, _ODD) for value in (values if values.dtype.kind in "Oc" else ())):
+        return Found("text", "neither numbers nor text", Texts(values).n_missing)
+    return _with_words(_among_texts(texts := Texts(values), values, name, is_category), texts)
+
+
+def _among_texts(texts: Texts, values: Array, name: str, is_category: bool) -> Found:
     counts, present = texts.counts, texts.counts.total()
     n_missing = len(values) - present
-    if any(isinstance(value, _ODD) for value in (values if values.dtype.kind in "Oc" else ())):
-        return Found("text", "neither numbers nor text", n_missing)
     if not counts:
         return Found("constant", "no value", n_missing)
     words = {text.lower() for text in counts}
     if any(words == set(pair) for pair in FLAGS):
         return Found("flag", "", n_missing, texts.map(flag_of))
-    if not is_category and not _are_codes(counts):
+    if not is_category and not _are_codes(counts, len(values)):
         if (found := _numbers_in(texts, values, name)) is not None:
             return found
         if (found := _dates_in(texts, len(values))) is not None:
@@ -167,7 +175,7 @@ def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
     if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
         return _constant(n_missing)
     if _are_few(len(counts), present):
-        return as_category(values)._replace(reason="" if is_category else _unit_in(counts))
+        return _category(texts)._replace(reason="" if is_category else _unit_in(counts))
     if len(counts) > 0.9 * present:
         one_word = not any(" " in text for text in counts)
         kind, reason = ("identifier" if one_word else "text"), "nearly all values differ"
@@ -186,15 +194,14 @@ def _numbers_in(texts: Texts, values: Array, name: str) -> Found | None:
         why = why if text in found.numbers else "is none"
         return Found("number", why, texts.n_missing, stray=(row, text))
     numbers = texts.map(lambda text: found.numbers.get(text, np.nan))
-    column = _among_numbers(numbers, values, name)._replace(spelling=found.spelling)
-    words = [text for text in texts.counts if text not in found.numbers]
-    return column if column.values else _with_words(column, words, texts)
+    column = _among_numbers(numbers, values, name)
+    return column if column.values else column._replace(spelling=found.spelling)
 
 
 def _dates_in(texts: Texts, n_rows: int) -> Found | None:
     """What a column of text is if its values are dates, and words for missing ones."""
     words = [text for text in texts.counts if is_no_date(text) or not is_date(text)]
-    unknown = [text for text in words if not is_no_date(text) and not Spelling().is_missing(text)]
+    unknown = [text for text in words if not is_no_date(text)]
     days = {text: days_of(text) for text in texts.counts if is_date(text) and text not in words}
     if not days or not are_rare_words(unknown, texts.counts, n_rows):
         return None
@@ -202,16 +209,18 @@ def _dates_in(texts: Texts, n_rows: int) -> Found | None:
     read_all = all(day == day for day in days.values())
     n_missing = texts.n_missing + sum(texts.counts[text] for text in words)
     spelling = Spelling(words=tuple(sorted({text.lower() for text in unknown})))
-    found = Found("date", ON_REQUEST, n_missing, numbers if read_all else None, spelling=spelling)
-    return _with_words(found, words, texts)
+    return Found("date", ON_REQUEST, n_missing, numbers if read_all else None, spelling=spelling)
 
 
-def _with_words(found: Found, words: Sequence[str], texts: Texts) -> Found:
+def _with_words(found: Found, texts: Texts) -> Found:
     """A column, with words for missing values as a reason."""
-    if not words:
+    words = texts.told(
+        lambda text: found.spelling.is_missing(text) or (found.kind == "date" and is_no_date(text))
+    )
+    if not words or found.stray:
         return found
-    said = ", ".join(f"{text!r} ({counted(texts.counts[text], 'row')})" for text in words)
-    return found._replace(reason=f"{found.reason}{found.reason and ', '}{said} taken as missing")
+    said = f"{', '.join(words)} taken as missing"
+    return found._replace(reason=f"{found.reason}{found.reason and ', '}{said}")
 
 
 def _measure_in(counts: Mapping[str, int]) -> str | None:
@@ -232,7 +241,10 @@ def _unit_in(counts: Mapping[str, int]) -> str:
 
 def as_category(values: Array) -> Found:
     """Take a column for a category, whatever it holds; missing values are one of its own."""
-    texts = Texts(values)
+    return _with_words(_category(texts := Texts(values)), texts)
+
+
+def _category(texts: Texts) -> Found:
     known = sorted(texts.counts) + [""] * (texts.n_missing > 0)
     codes = {text: float(code) for code, text in enumerate(known)}
     numbers = texts.map(codes.__getitem__, missing=codes.get("", np.nan))
@@ -245,10 +257,12 @@ def _constant(n_missing: int) -> Found:
     )
 
 
-def _are_codes(texts: Collection[str]) -> bool:
+def _are_codes(counts: Mapping[str, int], n_rows: int) -> bool:
     """Whether these are codes of digits, some with leading zeros, or with very many digits."""
-    return all(map(str.isdigit, texts)) and any(
-        text[:1] == "0" < text[1:] or len(text) > KEPT_DIGITS for text in texts
+    words = [text for text in counts if not text.isdigit()]
+    return are_rare_words(words, counts, n_rows) and any(
+        text.isdigit() and (text[:1] == "0" < text[1:] or len(text) > KEPT_DIGITS)
+        for text in counts
     )
 
 
@@ -276,7 +290,19 @@ def _among_numbers(numbers: Array, values: Array, name: str) -> Found:
         return Found("identifier", "codes, by its name", n_missing, numbers)
     if whole and (kind := _kind_of_counts(present, low, high)):
         return Found(kind, "whole numbers, all different", n_missing, numbers)
-    return Found("number", "", n_missing, numbers)
+    return Found("number", _doubt_about(present, (low, high)), n_missing, numbers)
+
+
+def _doubt_about(numbers: Array, ends: tuple[float, float]) -> str:
+    """What to say of an extreme number in many rows that likely stands for missing values."""
+    for end in ends:
+        if _NINES.fullmatch(text := f"{end:.15g}"):
+            others = numbers[numbers != end]
+            low, high, count = others.min(), others.max(), len(numbers) - len(others)
+            is_far = max(low - end, end - high) > high - low or end < 0 <= low
+            if is_far and count >= FEWEST_NINES:
+                return f"{text} ({counted(count, 'row')}) {DOUBTED}"
+    return ""
 
 
 def _kind_of_counts(present: Array, low: float, high: float) -> str | None:

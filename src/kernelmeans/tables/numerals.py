@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-#: Words that stand for a missing value among numbers, in lower case. Elsewhere they are values.
+#: Words that stand for a missing value in a column of any kind, in lower case.
 WORDS = frozenset(
     (
         *("unknown", "missing", "not available", "no data", "undefined", "nil", ".", "--", "—"),
@@ -22,10 +22,13 @@ SIGNS = "%€$£¥"
 #: Letters after a number that multiply it.
 _MULTIPLE = re.compile(r"[kKM]|(?i:mn|mln|mio|bn|mrd|tsd)\.?")
 #: Something that ends in a digit, and a word after it.
-_MEASURE = re.compile(r"\(?(?P<number>.*\d[.,]?)\s*(?P<unit>[°µ]?[^\W\d_]{0,12}\.?)\)?")
+_WORD = r"[°µ]?[^\W\d_]{0,12}\.?"
+_MEASURE = re.compile(rf"\(?(?P<number>.*\d[.,]?)\s*(?P<unit>{_WORD}(?:/{_WORD})?)\)?")
 #: The minus of typographers, and the spaces that they put after it.
 MINUS, _THIN = "\u2212", "\u00a0\u2009\u202f"
 _SPACES = f"' \u2019{_THIN}"
+#: A minus after an amount, as SAP writes it. After whole numbers it is a grade or a range: 2-, 65-.
+_TRAILING = re.compile(rf"(.*\d[.,]\d+)[{MINUS}-](\s*[{SIGNS}]?)")
 
 
 def _number(decimal: str, other: str) -> re.Pattern[str]:
@@ -57,7 +60,7 @@ class Spelling(NamedTuple):
     decimal : {".", ","}, default="."
         The decimal mark. The other one, spaces and apostrophes may stand between groups of digits.
     words : sequence of str, default=()
-        Words in lower case that stand for missing values, beside `WORDS`.
+        Other words in lower case that stand for missing values.
     sign : str or None, default=None
         The sign of percent or currency that they have. None if that is not known.
     """
@@ -73,7 +76,7 @@ class Spelling(NamedTuple):
 
     def is_missing(self, text: str) -> bool:
         """Whether a text stands for a missing number."""
-        return (word := text.lower()) in WORDS or word in self.words
+        return text.lower() in self.words
 
     def read(self, text: str) -> float:
         """The number that a text is; NaN for a word that is known, and infinite otherwise."""
@@ -97,7 +100,11 @@ def number_of(text: str, decimal: str = ".") -> float:
     (12.5, 12.0, 7.0, nan, nan)
     >>> number_of("1,234.5"), number_of("-1.234,5 €", decimal=",")
     (1234.5, -1234.5)
+    >>> number_of("209,66-", decimal=",")
+    -209.66
     """
+    if text[-1:] not in "0123456789":
+        text = _TRAILING.sub(r"-\1\2", text)
     if not _NUMBERS[decimal].fullmatch(text):
         return np.nan
     plain = text.lower().replace(MINUS, "-")
@@ -134,8 +141,8 @@ def unit_of(text: str) -> str | None:
     Examples
     --------
     >>> from kernelmeans.tables.numerals import unit_of
-    >>> unit_of("20.1 kg"), unit_of("€ 1,2k"), unit_of("(7)"), unit_of("C12")
-    ('kg', 'k', '', None)
+    >>> unit_of("20.1 kg"), unit_of("€ 1,2k"), unit_of("(7)"), unit_of("C12"), unit_of("3 ng/mL")
+    ('kg', 'k', '', None, 'ng/mL')
     """
     found = _MEASURE.fullmatch(text)
     if found and any(number == number for number in map(partial(number_of, found[1]), ".,")):
@@ -174,14 +181,13 @@ def numbers_among(counts: Mapping[str, int], n_rows: int) -> Numbers | None:
     Returns
     -------
     Numbers or None
-        None if less than a half of the values that are known are numbers.
+        None if less than a half of the values are numbers.
     """
     marks = ".," if any("," in text for text in counts) else "."
     parsed = {mark: _parsed(counts, mark) for mark in marks}
     decimal = max(marks, key=lambda mark: _rows(parsed[mark], counts))  # "." where both may be
     numbers = parsed[decimal]
-    words = (text for text in counts if text not in numbers)
-    unknown = [text for text in words if not Spelling().is_missing(text)]
+    unknown = [text for text in counts if text not in numbers]
     if not numbers or _rows(numbers, counts) < _rows(unknown, counts):
         return None
     signs: Counter[str] = Counter()
@@ -190,7 +196,8 @@ def numbers_among(counts: Mapping[str, int], n_rows: int) -> Numbers | None:
     usual = max(signs, key=signs.__getitem__)
     stray = {text for text in numbers if sign_of(text) != usual}
     if not are_rare_words(unknown, counts, n_rows):
-        stray.update(unknown)
+        # A code with leading zeros is no number, but other text is the cause.
+        stray.update([text for text in unknown if not text.isdigit()] or unknown)
     missing = tuple(sorted({text.lower() for text in unknown}))
     return Numbers(numbers, Spelling(decimal, missing, usual), stray)
 

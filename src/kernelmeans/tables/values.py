@@ -2,20 +2,21 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from kernelmeans._text import counted
 from kernelmeans._typing import Array
-from kernelmeans.tables.numerals import Spelling
+from kernelmeans.tables.numerals import WORDS, Spelling
 
 #: Text of cells that have no value, in lower case; also how Python and pandas write None and NaN.
-MISSING = frozenset(
-    ("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null", "none", "?", "-")
-)
+EMPTY = frozenset(("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null", "none", "?", "-"))
+#: The same, and words. A table of columns says which of these it has taken for missing values.
+MISSING = EMPTY | WORDS
 #: Words for 1 and 0.
 FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
 _TIME = r"(?:(?:,? |T)(\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?)\s?(Z|[+-]\d\d:?\d\d)?)?"
@@ -104,6 +105,8 @@ class Texts:
     ----------
     values : ndarray of shape (n_rows,)
         The values of a column.
+    known : collection of str, default=()
+        Words that are values, as in models of before.
 
     Attributes
     ----------
@@ -111,15 +114,16 @@ class Texts:
         Each different value without blanks around it, None if it is missing.
     """
 
-    def __init__(self, values: Array) -> None:
+    def __init__(self, values: Array, known: Collection[str] = ()) -> None:
         if (numbers := numbers_of(values)) is not None:  # 1 and 1.0 are the same category
             self._rows = [f"{value:.15g}" for value in numbers.tolist()]
         else:
             self._rows = [v if type(v) is str else _text_of(v) for v in values.tolist()]
         self._counts = Counter(self._rows)
-        trimmed = {text: text.strip() for text in self._counts}
+        self._trimmed = {text: text.strip() for text in self._counts}
+        missing = MISSING.difference(map(str.lower, known))
         self.clean = {
-            raw: None if text.lower() in MISSING else text for raw, text in trimmed.items()
+            raw: None if text.lower() in missing else text for raw, text in self._trimmed.items()
         }
 
     @cached_property
@@ -130,6 +134,14 @@ class Texts:
             if text is not None:
                 counts[text] += self._counts[raw]
         return counts
+
+    def told(self, is_word: Callable[[str], bool]) -> list[str]:
+        """Words that are taken for missing values, and in how many rows they stand."""
+        words: Counter[str] = Counter()
+        for raw, text in self._trimmed.items():
+            if text.lower() in WORDS or is_word(text):
+                words[text] += self._counts[raw]
+        return [f"{text!r} ({counted(count, 'row')})" for text, count in words.items()]
 
     @property
     def n_missing(self) -> int:
@@ -186,7 +198,8 @@ def read_column(
     """
     if known is not None:
         codes = {text: float(code) for code, text in enumerate(known.tolist())}
-        return Texts(values).map(lambda text: codes.get(text, UNSEEN), codes.get("", np.nan))
+        texts = Texts(values, codes)
+        return texts.map(lambda text: codes.get(text, UNSEEN), codes.get("", np.nan))
     if (numbers := numbers_of(values)) is None:
 
         def read(text: str) -> float:

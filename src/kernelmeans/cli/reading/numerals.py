@@ -9,17 +9,17 @@ column of which most values are numbers stays text, with numbers as Python write
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from kernelmeans._text import counted, listed, shortened
+from kernelmeans._text import counted, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.settings import Reading
 from kernelmeans.cli.reading.units import Plain, without_unit
 from kernelmeans.tables.numerals import MINUS, WORDS
-from kernelmeans.tables.values import MISSING
+from kernelmeans.tables.values import EMPTY, MISSING
 
 _OTHER = {".": ",", ",": "."}
 # A space, one that does not break, a thin one, and a narrow one that does not break.
@@ -27,6 +27,8 @@ _SPACES = " \u00a0\u2009\u202f"
 _APOSTROPHES = "'\u2019"
 #: Values that are looked at before all are.
 _HEAD = 1000
+#: An amount with a minus after it, as SAP writes it.
+_TRAILING = rf"^([0-9][0-9.,{_APOSTROPHES}{_SPACES}]*[.,][0-9]+)-$"
 #: Digits and marks alone.
 _MARKED = re.compile(r"[\W\d]+")
 #: The fraction of numbers in a column whose other text is likely a slip.
@@ -156,7 +158,7 @@ def parse_numbers(column: pl.Series) -> tuple[pl.Series, pl.Series]:
     """The numbers in a column, in text with decimal points, and the places of anything else."""
     if column.dtype.is_temporal() or column.dtype.is_nested():
         return column, column.is_not_null()
-    values = _values(column) if column.dtype == pl.String else column
+    values = _values(column, MISSING) if column.dtype == pl.String else column
     numbers = values.cast(pl.Float64, strict=False)
     return numbers, numbers.is_null() & values.is_not_null()
 
@@ -223,7 +225,7 @@ def read_numbers(
         if (plain := _plain(values)) is not None:
             done[name] = plain
         elif (found := numerals.column(values)) is not None:
-            waiting[name] = _without_words(source, name, found)
+            waiting[name] = found
         if other is None and (odd := numerals.odd_value(values)) is not None:
             marks = "--decimal and --thousands say how numbers are written"
             words = "correct such values, or name them in --missing-values"
@@ -305,24 +307,11 @@ def _doubt(column: _Column, columns: Mapping[str, _Column], decimal: str | None)
     return None if any(other.example(grouping) for other in certain) else column.example(grouping)
 
 
-def _values(text: pl.Series) -> pl.Series:
+def _values(text: pl.Series, missing: Collection[str] = EMPTY) -> pl.Series:
     """Text without blanks around it, missing where it stands for no value."""
     text = text.str.strip_chars().str.replace_all(MINUS, "-", literal=True)
-    return text.set(text.str.to_lowercase().is_in(list(MISSING)).fill_null(value=True), None)
-
-
-def _without_words(source: object, name: str, column: _Column) -> _Column:
-    """The column without other values if all are words for missing ones, which is said."""
-    words = column.others.drop_nulls()
-    if not len(words) or not words.str.to_lowercase().is_in(list(WORDS)).all():
-        return column
-    warnings.warn(
-        f"{source}: column {shortened(name, 60)!r} holds numbers, and "
-        f"{listed(words.unique(maintain_order=True).to_list())} in {counted(len(words), 'row')}: "
-        "read as missing",
-        stacklevel=2,
-    )
-    return column._replace(others=column.others.clear(len(column.others)))
+    text = text.str.replace(_TRAILING, "-${1}")
+    return text.set(text.str.to_lowercase().is_in(list(missing)).fill_null(value=True), None)
 
 
 def _plain(values: pl.Series) -> pl.Series | None:

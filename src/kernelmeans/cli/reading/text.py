@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from polars import selectors
 
-from kernelmeans._text import listed
+from kernelmeans._text import counted, listed
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.headings import Head, column_names, find_head, is_number
 from kernelmeans.cli.reading.settings import Reading
@@ -43,7 +43,7 @@ class Layout(NamedTuple):
     above : int
         The number of lines above the first row.
     comments : bool, default=False
-        Whether lines that begin with ``#`` are comments.
+        Whether lines that begin with ``#`` are comments, because the first ones are.
     floats : set of int, default=()
         The places of columns that begin with numbers that have decimal points.
     lines : sequence of int or None, default=None
@@ -89,16 +89,37 @@ def read_text(
     body = b"".join(text.split(b"\n", layout.above)[layout.above :])
     if len(layout.names) == 1:  # a blank line within is a missing value
         body = body.rstrip(b"\r\n")
-    frame = None if _is_odd(body, layout.separator) else _parsed(body, layout)
+    comments = _comment_lines(source, body, layout)
+    frame = None if comments or _is_odd(body, layout.separator) else _parsed(body, layout)
     # polars fills blank and short lines up with missing values, which stand in the last column too
     if frame is None or (frame.width > 1 and frame[:, -1].null_count()):
-        body, lines = _rewritten(source, body, layout)
-        layout = layout._replace(comments=False, lines=lines)
+        body, lines = _rewritten(source, body, layout, comments)
+        layout = layout._replace(lines=lines)
         if (frame := _parsed(body, layout)) is None:
             raise BadInputError(f"{source}: cannot be divided into columns")
     else:
         layout = layout._replace(lines=_last_lines(body, layout, frame.height))
     return frame, layout
+
+
+def _comment_lines(source: Path, body: bytes, layout: Layout) -> Collection[int]:
+    """The numbers of the lines within a table that are comments, of which it warns."""
+    if not layout.comments or b"\n#" not in b"\n" + body:
+        return ()
+    found, quoted = [], False
+    for number, line in enumerate(body.split(b"\n"), layout.above + 1):
+        if line.startswith(b"#") and not quoted:
+            found.append(number)
+        else:
+            quoted ^= line.count(b'"') % 2 > 0
+    if found:
+        more = f", and so in {counted(len(found) - 1, 'more line')}" * (len(found) > 1)
+        warnings.warn(
+            f"{source}: a comment within the table is left out, in line {found[0]}{more}; a value "
+            "that begins with # needs quotes",
+            stacklevel=2,
+        )
+    return set(found)
 
 
 def _last_lines(body: bytes, layout: Layout, n_rows: int) -> Sequence[int] | None:
@@ -111,9 +132,6 @@ def _last_lines(body: bytes, layout: Layout, n_rows: int) -> Sequence[int] | Non
     quoted = np.logical_xor.accumulate(letters == ord('"'))
     breaks = np.flatnonzero(letters == ord("\n"))
     ends = np.flatnonzero(~quoted[breaks])  # others stand within a value
-    if layout.comments:
-        begins = np.concatenate([[0], breaks[ends[:-1]] + 1])
-        ends = ends[letters[begins] != ord(_COMMENT)]
     lines: Sequence[int] = (first + ends).tolist()
     return lines if len(lines) == n_rows else None
 
@@ -144,27 +162,30 @@ def _parsed(body: bytes, layout: Layout) -> pl.DataFrame | None:
                 schema=schema,
                 has_header=False,
                 separator=layout.separator,
-                comment_prefix=_COMMENT if layout.comments else None,
             )
             return frame.with_columns(selectors.float().fill_nan(None))
     return None
 
 
-def _rewritten(source: Path, body: bytes, layout: Layout) -> tuple[bytes, list[int]]:
+def _rewritten(
+    source: Path, body: bytes, layout: Layout, comments: Collection[int]
+) -> tuple[bytes, list[int]]:
     """The same table without blank lines, comments and blanks around quotes; the lines of its rows.
 
     It takes longer than polars, but says which line is wrong.
     """
     lines: Iterable[str] = io.TextIOWrapper(io.BytesIO(body), "utf-8", newline="\n")
-    if layout.comments:
-        lines = ("\n" if line.startswith(_COMMENT) else line for line in lines)
+    if comments:
+        numbered = enumerate(lines, layout.above + 1)
+        lines = ("\n" if number in comments else line for number, line in numbered)
     written = io.BytesIO()
     file = io.TextIOWrapper(written, "utf-8", newline="")
     writer = csv.writer(file, delimiter=layout.separator, lineterminator="\n")
     width, numbers = len(layout.names), []
     try:
         for number, record in _records(lines, layout.separator, layout.above):
-            if width > 1 and not "".join(record).strip() and len(record) < 2:
+            is_blank = width > 1 and not "".join(record).strip() and len(record) < 2
+            if is_blank or number in comments:
                 continue
             if len(record) != width and record:
                 raise BadInputError(
