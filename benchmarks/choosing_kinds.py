@@ -130,3 +130,18 @@ def lognormal(n: int, d: int, seed: int) -> Labelled:
 
 def exponential(n: int, d: int, seed: int) -> Labelled:
     return without_clusters(lambda rng: rng.exponential(size=(n, d)), seed)
+
+
+def arms(n: int, count: int, noise: float, seed: int) -> Labelled:
+    """One or two arms of a spiral, as `examples/shapes.py` draws them."""
+    rng = np.random.default_rng(seed)
+    angle = np.sqrt(rng.uniform(0.05, 1, n)) * 3 * np.pi
+    arm = np.c_[np.cos(angle), np.sin(angle)] * angle[:, None]
+    X = np.concatenate([arm, -arm][:count])
+    return X + noise * rng.standard_normal(X.shape), np.repeat(np.arange(count), n)
+
+
+def one_moon(n: int, noise: float, seed: int) -> Labelled:
+    """The upper one of two moons, alone."""
+    X, y = datasets.make_moons(2 * n, noise=noise, random_state=seed)
+    return X[y == 0], y[y == 0]

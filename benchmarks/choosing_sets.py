@@ -1,4 +1,4 @@
-"""Sets for the benchmark of searches: three parts, each with labelled sets and with no clusters."""
+"""Sets for the benchmark of searches: four parts, each with labelled sets and with no clusters."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -155,12 +155,34 @@ CONFIRMATION: Mapping[str, Callable[[], Labelled]] = {
     "annulus": partial(more.annulus, 600, 163),
     "wedge in 3": partial(more.wedge, 500, 3, 164),
 }
-PARTS = {"development": DEVELOPMENT, "held-out": HELD_OUT, "confirmation": CONFIRMATION}
+#: Several draws of the shapes of `examples/shapes.py`, and of one such shape, without clusters.
+SHAPES: Mapping[str, Callable[[], Labelled]] = {
+    f"{name}, draw {seed}": partial(make, **given, **{seed_name: seed})
+    for name, make, seed_name, given in (
+        ("two moons", datasets.make_moons, "random_state", {"n_samples": 600, "noise": 0.08}),
+        (
+            "two circles",
+            datasets.make_circles,
+            "random_state",
+            {"n_samples": 600, "noise": 0.06, "factor": 0.5},
+        ),
+        ("two spirals", kinds.arms, "seed", {"n": 500, "count": 2, "noise": 0.3}),
+        ("one moon", kinds.one_moon, "seed", {"n": 400, "noise": 0.08}),
+        ("one spiral", kinds.arms, "seed", {"n": 500, "count": 1, "noise": 0.3}),
+    )
+    for seed in range(5)
+}
+PARTS = {
+    "development": DEVELOPMENT,
+    "held-out": HELD_OUT,
+    "confirmation": CONFIRMATION,
+    "shapes": SHAPES,
+}
 
 
 def load(name: str) -> Labelled:
     """Rows, and classes; one class of sets without clusters."""
-    return (DEVELOPMENT | HELD_OUT | CONFIRMATION)[name]()
+    return next(part[name] for part in PARTS.values() if name in part)()
 
 
 def present(names: list[str]) -> list[str]:
