@@ -5,6 +5,7 @@ identifiers, missing values, and columns without meaning: a constant, a duplicat
 The five segments overlap. No column alone tells them apart. Families and commuters differ in
 categories, hardly in numbers. Needs polars (extra cli). Writes customers.csv, next_month.csv, and
 the true segments as segments.csv and next_segments.csv, into the folder named on the command line.
+-n and --seed draw more customers, or others.
 """
 
 import argparse
@@ -205,10 +206,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", nargs="?", type=Path, default=".", help="by default this one")
-    folder = parser.parse_args().folder
-    table, segment = customers()
-    write(folder, "customers.csv", "segments.csv", table, segment)
-    write(folder, "next_month.csv", "next_segments.csv", *next_month(table, segment))
+    parser.add_argument("-n", type=int, default=4000, help="number of customers (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="draws other ones (%(default)s)")
+    chosen = parser.parse_args()
+    if chosen.n < 1 or chosen.seed < 0:
+        parser.error("-n is 1 or more, and --seed 0 or more")
+    table, segment = customers(chosen.n, chosen.seed)
+    later = next_month(table, segment, n_new=chosen.n // 10, seed=chosen.seed + 1)
+    write(chosen.folder, "customers.csv", "segments.csv", table, segment)
+    write(chosen.folder, "next_month.csv", "next_segments.csv", *later)
 
 
 def write(folder: Path, file: str, truth: str, table: pl.DataFrame, segment: np.ndarray) -> None:

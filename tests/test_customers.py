@@ -50,6 +50,26 @@ def test_a_seed_is_a_table(drawn):
     assert_frame_equal(example.next_month(*drawn)[0], example.next_month(*drawn)[0])
 
 
+def write(monkeypatch, folder, *arguments):
+    monkeypatch.setattr("sys.argv", ["customers.py", str(folder), *arguments])
+    example.main()
+    return [pl.read_csv(folder / name) for name in ("customers.csv", "next_month.csv")]
+
+
+def test_number_and_seed_on_the_command_line(monkeypatch, tmp_path, drawn):
+    table, later = write(monkeypatch, tmp_path)
+    assert table["customer_id"].equals(drawn[0]["customer_id"])
+    assert later["customer_id"].equals(example.next_month(*drawn)[0]["customer_id"])
+    few, _ = write(monkeypatch, tmp_path, "-n", "50")
+    assert few["customer_id"].equals(example.customers(50)[0]["customer_id"])
+    others, _ = write(monkeypatch, tmp_path, "-n", "50", "--seed", "7")
+    assert others["customer_id"].equals(example.customers(50, seed=7)[0]["customer_id"])
+    assert not others.equals(few)
+    assert len(write(monkeypatch, tmp_path, "-n", "1")[0]) == 1
+    with pytest.raises(SystemExit, match="2"):
+        write(monkeypatch, tmp_path, "-n", "0")
+
+
 def test_the_columns_are_of_all_kinds(drawn):
     table, segment = drawn
     assert len(table) == len(segment) == 4000

@@ -1,5 +1,6 @@
 """Names that are not known are refused with the one that was probably meant."""
 
+import inspect
 import re
 
 import numpy as np
@@ -21,8 +22,8 @@ X = np.random.default_rng(0).random((30, 3))
 def named_parameters():
     """Parameters of estimators, and the names that their docstrings list."""
     for cls in (KernelPowerKMeans, MultiKernelPowerKMeans, MKKM, ClusterSearch, TableTransformer):
-        text = cls.__doc__.replace("\\\n", "").split("Attributes")[0]
-        for parameter, kind in re.findall(r"^    (\w+) : (.*\".*)$", text, re.MULTILINE):
+        text = inspect.cleandoc(cls.__doc__).replace("\\\n", "").split("Attributes")[0]
+        for parameter, kind in re.findall(r"^(\w+) : (.*\".*)$", text, re.MULTILINE):
             for name in dict.fromkeys(re.findall(r'"([^"]+)"', kind)):
                 if parameter not in ("memory_budget", "device"):
                     yield pytest.param(

@@ -296,6 +296,9 @@ def test_other_text_stays_text(values):
         (["\u2212\u20091", "2"], [-1, 2]),
         (["\u22121,5\u202f€", "€\u2009\u22122,5"], [-1.5, -2.5]),
         (["1e\u22122", "2.5"], [0.01, 2.5]),
+        (["209,66-", "1.234,5-", "7", "0,5-"], [-209.66, -1234.5, 7, -0.5]),
+        (["209,66- €", "7,25 €"], [-209.66, 7.25]),
+        (["209.66\u2212", "7"], [-209.66, 7]),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*--decimal", "ignore:.*units are left out")
@@ -351,6 +354,9 @@ def test_parentheses_are_a_minus():
         ["7", "8", "3 kg"],
         ["4x4", "2x4"],
         ["10-19 yrs", "20-29 yrs"],
+        ["10-", "20-29"],
+        ["007-", "008"],
+        ["5-day", "3-day"],
         ["1001DE", "1002DE"],
         ["10115 Berlin", "20095 Berlin"],
         ["5 May", "6 May"],
@@ -407,6 +413,21 @@ def test_words_for_missing_numbers_are_said_with_the_columns(values, expected):
     assert Z.tolist() == [[number] for number in expected if number is not None]
     said = f"'{values[1]}' (1 row)" + ", 'Unknown' (1 row)" * ("Unknown" in values)
     assert prepare.columns_[0].reason == f"{said} taken as missing"
+
+
+def test_nines_are_doubted_and_the_option_is_named(run):
+    numbers = np.random.default_rng(0).normal(size=(60, 2)).round(2)
+    numbers[:10, 1] = -999
+    pl.DataFrame(numbers, schema=["a", "b"]).write_csv("data.csv")
+    result = run("fit", "data.csv", "-k", 2)
+    said = " ".join(result.stderr.split())
+    assert "remarks b: -999 (10 rows) may stand for missing values" in said
+    option = "--missing-values=-999"
+    assert f"Note: {option} takes such values for missing, in all columns" in said
+    result = run("fit", "data.csv", "-k", 2, option, "--force")
+    assert result.exit_code == 0, result.output
+    assert "missing values b 10 (17%)" in " ".join(result.stderr.split())
+    assert "may stand" not in result.stderr
 
 
 @pytest.mark.parametrize("word", ["k.A.", "Unknown", "n/k"])

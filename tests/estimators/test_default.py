@@ -28,7 +28,9 @@ GIVEN = {"gamma": 0.5, "degree": 2, "coef0": 2.0, "n_neighbors": 7, "t": 2.0, "m
 )
 def test_all_names_are_documented(parameter, names):
     """The command line takes its choices from there."""
-    (choices,) = re.findall(rf"\n    {parameter} : {{(.*?)}}", KernelPowerKMeans.__doc__)
+    (choices,) = re.findall(
+        rf"^{parameter} : {{(.*?)}}", inspect.cleandoc(KernelPowerKMeans.__doc__), re.MULTILINE
+    )
     assert set(re.findall(r'"(.*?)"', choices)) - {"auto"} == set(names)
 
 

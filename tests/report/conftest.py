@@ -77,8 +77,8 @@ def nasty():
     """Fifty clusters of 500 columns, and names of all kinds everywhere."""
     X, y = make_blobs(1500, centers=50, n_features=500, random_state=0)
     names = [*NASTY, *map(str, range(500 - len(NASTY)))]
-    frame = pd.DataFrame(X, columns=names)
-    frame[NASTY[0]] = pd.Categorical(np.array(NASTY)[y % len(NASTY)])
+    frame = pd.DataFrame(X, columns=pd.Index(names, dtype=object))
+    frame[NASTY[0]] = pd.Categorical.from_codes(y % len(NASTY), pd.Index(NASTY, dtype=object))
     rows = ClusterReport(
         KernelPowerKMeans(50, kernel="linear", random_state=0).fit(X),
         X,

@@ -124,7 +124,7 @@ def check_all(model, X, labels):
     assert "e" in {entry.column for entry in described.entries}
     report = ClusterReport(model, X, rows=True)
     assert [one["rows"] for one in report.to_dict()["clusters"]] == np.bincount(labels).tolist()
-    assert report.to_dict()["profiles"] == {"columns": 4}
+    assert report.to_dict()["profiles"]["columns"] == 4
     assert "</html>" in report.to_html()
 
 

@@ -61,6 +61,7 @@ SORTED = np.sort(RNG.normal(size=N))
         ("category", "region", some(["north", "south", "east"], missing=100)),
         ("category", "sex", some(["f", "m"])),
         ("category", "size", some(["S", "M", "L", "38", "40"])),
+        ("category", "grade", some(["1-", "2", "2-", "3-"])),
         ("category", "month", some([f"{month:02d}" for month in range(1, 13)])),
         ("category", "churned", some(["yes"], missing=100)),
         ("category", "zip", some([10115, 20095, 80331])),
@@ -165,13 +166,15 @@ def test_tables_of_measurements_are_used_as_a_whole(load):
     columns = TableTransformer().fit(frame).columns_
     assert all(column.used for column in columns), columns
     # The sex of the patients is one of two numbers.
-    assert {column.kind for column in columns} == {"number"}
+    assert {(column.kind, column.reason) for column in columns} == {("number", "")}
 
 
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
         ("text", some([f"{number / 10} kg" for number in range(50)])),
+        ("text", some([f"{number / 10} ng/mL" for number in range(50)])),
+        ("category", some(["3 km/h", "5 km/h", "7 km/h"])),
         ("text", some(["1.2k", "3k", "400"])),
         ("text", some(["€ 1.2M", "€ 3M"])),
         ("category", some(["1st", "2nd", "3rd"])),
@@ -193,11 +196,62 @@ def test_numbers_with_units_are_left_out_with_a_reason():
 def test_categories_of_numbers_with_a_unit_have_a_remark():
     table = {"a": np.arange(N) % 7, "pack": some(["5 kg", "10 kg", "20 kg"])}
     table |= {"doors": some(["2 doors", "4 doors"]), "place": some(["1st", "2nd", "3rd"])}
+    table |= {"speed": some(["3 km/h", "5 km/h", "7 km/h"])}
     prepare = TableTransformer().fit(pl.DataFrame(table))
     reasons = {column.name: column.reason for column in prepare.columns_ if column.used}
     said = "numbers with 'kg': plain numbers would be compared as such"
-    assert reasons == {"a": "", "pack": said, "doors": "", "place": ""}
+    speed = said.replace("kg", "km/h")
+    assert reasons == {"a": "", "pack": said, "doors": "", "place": "", "speed": speed}
     assert f"pack: {said}" in " ".join(prepare.report_.split())
+
+
+def reasons_of(numbers):
+    """What is said of a column of numbers, as numbers and as text."""
+    columns = {"x": numbers, "text": [f"{number:g}" for number in numbers]}
+    reasons = [
+        TableTransformer().fit(library({name: values})).columns_[0].reason
+        for name, values in columns.items()
+        for library in (pd.DataFrame, pl.DataFrame)
+    ]
+    assert len(set(reasons)) == 1
+    return reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("code", "numbers"),
+    [
+        (-9999, RNG.normal(size=N)),
+        (-999, RNG.lognormal(10, 2, N)),
+        (-99, RNG.integers(18, 90, N)),
+        (999, RNG.integers(1, 6, N)),
+        (99, RNG.integers(0, 11, N)),
+        (-99.9, RNG.uniform(0, 40, N).round(1)),
+    ],
+)
+def test_nines_that_are_far_from_all_others_are_doubted(code, numbers):
+    assert reasons_of(numbers) == ""
+    numbers = np.array(numbers, float)
+    numbers[:2] = code
+    assert reasons_of(numbers) == ""
+    numbers[2:20] = code
+    assert reasons_of(numbers) == (
+        f"{code} (20 rows) may stand for missing values: if so, leave such cells empty"
+    )
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        np.r_[RNG.integers(0, 999, N), [999] * 20],  # the end of a scale
+        np.r_[RNG.integers(-900, 900, N), [-999] * 20],
+        np.r_[RNG.integers(7, 14, N), [90] * 20],  # days to pay
+        np.r_[RNG.uniform(1000, 1500, N), np.zeros(20)],
+        np.r_[RNG.integers(1, 5, N), [9] * 20],
+        np.r_[RNG.uniform(9, 1000, N), [99] * 20],
+    ],
+)
+def test_other_numbers_in_many_rows_are_not(numbers):
+    assert reasons_of(numbers) == ""
 
 
 @pytest.mark.parametrize(

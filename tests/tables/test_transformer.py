@@ -22,7 +22,10 @@ from kernelmeans.tables import transformer as module
 from kernelmeans.tables.values import read_column
 
 # In tables of a single column a gap is a whole row.
-pytestmark = pytest.mark.filterwarnings("ignore:X. .* without a value in any column")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:X. .* without a value in any column"),
+    pytest.mark.filterwarnings("ignore:X. .* with values new to the model"),
+]
 N = 300
 
 
@@ -354,6 +357,8 @@ def test_words_that_an_older_model_has_for_values_stay_values():
         (["1,5", "2,25", "1.234,5", "-3"], [1.5, 2.25, 1234.5, -3]),
         (["1,234.5", "1,234,567", "2"], [1234.5, 1234567, 2]),
         (["€ 1.234,50", "-€ 3,00", "€ 7"], [1234.5, -3, 7]),
+        (["209,66-", "1.234,50-", "7", "3,5\u2212"], [-209.66, -1234.5, 7, -3.5]),
+        (["209,66- €", "€ 7,5-", "€ 7"], [-209.66, -7.5, 7]),
         (["1 234,5", "12\u00a0345", "0,5"], [1234.5, 12345, 0.5]),
         (["1'234.5", "12'345", "7"], [1234.5, 12345, 7]),
         (["1,234", "2,345", "7"], [1234, 2345, 7]),
@@ -524,6 +529,9 @@ def test_dates_are_days():
     stamps = days.assign(d=pd.to_datetime(days["d"]))
     np.testing.assert_array_equal(transformer.transform(stamps), transformer.transform(days))
     assert transformer.inspect(pd.DataFrame({"d": [3.0]})).wrong == {"d": (0, "'3.0'")}
+    months = pd.DataFrame({"d": pd.PeriodIndex(["2024-01", None, "2024-03"], freq="M")})
+    assert TableTransformer(columns=["d"]).fit(months).columns_[0].kind == "date"
+    assert transformer.transform(months)[:, 0].tolist() == [first, first + 1, first + 60]
     none = days.assign(none=pd.NaT)  # dates by its type
     assert TableTransformer(dates=True).fit(none).columns_[1].kind == "constant"
     with pytest.raises(ValueError, match=r"two ways, .*'01/02/2024'.*: write them as 2025-12-31"):
@@ -753,3 +761,17 @@ def test_flags_with_gaps(series):
     assert transformer.columns_[0][:6] == ("flag", "flag", True, "", 2, None)
     Z = transformer.transform(series(flags).rename("flag").to_frame())
     np.testing.assert_array_equal(Z, TableTransformer().fit_transform(numbers))
+
+
+def test_new_rows_that_a_pipeline_labels_without_knowing_them():
+    table = pl.DataFrame({"a": [0.0, 0.1, 5.0, 5.1] * 5, "plan": ["x", "x", "y", "v"] * 5})
+    model = make_pipeline(TableTransformer(), KernelKMeans(2, random_state=0)).fit(table)
+    new = pl.DataFrame({"a": [0.0, 5.0, 5.1], "plan": ["z", "w", "y"]})
+    says = "X: column 'plan': 2 rows with values new to the model, such as 'z', count as none"
+    with pytest.warns(UserWarning, match=says):
+        labels = model.predict(new)
+    assert labels.tolist() == model.predict(table)[[0, 2, 3]].tolist()
+    empty = pl.DataFrame({"a": [None, 5.0], "plan": [None, "y"]}, schema=new.schema)
+    with pytest.warns(UserWarning, match="column 'plan': 1 row .* such as no value") as said:
+        model.predict(empty)
+    assert any("X: 1 row without a value in any column" in str(one.message) for one in said)

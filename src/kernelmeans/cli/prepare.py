@@ -24,6 +24,7 @@ from kernelmeans.cli.views import FoundViews, read_views
 from kernelmeans.profiles.describing import categories_of
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
+from kernelmeans.tables.kinds import DOUBTED
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import TableJob
@@ -195,8 +196,12 @@ def _prepared(
         said = in_lines(in_options(said.removeprefix("X: ")), table)
         raise BadInputError(f"{table.source}: {said}") from error
     columns = transformer.columns_
-    if any(one.kind != "number" or one.n_missing or one.is_logarithm for one in columns):
+    if any(one[1:5] != ("number", True, "", 0) or one.is_logarithm for one in columns):
         job.say(transformer.report_)
+    doubted = [one.reason.split()[0] for one in columns if one.used and DOUBTED in one.reason]
+    if doubted:
+        values = ",".join(dict.fromkeys(doubted))
+        job.note(f"--missing-values={values} takes such values for missing, in all columns")
     return X, Z, transformer, rows
 
 

@@ -98,6 +98,8 @@ class Table(Mapping[str, Array]):
         if not self.named:
             column: Array = series
             return column
+        if str(series.dtype).startswith("period"):  # of pandas: a month is its first day
+            series = series.dt.to_timestamp()
         kind = getattr(series.dtype, "kind", "")  # of pandas, whose numbers may be no NumPy arrays
         if kind == "M":
             return np.asarray(series.to_numpy(dtype="datetime64[ns]"))

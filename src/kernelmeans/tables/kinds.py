@@ -72,6 +72,11 @@ _CODE_NAME = re.compile(
     """,
     re.VERBOSE,
 )
+#: Numbers that many programs write for missing values. Far values in many rows are mostly real
+#: where they have other digits: 1111 columns of 31871 in 16 data sets have one, and none of nines.
+_NINES = re.compile(r"(?:-9+|99+)(?:\.9+)?")
+#: Rows that such a number takes at least, and what is said of it.
+FEWEST_NINES, DOUBTED = 3, "may stand for missing values: if so, leave such cells empty"
 #: Values that are neither numbers nor text.
 _ODD = (list, tuple, dict, set, complex, np.ndarray)
 #: Why a date is left out.
@@ -285,7 +290,19 @@ def _among_numbers(numbers: Array, values: Array, name: str) -> Found:
         return Found("identifier", "codes, by its name", n_missing, numbers)
     if whole and (kind := _kind_of_counts(present, low, high)):
         return Found(kind, "whole numbers, all different", n_missing, numbers)
-    return Found("number", "", n_missing, numbers)
+    return Found("number", _doubt_about(present, (low, high)), n_missing, numbers)
+
+
+def _doubt_about(numbers: Array, ends: tuple[float, float]) -> str:
+    """What to say of an extreme number in many rows that likely stands for missing values."""
+    for end in ends:
+        if _NINES.fullmatch(text := f"{end:.15g}"):
+            others = numbers[numbers != end]
+            low, high, count = others.min(), others.max(), len(numbers) - len(others)
+            is_far = max(low - end, end - high) > high - low or end < 0 <= low
+            if is_far and count >= FEWEST_NINES:
+                return f"{text} ({counted(count, 'row')}) {DOUBTED}"
+    return ""
 
 
 def _kind_of_counts(present: Array, low: float, high: float) -> str | None:

@@ -22,10 +22,13 @@ SIGNS = "%€$£¥"
 #: Letters after a number that multiply it.
 _MULTIPLE = re.compile(r"[kKM]|(?i:mn|mln|mio|bn|mrd|tsd)\.?")
 #: Something that ends in a digit, and a word after it.
-_MEASURE = re.compile(r"\(?(?P<number>.*\d[.,]?)\s*(?P<unit>[°µ]?[^\W\d_]{0,12}\.?)\)?")
+_WORD = r"[°µ]?[^\W\d_]{0,12}\.?"
+_MEASURE = re.compile(rf"\(?(?P<number>.*\d[.,]?)\s*(?P<unit>{_WORD}(?:/{_WORD})?)\)?")
 #: The minus of typographers, and the spaces that they put after it.
 MINUS, _THIN = "\u2212", "\u00a0\u2009\u202f"
 _SPACES = f"' \u2019{_THIN}"
+#: A minus after an amount, as SAP writes it. After whole numbers it is a grade or a range: 2-, 65-.
+_TRAILING = re.compile(rf"(.*\d[.,]\d+)[{MINUS}-](\s*[{SIGNS}]?)")
 
 
 def _number(decimal: str, other: str) -> re.Pattern[str]:
@@ -97,7 +100,11 @@ def number_of(text: str, decimal: str = ".") -> float:
     (12.5, 12.0, 7.0, nan, nan)
     >>> number_of("1,234.5"), number_of("-1.234,5 €", decimal=",")
     (1234.5, -1234.5)
+    >>> number_of("209,66-", decimal=",")
+    -209.66
     """
+    if text[-1:] not in "0123456789":
+        text = _TRAILING.sub(r"-\1\2", text)
     if not _NUMBERS[decimal].fullmatch(text):
         return np.nan
     plain = text.lower().replace(MINUS, "-")
@@ -134,8 +141,8 @@ def unit_of(text: str) -> str | None:
     Examples
     --------
     >>> from kernelmeans.tables.numerals import unit_of
-    >>> unit_of("20.1 kg"), unit_of("€ 1,2k"), unit_of("(7)"), unit_of("C12")
-    ('kg', 'k', '', None)
+    >>> unit_of("20.1 kg"), unit_of("€ 1,2k"), unit_of("(7)"), unit_of("C12"), unit_of("3 ng/mL")
+    ('kg', 'k', '', None, 'ng/mL')
     """
     found = _MEASURE.fullmatch(text)
     if found and any(number == number for number in map(partial(number_of, found[1]), ".,")):

@@ -27,6 +27,8 @@ _SPACES = " \u00a0\u2009\u202f"
 _APOSTROPHES = "'\u2019"
 #: Values that are looked at before all are.
 _HEAD = 1000
+#: An amount with a minus after it, as SAP writes it.
+_TRAILING = rf"^([0-9][0-9.,{_APOSTROPHES}{_SPACES}]*[.,][0-9]+)-$"
 #: Digits and marks alone.
 _MARKED = re.compile(r"[\W\d]+")
 #: The fraction of numbers in a column whose other text is likely a slip.
@@ -308,6 +310,7 @@ def _doubt(column: _Column, columns: Mapping[str, _Column], decimal: str | None)
 def _values(text: pl.Series, missing: Collection[str] = EMPTY) -> pl.Series:
     """Text without blanks around it, missing where it stands for no value."""
     text = text.str.strip_chars().str.replace_all(MINUS, "-", literal=True)
+    text = text.str.replace(_TRAILING, "-${1}")
     return text.set(text.str.to_lowercase().is_in(list(missing)).fill_null(value=True), None)
 
 

@@ -30,7 +30,7 @@ _LETTERS = "g|t|m|l|L|s|h|d|W|V|A|J"
 _DIGITS = r"[0-9][0-9.,' \u2019\u00a0\u2009\u202f]*(?:[eE][+-]?[0-9]+)?|[.,][0-9]+"
 _WRITTEN = (
     rf"^(?P<opened>\(?)\s*(?P<first>[+-]?)\s*(?P<before>{_BEFORE})?\s*(?P<second>[+-]?)\s*"
-    rf"(?P<number>{_DIGITS})(?:\s*(?P<after>(?:{_WORDS})\.?)|\s+(?P<letter>{_LETTERS}))?\s*"
+    rf"(?P<number>{_DIGITS})(?:(?P<third>-)\s+)?(?:\s*(?P<after>(?:{_WORDS})\.?)|\s+(?P<letter>{_LETTERS}))?\s*"
     rf"(?P<closed>\)?)$"
 )
 
@@ -97,9 +97,8 @@ def without_unit(values: pl.Series, known: str | None = None) -> Plain:
             return Plain(values)
         if (known == "" and unit) or (known and (unit not in SIGNS or (unit and n_bare))):
             return Plain(values)
-    sign = (enclosed | (parts["first"] == "-") | (parts["second"] == "-")).replace_strict(
-        {True: "-", False: ""}, return_dtype=pl.String
-    )
+    minus = enclosed | (parts["first"] + parts["second"] + parts["third"] == "-")
+    sign = minus.replace_strict({True: "-", False: ""}, return_dtype=pl.String)
     numbers = sign + parts["number"].str.strip_chars()
     return Plain(numbers.zip_with(found, values), unit, n_bare, other)
 
