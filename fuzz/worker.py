@@ -63,7 +63,7 @@ def main() -> None:
 
 def run(module: str, name: str, number: int) -> dict[str, Any]:
     """Make and check a case: whether it passed, was refused or failed, and why."""
-    begin, words, kind, trace = time.process_time(), "", "passed", ""
+    begin, words, kind, trace = processor_seconds(), "", "passed", ""
     try:
         case = importlib.import_module(module).case
         words, check = case(np.random.default_rng([zlib.crc32(name.encode()), number]))
@@ -74,8 +74,14 @@ def run(module: str, name: str, number: int) -> dict[str, Any]:
         # Errors of the case itself, before there are words, are no answers.
         kind = "refused" if words and is_refusal(error) else "failed"
         trace = "".join(traceback.format_exception(error))
-    seconds = time.process_time() - begin
+    seconds = processor_seconds() - begin
     return {"kind": kind, "words": words, "trace": trace, "seconds": seconds}
+
+
+def processor_seconds() -> float:
+    """Seconds of this process, and of its children that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The runner of `python -m fuzz`, with planted cases, and a few cases of each of its classes."""
 
+import os
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -12,6 +13,7 @@ import scipy.sparse
 pytest.importorskip("resource", reason="limits of memory are set as POSIX has them")
 
 from fuzz import Failure, discover, pool
+from fuzz.cases import faults
 from fuzz.runner import Campaign, replay
 from fuzz.sound import check_fit
 from kernelmeans import KernelPowerKMeans
@@ -28,6 +30,8 @@ def case(rng):
 
 def check(number):
 """
+#: A moment after the end of any fit, and more than it takes.
+NEVER = 10**5
 CHECKS = {
     "fails": "    [][number]",
     "foreign": "    np.linalg.inv(np.zeros((2, 2)))",
@@ -124,8 +128,48 @@ def test_an_objective_may_rise_only_where_a_fit_says_that_digits_are_lost(place,
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "moments", "old"),
+    [
+        ("fill_at", range(9), None),
+        ("fill_at", range(7), "out/X.summary.json"),
+        ("interrupt_at", range(17), None),
+        ("interrupt_after", range(0, 400, 25), None),
+        ("limit_files", [0, 1, 100, 1000, 3000, 10_000, 20_000], "out/X.labels.csv"),
+        ("limit_memory", range(20, 140, 15), None),
+    ],
+    ids=str,
+)
+def test_faults_at_each_step_of_a_fit(fault, moments, old, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(pool.ROOT), *filter(None, sys.path)]))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    faults.check(fault, [*moments, NEVER], ["fit", "X.npy", "-k", "3", "-o", "out", "--force"], old)
+
+
+def test_the_look_at_files_after_a_fault(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(Failure, match="an empty folder is left"):
+        faults.check_left(tmp_path, "", is_done=False)
+    (out / "X.summary.json").write_text('{"half": ')
+    faults.check_left(tmp_path, "", is_done=False)
+    with pytest.raises(Failure, match=r"only .*json"):
+        faults.check_left(tmp_path, "", is_done=True)
+    with pytest.raises(Failure, match="is not complete"):
+        faults.check_files(tmp_path, 40, "", None, is_done=False)
+    (out / "X.summary.json").write_bytes(faults.OLD)
+    faults.check_files(tmp_path, 40, "", "out/X.summary.json", is_done=False)
+    with pytest.raises(Failure, match="is not complete"):
+        faults.check_files(tmp_path, 40, "", "out/X.summary.json", is_done=True)
+    (out / ".X.summary.json.1234.tmp").touch()
+    with pytest.raises(Failure, match="a temporary file is left"):
+        faults.check_left(tmp_path, "", is_done=False)
+
+
+@pytest.mark.slow
 def test_few_cases_of_each_class(tmp_path):
-    command = [sys.executable, "-m", "fuzz", "--cases", "60", "--minutes", "20", "--store"]
+    command = [sys.executable, "-m", "fuzz", "--cases", "5", "--minutes", "9", "--store"]
     root = Path(__file__).parents[1]
     done = subprocess.run([*command, tmp_path], cwd=root, capture_output=True, text=True)
     failures = "\n".join(path.read_text()[-2000:] for path in sorted(tmp_path.iterdir()))

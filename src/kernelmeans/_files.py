@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
@@ -31,8 +31,14 @@ def write_files(writers: Mapping[Path, Writer]) -> None:
     try:
         for path, write in writers.items():
             check_ordinary(path)
-            with (hidden := temporary_path(path)).open("xb") as file:
-                temporary[path] = hidden
+            # Noted before it is there, because a signal may come at any time.
+            temporary[path] = hidden = temporary_path(path)
+            try:
+                opened = hidden.open("xb")
+            except FileExistsError:  # of another process
+                del temporary[path]
+                raise
+            with opened as file:
                 write(file)
                 file.flush()
                 os.fsync(file.fileno())
@@ -43,8 +49,22 @@ def write_files(writers: Mapping[Path, Writer]) -> None:
         # Not the temporary name, of which nobody knows.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
-        for written in temporary.values():
-            written.unlink(missing_ok=True)
+        despite_signals(lambda: remove(temporary.values()))
+
+
+def remove(paths: Iterable[Path]) -> None:
+    """Remove files that are there."""
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
+def despite_signals(action: Callable[[], object]) -> None:
+    """Do what a signal may interrupt once, and must not prevent."""
+    try:
+        action()
+    except BaseException:
+        action()
+        raise
 
 
 def check_ordinary(path: Path) -> None:

@@ -108,6 +108,21 @@ def test_an_error_without_a_number_keeps_its_words(tmp_path):
         write_all({tmp_path / "a": fail})
 
 
+@pytest.mark.parametrize("method", ["unlink", "rmdir"])
+def test_a_signal_during_the_removal_leaves_nothing(tmp_path, monkeypatch, method):
+    real, signals = getattr(Path, method), iter([KeyboardInterrupt])
+
+    def interrupted(self, *args, **given):
+        for one in signals:
+            raise one
+        real(self, *args, **given)
+
+    monkeypatch.setattr(Path, method, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        check_writable([tmp_path / "new" / "a"], force=False)
+    assert names(tmp_path) == []
+
+
 def test_folders_are_made_with_the_files_in_them(tmp_path):
     files = [tmp_path / "one/a", tmp_path / "two/three/b"]
     check_writable(files, force=False)

@@ -22,7 +22,10 @@ from kernelmeans.tables import transformer as module
 from kernelmeans.tables.values import read_column
 
 # In tables of a single column a gap is a whole row.
-pytestmark = pytest.mark.filterwarnings("ignore:X. .* without a value in any column")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:X. .* without a value in any column"),
+    pytest.mark.filterwarnings("ignore:X. .* with values new to the model"),
+]
 N = 300
 
 
@@ -758,3 +761,17 @@ def test_flags_with_gaps(series):
     assert transformer.columns_[0][:6] == ("flag", "flag", True, "", 2, None)
     Z = transformer.transform(series(flags).rename("flag").to_frame())
     np.testing.assert_array_equal(Z, TableTransformer().fit_transform(numbers))
+
+
+def test_new_rows_that_a_pipeline_labels_without_knowing_them():
+    table = pl.DataFrame({"a": [0.0, 0.1, 5.0, 5.1] * 5, "plan": ["x", "x", "y", "v"] * 5})
+    model = make_pipeline(TableTransformer(), KernelKMeans(2, random_state=0)).fit(table)
+    new = pl.DataFrame({"a": [0.0, 5.0, 5.1], "plan": ["z", "w", "y"]})
+    says = "X: column 'plan': 2 rows with values new to the model, such as 'z', count as none"
+    with pytest.warns(UserWarning, match=says):
+        labels = model.predict(new)
+    assert labels.tolist() == model.predict(table)[[0, 2, 3]].tolist()
+    empty = pl.DataFrame({"a": [None, 5.0], "plan": [None, "y"]}, schema=new.schema)
+    with pytest.warns(UserWarning, match="column 'plan': 1 row .* such as no value") as said:
+        model.predict(empty)
+    assert any("X: 1 row without a value in any column" in str(one.message) for one in said)

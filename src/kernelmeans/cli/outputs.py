@@ -7,10 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
-from kernelmeans._files import Writer, check_ordinary, write_files
+from kernelmeans._files import (
+    Writer,
+    check_ordinary,
+    despite_signals,
+    remove,
+    temporary_path,
+    write_files,
+)
 from kernelmeans.cli.errors import BadInputError, FailedError
 
 
@@ -51,7 +57,7 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
         # Permissions alone do not tell whether that works.
         try:
             with _folders([folder], stay=False):
-                NamedTemporaryFile(dir=folder, prefix=".kernelmeans.", suffix=".tmp").close()
+                _try(temporary_path(folder / "kernelmeans"))
         except OSError as error:
             message = f"cannot write into the folder {folder}: {error.strerror}"
             raise BadInputError(message) from error
@@ -69,9 +75,22 @@ def _folders(wanted: Iterable[Path], *, stay: bool) -> Iterator[None]:
         yield
         done = stay
     finally:
-        for folder in [] if done else sorted(new, key=lambda one: -len(one.parts)):
-            with suppress(OSError):  # another process may have files there
-                folder.rmdir()
+        if not done:
+            despite_signals(lambda: _remove_empty(new))
+
+
+def _try(path: Path) -> None:
+    """Make a file, and remove it."""
+    try:
+        path.open("xb").close()
+    finally:
+        despite_signals(lambda: remove([path]))
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    for folder in sorted(folders, key=lambda one: -len(one.parts)):
+        with suppress(OSError):  # another process may have files there
+            folder.rmdir()
 
 
 def write_all(writers: Mapping[Path, Writer]) -> None:

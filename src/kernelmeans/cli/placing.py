@@ -1,5 +1,6 @@
 """New rows for a model: those that it can place, block by block, and what is wrong with others."""
 
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from kernelmeans.cli.model import Model
 from kernelmeans.cli.reading.tables import FrameTable, Table, blocks, in_lines
 from kernelmeans.heat import GraphKernel
 from kernelmeans.tables import TableTransformer
-from kernelmeans.tables.inspection import Inspection, wrong_values
+from kernelmeans.tables.inspection import Inspection, unseen_values, wrong_values
 
 #: Rows of a large table that are read at a time, where they may hold text.
 _ROWS = 2**17
@@ -134,7 +135,9 @@ class NewRows:
                     f"{self.table.source}: the rows are sparse, but those of the fit were not, and "
                     "were centered: write them as a dense matrix"
                 )
-            X = step.transform(X)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "X: ")  # `remarks` says it of all blocks
+                X = step.transform(X)
         self.total = self.total + np.asarray(X.sum(axis=0, dtype=float)).ravel()
         return X
 
@@ -159,11 +162,7 @@ class NewRows:
 
     def remarks(self) -> list[str]:
         """Sentences on what the model does not know, after all blocks."""
-        texts = [
-            f"column {name!r}: {counted(count, 'row')} with values new to the model, such as "
-            f"{value}, count as none of its categories"
-            for name, (count, value) in self.unseen.items()
-        ]
+        texts = unseen_values(self.unseen)
         if self.filled:
             counts = [
                 f"{counted(count, 'missing value')} of {name!r}"

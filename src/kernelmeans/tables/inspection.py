@@ -48,6 +48,15 @@ def wrong_values(wrong: Mapping[str, tuple[int, str]], table: Table | None = Non
     return f"{first(texts)}{FIRST_ROW if table is None else table.first_row}"
 
 
+def unseen_values(unseen: Mapping[str, tuple[int, str]]) -> list[str]:
+    """What to say of categories with values that the fit has not seen."""
+    return [
+        f"column {name!r}: {counted(count, 'row')} with values new to the model, such as {value}, "
+        "count as none of its categories"
+        for name, (count, value) in unseen.items()
+    ]
+
+
 def check_placeable(found: Inspection, table: Table | None = None) -> None:
     """Refuse rows that cannot be transformed, with all columns in one message."""
     if found.wrong:

@@ -16,13 +16,13 @@ from kernelmeans._sklearn import (
     _check_sample_weight,
     _fit_context,
 )
-from kernelmeans._text import counted, listed
+from kernelmeans._text import counted, first, listed
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.tables.columns import Column, as_text, matching
 from kernelmeans.tables.decisions import Decision, decide, logarithms
 from kernelmeans.tables.frames import Table
-from kernelmeans.tables.inspection import Inspection, check_placeable, shown
+from kernelmeans.tables.inspection import Inspection, check_placeable, shown, unseen_values
 from kernelmeans.tables.kinds import USED
 from kernelmeans.tables.numerals import Spelling
 from kernelmeans.tables.values import UNSEEN, read_column
@@ -253,12 +253,21 @@ class TableTransformer(TransformerMixin, Estimator):
         ValueError
             If a column is absent, a column of numbers holds something else, or a value is missing
             and ``missing`` is not ``"impute"``.
+
+        Warns
+        -----
+        UserWarning
+            If rows have no value in any column that is used, or values of categories that the fit
+            has not seen.
         """
         table = self._table(X)
         Z = self._empty(table)
         found = self._read(table, Z)
         if found.wrong or self.missing != "impute":
             check_placeable(found, table)
+        self._warn_of_empty(found, table)
+        if found.unseen:
+            warn_user(f"X: {first(unseen_values(found.unseen))}.")
         return self._scaled(Z)
 
     def inspect(self, X: Any) -> Inspection:
@@ -377,18 +386,23 @@ class TableTransformer(TransformerMixin, Estimator):
                 "X: no row has a value in any column that is used; use other columns, or give rows "
                 "with values."
             )
-        if found.n_empty and self.missing != "drop":
-            first = table.row(int(np.flatnonzero(~found.placeable)[0]))
-            warn_user(
-                f"X: {counted(found.n_empty, 'row')} without a value in any column that is used "
-                f"({first}{table.first_row}), which will be placed by medians alone. Leave such "
-                f"rows out: {table.filtered('prepare.inspect(X).placeable')}, where prepare is "
-                "this transformer, fitted."
-            )
+        if self.missing != "drop":
+            self._warn_of_empty(found, table)
         self.scaler_ = None
         if self.scale:
             self.scaler_ = self._fitted_scaler(Z, found.placeable, weights)
         return self._scaled(Z), found
+
+    def _warn_of_empty(self, found: Inspection, table: Table) -> None:
+        if not found.n_empty:
+            return
+        row = table.row(int(np.flatnonzero(~found.placeable)[0]))
+        warn_user(
+            f"X: {counted(found.n_empty, 'row')} without a value in any column that is used "
+            f"({row}{table.first_row}), which will be placed by medians alone. Leave such rows "
+            f"out: {table.filtered('prepare.inspect(X).placeable')}, where prepare is this "
+            "transformer, fitted."
+        )
 
     def _remember(self, table: Table, decisions: Sequence[Decision]) -> None:
         """Keep the decisions as arrays, which a model file holds without further types."""

@@ -1,0 +1,119 @@
+"""A process that runs a command again and again, each time with a fault at another moment.
+
+``python -m fuzz.faulted FAULT MOMENTS ARGUMENTS`` runs it in children, in the folders 0, 1 and so
+on. They are forked, because imports take longest, and from a process of its own, because threads of
+polars do not survive a fork.
+"""
+
+import errno
+import itertools
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import kernelmeans.cli.job  # noqa: F401  (late imports are not to count)
+from kernelmeans.cli.app import app
+
+SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+#: Events of Python's audit hooks at which files change.
+_CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
+
+
+def main() -> None:
+    """Print how each run ended: its exit status, negative for a signal, and what it has said."""
+    begin = FAULTS[sys.argv[1]]
+    for number, moment in enumerate(json.loads(sys.argv[2])):
+        print(json.dumps(run(str(number), begin, moment, json.loads(sys.argv[3]))), flush=True)
+
+
+def run(folder: str, begin: Callable[[int], object], moment: int, arguments: list[str]) -> Any:
+    """Run the command in a child in this folder, in which the fault begins with it."""
+    receiver, sender = os.pipe()
+    if not (child := os.fork()):
+        os.dup2(sender, 1)
+        os.dup2(sender, 2)
+        os.close(receiver)
+        os.chdir(folder)
+        status = 1
+        try:
+            for number in SIGNALS:  # which the parent may ignore
+                signal.signal(number, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            begin(moment)
+            app(arguments)
+        except SystemExit as end:
+            status = int(end.code or 0)
+        except KeyboardInterrupt:  # before the command line has begun, or after it
+            status = 128 + signal.SIGINT
+        finally:
+            sys.stderr.flush()
+            os._exit(status)
+    os.close(sender)
+    with os.fdopen(receiver, "rb") as said:
+        text = said.read().decode(errors="replace")
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text
+
+
+def interrupt_after(moment: int) -> None:
+    """A signal comes after milliseconds."""
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(SIGNALS[moment % 3]))
+    signal.setitimer(signal.ITIMER_REAL, (1 + moment) / 1000)
+
+
+def interrupt_at(moment: int) -> None:
+    """A signal comes when a file is opened, made, renamed or removed."""
+
+    def interrupt(event: str, given: tuple[Any, ...]) -> None:
+        if next(events) == moment:
+            signal.raise_signal(SIGNALS[moment % 3])
+
+    events = itertools.count()
+    _watch(("open", *_CHANGES), interrupt)
+
+
+def fill_at(moment: int) -> None:
+    """The disk is full when a file or folder is to be made or renamed, and from then on."""
+
+    def refuse(event: str, given: tuple[Any, ...]) -> None:
+        reads = event == "open" and not given[2] & os.O_CREAT
+        if not reads and next(events) >= moment:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), given[0])
+
+    events = itertools.count()
+    _watch(("open", "os.mkdir", "os.rename"), refuse)
+
+
+def limit_files(moment: int) -> None:
+    """No file gets larger than so many bytes."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (moment, moment))
+
+
+def limit_memory(moment: int) -> None:
+    """There are so many MB more than the process has."""
+    with open("/proc/self/statm") as file:
+        size = int(file.read().split()[0]) * resource.getpagesize() + moment * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def _watch(events: tuple[str, ...], see: Callable[[str, tuple[Any, ...]], object]) -> None:
+    """Be told what the process does with files of its folder, before it does it."""
+
+    def hook(event: str, given: tuple[Any, ...]) -> None:
+        if event in events and not os.path.isabs(os.fspath(given[0])):
+            see(event, given)
+
+    sys.addaudithook(hook)
+
+
+FAULTS = {
+    each.__name__: each
+    for each in (interrupt_after, interrupt_at, fill_at, limit_files, limit_memory)
+}
+
+
+if __name__ == "__main__":
+    main()
