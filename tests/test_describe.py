@@ -427,6 +427,24 @@ def test_negative_weights_are_refused():
         describe([0, 1], np.ones((2, 1)), sample_weight=[1, -1])
 
 
+@pytest.mark.parametrize(
+    ("size", "filled", "told"),
+    [(60, 4, False), (60, 5, True), (200, 9, False), (200, 10, True), (8, 3, False), (8, 4, True)],
+)
+@pytest.mark.parametrize("is_number", [True, False])
+def test_few_filled_rows_say_nothing_of_a_cluster(size, filled, told, is_number):
+    labels = np.repeat([0, 1], [size, 100])
+    values = np.where(labels, 1.0, 7.0) + 0.01 * np.arange(len(labels)) % 0.5
+    values[filled:size] = np.nan
+    if not is_number:
+        values = pd.Series(np.where(labels, "a", "b")).where(~np.isnan(values))
+    described = describe(labels, pd.DataFrame({"x": values, "y": np.ones(len(labels))}))
+    entry = indexed(described).loc[(0, "x")]
+    assert (entry["value"] is not None) == np.isfinite(entry["difference"]) == told
+    assert ("x" in [one.column for one in described.top(0)]) == told
+    assert entry["missing"] == pytest.approx(1 - filled / size)
+
+
 def test_the_most_telling_columns_are_told_once():
     labels = np.repeat([0, 1], 50)
     x = np.arange(100.0)

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import dask.array
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -80,6 +81,20 @@ def test_columns_in_another_order_are_refused_as_before():
     save_model(model, "some.model.skops")
     with pytest.raises(ValueError, match="same order as they were in fit"):
         load_model("some.model.skops").predict(FRAME[["c", "a", "b"]])
+
+
+def test_what_a_fit_had_beside_it_stays_there():
+    """A Dask cluster, a device, callbacks."""
+    rows = dask.array.from_array(X, chunks=(60, 3))
+    model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(rows)
+    model.device, model._skl_callbacks = "cuda", [print]
+    save_model(model, "some.model.skops")
+    assert model.device == "cuda"
+    assert isinstance(model.labels_, dask.array.Array)
+    again = load_model("some.model.skops")[-1]
+    assert (again.predict(X) == model.labels_.compute()).all()
+    assert (again.labels_ == again.predict(X)).all()
+    assert not hasattr(again, "_skl_callbacks")
 
 
 @pytest.mark.parametrize(

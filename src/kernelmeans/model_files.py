@@ -33,8 +33,8 @@ def save_model(model: Any, path: str | Path) -> None:
     NotFittedError
         If the model has not been fitted.
     ValueError
-        If it holds what no model file may hold: another step, a function as its kernel, labels of
-        a Dask cluster. Nothing is written then.
+        If it holds what no model file may hold: another step, or a function as its kernel.
+        Nothing is written then.
     OSError
         If the file cannot be written.
 
@@ -124,4 +124,9 @@ def _without_names(step: Any) -> Any:
     step = copy.copy(step)
     for name in ("feature_names_in_", "_sklearn_output_config", "_skl_callbacks"):
         vars(step).pop(name, None)
+    for name in ("labels_", "distances_", "certainty_"):
+        if hasattr(step, name):  # they may lie on a Dask cluster
+            setattr(step, name, np.asarray(getattr(step, name)))
+    if hasattr(step, "device"):  # the machine that predicts may have none
+        step.device = None
     return step

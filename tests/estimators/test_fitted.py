@@ -403,3 +403,12 @@ def test_an_unfinished_fit_is_no_fit():
         model.fit(X)
     with pytest.raises(NotFittedError):
         model.predict(X)
+
+
+def test_a_fit_that_fails_leaves_the_earlier_one():
+    model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X)
+    labels = model.predict(X)
+    with pytest.raises(ValueError, match="should be >= n_clusters"):
+        model.fit(X[:2])
+    np.testing.assert_array_equal(model.predict(X), labels)
+    np.testing.assert_array_equal(model.labels_, labels)

@@ -14,6 +14,21 @@ OVERFLOWING = """() => [...document.querySelectorAll('body *')]
     || (one.clientWidth && one.scrollWidth > one.clientWidth + 1
         && getComputedStyle(one).overflowX != 'visible'))
   .map(one => one.outerHTML.slice(0, 200))"""
+# Words that fit, but whose letters are on two lines.
+BROKEN = """() => {
+  const found = [], range = document.createRange();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    if (text.parentElement.closest('caption, svg, pre, .long, td.t')) continue;
+    for (const word of text.data.matchAll(/[\\p{Script=Latin}\\d]{2,12}/gu)) {
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      const lines = [...range.getClientRects()].filter(one => one.width);
+      if (new Set(lines.map(one => Math.round(one.top))).size > 1) found.push(word[0]);
+    }
+  }
+  return found;
+}"""
 UNNAMED = """() => [...document.querySelectorAll('svg, img')]
   .filter(one => one.getAttribute('role') != 'img' || !one.getAttribute('aria-label'))
   .map(one => one.outerHTML.slice(0, 200))"""
@@ -48,6 +63,7 @@ def test_nothing_overflows_nothing_is_fetched_and_axe_is_content(opened, width, 
     page = opened(width, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(OVERFLOWING) == []
+    assert page.evaluate(BROKEN) == []
     found = axe_api.Axe().run(page).response
     assert len(found["passes"]) > 10
     violations = [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]]
@@ -83,6 +99,13 @@ def test_what_is_for_specialists_is_closed_on_a_screen_and_open_in_print(opened)
 def test_the_checks_can_fail(browser):
     page = browser.new_page(viewport={"width": 380, "height": 900})
     page.set_content("<p style='width:500px'>wide</p><svg width='9'></svg><img alt=''>")
+    assert page.evaluate(BROKEN) == []
+    broken = "<p style='width:1em;overflow-wrap:anywhere'>whole words</p>"
+    page.evaluate(
+        "text => document.body.append(document.createRange().createContextualFragment(text))",
+        broken,
+    )
+    assert page.evaluate(BROKEN) == ["whole", "words"]
     assert len(page.evaluate(OVERFLOWING)) == 1
     assert len(page.evaluate(UNNAMED)) == 2
     assert axe_api.Axe().run(page).response["violations"]

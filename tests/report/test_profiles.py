@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 from kernelmeans import ClusterReport, KernelPowerKMeans
-from kernelmeans.report.profiles import BINS, FEWEST, histograms
+from kernelmeans.profiles.columns import FEWEST
+from kernelmeans.report.profiles import BINS, histograms
 
 
 @pytest.fixture

@@ -15,7 +15,9 @@ from kernelmeans.tables.kinds import Found, as_category, found_in
 
 #: Interquartile range of a normal distribution, in standard deviations.
 _NORMAL_RANGE = 1.349
-#: A most frequent value of fewer rows of a cluster says nothing: names, remarks, identifiers.
+#: Fewer rows say nothing of a cluster, unless they are half of it.
+FEWEST = 5
+#: Nor does a smaller fraction of its rows: values of a nearly empty column, names, identifiers.
 _FEWEST = 0.05
 #: Standard deviation of equal numbers, relative to them, at most.
 _ROUNDING = 1e-12
@@ -59,6 +61,14 @@ class Grouped(NamedTuple):
         found = counts.reshape(self.n_clusters, -1) / sums
         found[:, -1] = 1 - found.sum(axis=1)
         return found
+
+    def told(self, present: "Grouped") -> BoolArray:
+        """Whether the rows of each cluster that are in `present` are enough to speak for it."""
+        rows, sizes = (
+            np.bincount(one.labels, minlength=self.n_clusters) for one in (present, self)
+        )
+        enough = rows >= np.minimum(FEWEST, sizes / 2)
+        return np.asarray(enough & (present.sums() >= _FEWEST * self.sums()))
 
     def missing(self, present: "Grouped") -> Array:
         """Fraction of each cluster that is not in `present`."""
@@ -213,6 +223,7 @@ def _of_numbers(kind: str, numbers: Array, grouped: Grouped) -> Profile:
         statistic = "mean"
         with np.errstate(invalid="ignore"):  # no value in a cluster: NaN
             found = center + present.sums(numbers - center) / present.sums()
+    found[~grouped.told(present)] = np.nan
     if scale <= _ROUNDING * abs(center):
         scale = 0.0
     codes = _intervals(numbers, np.array([low, middle, high]), found)
@@ -267,7 +278,7 @@ def _of_category(kind: str, found: Found, grouped: Grouped) -> Profile:
         overall = total[most] / every
         scale = np.sqrt(overall * (1 - overall))
         difference = np.where(overall < 1, (numbers - overall) / scale, 0.0)
-    is_telling = numbers >= _FEWEST
+    is_telling = (numbers >= _FEWEST) & grouped.told(present)
     for result in (numbers, overall, difference):
         result[~is_telling] = np.nan
     names = [found.values[code] if ok else None for code, ok in zip(most, is_telling, strict=True)]

@@ -69,7 +69,8 @@ class Entry(NamedTuple):
         "mean", "median" (of numbers with heavy tails), "most frequent" or "fraction" (of gaps).
     value : str or None
         The mean, median, most frequent value or fraction in the cluster, as text; None if there is
-        none, or if the most frequent value is one of fewer than 5 % of the rows.
+        none, or if it is that of fewer than 5 % of the rows, or of fewer than 5 rows that are less
+        than half of the cluster.
     overall : str or None
         The same of the whole table.
     number : float

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kernelmeans.report import svg
-from kernelmeans.report.html import Html, element, joined, named, table
+from kernelmeans.report.html import Html, broken, element, joined, named, table
 from kernelmeans.report.words import NOTHING, called, number
 
 Found = Mapping[str, Any]
@@ -20,7 +20,7 @@ def chip(cluster: Found, before: str = "") -> Html:
 def hinted(cluster: Found) -> Html:
     """The same, and what characterises the cluster."""
     text = cluster["hint"]
-    return joined([chip(cluster), element("small", ": ", element("bdi", text)) if text else None])
+    return joined([chip(cluster), element("small", ": ", broken(text)) if text else None])
 
 
 def colored(cluster: Found, picture: Html) -> Html:

@@ -9,6 +9,10 @@ from kernelmeans._text import shortened
 
 #: Most letters of a name from the data.
 _LONGEST = 80
+#: Letters of a word that fits the narrowest column.
+_LONG = 12
+# After these signs a name may be broken.
+_WORD_ENDS = re.compile(r"(?<=[_./])(?=\w)")
 # Characters that HTML does not have, and halves of pairs, which UTF-8 does not have.
 _NOT_HTML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -72,7 +76,24 @@ def joined(parts: Iterable[Any]) -> Html:
 
 def named(text: Any) -> Html:
     """A name from the data: shortened, and apart from the text around it in any direction."""
-    return element("bdi", shortened(str(text), _LONGEST))
+    return broken(shortened(str(text), _LONGEST))
+
+
+def broken(text: str) -> Html:
+    """Text from the data, apart from what is around it, that is broken where words end.
+
+    Long words may be broken anywhere. A table gives the others as much room as they need.
+
+    Examples
+    --------
+    >>> from kernelmeans.report.html import broken
+    >>> broken("net_income"), broken("unpronounceable")
+    ('<bdi>net_<wbr>income</bdi>', '<bdi class="long">unpronounceable</bdi>')
+    """
+    words = _WORD_ENDS.split(text)
+    is_long = any(len(word) > _LONG for part in words for word in re.split(r"[\s-]", part))
+    parts = Html("<wbr>".join(map(markup, words)))
+    return element("bdi", parts, class_="long" if is_long else None)
 
 
 def table(

@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.profiles import Description, Entry
+from kernelmeans.profiles.columns import FEWEST
 from kernelmeans.profiles.describing import categories_of, described, used_columns
 from kernelmeans.profiles.description import shortlist
 from kernelmeans.profiles.rows import Placed
@@ -22,8 +23,6 @@ from kernelmeans.tables.values import MISSING
 
 #: Columns of a cluster, and columns of a histogram.
 MOST_COLUMNS, BINS = 5, 16
-#: Fewer rows have no profile, and no value of a category, unless rows may be shown.
-FEWEST = 5
 #: Quantiles at which a histogram ends. A tail beyond would stand at the end like a second peak.
 ENDS = 0.01, 0.99
 # Flags that a file has as such; others are called as in the file.

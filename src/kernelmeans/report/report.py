@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from kernelmeans._files import write_files
+from kernelmeans.profiles.columns import FEWEST
 from kernelmeans.report import facts
 from kernelmeans.report.measures import trace
 from kernelmeans.report.page import frame, page
-from kernelmeans.report.profiles import FEWEST, add_profiles
+from kernelmeans.report.profiles import add_profiles
 from kernelmeans.report.words import verdict
 
 

@@ -154,8 +154,8 @@ def _card(cluster: Found) -> Html:
 
 
 def _column(one: Found) -> Html:
-    unused = element("small", " not used", class_="whole")
-    return joined([named(one["column"]), None if one["used"] else unused])
+    unused = [" ", element("small", "not used", class_="whole")]
+    return joined([named(one["column"]), *(() if one["used"] else unused)])
 
 
 def _values(one: Found) -> list[Html | str]:
