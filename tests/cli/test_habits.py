@@ -749,6 +749,24 @@ def write_weights(name: str, unit: str, *, odd: str | None = None, days: bool = 
     return ids
 
 
+@pytest.mark.parametrize("decimal", [",", "."])
+@pytest.mark.filterwarnings("ignore")
+def test_thousands_that_the_fit_had_not_are_read_where_the_decimal_mark_is_sure(run, decimal):
+    thousands = {",": ".", ".": ","}[decimal]
+    head = "visits;rate"
+    rows = [f"{number * 16};{number % 7}{decimal}5" for number in range(60)]
+    Path("all.csv").write_text("\n".join([head, *rows]))
+    assert run("fit", "all.csv", "-k", 2).exit_code == 0
+    for mark in (thousands, ""):
+        new = [f"870;1{decimal}5", f"1{mark}050;2{decimal}5", f"1{mark}050;3{decimal}5"]
+        Path("next.csv").write_text("\n".join([head, *new]))
+        result = run("predict", "all.model.skops", "next.csv", "--labels", f"{len(mark)}.csv")
+        assert result.exit_code == 0, result.output
+        assert "--thousands" not in result.stderr
+    assert_frame_equal(pl.read_csv("0.csv"), pl.read_csv("1.csv"))
+    assert None not in labels_of("1.csv")
+
+
 def test_parentheses_are_a_minus_next_month_too(run):
     write_weights("all.csv", "")
     content = Path("all.csv").read_text()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from kernelmeans.plotting import cluster_colors
 from kernelmeans.plotting.palette import COLORS, MARKERS, look
 
 # Linear sRGB as people see it who lack a kind of cone (Machado, Oliveira and Fernandes 2009).
@@ -118,3 +119,9 @@ def test_140_clusters_look_different():
     assert len({look(cluster) for cluster in range(140)}) == 140
     assert {marker for _, marker in map(look, range(140))} == set(MARKERS)
     assert look(140) == look(0)
+
+
+def test_the_colours_are_those_of_the_pictures_and_come_again():
+    assert cluster_colors(0) == []
+    assert cluster_colors(45) == [look(cluster)[0] for cluster in range(45)]
+    assert cluster_colors(45)[40:] == list(COLORS[:5])

@@ -337,3 +337,20 @@ def test_what_cannot_be_drawn_is_refused_in_words(model):
 def test_matplotlib_is_not_needed():
     code = "import sys; sys.modules['matplotlib'] = None; import kernelmeans.plotting.points"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_pieces_of_a_graph_are_no_dots_and_lie_beside_each_other(rng):
+    corners = 30 * np.array([[0, 0], [0, 1], [1, 0], [1, 1], [0, 2], [1, 2]])
+    rows = np.repeat(corners, 80, axis=0) + rng.normal(size=(480, 2))
+    graph = kneighbors_graph(rows, 10)
+    model = KernelPowerKMeans(6, kernel="graph", random_state=0).fit(graph + graph.T)
+    assert model.n_pieces_ == 6
+    found = map_points(model, graph + graph.T)
+    assert found.axis_names == ("own component 1", "own component 2")
+    apart = euclidean_distances(found.points)
+    within = apart[found.labels[:, None] == found.labels]
+    between = apart[found.labels[:, None] != found.labels]
+    assert between.min() > 0.1 * between.max()
+    assert within.max() > 0.2 * between.max()
+    # Neighbours in the graph are near each other.
+    assert 2 * np.median(apart[graph.nonzero()]) < np.median(within)

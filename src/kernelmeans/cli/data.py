@@ -1,7 +1,6 @@
 """The columns of a table that are chosen for a fit, and what stands in them."""
 
 import shlex
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import scipy.sparse
 
 from kernelmeans._text import counted, meant
 from kernelmeans._typing import BoolArray
+from kernelmeans._warnings import warn_user
 from kernelmeans.cli.errors import BadInputError, in_options
 from kernelmeans.cli.reading.tables import Table, blocks, flat, in_lines
 from kernelmeans.tables import column_kind
@@ -80,10 +80,9 @@ class ColumnChoice:
         """Load these features of `table`, which must be finite numbers."""
         X = finite_matrix(table, features, dtype)
         if table.named and column_kind(table.column(features[0])) == "counter":
-            warnings.warn(
+            warn_user(
                 f"column {features[0]!r} only counts the rows; leave it out with "
-                f"--drop {shlex.quote(features[0])} unless it is a feature",
-                stacklevel=2,
+                f"--drop {shlex.quote(features[0])} unless it is a feature"
             )
         return X
 

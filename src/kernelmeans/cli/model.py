@@ -27,10 +27,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
-from kernelmeans._text import listed, nearest, shortened
+from kernelmeans._text import listed, nearest
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading import Reading
-from kernelmeans.cli.reading.archives import array_header, check_size, check_sparse, open_archive
+from kernelmeans.cli.reading.archives import (
+    array_header,
+    check_size,
+    check_sparse,
+    damaged_errors,
+    open_archive,
+)
 from kernelmeans.cli.reading.tables import Table
 from kernelmeans.spaces import Predictor, ProductPredictor
 from kernelmeans.tables import TableTransformer
@@ -153,18 +159,11 @@ def load_model(path: Path, max_bytes: float = math.inf) -> Model:
     Model
         The model, ready to predict.
     """
-    try:
+    with damaged_errors(f"{path}: is not a model file written by kernelmeans fit, or is damaged"):
         check_archive(path, max_bytes)
         content = skops.io.load(path, trusted=list(TRUSTED_TYPES))
         check_content(content)
         return _as_model(path, content)
-    except (BadInputError, MemoryError):
-        raise
-    except Exception as error:  # a damaged archive can fail in any way
-        raise BadInputError(
-            f"{path}: is not a model file written by kernelmeans fit, or is damaged "
-            f"({shortened(str(error), 200) or type(error).__name__})"
-        ) from error
 
 
 def check_archive(path: Path, max_bytes: float) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kernelmeans.plotting.bifurcation import plot_bifurcation
     from kernelmeans.plotting.flow import draw_flow
+    from kernelmeans.plotting.palette import cluster_colors
     from kernelmeans.plotting.scatter import draw_clusters, plot_fit
     from kernelmeans.plotting.search import draw_scores, draw_stability, plot_search
     from kernelmeans.plotting.spectrum import draw_spectrum, plot_spectrum
@@ -26,8 +27,9 @@ __all__ = [
     "draw_scores",
     "draw_flow",
     "draw_stability",
+    "cluster_colors",
 ]
-_MODULES = ("scatter", "trace", "spectrum", "weights", "search", "flow", "bifurcation")
+_MODULES = ("palette", "scatter", "trace", "spectrum", "weights", "search", "flow", "bifurcation")
 
 
 def __getattr__(name: str) -> Any:

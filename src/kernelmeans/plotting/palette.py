@@ -11,6 +11,32 @@ COLORS = (
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 
 
+def cluster_colors(n_clusters: int) -> list[str]:
+    """The colours of clusters in all pictures and reports, for pictures of your own.
+
+    The colour-blind can tell the twenty colours apart. From the 21st cluster on they come again.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    list of str
+        A colour for each cluster, in hexadecimal digits, as matplotlib takes them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.plotting import cluster_colors
+    >>> labels = np.array([0, 2, 1])
+    >>> np.array(cluster_colors(3))[labels].tolist()
+    ['#0072B2', '#009E73', '#E69F00']
+    """
+    return [look(cluster)[0] for cluster in range(n_clusters)]
+
+
 def look(cluster: int) -> tuple[str, str]:
     """Colour and mark of a cluster.
 

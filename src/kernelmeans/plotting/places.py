@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from scipy.linalg import eigh
+from scipy.spatial.distance import pdist
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.decomposition import KernelPCA
 from sklearn.manifold import smacof
@@ -21,6 +23,8 @@ from kernelmeans.rows import Rows
 
 # Spread of rows within clusters, as a fraction of that of all rows, below which they are dots.
 _DOT = 0.02
+# Extent of a spread dot, as a fraction of the smallest distance between dots.
+_ROOM = 0.3
 # Most clusters whose centroids two components keep apart.
 _FEW = 3
 # Rows for each component from which few components are cheaper to find than all; a kernel that
@@ -75,6 +79,9 @@ def places(
         if isinstance(kernel, HeatKernel) and _are_dots(points, labels):
             kind = "principal component" if is_few else "linear projection"
             points = _projected(linear(values, values), labels)
+        elif is_pairwise(model) and len(rows) == n_rows and _are_dots(points, labels):
+            kind = "own component"
+            points = _spread(points, scipy.sparse.csr_array(values), labels)
     return points, (f"{kind} 1", f"{kind} 2")
 
 
@@ -141,6 +148,25 @@ def _are_dots(points: Array, labels: IntArray) -> bool:
     means = np.array([points[labels == label].mean(axis=0) for label in distinct])
     within = np.square(points - means[clusters]).sum()
     return bool(within < _DOT**2 * np.square(points - points.mean(axis=0)).sum())
+
+
+def _spread(points: Array, graph: Data, labels: IntArray) -> Array:
+    """Clusters that are dots, each with its own leading components of the graph about its place."""
+    distinct, clusters = np.unique(labels, return_inverse=True)
+    means = np.array([points[labels == label].mean(axis=0) for label in distinct])
+    found = means[clusters]
+    room = _ROOM * pdist(means).min(initial=np.inf)
+    for cluster in range(len(distinct)):
+        own = np.flatnonzero(clusters == cluster)
+        if len(own) > _MANY and np.isfinite(room):
+            edges = graph[own][:, own].toarray()
+            roots = np.sqrt(np.maximum(edges.sum(axis=1), np.finfo(float).tiny))
+            # The last component is that of the degrees.
+            last = len(own) - 1
+            scaled = edges / np.outer(roots, roots)
+            vectors = eigh(scaled, subset_by_index=(last - 2, last - 1))[1] / roots[:, None]
+            found[own] += room * vectors / np.abs(vectors).max()
+    return found
 
 
 def _read(model: Any, shown: Any) -> Data:

@@ -52,7 +52,8 @@ def map_points(
     principal components, or principal components if the estimator has no kernel. With the heat
     kernel, two components show few of many clusters: then places are a projection of more
     components that keeps centroids apart. Where the heat kernel draws clear clusters together to
-    dots, the rows themselves are projected instead. Labels are those of `predict`.
+    dots, the rows themselves are projected instead; of a graph that is drawn whole, each cluster
+    gets components of its own. Labels are those of `predict`.
 
     Parameters
     ----------

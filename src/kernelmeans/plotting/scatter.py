@@ -24,7 +24,7 @@ _MOST_SHAPES = 5000
 _LETTERS, _FEW_LETTERS = 24, 12
 # Points of a letter, at least and at most; of the legend these parts of them are its width and the
 # height of a line. It takes no more than this part of the figure's width.
-_SMALL_LETTER, _LETTER = 6, 9
+_SMALL_LETTER, _LETTER = 7, 9
 _LETTER_WIDTH, _LINE_HEIGHT, _LEGEND = 0.6, 1.4, 0.45
 
 
@@ -42,7 +42,8 @@ def plot_fit(
     Rows of two columns are drawn as they are. Other places are kernel principal components. With
     the heat kernel they are heat components, or if there are more than three clusters, a projection
     of more components that keeps centroids apart. Where the heat kernel draws clear clusters
-    together to dots, components of the rows take their place.
+    together to dots, components of the rows take their place; of a graph those of each cluster
+    alone, beside each other.
 
     Parameters
     ----------

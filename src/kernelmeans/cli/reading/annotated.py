@@ -1,6 +1,5 @@
 """Matrices of annotated data (.h5ad), as of cells and genes, and what is known of their rows."""
 
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._text import listed, shortened
+from kernelmeans._text import listed
+from kernelmeans._warnings import warn_user
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading.archives import check_size, check_sparse
+from kernelmeans.cli.reading.archives import check_size, check_sparse, damaged_errors
 from kernelmeans.cli.reading.headings import column_names
 from kernelmeans.rows import Rows
 
@@ -63,15 +63,11 @@ def read_annotated(path: Path, take: str | None, max_bytes: float) -> Annotated:
     """
     import h5py
 
-    with h5py.File(path, "r") as file:
-        try:
-            return _read(path, file, take, max_bytes)
-        except (BadInputError, MemoryError):
-            raise
-        except Exception as error:  # a damaged file can fail in any way
-            raise BadInputError(
-                f"{path}: is no annotated data, or is damaged ({shortened(str(error), 200)})"
-            ) from error
+    with (
+        h5py.File(path, "r") as file,
+        damaged_errors(f"{path}: is no annotated data, or is damaged"),
+    ):
+        return _read(path, file, take, max_bytes)
 
 
 def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> Annotated:
@@ -121,9 +117,8 @@ def _key(path: Path, file: Any, take: str | None) -> str:
     found += [f"{group}:{name}" for group in _GROUPS if group in file for name in file[group]]
     if take is None and "X" in found:
         if len(found) > 1:
-            warnings.warn(
-                f"{path}: X is read; --take names another of its matrices: {listed(found[1:])}",
-                stacklevel=2,
+            warn_user(
+                f"{path}: X is read; --take names another of its matrices: {listed(found[1:])}"
             )
         return "X"
     if take not in found:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._devices import readable
-from kernelmeans._text import listed
+from kernelmeans._text import listed, shortened
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.rows import Rows
 
@@ -34,6 +34,18 @@ class Header(NamedTuple):
     def nbytes(self) -> int:
         """Bytes of the array."""
         return math.prod(self.shape) * self.dtype.itemsize
+
+
+@contextmanager
+def damaged_errors(message: str) -> Iterator[None]:
+    """Refuse a file with a message and what went wrong: a damaged one can fail in any way."""
+    try:
+        yield
+    except (BadInputError, MemoryError):
+        raise
+    except Exception as error:
+        reason = shortened(str(error), 200) or type(error).__name__
+        raise BadInputError(f"{message} ({reason})") from error
 
 
 @contextmanager
@@ -98,15 +110,13 @@ def array_header(path: Path, archive: zipfile.ZipFile, name: str) -> Header:
     Header
         Its shape and dtype. The dtype is never object, which would be unpickled.
     """
+    formats = np.lib.format
     with archive.open(name) as file:
-        try:
+        with damaged_errors(f"{path}: its member {name!r} is no NPY array"):
             # The second version has a longer header, the third one in UTF-8.
-            first = np.lib.format.read_magic(file) == (1, 0)
-            formats = np.lib.format
+            first = formats.read_magic(file) == (1, 0)
             read = formats.read_array_header_1_0 if first else formats.read_array_header_2_0
             shape, _, dtype = read(file)
-        except Exception as error:  # a damaged header can fail in any way
-            raise BadInputError(f"{path}: its member {name!r} is no NPY array ({error})") from error
         held = archive.getinfo(name).file_size - file.tell()
     header = Header(shape, dtype)
     if dtype.hasobject or min(shape, default=0) < 0 or header.nbytes != held:
@@ -179,11 +189,7 @@ def _read_sparse(path: Path, shape: Header, arrays: Any, max_bytes: float) -> An
     if shape.shape != (2,) or shape.dtype.kind not in "iu":
         raise BadInputError(f"{path}: its shape is not two whole numbers")
     check_shape(path, arrays["shape"].tolist(), max_bytes)
-    try:
+    with damaged_errors(f"{path}: the sparse matrix is damaged"):
         matrix = scipy.sparse.load_npz(path)
         check_sparse(matrix)
         return matrix.tocsr()
-    except MemoryError:
-        raise
-    except Exception as error:  # arrays that do not belong together can fail in any way
-        raise BadInputError(f"{path}: the sparse matrix is damaged: {error}") from error

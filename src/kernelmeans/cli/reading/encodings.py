@@ -5,11 +5,11 @@ import gzip
 import io
 import math
 import sys
-import warnings
 from pathlib import Path
 from typing import IO
 
 from kernelmeans._devices import readable
+from kernelmeans._warnings import warn_user
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.settings import DASH, STDIN, shown
 
@@ -82,10 +82,9 @@ def to_utf8(source: Path, content: bytes, encoding: str | None) -> bytes:
             content.decode()
         except UnicodeDecodeError:
             given = "cp1252"
-            warnings.warn(
+            warn_user(
                 f"{source} is not UTF-8 and is read as cp1252 (Western Europe); --encoding names "
-                "another encoding",
-                stacklevel=2,
+                "another encoding"
             )
     if given is not None:
         try:

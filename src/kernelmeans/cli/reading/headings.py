@@ -1,6 +1,5 @@
 """The lines above a table, the names of its columns, and words for missing values."""
 
-import warnings
 from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate, count, pairwise, takewhile
 from pathlib import Path
@@ -10,6 +9,7 @@ import polars as pl
 from polars import selectors
 
 from kernelmeans._text import listed
+from kernelmeans._warnings import warn_user
 
 Record = Sequence[str]
 
@@ -31,7 +31,7 @@ class Head(NamedTuple):
         if two:
             said += f": {listed(self.names, most=3)}; if they are data, add --no-header"
         if is_below or two:
-            warnings.warn(said, stacklevel=2)
+            warn_user(said)
 
 
 def find_head(records: Sequence[Record]) -> Head:

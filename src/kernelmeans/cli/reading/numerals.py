@@ -196,6 +196,8 @@ def read_numbers(
         The decimal mark, if it is known and the same in all columns, the marks between groups, and
         the units of columns.
     """
+    if numerals.thousands == "" and numerals.units is not None and _agrees(frame, numerals):
+        numerals = numerals._replace(thousands=None)
     done: dict[str, pl.Series] = {}
     waiting: dict[str, _Column] = {}
     units: dict[str, str] = {}
@@ -245,6 +247,14 @@ def read_numbers(
     _say_doubts(source, waiting, decimal, done, spaces=numerals.thousands is None)
     seen = _seen(waiting, decimal, numerals)
     return frame.with_columns(**done), Numerals(decimal, seen, units)
+
+
+def _agrees(frame: pl.DataFrame, numerals: Numerals) -> bool:
+    """Whether a file shows the decimal mark of the fit, and no other: then thousands are sure."""
+    free = numerals._replace(thousands=None)
+    texts = [_values(column) for column in frame if column.dtype == pl.String]
+    found = [marks[0] for values in texts if len(marks := free.decimals(values)) == 1]
+    return {*found, *["."] * (pl.Float64 in frame.dtypes)} == {numerals.decimal}
 
 
 def _seen(columns: Mapping[str, _Column], decimal: str | None, numerals: Numerals) -> str | None:

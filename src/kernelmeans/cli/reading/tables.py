@@ -3,7 +3,6 @@
 import codecs
 import math
 import re
-import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ import polars as pl
 import scipy.sparse
 
 from kernelmeans._text import listed, shortened
+from kernelmeans._warnings import warn_user
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.archives import check_shape, read_npz
 from kernelmeans.cli.reading.encodings import read_content, to_utf8
@@ -319,10 +319,9 @@ def _open_table(
     path: Path, suffix: str, reading: Reading, budget: float, verbatim: str | None
 ) -> Table:
     if suffix not in _ON_DISK and path != DASH and path.stat().st_size > LOADED_FRACTION * budget:
-        warnings.warn(
+        warn_user(
             f"{path} is large and is loaded as a whole; {', '.join(_ON_DISK)} are read block by "
-            "block",
-            stacklevel=2,
+            "block"
         )
     if suffix == ".parquet":
         scan = without_words(pl.scan_parquet(path, glob=False), reading.words())
@@ -365,10 +364,9 @@ def _frame_table(
     frame = without_words(tidied(frame, names), reading.words())
     written = set(map(str.strip, names))
     if reading.header and (named := [name for name in frame.columns if name not in written]):
-        warnings.warn(
+        warn_user(
             f"{source}: columns {', '.join([places[name] for name in named[:10]])} without a name, "
-            f"or with that of another, are called {listed(named)}",
-            stacklevel=2,
+            f"or with that of another, are called {listed(named)}"
         )
     frame, numerals = read_numbers(
         source, frame, Numerals.of(reading), separator=separator, verbatim=verbatim

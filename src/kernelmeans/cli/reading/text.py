@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ import polars as pl
 from polars import selectors
 
 from kernelmeans._text import counted, listed
+from kernelmeans._warnings import warn_user
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.headings import Head, column_names, find_head, is_number
 from kernelmeans.cli.reading.settings import Reading
@@ -114,10 +114,9 @@ def _comment_lines(source: Path, body: bytes, layout: Layout) -> Collection[int]
             quoted ^= line.count(b'"') % 2 > 0
     if found:
         more = f", and so in {counted(len(found) - 1, 'more line')}" * (len(found) > 1)
-        warnings.warn(
+        warn_user(
             f"{source}: a comment within the table is left out, in line {found[0]}{more}; a value "
-            "that begins with # needs quotes",
-            stacklevel=2,
+            "that begins with # needs quotes"
         )
     return set(found)
 
@@ -318,10 +317,9 @@ def _guess(source: Path, lines: list[str]) -> str:
     if not agreement[best]:
         return ","
     if agreement[second] == agreement[best]:
-        warnings.warn(
+        warn_user(
             f"{source}: {best!r} is taken for the separator of values, but {second!r} would do "
-            "too; --separator names the right one",
-            stacklevel=2,
+            "too; --separator names the right one"
         )
     return best
 
@@ -344,8 +342,7 @@ def _warn_of_numbers(names: list[str]) -> None:
     measured = any(re.search("[.,+-]", number) for number in numbers)
     if measured or (len(numbers) == len(names) and names not in counts):
         only = "only " if len(numbers) == len(names) else ""
-        warnings.warn(
+        warn_user(
             f"the first line holds {only}numbers ({listed(numbers, most=3)}) and is taken for the "
-            "names of the columns; if it is data, add --no-header",
-            stacklevel=2,
+            "names of the columns; if it is data, add --no-header"
         )

@@ -2,7 +2,6 @@
 
 import logging
 import re
-import warnings
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from kernelmeans._text import listed, meant
+from kernelmeans._warnings import warn_user
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.archives import check_size, open_archive
 from kernelmeans.cli.reading.headings import column_names, find_head
@@ -105,9 +105,8 @@ def _sheet(path: Path, names: list[str], wanted: str | None) -> str:
         raise BadInputError(f"{path}: holds no sheet")
     if wanted is None:
         if len(names) > 1:
-            warnings.warn(
-                f"{path}: of the sheets {listed(names)} the first is read; --sheet names another",
-                stacklevel=2,
+            warn_user(
+                f"{path}: of the sheets {listed(names)} the first is read; --sheet names another"
             )
         return names[0]
     if wanted in names:
