@@ -23,7 +23,7 @@ from kernelmeans import (
 from kernelmeans.plotting import plot_fit, plot_spectrum, plot_trace
 
 WEIGHT = 2
-VOID = ("meta", "link", "br", "img", "hr", "input", "path", "rect", "circle", "line", "use")
+VOID = ("meta", "link", "br", "wbr", "img", "hr", "input", "path", "rect", "circle", "line", "use")
 
 
 def case(rng: Rng) -> Case:

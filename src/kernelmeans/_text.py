@@ -124,6 +124,24 @@ def nearest(name: str, known: Collection[str]) -> str | None:
     return folded[close[0]] if close else None
 
 
+def aligned(lines: Mapping[str, Sequence[str]], indent: int = 18) -> str:
+    """Lines behind their heads, which stand before the first of each.
+
+    Examples
+    --------
+    >>> from kernelmeans._text import aligned
+    >>> print(aligned({"rows": ["3"], "files": ["a.csv", "b.csv"], "remarks": []}, indent=7))
+    rows   3
+    files  a.csv
+           b.csv
+    """
+    return "\n".join(
+        f"{'' if number else head:<{indent}}{line}"
+        for head, texts in lines.items()
+        for number, line in enumerate(texts)
+    )
+
+
 def suggestion(name: object, allowed: Collection[str | None]) -> str:
     """The question which allowed name was meant, or nothing if none is like the given one.
 

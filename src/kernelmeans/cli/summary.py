@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import kernelmeans
-from kernelmeans._text import counted, shortened
+from kernelmeans._text import aligned, counted, shortened
 from kernelmeans.report.measures import cost, critical_power
 from kernelmeans.tables import TableTransformer
 
@@ -136,12 +136,12 @@ def as_text(summary: dict[str, Any], clusters: str = "") -> str:
             f"NMI {agreement['nmi']:.3f}, ARI {agreement['ari']:.3f} "
             f"with column {agreement['column']!r}"
         )
-    first = _aligned({name: wrap(value, _WIDTH - _INDENT) for name, value in lines.items()})
+    first = aligned({name: wrap(value, _WIDTH - _INDENT) for name, value in lines.items()})
     rest = {name: wrap(value, _WIDTH - _INDENT) for name, value in _technical(summary).items()}
     rest["kernel weights"] = _kernel_weights(summary.get("kernels", []))
     rest["files"] = list(summary["files"].values())
     told = f"{clusters}\n" if clusters else ""
-    return f"{first}{told}\n{_aligned(rest)}"
+    return f"{first}{told}\n{aligned(rest)}"
 
 
 def _technical(summary: dict[str, Any]) -> dict[str, str]:
@@ -157,14 +157,6 @@ def _technical(summary: dict[str, Any]) -> dict[str, str]:
         "power": _power(summary),
         "time": f"{summary['seconds_in_all']:.2f} s, the fit {fit}",
     }
-
-
-def _aligned(entries: dict[str, list[str]]) -> str:
-    return "\n".join(
-        f"{'' if j else name:<{_INDENT}}{part}"
-        for name, parts in entries.items()
-        for j, part in enumerate(parts)
-    )
 
 
 def _graph(graph: dict[str, Any] | None) -> str:

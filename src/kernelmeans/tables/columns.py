@@ -5,10 +5,9 @@ from fnmatch import fnmatchcase
 from textwrap import wrap
 from typing import NamedTuple
 
-from kernelmeans._text import counted, first, meant, shortened
+from kernelmeans._text import aligned, counted, first, meant, shortened
 
-_WIDTH = 78
-_INDENT = 18
+_WIDTH = 60
 #: Names that a line of the table lists in full.
 _LISTED = 8
 
@@ -119,12 +118,11 @@ def as_lines(columns: Sequence[Column], n_rows: int, missing: str) -> dict[str, 
 
 def as_text(columns: Sequence[Column], n_rows: int, missing: str) -> str:
     """The same as aligned lines."""
-    return "\n".join(
-        f"{'' if number else head:<{_INDENT}}{line}"
-        for head, texts in as_lines(columns, n_rows, missing).items()
-        for number, line in enumerate(
-            line for text in texts for line in wrap(text, _WIDTH - _INDENT, subsequent_indent="  ")
-        )
+    return aligned(
+        {
+            head: [line for text in texts for line in wrap(text, _WIDTH, subsequent_indent="  ")]
+            for head, texts in as_lines(columns, n_rows, missing).items()
+        }
     )
 
 
