@@ -19,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans
 from kernelmeans.tables import Column, TableTransformer
 from kernelmeans.tables import transformer as module
+from kernelmeans.tables.numerals import number_of
 from kernelmeans.tables.values import read_column
 
 # In tables of a single column a gap is a whole row.
@@ -370,6 +371,11 @@ def test_marks_in_numbers(texts, numbers):
     np.testing.assert_array_equal(transformer.transform(pd.DataFrame({"x": texts}))[:, 0], numbers)
     part = pl.DataFrame({"x": texts[1:2]})  # which alone could be read in another way
     np.testing.assert_array_equal(transformer.transform(part)[:, 0], numbers[1:2])
+
+
+@pytest.mark.parametrize("text", ["1,5-2 €", "1,5-2,5-", "-1,5-", "5-", "2,5- x", "x" * 10**6])
+def test_what_holds_a_minus_elsewhere_is_no_number(text):
+    assert np.isnan(number_of(text, ","))
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])

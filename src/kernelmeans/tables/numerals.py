@@ -28,7 +28,7 @@ _MEASURE = re.compile(rf"\(?(?P<number>.*\d[.,]?)\s*(?P<unit>{_WORD}(?:/{_WORD})
 MINUS, _THIN = "\u2212", "\u00a0\u2009\u202f"
 _SPACES = f"' \u2019{_THIN}"
 #: A minus after an amount, as SAP writes it. After whole numbers it is a grade or a range: 2-, 65-.
-_TRAILING = re.compile(rf"(.*\d[.,]\d+)[{MINUS}-](\s*[{SIGNS}]?)")
+_TRAILING = re.compile(rf"(?P<amount>.*\d[.,]\d+)[{MINUS}-](?P<rest>\s*[{SIGNS}]?)")
 
 
 def _number(decimal: str, other: str) -> re.Pattern[str]:
@@ -103,8 +103,8 @@ def number_of(text: str, decimal: str = ".") -> float:
     >>> number_of("209,66-", decimal=",")
     -209.66
     """
-    if text[-1:] not in "0123456789":
-        text = _TRAILING.sub(r"-\1\2", text)
+    if after := _TRAILING.fullmatch(text):
+        text = "-" + after["amount"] + after["rest"]
     if not _NUMBERS[decimal].fullmatch(text):
         return np.nan
     plain = text.lower().replace(MINUS, "-")
