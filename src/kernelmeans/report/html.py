@@ -87,8 +87,10 @@ def broken(text: str) -> Html:
     Examples
     --------
     >>> from kernelmeans.report.html import broken
-    >>> broken("net_income"), broken("unpronounceable"), broken("47.901847")
-    ('<bdi>net_<wbr>income</bdi>', '<bdi class="long">unpronounceable</bdi>', '<bdi>47.901847</bdi>')
+    >>> broken("net_income"), broken("unpronounceable")
+    ('<bdi>net_<wbr>income</bdi>', '<bdi class="long">unpronounceable</bdi>')
+    >>> broken("47.901847")
+    '<bdi>47.901847</bdi>'
     """
     words = _WORD_ENDS.split(text)
     is_long = any(len(word) > _LONG for part in words for word in re.split(r"[\s-]", part))
