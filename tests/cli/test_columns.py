@@ -283,6 +283,22 @@ def test_models_of_numbers_alone_predict_the_same(run, people):
     assert labels("new.labels.csv") == [None, *expected[1:]]
 
 
+@pytest.mark.parametrize(
+    ("yes", "no", "odd"), [("yes", "no", 7), ("true", "false", 7), (1, 0, -99)]
+)
+def test_numbers_that_are_no_flags_get_no_label(run, people, yes, no, odd):
+    members = people["member"].replace_strict({"yes": str(yes), "no": str(no)})
+    people = people.select("age", "spend", "region", member=members)
+    people.write_csv("people.csv")
+    assert run("fit", "people.csv", "-k", 2, "--kernel", "rbf").exit_code == 0
+    people.with_columns(pl.Series("member", [str(odd), *members[1:]])).write_csv("new.csv")
+    result = run("predict", "people.model.skops", "new.csv")
+    assert result.exit_code == 0, result.output
+    assert f"no numbers in 'member' ('{odd}" in result.stderr
+    assert "(neither yes nor no) in line 2" in result.stderr
+    assert labels("new.labels.csv") == [None, *labels()[1:]]
+
+
 @pytest.mark.usefixtures("people")
 def test_a_choice_says_the_same_of_columns_and_names_the_options(run):
     options = ("--drop", "re*", "--categorical", "member", "--kernels", "rbf", "--splits", 2)

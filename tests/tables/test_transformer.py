@@ -769,6 +769,34 @@ def test_flags_with_gaps(series):
     np.testing.assert_array_equal(Z, TableTransformer().fit_transform(numbers))
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(
+    ("fitted", "new", "placed"),
+    [
+        (["yes", "no"], ["no", "7", "1", "maybe", "true"], [1, 0, 1, 0, 1]),
+        ([True, False], [0, 7, 1, -99, None], [1, 0, 1, 0, 1]),
+        ([1, 0], [0, -99, 1, 2, 99], [1, 0, 1, 1, 0]),  # 2 may be a count
+    ],
+)
+def test_other_numbers_than_0_and_1_are_no_flags(frame, fitted, new, placed):
+    old = frame({"flag": fitted * 20, "region": ["x", "y", "y", "z"] * 10})
+    prepare = TableTransformer().fit(old)
+    table = frame({"flag": new, "region": ["x"] * 5})
+    found = prepare.inspect(table)
+    assert found.placeable.tolist() == [one == 1 for one in placed]
+    first = placed.index(0)
+    shown = str(table["flag"][first]).removesuffix(".0")
+    assert found.wrong["flag"][0] == first
+    assert found.wrong["flag"][1].replace(".0'", "'") == f"'{shown}' (neither yes nor no)"
+    with pytest.raises(ValueError, match="neither yes nor no"):
+        prepare.transform(table)
+
+
+def test_0_and_1_in_a_table_of_numbers_alone_may_become_other_numbers():
+    prepare = TableTransformer(scale=False).fit(np.c_[[0, 1] * 20, np.arange(40) / 7])
+    assert prepare.transform([[-99, 0.5], [0.5, 2]]).tolist() == [[-99, 0.5], [0.5, 2]]
+
+
 def test_new_rows_that_a_pipeline_labels_without_knowing_them():
     table = pl.DataFrame({"a": [0.0, 0.1, 5.0, 5.1] * 5, "plan": ["x", "x", "y", "v"] * 5})
     model = make_pipeline(TableTransformer(), KernelKMeans(2, random_state=0)).fit(table)

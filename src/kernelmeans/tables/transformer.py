@@ -25,13 +25,16 @@ from kernelmeans.tables.frames import Table
 from kernelmeans.tables.inspection import Inspection, check_placeable, shown, unseen_values
 from kernelmeans.tables.kinds import USED
 from kernelmeans.tables.numerals import Spelling
-from kernelmeans.tables.values import UNSEEN, read_column
+from kernelmeans.tables.values import UNSEEN, is_flag_in_words, read_column
 
 #: How far a missing value of a scaled column lies from all others, in the column that says where.
 #: From 0.7 on, rows with a gap have no neighbours without one (figures: benchmarks/gaps.py).
 GAP = 0.5
 #: Rows whose variances are summed at a time, so that no second copy of a large table is made.
 BATCH = 2**16
+#: The highest new number in a column that had 0 and 1 alone, in a table that holds words too: it
+#: may be a count. Other numbers stand for no value, or are of another column.
+MOST_COUNTED = 9.0
 
 
 class TableTransformer(TransformerMixin, Estimator):
@@ -101,7 +104,7 @@ class TableTransformer(TransformerMixin, Estimator):
     The decisions of a fit are kept. New rows are read by them: columns of data frames are found by
     name, in any order, and columns that are not used may be absent. A value that a category did not
     have in the fit becomes 0 in all of its columns. `transform` refuses text in a column of
-    numbers.
+    numbers, and other numbers than 0 and 1 among true and false or yes and no.
 
     A transformer cannot drop rows. `inspect` tells which rows can be transformed and hold a value:
     ``X[prepare.inspect(X).placeable]`` of pandas, ``X.filter(prepare.inspect(X).placeable)`` of
@@ -334,6 +337,7 @@ class TableTransformer(TransformerMixin, Estimator):
             and all(one.kind in USED for one, *_ in used)
             and all((one.kind == "category") == bool(one.n_values) for one, *_ in used)
             and all(self._has_values(one) for one, *_ in used)
+            and all(type(one) is float for one in vars(self).get("_flags", {}).values())
             and all(self._spelling(one.name).is_well_formed() for one, *_ in used)
             and all(np.shape(one) == (n_scaled,) for one in scaled)
             and all(type(one) in (str, int, float) for one in self._missing_values())
@@ -431,6 +435,7 @@ class TableTransformer(TransformerMixin, Estimator):
             if one.spelling != Spelling()
         }
         self._signs = {one.column.name: one.spelling.sign for one in decisions if one.spelling.sign}
+        self._flags = _highest_of_flags(table, [one.column for one in decisions])
         self._named, self._n_rows = table.named, table.n_rows
         self.n_features_in_ = len(columns)
 
@@ -488,11 +493,15 @@ class TableTransformer(TransformerMixin, Estimator):
         wrong: dict[str, tuple[int, str]] = {}
         unseen: dict[str, tuple[int, str]] = {}
         n_missing: dict[str, int] = {}
+        highest_of = vars(self).get("_flags", {})  # older models take any number for a flag
         for column, median, unit, place in self._used():
             values = table[column.name]
             known = self._values.get(column.name)
             spelling = self._spelling(column.name)
             numbers = read_column(values, column.kind, known, spelling).astype(self.dtype)
+            if highest := highest_of.get(column.name):
+                is_flag = np.isin(numbers, np.arange(highest + 1))
+                numbers[~is_flag & ~np.isnan(numbers)] = np.inf
             if known is not None:
                 lacks = np.isnan(numbers)
                 empty &= lacks | np.isin(numbers, np.flatnonzero(known == ""))
@@ -503,6 +512,7 @@ class TableTransformer(TransformerMixin, Estimator):
                 continue
             if len(rows := np.flatnonzero(np.isinf(numbers))):
                 told = f" (not {spelling.sign})" if spelling.sign else ""
+                told = " (neither yes nor no)" if column.kind == "flag" else told
                 wrong[column.name] = int(rows[0]), shown(values[rows[0]]) + told
                 placeable[rows] = False
             lacks = np.isnan(numbers)
@@ -558,3 +568,11 @@ class TableTransformer(TransformerMixin, Estimator):
         tags.input_tags.allow_nan = self.missing == "impute"
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
+
+
+def _highest_of_flags(table: Table, columns: Sequence[Column]) -> dict[str, float]:
+    """The highest new number of yes and no; in a table of numbers alone, 0 and 1 have none."""
+    flags = [one.name for one in columns if one.used and one.kind == "flag"]
+    words = [name for name in flags if is_flag_in_words(table[name])]
+    mixed = words or any(one.used and one.kind == "category" for one in columns)
+    return {name: 1.0 if name in words else MOST_COUNTED for name in flags if mixed}

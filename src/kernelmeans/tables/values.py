@@ -35,6 +35,13 @@ def flag_of(text: str) -> float:
     return next((float(word == yes) for yes, no in FLAGS if word in (yes, no)), np.nan)
 
 
+def is_flag_in_words(values: Array) -> bool:
+    """Whether a column of yes and no has truth values or words, and not 0 and 1."""
+    if numbers_of(values) is not None:
+        return values.dtype.kind == "b"
+    return any(flag_of(str(value).strip()) in (0, 1) for value in values)
+
+
 def is_date(text: str) -> bool:
     """Whether a text looks like a date, with a time or without."""
     return bool(_ISO_DATE.fullmatch(text) or _OTHER_DATE.fullmatch(text))
