@@ -809,3 +809,22 @@ def test_new_rows_that_a_pipeline_labels_without_knowing_them():
     with pytest.warns(UserWarning, match="column 'plan': 1 row .* such as no value") as said:
         model.predict(empty)
     assert any("X: 1 row without a value in any column" in str(one.message) for one in said)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_further_values_that_are_missing(library):
+    """As if their cells were empty, in numbers, text and new rows."""
+    words = {"age": [31, -999, 45, 60, 38], "fee": ["1,5 €", "n. t.", "2,5 €", " -999", "4 €"]}
+    words["region"] = ["north", "N. T.", "south", "north", "south"]
+    gaps = {
+        name: [None if row in at else value for row, value in enumerate(words[name])]
+        for name, at in [("age", [1]), ("fee", [1, 3]), ("region", [1])]
+    }
+    words, gaps = ({name: values * 8 for name, values in one.items()} for one in (words, gaps))
+    told = TableTransformer(missing_values=[-999, "n. t."]).fit(library(words))
+    left = TableTransformer().fit(library(gaps))
+    assert told.report_ == left.report_
+    np.testing.assert_array_equal(told.transform(library(words)), left.transform(library(gaps)))
+    new = library({"age": [-999], "fee": ["N. T."], "region": ["n. t."]})
+    assert told.inspect(new).n_missing == {"age": 1, "fee": 1}
+    assert not told.inspect(new).placeable.any()

@@ -70,6 +70,9 @@ class TableTransformer(TransformerMixin, Estimator):
         same rows share one. It counts little: 0.5 for a gap, where two random rows differ by
         sqrt(2) in a number. ``"drop"`` ignores such rows in the fit. ``"error"`` refuses them. In
         categories a missing value is a value of its own.
+    missing_values : tuple or list of str or number, default=()
+        Further values that stand for missing ones, such as ``-999`` or ``"not asked"``, in the fit
+        and in new rows. Blanks around text and capitals do not count.
     skewed : {"log", "keep"}, default="log"
         What to do about numbers of 0 and more with a skewness above 1. ``"log"`` takes their
         logarithms if this at least halves the skewness. ``"keep"`` does not.
@@ -150,6 +153,7 @@ class TableTransformer(TransformerMixin, Estimator):
         "categorical": [str, list, tuple, np.ndarray],
         "dates": ["boolean"],
         "missing": [StrOptions({"impute", "drop", "error"})],
+        "missing_values": [tuple, list],
         "skewed": [StrOptions({"log", "keep"})],
         "scale": ["boolean"],
         "dtype": [StrOptions({"float64", "float32"})],
@@ -165,6 +169,7 @@ class TableTransformer(TransformerMixin, Estimator):
         categorical: Sequence[str] = (),
         dates: bool = False,
         missing: str = "impute",
+        missing_values: Sequence[str | float] = (),
         skewed: str = "log",
         scale: bool = True,
         dtype: str = "float64",
@@ -174,6 +179,7 @@ class TableTransformer(TransformerMixin, Estimator):
         self.categorical = categorical
         self.dates = dates
         self.missing = missing
+        self.missing_values = missing_values
         self.skewed = skewed
         self.scale = scale
         self.dtype = dtype
@@ -334,6 +340,7 @@ class TableTransformer(TransformerMixin, Estimator):
             and all(type(one) is float for one in vars(self).get("_flags", {}).values())
             and all(self._spelling(one.name).is_well_formed() for one, *_ in used)
             and all(np.shape(one) == (n_scaled,) for one in scaled)
+            and all(type(one) in (str, int, float) for one in self._missing_values())
         )
 
     def _has_values(self, column: Column) -> bool:
@@ -364,7 +371,7 @@ class TableTransformer(TransformerMixin, Estimator):
         return as_text(self.columns_, self._n_rows, self.missing)
 
     def _fit(self, X: Any, sample_weight: Any) -> tuple[Array, Inspection]:
-        table = Table(X)
+        table = Table(X, missing_values=self.missing_values)
         names = table.names
         wanted = dict.fromkeys(names, False)
         if self.columns is not None:
@@ -448,6 +455,11 @@ class TableTransformer(TransformerMixin, Estimator):
         signs = vars(self).get("_signs")
         return Spelling(decimal, words, None if signs is None else signs.get(name, ""))
 
+    def _missing_values(self) -> Sequence[str | float]:
+        """Further values that stand for missing ones; older models know none."""
+        values = vars(self).get("missing_values", ())
+        return values if isinstance(values, tuple | list) else [values]
+
     def _empty(self, table: Table) -> Array:
         width = [place.stop for *_, place in self._used()][-1]
         return np.empty((table.n_rows, width), self.dtype)
@@ -455,7 +467,7 @@ class TableTransformer(TransformerMixin, Estimator):
     def _table(self, X: Any) -> Table:
         """New rows, with the names of the fit where they have none."""
         check_is_fitted(self)
-        table = Table(X)
+        table = Table(X, missing_values=self._missing_values())
         lacking = [one.name for one in self.columns_ if one.used and one.name not in table]
         if table.named and not lacking:
             return table
@@ -469,7 +481,7 @@ class TableTransformer(TransformerMixin, Estimator):
                 f"X has {len(table.names)} features, but TableTransformer is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        return Table(table.X, self._columns["name"].tolist())
+        return Table(table.X, self._columns["name"].tolist(), self._missing_values())
 
     @np.errstate(over="ignore")  # infinite in float32, and then refused as such
     def _read(self, table: Table, Z: Array | None = None) -> Inspection:
