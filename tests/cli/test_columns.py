@@ -283,6 +283,21 @@ def test_models_of_numbers_alone_predict_the_same(run, people):
     assert labels("new.labels.csv") == [None, *expected[1:]]
 
 
+@pytest.mark.usefixtures("folder")
+def test_numbers_that_are_dates_are_left_out_and_said(run):
+    days = [20230101 + 100 * (number % 12) + number % 28 for number in range(60)]
+    rows = [f"{day},{number % 2 + number / 100}" for number, day in enumerate(days)]
+    Path("joined.csv").write_text("\n".join(["day,age", *rows]))
+    result = run("fit", "joined.csv", "-k", 2)
+    assert result.exit_code == 0, result.output
+    assert "columns used      1 number: age\n" in result.stderr
+    assert "day: date, numbers such as 20230101, the option dates uses" in result.stderr
+    result = run("fit", "joined.csv", "-k", 2, "--dates", "--force")
+    assert "1 date: day" in result.stderr
+    assert run("predict", "joined.model.skops", "joined.csv", "--force").exit_code == 0
+    assert None not in labels("joined.labels.csv")
+
+
 @pytest.mark.parametrize(
     ("yes", "no", "odd"), [("yes", "no", 7), ("true", "false", 7), (1, 0, -99)]
 )

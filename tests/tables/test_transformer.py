@@ -3,6 +3,7 @@
 import pickle
 import re
 import warnings
+from datetime import datetime, timedelta
 
 import numpy as np
 import pandas as pd
@@ -767,6 +768,24 @@ def test_flags_with_gaps(series):
     assert transformer.columns_[0][:6] == ("flag", "flag", True, "", 2, None)
     Z = transformer.transform(series(flags).rename("flag").to_frame())
     np.testing.assert_array_equal(Z, TableTransformer().fit_transform(numbers))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("form", [int, float, str])
+def test_numbers_that_are_dates(frame, form):
+    days = [datetime(2023, 1, 30) + timedelta(number % 9) for number in range(40)]
+    age = [0.5 * (number % 7) for number in range(40)]
+    written = [form(f"{day:%Y%m%d}") for day in days]
+    numbers, dates = frame({"day": written, "age": age}), frame({"day": days, "age": age})
+    left_out = TableTransformer().fit(numbers).columns_[0]
+    assert left_out[:3] == ("day", "date", False)
+    assert left_out.reason == "numbers such as 20230130, the option dates uses it"
+    prepare = TableTransformer(dates=True).fit(numbers)
+    Z = prepare.transform(numbers)
+    np.testing.assert_array_equal(Z, TableTransformer(dates=True).fit_transform(dates))
+    np.testing.assert_array_equal(Z, prepare.transform(dates))
+    odd = frame({"day": [form(20230130), form(20230230), form(7)], "age": [1.0] * 3})
+    assert prepare.inspect(odd).placeable.tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
