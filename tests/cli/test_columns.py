@@ -283,6 +283,37 @@ def test_models_of_numbers_alone_predict_the_same(run, people):
     assert labels("new.labels.csv") == [None, *expected[1:]]
 
 
+@pytest.mark.usefixtures("folder")
+def test_numbers_that_are_dates_are_left_out_and_said(run):
+    days = [20230101 + 100 * (number % 12) + number % 28 for number in range(60)]
+    rows = [f"{day},{number % 2 + number / 100}" for number, day in enumerate(days)]
+    Path("joined.csv").write_text("\n".join(["day,age", *rows]))
+    result = run("fit", "joined.csv", "-k", 2)
+    assert result.exit_code == 0, result.output
+    assert "columns used      1 number: age\n" in result.stderr
+    assert "day: date, numbers such as 20230101, the option dates uses" in result.stderr
+    result = run("fit", "joined.csv", "-k", 2, "--dates", "--force")
+    assert "1 date: day" in result.stderr
+    assert run("predict", "joined.model.skops", "joined.csv", "--force").exit_code == 0
+    assert None not in labels("joined.labels.csv")
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "odd"), [("yes", "no", 7), ("true", "false", 7), (1, 0, -99)]
+)
+def test_numbers_that_are_no_flags_get_no_label(run, people, yes, no, odd):
+    members = people["member"].replace_strict({"yes": str(yes), "no": str(no)})
+    people = people.select("age", "spend", "region", member=members)
+    people.write_csv("people.csv")
+    assert run("fit", "people.csv", "-k", 2, "--kernel", "rbf").exit_code == 0
+    people.with_columns(pl.Series("member", [str(odd), *members[1:]])).write_csv("new.csv")
+    result = run("predict", "people.model.skops", "new.csv")
+    assert result.exit_code == 0, result.output
+    assert f"no numbers in 'member' ('{odd}" in result.stderr
+    assert "(neither yes nor no) in line 2" in result.stderr
+    assert labels("new.labels.csv") == [None, *labels()[1:]]
+
+
 @pytest.mark.usefixtures("people")
 def test_a_choice_says_the_same_of_columns_and_names_the_options(run):
     options = ("--drop", "re*", "--categorical", "member", "--kernels", "rbf", "--splits", 2)

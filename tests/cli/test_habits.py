@@ -762,9 +762,44 @@ def test_thousands_that_the_fit_had_not_are_read_where_the_decimal_mark_is_sure(
         Path("next.csv").write_text("\n".join([head, *new]))
         result = run("predict", "all.model.skops", "next.csv", "--labels", f"{len(mark)}.csv")
         assert result.exit_code == 0, result.output
-        assert "--thousands" not in result.stderr
+        said = f"'1{mark}050' in column 'visits' is read as 1050; if that is wrong, --decimal and"
+        assert (said in result.stderr) == bool(mark)
+        sure = run("predict", "all.model.skops", "next.csv", "--thousands", thousands, "--force")
+        assert "--thousands" not in sure.stderr
     assert_frame_equal(pl.read_csv("0.csv"), pl.read_csv("1.csv"))
     assert None not in labels_of("1.csv")
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["77.587", "9,25"], "'77.587' in column 'spend' is read as 77587.0; if that is wrong"),
+        (["77.587", "1.077.587"], None),
+        (["77.587", "1.077,5"], None),
+        (["77,587", "9,25"], None),
+    ],
+)
+@pytest.mark.parametrize("decimal", [",", "."])
+@pytest.mark.filterwarnings("ignore")
+def test_a_mark_that_the_fit_had_not_is_said_unless_the_column_shows_its_meaning(
+    run, cells, said, decimal
+):
+    def write(name: str, spends: list[str]) -> None:
+        content = "\n".join(
+            ["spend;rate", *(f"{spend};{n % 7},5" for n, spend in enumerate(spends))]
+        )
+        swapped = content.translate(str.maketrans(",.", ".,"))
+        Path(name).write_text(content if decimal == "," else swapped)
+
+    write("all.csv", [f"{number % 50},{number:03}" for number in range(60)])
+    assert run("fit", "all.csv", "-k", 2).exit_code == 0
+    write("next.csv", cells)
+    result = run("predict", "all.model.skops", "next.csv")
+    assert result.exit_code == 0, result.output
+    if said is None:
+        assert "--thousands" not in result.stderr
+    else:
+        assert said.replace("77.587", f"77{'.' if decimal == ',' else ','}587") in result.stderr
 
 
 def test_parentheses_are_a_minus_next_month_too(run):

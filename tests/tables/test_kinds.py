@@ -33,9 +33,25 @@ PHONES = RNG.permutation(np.arange(10**5))[:N] * 1009 + 4_915_100_000_000
 SORTED = np.sort(RNG.normal(size=N))
 
 
+DAYS = [year * 10000 + day for year in (1923, 2023, 2024) for day in (226, 227, 228)]
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "values"),
     [
+        ("date", "joined", some(DAYS)),
+        ("date", "joined", some(DAYS, missing=30)),
+        ("date", "joined", np.array(some(DAYS), dtype=float)),
+        ("date", "joined", texts(some(DAYS))),
+        ("date", "joined", [*texts(some(DAYS)), "unknown", "never"]),
+        ("date", "joined", [20240229, 20230101, 19000101, 21001231, 20200630]),
+        ("number", "size", some([*DAYS, 20230229])),
+        ("number", "size", some([*DAYS, 20231301])),
+        ("number", "size", some([*DAYS, 20230100])),
+        ("number", "size", some([*DAYS, 18991231])),
+        ("number", "size", some([*DAYS, 21010101])),
+        ("number", "size", some([*DAYS, 20230228.5])),
+        ("number", "size", some(DAYS[:4])),
         ("number", "income", INCOME),
         ("number", "income", np.sort(INCOME)),
         ("number", "area", WIDE),

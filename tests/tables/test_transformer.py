@@ -3,6 +3,7 @@
 import pickle
 import re
 import warnings
+from datetime import datetime, timedelta
 
 import numpy as np
 import pandas as pd
@@ -769,6 +770,52 @@ def test_flags_with_gaps(series):
     np.testing.assert_array_equal(Z, TableTransformer().fit_transform(numbers))
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("form", [int, float, str])
+def test_numbers_that_are_dates(frame, form):
+    days = [datetime(2023, 1, 30) + timedelta(number % 9) for number in range(40)]
+    age = [0.5 * (number % 7) for number in range(40)]
+    written = [form(f"{day:%Y%m%d}") for day in days]
+    numbers, dates = frame({"day": written, "age": age}), frame({"day": days, "age": age})
+    left_out = TableTransformer().fit(numbers).columns_[0]
+    assert left_out[:3] == ("day", "date", False)
+    assert left_out.reason == "numbers such as 20230130, the option dates uses it"
+    prepare = TableTransformer(dates=True).fit(numbers)
+    Z = prepare.transform(numbers)
+    np.testing.assert_array_equal(Z, TableTransformer(dates=True).fit_transform(dates))
+    np.testing.assert_array_equal(Z, prepare.transform(dates))
+    odd = frame({"day": [form(20230130), form(20230230), form(7)], "age": [1.0] * 3})
+    assert prepare.inspect(odd).placeable.tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(
+    ("fitted", "new", "placed"),
+    [
+        (["yes", "no"], ["no", "7", "1", "maybe", "true"], [1, 0, 1, 0, 1]),
+        ([True, False], [0, 7, 1, -99, None], [1, 0, 1, 0, 1]),
+        ([1, 0], [0, -99, 1, 2, 99], [1, 0, 1, 1, 0]),  # 2 may be a count
+    ],
+)
+def test_other_numbers_than_0_and_1_are_no_flags(frame, fitted, new, placed):
+    old = frame({"flag": fitted * 20, "region": ["x", "y", "y", "z"] * 10})
+    prepare = TableTransformer().fit(old)
+    table = frame({"flag": new, "region": ["x"] * 5})
+    found = prepare.inspect(table)
+    assert found.placeable.tolist() == [one == 1 for one in placed]
+    first = placed.index(0)
+    shown = str(table["flag"][first]).removesuffix(".0")
+    assert found.wrong["flag"][0] == first
+    assert found.wrong["flag"][1].replace(".0'", "'") == f"'{shown}' (neither yes nor no)"
+    with pytest.raises(ValueError, match="neither yes nor no"):
+        prepare.transform(table)
+
+
+def test_0_and_1_in_a_table_of_numbers_alone_may_become_other_numbers():
+    prepare = TableTransformer(scale=False).fit(np.c_[[0, 1] * 20, np.arange(40) / 7])
+    assert prepare.transform([[-99, 0.5], [0.5, 2]]).tolist() == [[-99, 0.5], [0.5, 2]]
+
+
 def test_new_rows_that_a_pipeline_labels_without_knowing_them():
     table = pl.DataFrame({"a": [0.0, 0.1, 5.0, 5.1] * 5, "plan": ["x", "x", "y", "v"] * 5})
     model = make_pipeline(TableTransformer(), KernelKMeans(2, random_state=0)).fit(table)
@@ -781,3 +828,22 @@ def test_new_rows_that_a_pipeline_labels_without_knowing_them():
     with pytest.warns(UserWarning, match="column 'plan': 1 row .* such as no value") as said:
         model.predict(empty)
     assert any("X: 1 row without a value in any column" in str(one.message) for one in said)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_further_values_that_are_missing(library):
+    """As if their cells were empty, in numbers, text and new rows."""
+    words = {"age": [31, -999, 45, 60, 38], "fee": ["1,5 €", "n. t.", "2,5 €", " -999", "4 €"]}
+    words["region"] = ["north", "N. T.", "south", "north", "south"]
+    gaps = {
+        name: [None if row in at else value for row, value in enumerate(words[name])]
+        for name, at in [("age", [1]), ("fee", [1, 3]), ("region", [1])]
+    }
+    words, gaps = ({name: values * 8 for name, values in one.items()} for one in (words, gaps))
+    told = TableTransformer(missing_values=[-999, "n. t."]).fit(library(words))
+    left = TableTransformer().fit(library(gaps))
+    assert told.report_ == left.report_
+    np.testing.assert_array_equal(told.transform(library(words)), left.transform(library(gaps)))
+    new = library({"age": [-999], "fee": ["N. T."], "region": ["n. t."]})
+    assert told.inspect(new).n_missing == {"age": 1, "fee": 1}
+    assert not told.inspect(new).placeable.any()

@@ -168,6 +168,7 @@ def _prepared(
         categorical=[name for name in features if name in categorical],
         dates=job.dates,
         missing=job.missing,
+        missing_values=table.reading.words(),
         skewed=job.skewed,
         scale=job.scale,
         dtype=job.dtype,

@@ -11,8 +11,8 @@ from kernelmeans._text import shortened
 _LONGEST = 80
 #: Letters of a word that fits the narrowest column.
 _LONG = 12
-# After these signs a name may be broken.
-_WORD_ENDS = re.compile(r"(?<=[_./])(?=\w)")
+# A name may be broken after these signs, before a letter: numbers stay whole.
+_WORD_ENDS = re.compile(r"(?<=[_./])(?=[^\W\d_])")
 # Characters that HTML does not have, and halves of pairs, which UTF-8 does not have.
 _NOT_HTML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -89,6 +89,8 @@ def broken(text: str) -> Html:
     >>> from kernelmeans.report.html import broken
     >>> broken("net_income"), broken("unpronounceable")
     ('<bdi>net_<wbr>income</bdi>', '<bdi class="long">unpronounceable</bdi>')
+    >>> broken("47.901847")
+    '<bdi>47.901847</bdi>'
     """
     words = _WORD_ENDS.split(text)
     is_long = any(len(word) > _LONG for part in words for word in re.split(r"[\s-]", part))

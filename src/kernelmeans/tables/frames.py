@@ -1,7 +1,7 @@
 """Tables of any kind as named columns: data frames of polars and pandas, and arrays."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from kernelmeans._frames import column_at, is_frame
 from kernelmeans._text import listed
 from kernelmeans._typing import Array
+from kernelmeans.tables.numerals import number_of
 
 #: What is said of rows that are named by their numbers.
 FIRST_ROW = ", the first data row being 0"
@@ -24,6 +25,8 @@ class Table(Mapping[str, Array]):
         A data frame of polars or pandas, or anything else that becomes an array.
     names : sequence of str or None, default=None
         Names of the columns of an array; "0", "1" and so on when None.
+    missing_values : iterable of str or number, default=()
+        Further values that stand for missing ones, as numbers or text.
 
     Attributes
     ----------
@@ -35,7 +38,12 @@ class Table(Mapping[str, Array]):
         Whether the names are those of a data frame.
     """
 
-    def __init__(self, X: Any, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        X: Any,
+        names: Sequence[str] | None = None,
+        missing_values: Iterable[str | float] = (),
+    ) -> None:
         self.named = hasattr(type(X), "columns")  # a lazy frame warns where it is asked itself
         if self.named and not is_frame(X):
             raise TypeError(
@@ -46,6 +54,7 @@ class Table(Mapping[str, Array]):
             X = check_array(X, dtype=None, ensure_all_finite=False)
         columns = X.columns if self.named else range(X.shape[1])
         self.X, self.names = X, [str(name) for name in names or columns]
+        self._missing = {str(value).strip().lower() for value in missing_values}
         self._places = {name: place for place, name in enumerate(self.names)}
         if len(self._places) < len(self.names):
             twice = [name for name, count in Counter(self.names).items() if count > 1]
@@ -94,6 +103,10 @@ class Table(Mapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         """The values of a column; missing ones are None or NaN."""
+        values = self._values(name)
+        return without(values, self._missing) if self._missing else values
+
+    def _values(self, name: str) -> Array:
         series = self._series(name)
         if not self.named:
             column: Array = series
@@ -111,3 +124,39 @@ class Table(Mapping[str, Array]):
             if series.dtype.is_decimal() or str(series.dtype).endswith("128"):
                 series = series.cast(float)
         return np.asarray(series.to_numpy())
+
+
+def without(values: Array, words: Collection[str]) -> Array:
+    """The values of a column without those that stand for missing ones.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        The values.
+    words : collection of str
+        What stands for a missing value, in lower case; numbers too.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        None or NaN in their place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.tables.frames import without
+    >>> without(np.array([31, -999, 45]), ["-999", "k.o."])
+    array([31., nan, 45.])
+    >>> without(np.array(["31", "K.O.", None], dtype=object), ["-999", "k.o."])
+    array(['31', None, None], dtype=object)
+    """
+    if values.dtype.kind in "iuf":
+        numbers = [number for word in words if (number := number_of(word)) == number]
+        found = np.isin(values, numbers)
+        return np.where(found, np.nan, values) if found.any() else values
+    if values.dtype.kind in "OUS":
+        found = np.array([type(v) is str and v.strip().lower() in words for v in values.tolist()])
+        if found.any():
+            values = values.astype(object)
+            values[found] = None
+    return values

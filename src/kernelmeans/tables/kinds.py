@@ -21,9 +21,12 @@ from kernelmeans.tables.numerals import (
     unit_of,
 )
 from kernelmeans.tables.values import (
+    FIRST_DATE,
     FLAGS,
+    LAST_DATE,
     Texts,
     days_of,
+    days_of_numbers,
     flag_of,
     is_date,
     is_no_date,
@@ -47,6 +50,8 @@ MANY_MISSING = 0.05
 #: Different numbers with units above which text is no category, such as 1st, 2nd and 3rd, and the
 #: fraction of the rows that they take.
 MANY_MEASURES, NEARLY_ALL = 12, 0.9
+#: Different whole numbers as 20251231 that are no dates by chance: one in 28 is a date.
+FEWEST_DATES = 5
 #: Digits of whole numbers that no measurement has: of phone and account numbers.
 DIGITS = 9
 #: Digits that numbers in a computer keep. Text of more digits is a code.
@@ -288,9 +293,22 @@ def _among_numbers(numbers: Array, values: Array, name: str) -> Found:
         if _are_few(len(category.values), len(present)):
             return category._replace(reason="codes, by its name")
         return Found("identifier", "codes, by its name", n_missing, numbers)
+    if whole and (days := _days_in(numbers, low, high)) is not None:
+        reason = f"numbers such as {low:.0f}, {ON_REQUEST}"
+        return Found("date", reason, n_missing, days)
     if whole and (kind := _kind_of_counts(present, low, high)):
         return Found(kind, "whole numbers, all different", n_missing, numbers)
     return Found("number", _doubt_about(present, (low, high)), n_missing, numbers)
+
+
+def _days_in(numbers: Array, low: float, high: float) -> Array | None:
+    """The days of whole numbers that are all dates, as 20251231."""
+    if low < FIRST_DATE or high > LAST_DATE:
+        return None
+    days = days_of_numbers(numbers)
+    present = days[~np.isnan(days)]
+    many = len(np.unique(present)) >= FEWEST_DATES
+    return days if many and np.isfinite(present).all() else None
 
 
 def _doubt_about(numbers: Array, ends: tuple[float, float]) -> str:

@@ -25,13 +25,16 @@ from kernelmeans.tables.frames import Table
 from kernelmeans.tables.inspection import Inspection, check_placeable, shown, unseen_values
 from kernelmeans.tables.kinds import USED
 from kernelmeans.tables.numerals import Spelling
-from kernelmeans.tables.values import UNSEEN, read_column
+from kernelmeans.tables.values import UNSEEN, is_flag_in_words, read_column
 
 #: How far a missing value of a scaled column lies from all others, in the column that says where.
 #: From 0.7 on, rows with a gap have no neighbours without one (figures: benchmarks/gaps.py).
 GAP = 0.5
 #: Rows whose variances are summed at a time, so that no second copy of a large table is made.
 BATCH = 2**16
+#: The highest new number in a column that had 0 and 1 alone, in a table that holds words too: it
+#: may be a count. Other numbers stand for no value, or are of another column.
+MOST_COUNTED = 9.0
 
 
 class TableTransformer(TransformerMixin, Estimator):
@@ -67,6 +70,9 @@ class TableTransformer(TransformerMixin, Estimator):
         same rows share one. It counts little: 0.5 for a gap, where two random rows differ by
         sqrt(2) in a number. ``"drop"`` ignores such rows in the fit. ``"error"`` refuses them. In
         categories a missing value is a value of its own.
+    missing_values : tuple or list of str or number, default=()
+        Further values that stand for missing ones, such as ``-999`` or ``"not asked"``, in the fit
+        and in new rows. Blanks around text and capitals do not count.
     skewed : {"log", "keep"}, default="log"
         What to do about numbers of 0 and more with a skewness above 1. ``"log"`` takes their
         logarithms if this at least halves the skewness. ``"keep"`` does not.
@@ -98,7 +104,7 @@ class TableTransformer(TransformerMixin, Estimator):
     The decisions of a fit are kept. New rows are read by them: columns of data frames are found by
     name, in any order, and columns that are not used may be absent. A value that a category did not
     have in the fit becomes 0 in all of its columns. `transform` refuses text in a column of
-    numbers.
+    numbers, and other numbers than 0 and 1 among true and false or yes and no.
 
     A transformer cannot drop rows. `inspect` tells which rows can be transformed and hold a value:
     ``X[prepare.inspect(X).placeable]`` of pandas, ``X.filter(prepare.inspect(X).placeable)`` of
@@ -147,6 +153,7 @@ class TableTransformer(TransformerMixin, Estimator):
         "categorical": [str, list, tuple, np.ndarray],
         "dates": ["boolean"],
         "missing": [StrOptions({"impute", "drop", "error"})],
+        "missing_values": [tuple, list],
         "skewed": [StrOptions({"log", "keep"})],
         "scale": ["boolean"],
         "dtype": [StrOptions({"float64", "float32"})],
@@ -162,6 +169,7 @@ class TableTransformer(TransformerMixin, Estimator):
         categorical: Sequence[str] = (),
         dates: bool = False,
         missing: str = "impute",
+        missing_values: Sequence[str | float] = (),
         skewed: str = "log",
         scale: bool = True,
         dtype: str = "float64",
@@ -171,6 +179,7 @@ class TableTransformer(TransformerMixin, Estimator):
         self.categorical = categorical
         self.dates = dates
         self.missing = missing
+        self.missing_values = missing_values
         self.skewed = skewed
         self.scale = scale
         self.dtype = dtype
@@ -328,8 +337,10 @@ class TableTransformer(TransformerMixin, Estimator):
             and all(one.kind in USED for one, *_ in used)
             and all((one.kind == "category") == bool(one.n_values) for one, *_ in used)
             and all(self._has_values(one) for one, *_ in used)
+            and all(type(one) is float for one in vars(self).get("_flags", {}).values())
             and all(self._spelling(one.name).is_well_formed() for one, *_ in used)
             and all(np.shape(one) == (n_scaled,) for one in scaled)
+            and all(type(one) in (str, int, float) for one in self._missing_values())
         )
 
     def _has_values(self, column: Column) -> bool:
@@ -360,7 +371,7 @@ class TableTransformer(TransformerMixin, Estimator):
         return as_text(self.columns_, self._n_rows, self.missing)
 
     def _fit(self, X: Any, sample_weight: Any) -> tuple[Array, Inspection]:
-        table = Table(X)
+        table = Table(X, missing_values=self.missing_values)
         names = table.names
         wanted = dict.fromkeys(names, False)
         if self.columns is not None:
@@ -424,6 +435,7 @@ class TableTransformer(TransformerMixin, Estimator):
             if one.spelling != Spelling()
         }
         self._signs = {one.column.name: one.spelling.sign for one in decisions if one.spelling.sign}
+        self._flags = _highest_of_flags(table, [one.column for one in decisions])
         self._named, self._n_rows = table.named, table.n_rows
         self.n_features_in_ = len(columns)
 
@@ -443,6 +455,11 @@ class TableTransformer(TransformerMixin, Estimator):
         signs = vars(self).get("_signs")
         return Spelling(decimal, words, None if signs is None else signs.get(name, ""))
 
+    def _missing_values(self) -> Sequence[str | float]:
+        """Further values that stand for missing ones; older models know none."""
+        values = vars(self).get("missing_values", ())
+        return values if isinstance(values, tuple | list) else [values]
+
     def _empty(self, table: Table) -> Array:
         width = [place.stop for *_, place in self._used()][-1]
         return np.empty((table.n_rows, width), self.dtype)
@@ -450,7 +467,7 @@ class TableTransformer(TransformerMixin, Estimator):
     def _table(self, X: Any) -> Table:
         """New rows, with the names of the fit where they have none."""
         check_is_fitted(self)
-        table = Table(X)
+        table = Table(X, missing_values=self._missing_values())
         lacking = [one.name for one in self.columns_ if one.used and one.name not in table]
         if table.named and not lacking:
             return table
@@ -464,7 +481,7 @@ class TableTransformer(TransformerMixin, Estimator):
                 f"X has {len(table.names)} features, but TableTransformer is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        return Table(table.X, self._columns["name"].tolist())
+        return Table(table.X, self._columns["name"].tolist(), self._missing_values())
 
     @np.errstate(over="ignore")  # infinite in float32, and then refused as such
     def _read(self, table: Table, Z: Array | None = None) -> Inspection:
@@ -476,11 +493,15 @@ class TableTransformer(TransformerMixin, Estimator):
         wrong: dict[str, tuple[int, str]] = {}
         unseen: dict[str, tuple[int, str]] = {}
         n_missing: dict[str, int] = {}
+        highest_of = vars(self).get("_flags", {})  # older models take any number for a flag
         for column, median, unit, place in self._used():
             values = table[column.name]
             known = self._values.get(column.name)
             spelling = self._spelling(column.name)
             numbers = read_column(values, column.kind, known, spelling).astype(self.dtype)
+            if highest := highest_of.get(column.name):
+                is_flag = np.isin(numbers, np.arange(highest + 1))
+                numbers[~is_flag & ~np.isnan(numbers)] = np.inf
             if known is not None:
                 lacks = np.isnan(numbers)
                 empty &= lacks | np.isin(numbers, np.flatnonzero(known == ""))
@@ -491,6 +512,7 @@ class TableTransformer(TransformerMixin, Estimator):
                 continue
             if len(rows := np.flatnonzero(np.isinf(numbers))):
                 told = f" (not {spelling.sign})" if spelling.sign else ""
+                told = " (neither yes nor no)" if column.kind == "flag" else told
                 wrong[column.name] = int(rows[0]), shown(values[rows[0]]) + told
                 placeable[rows] = False
             lacks = np.isnan(numbers)
@@ -546,3 +568,11 @@ class TableTransformer(TransformerMixin, Estimator):
         tags.input_tags.allow_nan = self.missing == "impute"
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
+
+
+def _highest_of_flags(table: Table, columns: Sequence[Column]) -> dict[str, float]:
+    """The highest new number of yes and no; in a table of numbers alone, 0 and 1 have none."""
+    flags = [one.name for one in columns if one.used and one.kind == "flag"]
+    words = [name for name in flags if is_flag_in_words(table[name])]
+    mixed = words or any(one.used and one.kind == "category" for one in columns)
+    return {name: 1.0 if name in words else MOST_COUNTED for name in flags if mixed}

@@ -19,11 +19,14 @@ EMPTY = frozenset(("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null"
 MISSING = EMPTY | WORDS
 #: Words for 1 and 0.
 FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
+#: The first and the last date that whole numbers are taken for.
+FIRST_DATE, LAST_DATE = 19000101, 21001231
 _TIME = r"(?:(?:,? |T)(\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?)\s?(Z|[+-]\d\d:?\d\d)?)?"
 _ISO_DATE = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d){_TIME}", re.ASCII)
 _DOTTED_DATE = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}", re.ASCII)
 # The order of day and month is not known.
 _OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASCII)
+_COMPACT_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)", re.ASCII)
 _DAY = 86400.0
 #: Below this all whole numbers are exact as floats, and are written without an exponent.
 _EXACT = 1e15
@@ -33,6 +36,13 @@ def flag_of(text: str) -> float:
     """1 for yes, 0 for no, NaN for anything else."""
     word = text.lower()
     return next((float(word == yes) for yes, no in FLAGS if word in (yes, no)), np.nan)
+
+
+def is_flag_in_words(values: Array) -> bool:
+    """Whether a column of yes and no has truth values or words, and not 0 and 1."""
+    if numbers_of(values) is not None:
+        return values.dtype.kind == "b"
+    return any(flag_of(str(value).strip()) in (0, 1) for value in values)
 
 
 def is_date(text: str) -> bool:
@@ -46,7 +56,7 @@ def is_no_date(text: str) -> bool:
 
 
 def days_of(text: str) -> float:
-    """The days from 1970 to a date in ISO 8601 or as 31.12.2025; NaN if it is none of these.
+    """The days from 1970 to a date in ISO 8601, as 31.12.2025 or as 20251231; NaN if it is none.
 
     Examples
     --------
@@ -58,6 +68,10 @@ def days_of(text: str) -> float:
         year, month, day, time, zone = found.groups()
     elif found := _DOTTED_DATE.fullmatch(text):
         day, month, year, time, zone = found.groups()
+    elif found := _COMPACT_DATE.fullmatch(text):
+        (year, month, day), time, zone = found.groups(), None, None
+        if not FIRST_DATE <= int(text) <= LAST_DATE:
+            return np.nan
     else:
         return np.nan
     hour, colon, rest = (time or "0:00").partition(":")
@@ -68,6 +82,14 @@ def days_of(text: str) -> float:
     except ValueError:
         return np.nan
     return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() / _DAY
+
+
+def days_of_numbers(numbers: Array) -> Array:
+    """The days from 1970 to dates as 20251231; NaN if missing, and infinite if it is no date."""
+    values, places = np.unique(numbers, return_inverse=True)
+    days = np.array([np.nan if one != one else days_of(f"{one:.15g}") for one in values.tolist()])
+    days[np.isnan(days) & ~np.isnan(values)] = np.inf
+    return days[places.ravel()]
 
 
 @np.errstate(invalid="ignore")  # of a signaling NaN, as damaged files have
@@ -212,6 +234,8 @@ def read_column(
             return flag if flag == flag else spelling.read(text)
 
         return Texts(values).map(read)
+    if kind == "date" and values.dtype.kind in "iuf":
+        return days_of_numbers(numbers)
     if (values.dtype.kind == "M") == (kind == "date") and spelling.admits(""):
         return numbers
     return np.where(np.isnan(numbers), np.nan, np.inf)

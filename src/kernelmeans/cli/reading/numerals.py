@@ -153,6 +153,10 @@ class _Column(NamedTuple):
         found = self.values.filter(self.values.str.contains(f"[{marks}]").fill_null(value=False))
         return str(found[0]) if len(found) else None
 
+    def shows_groups(self, mark: str) -> bool:
+        """Whether some value shows that a mark stands between groups: 1.234.567 or 1.234,5."""
+        return bool(self.values.str.contains(rf"[{mark}].*[.,]").any())
+
 
 def parse_numbers(column: pl.Series) -> tuple[pl.Series, pl.Series]:
     """The numbers in a column, in text with decimal points, and the places of anything else."""
@@ -196,8 +200,9 @@ def read_numbers(
         The decimal mark, if it is known and the same in all columns, the marks between groups, and
         the units of columns.
     """
+    new = ""
     if numerals.thousands == "" and numerals.units is not None and _agrees(frame, numerals):
-        numerals = numerals._replace(thousands=None)
+        numerals, new = numerals._replace(thousands=None), _OTHER[str(numerals.decimal)]
     done: dict[str, pl.Series] = {}
     waiting: dict[str, _Column] = {}
     units: dict[str, str] = {}
@@ -244,7 +249,7 @@ def read_numbers(
         done[name] = plain.zip_with(others.is_null(), others) if others.count() else _number(plain)
     if said:
         warnings.warn(f"{source}: units are left out: {', '.join(said)}", stacklevel=2)
-    _say_doubts(source, waiting, decimal, done, spaces=numerals.thousands is None)
+    _say_doubts(source, waiting, decimal, done, new=new, spaces=numerals.thousands is None)
     seen = _seen(waiting, decimal, numerals)
     return frame.with_columns(**done), Numerals(decimal, seen, units)
 
@@ -287,12 +292,18 @@ def _say_doubts(
     decimal: str | None,
     numbers: Mapping[str, pl.Series],
     *,
+    new: str,
     spaces: bool,
 ) -> None:
-    """Warn of numbers that may be meant otherwise, with an example from each column."""
+    """Warn of numbers that may be meant otherwise, with an example from each column.
+
+    A mark that the fit did not have is new: a column has to show what it means.
+    """
     texts = []
     for name, column in columns.items():
         example = _doubt(column, columns, decimal) or (column.example(" ") if spaces else None)
+        if new and example is None and not column.shows_groups(new):
+            example = column.example(new)
         if example is not None:
             number = numbers[name].filter(column.values == example)[0]
             texts.append(f"{example!r} in column {shortened(name, 60)!r} is read as {number}")
