@@ -130,10 +130,10 @@ class Numerals(NamedTuple):
     def grouped_otherwise(self, values: pl.Series) -> str | None:
         """Return a number of new rows with apostrophes or spaces, which the fit did not have."""
         marks, free = _APOSTROPHES + _SPACES, self._replace(thousands=None)
-        if self.thousands is None or self.units is None or self.decimals(values):
+        known = self.thousands is None or self.units is None or self.decimals(values)
+        if known or not free.decimals(values):
             return None
-        found = values.filter(values.str.contains(f"[{marks}]")) if free.decimals(values) else []
-        return str(found[0]) if len(found) else None
+        return next(iter(values.filter(values.str.contains(f"[{marks}]")).head(1)), None)
 
     def _pattern(self, decimal: str) -> str:
         mark, groups = re.escape(decimal), re.escape(self.groups(decimal))
