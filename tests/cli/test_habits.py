@@ -869,6 +869,15 @@ def test_one_value_with_another_unit_costs_its_row_alone(run, odd):
     assert labels_of("next.labels.csv") == expected
 
 
+def test_the_unit_of_a_column_that_is_left_out_does_not_matter(run):
+    write_weights("all.csv", "kg")
+    assert run("fit", "all.csv", "-k", 2, "--drop", "weight").exit_code == 0
+    write_weights("next.csv", "lbs")
+    result = run("predict", "all.model.skops", "next.csv")
+    assert result.exit_code == 0, result.output
+    assert "unit" not in result.stderr
+
+
 @pytest.mark.parametrize(
     ("unit", "other"),
     [("kg", "lb"), ("EUR", "USD"), ("€", "$"), ("€", "%"), ("%", "€"), ("%", ""), ("", "%")],
