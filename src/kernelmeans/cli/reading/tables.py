@@ -298,7 +298,7 @@ def read_table(
     if path.is_dir() and suffix != ".zarr":
         raise BadInputError(f"{source}: is a directory; only .zarr directories are read")
     if suffix == ".xls":
-        raise BadInputError(f"{source}: files of old Excel are not read: save it as .xlsx")
+        raise BadInputError(f"{source}: unknown suffix '.xls', of old Excel: save it as .xlsx")
     if suffix not in _SUFFIXES:
         raise BadInputError(f"{source}: unknown suffix {suffix!r}; {', '.join(_SUFFIXES)} are read")
     try:
