@@ -85,6 +85,71 @@ def test_clusters_that_a_flag_halves_are_named(halved):
     assert all("member" in one.apart[:2] for one in described.records)
 
 
+@pytest.mark.parametrize("n_noise", [1, 2])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_column_names_the_cluster_in_its_middle_and_noise_names_none(seed, n_noise):
+    rng, labels = np.random.default_rng(seed), np.repeat([0, 1, 2], 100)
+    table = pd.DataFrame({"x": 5.0 * labels + 0.3 * rng.normal(size=300)})
+    for name in ["noise", "hum"][:n_noise]:
+        table[name] = rng.normal(size=300)
+    described = describe(labels, table)
+    assert [one.apart for one in described.records] == [("x",)] * 3
+    assert "x" in [one.column for one in described.top(1, 2)]
+    assert "mean 5.0" in str(described).partition("Cluster 1")[2].partition("Cluster 2")[0]
+    model = KernelPowerKMeans(3, kernel="linear", random_state=0).fit(table[["x"]])
+    told = ClusterReport(model, table[["x"]], table=table).to_dict()["clusters"]
+    assert sorted(one["hint"] for one in told) == ["average x", "high x", "low x"]
+
+
+def test_a_few_gaps_do_not_stand_for_the_column_that_separates(rng):
+    labels = np.repeat([0, 1, 2], 100)
+    table = pd.DataFrame({"x": 5.0 * labels + 0.3 * rng.normal(size=300), "y": rng.random(300)})
+    table.loc[[110, 130, 150, 170, 190], "x"] = np.nan
+    described = describe(labels, table)
+    gap, middle = (described.columns.query("cluster == 1 and column == @name").iloc[0].difference
+                   for name in ("x is missing", "x"))  # fmt: skip
+    assert gap > 0.1 > abs(middle)
+    assert described.records[1].apart == ("x",)
+    assert "x" in [one.column for one in described.top(1)]
+
+
+@pytest.mark.parametrize("rows", [4, 20, 100])
+def test_noise_tells_no_clusters_apart(rng, rows):
+    labels = np.repeat(np.arange(6), rows)
+    table = pd.DataFrame(rng.normal(size=(6 * rows, 3)), columns=list("abc"))
+    table["flag"], table["code"] = (
+        rng.random(6 * rows) < 0.5,
+        rng.choice(list("abcdefghij"), 6 * rows),
+    )
+    found = describe(labels, table, categorical=["code"]).records
+    # Of 75 comparisons one in a hundred may be by chance.
+    assert sum(len(one.apart) for one in found) <= 2
+    weights = rng.random(6 * rows)
+    pair = [describe(labels, table, sample_weight=size * weights) for size in (1, 2.0**-600)]
+    assert [one.apart for one in pair[0].records] == [one.apart for one in pair[1].records]
+
+
+def test_weights_of_few_rows_say_less_than_equal_ones(rng):
+    labels, x = np.repeat([0, 1], 40), np.r_[rng.random(40), rng.random(40) + 0.7]
+    uneven = np.where(np.arange(80) % 40 < 2, 1.0, 1e-3)
+    for weights, apart in ((None, ("0",)), (uneven, ())):
+        described = describe(labels, x[:, None], sample_weight=weights)
+        assert [one.apart for one in described.records] == [apart] * 2
+
+
+def test_small_clusters_that_a_flag_halves_are_named_too():
+    found = []
+    for seed in range(6):
+        labels = np.repeat(np.arange(8), 20)
+        table = np.random.default_rng(seed).normal(size=(160, 4)) + 6 * np.eye(4)[labels // 2]
+        table = pd.DataFrame(table, columns=list("abcd"))
+        table["flag"] = np.array(["no", "yes"])[labels % 2]
+        found += describe(labels, table).alike
+    assert {one.column for one in found} == {"flag"}
+    assert {one.clusters for one in found} == {(0, 1), (2, 3), (4, 5), (6, 7)}
+    assert 22 <= len(found) <= 24
+
+
 def test_the_advice_leaves_the_column_out(halved):
     table, labels = halved
     table = table.rename(columns={"member": "a member's *"})
@@ -131,8 +196,8 @@ def test_a_column_that_is_missing_tells_clusters_apart(halved):
 
 
 def test_one_cluster_and_very_many_have_nothing_to_compare(rng):
-    labels = np.arange(2 * MOST_CLUSTERS + 2) % (MOST_CLUSTERS + 1)
-    table = rng.normal(size=(len(labels), 3))
+    labels = np.arange(8 * MOST_CLUSTERS + 8) % (MOST_CLUSTERS + 1)
+    table = rng.normal(size=(len(labels), 3)) + 9 * labels[:, None]
     for some in (labels, 0 * labels):
         described = describe(some, table)
         assert {one.apart for one in described.records} == {()}

@@ -112,6 +112,10 @@ def test_columns_are_chosen(run, options, used):
         (("--columns", "agee"), ["--columns agee is no column; did you mean 'age'?"]),
         (("--drop", "x*"), ["--drop 'x*' matches no column"]),
         (("--categorical", "class"), ["--categorical class is no column"]),
+        (
+            ("--categorical", "age", "--drop", "row,a*"),
+            ["--categorical and --drop both name 'age'"],
+        ),
         (("--columns", "remark"), ["'remark' holds text", "--categorical remark"]),
         (("--missing", "error"), ["'age' (2 rows)", "--missing impute"]),
         (("--columns", "id,remark"), ["'id' holds text", "'remark' holds text"]),

@@ -549,6 +549,7 @@ def test_thousands_as_told(options, expected):
     ("content", "words"),
     [
         ("1,5;2,5\n3,5;4,5\n", "';' is taken for the separator .*',' would do too; --separator"),
+        ("a b\n1 2\n3 4\n", "blanks seem to separate the values; .*--separator ' '"),
         ("5.1,3\n3,4\n", "only numbers .*add --no-header"),
         ("41.3,9250,Köln\n12.5,18000,Bonn\n", r"holds numbers \(.*add --no-header"),
         ("-2,town\n1,Bonn\n", "add --no-header"),
@@ -601,6 +602,10 @@ def test_as_told(content, reading, expected):
         ("a,b\n1,2\n", {"thousands": "000"}, ["--thousands is '000'"]),
         ("a,b\n0.5\t1.5\t2.5\n1.5\t2.5\t3.5\n", {"separator": "\t"}, ["line 2 has 3 values"]),
         (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], {}, ["cannot be read as CSV", "ended"]),
+        (b"PK\x03\x04\x14\0", {}, ["is no text but an archive", ".xlsx"]),
+        (b"\xd0\xcf\x11\xe0\xa1", {}, ["is no text but", "save it as .xlsx"]),
+        ('[{"a": 1},\n {"a": 2}]', {}, ["is JSON"]),
+        ('{"a": 1}\n{"a": 2}\n', {}, ["is JSON"]),
         ("", {}, ["empty"]),
         ("\n\n", {}, ["empty"]),
         ("# nothing\n", {}, ["empty"]),
@@ -613,6 +618,32 @@ def test_refused_with_the_option(content, reading, words):
     message = caught.value.message
     assert message.startswith("data.csv: ") or message.startswith("--"), message
     assert all(word in message for word in words), message
+
+
+def test_text_that_only_looks_like_json_or_blanks_between_values():
+    assert read("[1]\n2\n")["[1]"].to_list() == [2]
+    assert read('{"a"},b\n2,3\n').shape == (1, 2)
+    assert read("first name\nAnn 1\nBob 2\n")["first name"].to_list() == ["Ann 1", "Bob 2"]
+
+
+def test_files_of_old_excel_are_refused_with_a_way_out():
+    with pytest.raises(BadInputError, match=r"data\.xls: .* save it as \.xlsx"):
+        read(b"", "data.xls")
+
+
+@pytest.mark.parametrize(("mark", "option"), [("'", '"\'"'), (" ", "space")])
+def test_apostrophes_that_the_fit_had_not_name_the_option(run, mark, option):
+    rows = [f"{number * 16};{number % 7},5" for number in range(60)]
+    Path("all.csv").write_text("\n".join(["visits;rate", *rows]))
+    assert run("fit", "all.csv", "-k", 2).exit_code == 0
+    Path("next.csv").write_text(f"visits;rate\n870;1\n1{mark}050;2\n")
+    result = run("predict", "all.model.skops", "next.csv")
+    said = f"; --thousands {option} says how numbers are written"
+    assert said in " ".join(result.stderr.split())
+    told = option.strip('"')
+    result = run("predict", "all.model.skops", "next.csv", "--thousands", told, "--force")
+    assert "holds numbers, but also" not in result.stderr
+    assert None not in labels_of("next.labels.csv")
 
 
 @pytest.mark.filterwarnings("ignore:.*holds numbers, but also")
@@ -836,6 +867,15 @@ def test_one_value_with_another_unit_costs_its_row_alone(run, odd):
     expected = labels_of("all.labels.csv")
     expected[7] = None
     assert labels_of("next.labels.csv") == expected
+
+
+def test_the_unit_of_a_column_that_is_left_out_does_not_matter(run):
+    write_weights("all.csv", "kg")
+    assert run("fit", "all.csv", "-k", 2, "--drop", "weight").exit_code == 0
+    write_weights("next.csv", "lbs")
+    result = run("predict", "all.model.skops", "next.csv")
+    assert result.exit_code == 0, result.output
+    assert "unit" not in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_a_flag_that_halves_clusters_is_remarked_upon(run, folder):
     frame.with_columns(member=member).write_csv("data.csv")
     result = run("fit", "data.csv", "-k", 4, "--report")
     words = " ".join(result.stdout.split())
-    assert "differ in member alone. If it is not to count, leave it out: --drop member" in words
+    assert "differ in member alone. If member is not to count, leave it out: --drop member" in words
     pairs = json.loads(Path("data.summary.json").read_text())["alike"]
     assert [one["column"] for one in pairs] == ["member"] * 2
     assert "differ in member alone" in Path("data.report.html").read_text()

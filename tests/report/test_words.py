@@ -112,6 +112,7 @@ def gap(difference, fraction):
         ([entry("plan", 2.0, "family", "most frequent", "category")], "plan family"),
         ([entry("signup", -1.0, kind="date"), entry("income", 1.0)], "early signup, high income"),
         ([entry("a", -1.0), entry("b", 1.0), entry("c", 1.0)], "low a, high b"),
+        ([entry("a", 0.05), entry("b", -0.05)], "average a, average b"),
         ([entry("signup", 3.0, used=False), entry("b", 1.0)], "high b"),
         (
             [entry("age is missing", 3.0, "90 %", "fraction", "flag", fraction=0.9)],
@@ -137,6 +138,19 @@ def test_what_tells_a_cluster_from_the_others_comes_first():
     assert hints([{"name": None, "apart": ["b", "plan"], "profile": profile}]) == [
         "high b, plan family"
     ]
+
+
+def test_a_second_column_is_named_if_the_first_does_not_tell():
+    def cluster(*values, apart=("a",)):
+        return {"name": None, "apart": apart, "profile": [*map(entry, "ab", (1.0, 0.5), values)]}
+
+    assert hints([cluster("1", "2")]) == ["high a"]
+    assert hints([cluster("1", "2"), cluster("3", "2")]) == ["a 1", "a 3"]
+    assert hints([cluster("1", "2"), cluster("1", "3")]) == ["a 1, b 2", "a 1, b 3"]
+    assert hints([cluster("1", "2", apart=("b", "a"))]) == ["high b, high a"]
+    # Fewer gaps than elsewhere are no name of the column.
+    few = {"name": None, "apart": ["age"], "profile": [gap(-0.4, 0.1), entry("age", 0.0)]}
+    assert hints([few]) == ["average age"]
 
 
 def test_no_two_clusters_have_the_same_words_if_a_column_differs():

@@ -40,7 +40,7 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     model = load_model(model_file, budget)
     file = job.place(job.labels, ".labels.csv")
     outputs.check_writable([file], source=job.data, force=job.force)
-    reading = job.after(model.reading or {})
+    reading = job.after(model.reading or {}).for_columns(model.columns)
     table = read_table(job.data, reading, budget=budget, verbatim=job.id_column)
     names = identifiers(table, job.id_column)
     columns, prepare = model.columns_in(table), model.pipeline[0]

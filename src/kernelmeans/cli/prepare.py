@@ -100,6 +100,7 @@ def prepare(job: "TableJob") -> Task:
         if ignored := [name for name in features if name not in wanted]:
             job.note(f"columns in no view of {views.source} are ignored: {listed(ignored)}")
         features = [name for name in features if name in wanted]
+    _check_categorical(job, table, features)
     categorical = find_columns(
         table, [*features, *table.annotations], job.categorical, "--categorical"
     )
@@ -132,6 +133,17 @@ def prepare(job: "TableJob") -> Task:
         found,
         refusals,
     )
+
+
+def _check_categorical(job: "TableJob", table: Table, features: Sequence[str]) -> None:
+    """Refuse a category that another option leaves out."""
+    given = {name.strip() for text in job.categorical for name in [text, *text.split(",")]}
+    dropped = find_columns(table, table.names, job.drop, "--drop").keys()
+    if both := [name for name in table.names if name in given & dropped and name not in features]:
+        raise BadInputError(
+            f"{table.source}: --categorical and --drop both name {listed(both)}: a column that is "
+            "left out is no category"
+        )
 
 
 def _read(job: "TableJob", n_clusters: int) -> Table:

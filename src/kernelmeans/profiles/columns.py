@@ -53,6 +53,12 @@ class Grouped(NamedTuple):
         weighted = self.weights if values is None else self.weights * values
         return np.bincount(self.labels, weighted, self.n_clusters).astype(float, copy=False)
 
+    def effective_sizes(self) -> Array:
+        """Rows of equal weights that would say as much of each cluster."""
+        relative = self._replace(weights=self.weights / self.weights.max())
+        squares = np.maximum(relative.sums(relative.weights), np.finfo(float).tiny)
+        return np.asarray(relative.sums() ** 2 / squares)
+
     def fractions(self, present: "Grouped", codes: IntArray, n_codes: int) -> Array:
         """Fractions of each cluster that are in `present` with each code, and that are not."""
         keys = present.labels * (n_codes + 1) + codes

@@ -21,11 +21,15 @@ _MOST, _ENOUGH = 5, 0.5
 # the whole table counts.
 _AS_GOOD = 0.75
 # Two clusters differ in one column alone if it separates them so well, and no other one better
-# than this; of fewer others that is no news. Settled on a table of four groups and a flag of noise
-# (0.94 to 0.98, others 0.17 at most) and on examples/customers.py, seeds 0 and 1, with more
-# clusters than segments (0.95 to 1, others 0.24 at most or 0.36 at least). Confirmed on seeds 2 to
-# 5: as many clusters as segments have no such pair; one more has one, the halves of a segment.
+# than this, or than noise does if that is less than _ENOUGH; of fewer others that is no news.
+# Settled on a table of four groups and a flag of noise (0.94 to 0.98, others 0.17 at most) and on
+# examples/customers.py, seeds 0 and 1, with more clusters than segments (0.95 to 1, others 0.24 at
+# most or 0.36 at least). Confirmed on seeds 2 to 5: as many clusters as segments have no such pair;
+# one more has one, the halves of a segment.
 _NEARLY_ALL, _LITTLE, _FEWEST_OTHERS = 0.9, 0.25, 3
+# Noise separates n and m rows by more than these times sqrt(1 / n + 1 / m) once in a hundred times:
+# numbers by the Kolmogorov-Smirnov test, a category by more if it has more values.
+_NUMBERS, _CATEGORY, _SPREAD = 1.63, 0.9, 0.4
 
 
 class Alike(NamedTuple):
@@ -50,7 +54,7 @@ class Contrast(NamedTuple):
     ----------
     apart : list of tuple of str
         For each cluster, columns that tell it from the others, the most telling first, and then
-        from those that are the most similar.
+        from those that are the most similar. Columns that noise would separate as well do not.
     alike : tuple of Alike
         Pairs of clusters that differ in one column alone.
     """
@@ -60,7 +64,7 @@ class Contrast(NamedTuple):
 
 
 def contrasted(
-    columns: Mapping[str, tuple[Profile, Profile | None]], names: Sequence[Any]
+    columns: Mapping[str, tuple[Profile, Profile | None]], names: Sequence[Any], sizes: Array
 ) -> Contrast:
     """Compare clusters pair by pair.
 
@@ -70,6 +74,8 @@ def contrasted(
         The columns that the clusters depend on, and where these have gaps.
     names : sequence
         The labels of the clusters.
+    sizes : ndarray of shape (n_clusters,)
+        Their numbers of rows; with weights the effective ones.
 
     Returns
     -------
@@ -79,14 +85,20 @@ def contrasted(
     found = {name: pair for name, pair in columns.items() if pair[0].frequencies is not None}
     if not found or not 1 < len(names) <= MOST_CLUSTERS:
         return Contrast([()] * len(names))
-    separations = np.array([separation(one) for one, _ in found.values()], dtype=np.float32)
+    with np.errstate(divide="ignore"):
+        spread = np.sqrt(np.add.outer(1 / sizes, 1 / sizes))
+    known, unlike = np.zeros((len(found), *spread.shape), np.float32), np.zeros(spread.shape, int)
+    for own, (profile, _) in zip(known, found.values(), strict=True):
+        separations, noise = separation(profile), _noise(profile) * spread
+        own[:] = np.where(separations > noise, separations, 0)
+        unlike += separations > np.clip(noise, _LITTLE, _ENOUGH)
     told = np.array([_told(*pair) for pair in found.values()])
     called = list(found)
     apart = [
-        tuple(called[one] for one in _columns_apart(*given, own))
-        for own, given in enumerate(zip(separations.transpose(1, 0, 2), told.T, strict=True))
+        tuple(called[one] for one in _columns_apart(known[:, own], told[:, own], own))
+        for own in range(len(names))
     ]
-    return Contrast(apart, tuple(_alike(separations, called, names)))
+    return Contrast(apart, tuple(_alike(known, unlike, called, names)))
 
 
 def separation(profile: Profile) -> Array:
@@ -102,16 +114,26 @@ def separation(profile: Profile) -> Array:
     return np.asarray(cdist(found, found, "cityblock") / 2)
 
 
+def _noise(profile: Profile) -> float:
+    """What a column without meaning hardly exceeds between two clusters of 2 rows each."""
+    if profile.is_number:
+        return _NUMBERS
+    common = np.asarray(profile.frequencies).mean(axis=0)
+    return float(_CATEGORY + _SPREAD * np.sqrt(np.fmax(common * (1 - common), 0)).sum())
+
+
 def _told(profile: Profile, gaps: Profile | None) -> Array:
-    """By how much each cluster differs from all rows; 0 for a value that is rarer there."""
+    """By how much each cluster differs from all rows; negative for a value that is rarer there."""
     found = np.abs(profile.difference) if profile.is_number else profile.difference
-    return np.fmax(found if gaps is None else np.fmax(found, gaps.difference), 0)
+    return np.fmax(found if gaps is None else np.fmax(found, gaps.difference), -1)
 
 
 def _columns_apart(separations: Array, told: Array, own: int) -> list[int]:
     """The columns that tell one cluster from the others, of shape (n_columns, n_clusters)."""
-    known = np.where(told[:, None] >= SMALLEST, separations, 0)
+    known = np.where(told[:, None] >= 0, separations, 0)
     total = known.sum(axis=1)
+    if not total.any():
+        return []
     best = int(np.where(total >= _AS_GOOD * total.max(), told, -1).argmax())
     chosen, reached = [best], known[best]
     # The most similar cluster first.
@@ -124,12 +146,13 @@ def _columns_apart(separations: Array, told: Array, own: int) -> list[int]:
     return chosen
 
 
-def _alike(separations: Array, columns: Sequence[str], names: Sequence[Any]) -> Iterable[Alike]:
+def _alike(
+    separations: Array, unlike: Array, columns: Sequence[str], names: Sequence[Any]
+) -> Iterable[Alike]:
     """The pairs that one column separates nearly purely, and all others hardly."""
     if len(columns) <= _FEWEST_OTHERS:
         return
-    ordered = np.partition(separations, -2, axis=0)
-    pure = (ordered[-1] >= _NEARLY_ALL) & (ordered[-2] <= _LITTLE)
+    pure = (separations.max(axis=0) >= _NEARLY_ALL) & (unlike == 1)
     for one, other in np.argwhere(np.triu(pure)).tolist():
         column = columns[int(separations[:, one, other].argmax())]
         yield Alike((names[one], names[other]), column)
@@ -164,5 +187,5 @@ def advice(column: str) -> str:
     >>> advice("member").partition(": ")[2]
     "--drop member, in Python TableTransformer(drop=['member'])."
     """
-    python = f"TableTransformer(drop=[{column!r}])"
-    return f"If it is not to count, leave it out: --drop {shlex.quote(column)}, in Python {python}."
+    ways = f"--drop {shlex.quote(column)}, in Python TableTransformer(drop=[{column!r}])"
+    return f"If {column} is not to count, leave it out: {ways}."

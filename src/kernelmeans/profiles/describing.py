@@ -204,7 +204,7 @@ def described(
         for name in columns
         if used is None or name in used
     }
-    found_apart, alike = contrasted(pairs, names)
+    found_apart, alike = contrasted(pairs, names, grouped.effective_sizes())
     records = zip(names, sizes.tolist(), (sums / sums.sum()).tolist(), sums.tolist(), typical,
                   border, found_apart, strict=True)  # fmt: skip
     frames = "polars" if type(getattr(columns, "X", None)).__module__.startswith("polars") else None

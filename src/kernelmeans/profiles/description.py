@@ -13,6 +13,8 @@ from kernelmeans.profiles.contrast import SMALLEST, Alike, advice, sentences
 
 #: How the name of a column ends that says where another one has gaps, as in `TableTransformer`.
 IS_MISSING = " is missing"
+#: A column is called missing from this fraction on.
+MOSTLY = 0.5
 _WIDTH = 78
 # Most letters of the name of a column.
 _LONGEST = 22
@@ -38,8 +40,8 @@ class Cluster(NamedTuple):
         Positions of the rows of the smallest gap between the own centroid and the next, of those
         whose next centroid is less than 10 % farther.
     apart : tuple of str
-        Columns that tell it from the other clusters, and above all from the most similar ones.
-        Empty of more than 100 clusters.
+        Columns that tell it from the other clusters, and above all from the most similar ones:
+        those that do so better than noise would. Empty of more than 100 clusters.
     """
 
     cluster: int | str
@@ -163,14 +165,18 @@ class Description:
         -------
         list of Entry
             Those that differ most from the whole table, the most telling one first. Among them are
-            the columns that tell the cluster from its most similar one.
+            the columns that tell the cluster from the others, even from those on both sides of it.
         """
+        apart = next((one.apart for one in self.records if one.cluster == cluster), ())
         telling: dict[tuple[str | float, ...], Entry] = {}
+        due = set(apart[:2])
         for entry in self.entries:
-            if entry.cluster == cluster and abs(entry.difference) >= SMALLEST:
+            smallest = 0 if entry.source in due else SMALLEST
+            if entry.cluster == cluster and abs(entry.difference) >= smallest:
+                if _stands(entry):
+                    due.discard(entry.source)
                 numbers = entry.number, entry.overall_number, entry.difference
                 telling.setdefault((entry.statistic, *numbers), entry)
-        apart = next((one.apart for one in self.records if one.cluster == cluster), ())
         return shortlist(list(telling.values()), apart, most)
 
     def to_dict(self, most: int | None = None) -> dict[str, Any]:
@@ -258,10 +264,16 @@ def shortlist(entries: Sequence[Entry], apart: Sequence[str], most: int) -> list
     """
     by_name: dict[str, Entry] = {}
     for entry in entries:
-        by_name.setdefault(entry.source, entry)
+        if _stands(entry):
+            by_name.setdefault(entry.source, entry)
     kept = [by_name[name] for name in apart[:2] if name in by_name][: max(0, most - 1)]
     kept += [entry for entry in entries if entry not in kept][: most - len(kept)]
     return [entry for entry in entries if entry in kept]
+
+
+def _stands(entry: Entry) -> bool:
+    """Whether this speaks for the column that tells a cluster apart: few gaps do not."""
+    return not entry.is_gap or entry.number >= MOSTLY
 
 
 def _size(record: Cluster) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelmeans._text import counted, shortened
-from kernelmeans.profiles.contrast import Alike, sentences
+from kernelmeans.profiles.contrast import SMALLEST, Alike, sentences
+from kernelmeans.profiles.description import MOSTLY
 
 # Thousands are apart, but stay on one line.
 _APART, _TOGETHER = "\u202f", "\u00a0"
@@ -18,8 +19,6 @@ _GROUPED, _LARGE = 1e4, 1e9
 _MANY_DIGITS = re.compile(r"(-?)([1-9]\d{4,})((?:\.\d+)?)", re.ASCII)
 # Characteristics beside the number of a cluster, and most letters of a column and of a value.
 _HINTS, _HINT_LETTERS = 2, 24
-# A column is called missing from this fraction on.
-_MOSTLY = 0.5
 # Most remarks on clusters that are alike in the verdict.
 _REMARKS = 2
 #: Below this fraction of clear rows the verdict names a cluster.
@@ -94,41 +93,50 @@ def called(cluster: Mapping[str, Any]) -> str:
 def hints(clusters: Sequence[Mapping[str, Any]]) -> list[str]:
     """What characterises each cluster that has no name, in a few words.
 
-    First come the columns that tell it from the other clusters. Where words of two clusters are the
-    same, their values are added, and more columns until there is a difference.
+    These are the columns that tell it from the other clusters, if any do. Where words of two
+    clusters are the same, their values are added, and more columns until there is a difference.
     """
     told = [_used(one) for one in clusters]
-    made = [[text for text in map(_hint, some) if text][:_HINTS] for some in told]
-    for count in range(_HINTS, max(_HINTS, *map(len, told)) + 1):
+    made = [_words(apart) or _words(apart + others) for apart, others in told]
+    every = [apart + others for apart, others in told]
+    for count in range(1, max(map(len, every), default=0) + 1):
         times = Counter(map(frozenset, made))
         made = [
-            list(map(_exactly, some[:count])) if own and times[frozenset(own)] > 1 else own
-            for own, some in zip(made, told, strict=True)
+            list(map(_exactly, some[: max(count, len(own))]))
+            if own and times[frozenset(own)] > 1
+            else own
+            for own, some in zip(made, every, strict=True)
         ]
     return list(map(", ".join, made))
 
 
-def _used(cluster: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The columns that a cluster depends on; those that tell it from others are the first."""
+def _used(cluster: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """The columns that a cluster depends on: those that tell it from others, and the rest."""
     if cluster["name"] is not None:
-        return []
+        return [], []
     found = [one for one in cluster.get("profile") or () if one["used"]]
     first: dict[str, Any] = {}
-    for one in found:
+    for one in filter(_hint, found):
         first.setdefault(one["source"], one)
     apart = [first[name] for name in cluster.get("apart", ()) if name in first]
-    return apart + [one for one in found if one not in apart]
+    return apart, [one for one in found if one not in apart]
+
+
+def _words(columns: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [text for text in map(_hint, columns) if text][:_HINTS]
 
 
 def _hint(one: Mapping[str, Any]) -> str:
     """A column in a word, if it is more than a value that is rare here."""
     column, is_more = shortened(one["column"], _HINT_LETTERS), one["difference"] > 0
     if one["statistic"] in ("mean", "median"):
+        if abs(one["difference"]) < SMALLEST:
+            return f"average {column}"
         more, less = ("late", "early") if one["kind"] == "date" else ("high", "low")
         return f"{more if is_more else less} {column}"
     if one["statistic"] == "most frequent":
         return f"{column} {shortened(str(one['value']), _HINT_LETTERS)}" if is_more else ""
-    return column if is_more and one["fraction"] >= _MOSTLY else ""
+    return column if is_more and one["fraction"] >= MOSTLY else ""
 
 
 def _exactly(one: Mapping[str, Any]) -> str:

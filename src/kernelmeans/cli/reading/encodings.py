@@ -3,8 +3,11 @@
 import codecs
 import gzip
 import io
+import json
 import math
+import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -14,6 +17,13 @@ from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading.settings import DASH, STDIN, shown
 
 _GZIP = b"\x1f\x8b"
+#: The first bytes of files that are no text, and what to do with them.
+_OTHERS = {
+    b"PK\x03\x04": "an archive, as Excel writes it: name a workbook .xlsx, or unpack it",
+    b"\xd0\xcf\x11\xe0": "a file of old Excel: save it as .xlsx",
+    b"PAR1": "a Parquet file: name it .parquet",
+}
+_JSON = re.compile(rb'\s*(\{\s*"|\[\s*[\[{])')
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -44,7 +54,25 @@ def read_content(path: Path, budget: float) -> bytes:
     content = _limited(STDIN, sys.stdin.buffer, most) if path == DASH else path.read_bytes()
     if content.startswith(_GZIP):
         content = _limited(shown(path), gzip.GzipFile(fileobj=io.BytesIO(content)), most)
+    for head, what in _OTHERS.items():
+        if content.startswith(head):
+            raise BadInputError(f"{shown(path)}: is no text but {what}")
+    if _is_json(content):
+        raise BadInputError(
+            f"{shown(path)}: is JSON and no table in text: polars.read_json or pandas.read_json "
+            "reads it, and can write it as CSV"
+        )
     return content
+
+
+def _is_json(content: bytes) -> bool:
+    """Whether these are objects of JSON, in a list or one in each line."""
+    content = content.removeprefix(codecs.BOM_UTF8)
+    if _JSON.match(content):
+        for text in (content.strip().partition(b"\n")[0], content):
+            with suppress(ValueError, RecursionError):
+                return isinstance(json.loads(text), dict | list)
+    return False
 
 
 def _limited(source: Path, file: IO[bytes] | gzip.GzipFile, most: int) -> bytes:

@@ -127,6 +127,14 @@ class Numerals(NamedTuple):
         others = values.filter(~values.str.contains(self._pattern(common))).drop_nulls()
         return next((text for text in others if re.search("[0-9]", text)), None)
 
+    def grouped_otherwise(self, values: pl.Series) -> str | None:
+        """Return a number of new rows with apostrophes or spaces, which the fit did not have."""
+        marks, free = _APOSTROPHES + _SPACES, self._replace(thousands=None)
+        known = self.thousands is None or self.units is None or self.decimals(values)
+        if known or not free.decimals(values):
+            return None
+        return next(iter(values.filter(values.str.contains(f"[{marks}]")).head(1)), None)
+
     def _pattern(self, decimal: str) -> str:
         mark, groups = re.escape(decimal), re.escape(self.groups(decimal))
         grouped = rf"|[1-9][0-9]{{0,2}}(?:[{groups}][0-9]{{3}})+" if groups else ""
@@ -233,8 +241,12 @@ def read_numbers(
             done[name] = plain
         elif (found := numerals.column(values)) is not None:
             waiting[name] = found
-        if other is None and (odd := numerals.odd_value(values)) is not None:
-            marks = "--decimal and --thousands say how numbers are written"
+        odd, marks = numerals.odd_value(values), "--decimal and --thousands say"
+        if (grouped := numerals.grouped_otherwise(values)) is not None:
+            mark = '"\'"' if re.search(f"[{_APOSTROPHES}]", grouped) else "space"
+            odd, marks = grouped, f"--thousands {mark} says"
+        if other is None and odd is not None:
+            marks += " how numbers are written"
             words = "correct such values, or name them in --missing-values"
             warnings.warn(
                 f"{source}: column {shortened(name, 60)!r} holds numbers, but also {odd!r}; "

@@ -1,7 +1,7 @@
 """How the file of a table is read: what cannot be told from the file itself, or only guessed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,12 @@ class Reading:
         Earlier versions did not store the units. They left a sign out that all numbers had.
         """
         return Reading(**{"units": {"": SIGNS}, **earlier, **self.chosen()})
+
+    def for_columns(self, names: Sequence[str]) -> "Reading":
+        """Return the same without the units of other columns, which do not matter."""
+        units = self.units or {}
+        kept = {name: unit for name, unit in units.items() if name in {"", *names}}
+        return self if kept == units else replace(self, units=kept)
 
 
 def shown(path: Path) -> Path:

@@ -297,6 +297,10 @@ def read_table(
     suffix = ".csv" if path == DASH else suffix_of(path)
     if path.is_dir() and suffix != ".zarr":
         raise BadInputError(f"{source}: is a directory; only .zarr directories are read")
+    if suffix == ".xls":
+        raise BadInputError(
+            f"{source}: unknown suffix '.xls', of old Excel: save it as .xlsx (or .csv, .parquet)"
+        )
     if suffix not in _SUFFIXES:
         raise BadInputError(f"{source}: unknown suffix {suffix!r}; {', '.join(_SUFFIXES)} are read")
     try:

@@ -315,6 +315,10 @@ def _guess(source: Path, lines: list[str]) -> str:
     agreement = {separator: _agreement(lines, separator) for separator in _SEPARATORS}
     best, second, *_ = sorted(_SEPARATORS, key=agreement.__getitem__, reverse=True)
     if not agreement[best]:
+        if _has_blanks_between(lines):
+            warn_user(
+                f"{source}: blanks seem to separate the values; if so, --separator ' ' says it"
+            )
         return ","
     if agreement[second] == agreement[best]:
         warn_user(
@@ -322,6 +326,14 @@ def _guess(source: Path, lines: list[str]) -> str:
             "too; --separator names the right one"
         )
     return best
+
+
+def _has_blanks_between(lines: list[str]) -> bool:
+    """Whether blanks divide all lines into as many values, most of which are numbers."""
+    if len(lines) < 2 or _agreement(lines, " ") < 1:
+        return False
+    values = lines[-1].split()
+    return 2 * sum(map(is_number, values)) > len(values)
 
 
 def _agreement(lines: list[str], separator: str) -> float:
