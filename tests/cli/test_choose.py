@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse
+import sklearn
 from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.fixes import parse_version
 
 import kernelmeans.search.search
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
@@ -285,6 +287,9 @@ def test_the_verdict_names_options(run, iris):
     assert "kernel='" not in said
 
 
+@pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.9"), reason="no callbacks before 1.9"
+)
 @pytest.mark.parametrize(("seconds", "n_lines"), [(0.0, 3), (3600.0, 0)])
 def test_progress_is_printed_from_time_to_time(run, iris, monkeypatch, seconds, n_lines):
     monkeypatch.setattr(progress, "_EVERY", seconds)
