@@ -21,7 +21,8 @@ def frame(rng: Rng, n: int) -> pd.DataFrame:
             values = values.where(rng.random(n) > pick(rng, 0.05, 0.5, 0.99))
             if values.dtype.kind != "M" and rarely(rng, 2):
                 # Objects with all digits of a float are other categories than floats are.
-                values = values.astype(float).round(3) if values.dtype.kind == "f" else values
+                if values.dtype.kind == "f":
+                    values = values.map(lambda value: float(f"{value:.3g}"))
                 values = values.astype(object)
         columns[name] = values
     found = pd.DataFrame(columns)

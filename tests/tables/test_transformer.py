@@ -847,13 +847,3 @@ def test_further_values_that_are_missing(library):
     new = library({"age": [-999], "fee": ["N. T."], "region": ["n. t."]})
     assert told.inspect(new).n_missing == {"age": 1, "fee": 1}
     assert not told.inspect(new).placeable.any()
-
-
-def test_long_numbers_are_the_same_categories_among_objects():
-    """Which pandas has where polars has numbers."""
-    numbers = [-1768362898774.3127, 0.1 + 0.2, 1e15, 7.0] * 8
-    prepare = TableTransformer(categorical=["code"])
-    objects = pd.DataFrame({"code": pd.Series(numbers, dtype=object)})
-    Z = prepare.fit_transform(objects)
-    np.testing.assert_array_equal(prepare.transform(pl.DataFrame({"code": numbers})), Z)
-    assert prepare.columns_[0].n_values == 4

@@ -28,6 +28,8 @@ _DOTTED_DATE = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}", re.ASC
 _OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASCII)
 _COMPACT_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)", re.ASCII)
 _DAY = 86400.0
+#: Below this all whole numbers are exact as floats, and are written without an exponent.
+_EXACT = 1e15
 
 
 def flag_of(text: str) -> float:
@@ -112,13 +114,9 @@ def numbers_of(values: Array) -> Array | None:
     return None
 
 
-def _text_of_number(value: float) -> str:
-    return f"{value:.15g}"
-
-
 def _text_of(value: Any) -> str:
-    if isinstance(value, float):  # 1 and 1.0 are the same category, as in a column of numbers
-        return _text_of_number(value)
+    if isinstance(value, float) and value == value // 1 and abs(value) < _EXACT:
+        value = int(value)  # 1 and 1.0 are the same category, as in a column of numbers
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
@@ -139,8 +137,8 @@ class Texts:
     """
 
     def __init__(self, values: Array, known: Collection[str] = ()) -> None:
-        if (numbers := numbers_of(values)) is not None:
-            self._rows = list(map(_text_of_number, numbers.tolist()))
+        if (numbers := numbers_of(values)) is not None:  # 1 and 1.0 are the same category
+            self._rows = [f"{value:.15g}" for value in numbers.tolist()]
         else:
             self._rows = [v if type(v) is str else _text_of(v) for v in values.tolist()]
         self._counts = Counter(self._rows)
