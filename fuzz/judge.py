@@ -19,7 +19,7 @@ OWN = (
     "sklearn/utils/_param_validation.py",
     "sklearn/base.py",
 )
-TYPES = (ValueError, TypeError, MemoryError, NotFittedError, OSError)
+TYPES = (ValueError, TypeError, MemoryError, NotFittedError, OSError, ImportError)
 
 
 def is_refusal(error: BaseException) -> bool:
