@@ -28,8 +28,8 @@ def pieces_of(X: Array) -> IntArray:
     --------
     >>> import numpy as np
     >>> from kernelmeans.search.pieces import pieces_of
-    >>> pieces_of(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]))
-    array([0, 0, 0, 1, 1, 1])
+    >>> pieces_of(np.array([[0.0], [0.1], [0.2], [0.3], [5.0], [5.1], [5.2]]))
+    array([0, 0, 0, 0, 1, 1, 1])
     """
     rows = DistinctRows.of(X, None, "euclidean")
     n_rows = len(rows.known)

@@ -142,9 +142,9 @@ class TableTransformer(TransformerMixin, Estimator):
                         where
     >>> prepare.get_feature_names_out().tolist()
     ['age', 'age is missing', 'region=north', 'region=south']
-    >>> new = pd.DataFrame({"region": ["west", None], "age": [33, None]})
-    >>> prepare.transform(new).shape, prepare.inspect(new).placeable.tolist()
-    ((2, 4), [True, False])
+    >>> new = pd.DataFrame({"region": ["north", None], "age": [33, None]})
+    >>> prepare.transform(new.iloc[:1]).shape, prepare.inspect(new).placeable.tolist()
+    ((1, 4), [True, False])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
