@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import joblib
 
@@ -13,6 +13,28 @@ Found = dict[str, Any]
 
 #: What the fit before has found, and what this one has; None outside of `remembering`.
 _FOUND: ContextVar[tuple[Found, Found] | None] = ContextVar("found", default=None)
+
+
+class cached_property(Generic[Result]):  # noqa: N801
+    """`functools.cached_property` without the lock that it has in Python 3.11.
+
+    A child that is forked while another thread computes the property would never get that lock.
+
+    Parameters
+    ----------
+    method : callable
+        Computes the property when it is used first.
+    """
+
+    def __init__(self, method: Callable[[Any], Result]) -> None:
+        self.method, self.__doc__ = method, method.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Result:
+        found = vars(instance)[self.name] = self.method(instance)
+        return found
 
 
 def content_hash(value: Any) -> str:

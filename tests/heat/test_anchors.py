@@ -46,6 +46,30 @@ def test_it_is_heat_in_the_graph_of_shares(rng):
     assert_allclose(basis.values, (roots**2)[heat**2 > 1e-2], atol=1e-12)
 
 
+def test_blocks_of_rows_do_not_matter(rng, monkeypatch):
+    weight = rng.uniform(0.5, 2, 90)
+    graph = AnchorGraph(cloud(90), weight, NearestRows(cloud(20, seed=1), "euclidean"), 4)
+    whole = *graph.products(), *graph.ranks()
+    monkeypatch.setattr("kernelmeans.heat.anchors.BLOCK_ROWS", 20)
+    for one, other in zip(whole, (*graph.products(), *graph.ranks()), strict=True):
+        one, other = (x.toarray() if scipy.sparse.issparse(x) else x for x in (one, other))
+        assert_allclose(other, one, atol=1e-12)
+    assert whole[1].sum() == pytest.approx(weight.sum())
+    assert whole[3].sum() == pytest.approx(weight.sum())
+
+
+def test_ranks_of_anchors_are_those_near_any_row():
+    X, anchors = cloud(60, 2), cloud(9, 2, seed=1)
+    ranks, _ = AnchorGraph(X, np.ones(60), NearestRows(anchors, "euclidean"), 2).ranks()
+    order = np.linalg.norm(X[:, None] - anchors, axis=2).argsort(axis=1)
+    expected = np.full((9, 9), np.inf)
+    for row in order:
+        for rank, other in enumerate(row[1:], 2):
+            expected[row[0], other] = min(expected[row[0], other], rank)
+    found = ranks.toarray()
+    assert_array_equal(np.where(found > 0, found, np.inf), expected)
+
+
 def test_shares_do_not_jump():
     anchors = NearestRows(cloud(30, p=2, seed=1), "euclidean")
     along = np.linspace(-2, 2, 4001)[:, None] * [1.0, 0.5]

@@ -132,6 +132,18 @@ class TestKernel:
         with pytest.raises(ValueError, match="indices must be >= 0"):
             kernel.features(A[:9] + 1)
 
+    def test_single_precision_stays(self):
+        A = affinities()
+        double, single = (GraphKernel().fit(A.astype(t), n_clusters=4) for t in ("f8", "f4"))
+        found = single.features(A.astype(np.float32))
+        assert found.dtype == np.float32
+        assert_allclose(found @ found.T, double(A, A), atol=1e-4)
+
+    def test_a_graph_without_edges_keeps_its_heat(self):
+        with pytest.warns(UserWarning, match=r"in 4 pieces \(of 1, 1, 1, 1 rows\)"):
+            kernel = GraphKernel().fit(scipy.sparse.csr_array((4, 4)), n_clusters=2)
+        assert kernel.n_pieces == 4
+
     def test_rows_of_equal_edges_are_alike(self):
         A = np.zeros((7, 7))
         A[:3, 3:] = A[3:, :3] = 1  # no two rows of a side have an edge
@@ -476,6 +488,8 @@ class TestPieces:
             # It is alone at any number of clusters.
             assert "raise n_clusters" not in str(caught[0].message)
             assert "Add edges or leave this row out." in str(caught[0].message)
+        with pytest.warns(UserWarning, match="the 2 other rows belong.* leave these rows out"):
+            KernelPowerKMeans(2, kernel="graph", random_state=0).fit(np.pad(A, (0, 1)))
 
     def test_more_clusters_are_a_remedy_where_they_keep_pieces(self):
         A, _ = cliques(30, 30, 30)

@@ -11,7 +11,7 @@ from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from sklearn.preprocessing import normalize
 
 from data import blobs, cloud
-from kernelmeans.heat import HeatKernel
+from kernelmeans.heat import DistancesKernel, HeatKernel
 from kernelmeans.heat.basis import NEGLIGIBLE, leading_pairs, pair_count
 
 
@@ -209,6 +209,14 @@ def test_complete_graphs_whose_eigenvalues_are_equal():
     assert_allclose(vectors.T @ vectors, np.eye(16), atol=1e-12)
 
 
+@pytest.mark.parametrize("parameters", [{"n_neighbors": "atuo"}, {"t": "atuo"}])
+@pytest.mark.parametrize("kernel", [HeatKernel, DistancesKernel])
+def test_words_that_are_not_known_are_refused(kernel, parameters):
+    (name,) = parameters
+    with pytest.raises(ValueError, match=f"{name}='atuo'.*'auto'"):
+        kernel(**parameters)
+
+
 def test_distances_to_the_nearest_row():
     X, new = cloud(60), cloud(20, seed=1) * 3
     kernel = HeatKernel(6).fit(X, n_clusters=3)
@@ -218,6 +226,23 @@ def test_distances_to_the_nearest_row():
     # Up to a common factor.
     assert_allclose(found / away, own[0] / apart[0].min(), rtol=1e-9)
     assert_allclose(own / apart.min(axis=1), own[0] / apart[0].min(), rtol=1e-9)
+
+
+def test_distances_between_few_rows():
+    kernel = HeatKernel().fit(np.array([[1.0], [4.0], [4.0]]), n_clusters=2)
+    found = kernel.distances_to_nearest(np.array([[1.0], [4.0], [7.0]]), training=True)
+    # A copy is the same training row; the next one to it is at 1.
+    assert found[0] == found[1] > 0
+    assert_allclose(kernel.distances_to_nearest(np.array([[4.0], [7.0]])), [0, found[0]])
+    single = HeatKernel().fit(np.ones((3, 1)), n_clusters=2)
+    assert_array_equal(single.distances_to_nearest(np.ones((3, 1)), training=True), 0)
+
+
+def test_the_time_of_anchors_is_the_one_that_is_given():
+    X = cloud(300)
+    short, long = (HeatKernel(t=t).fit_anchors(X, np.ones(300), 3, 30, 0) for t in (0.5, 3.0))
+    assert (short.parameters["t"], long.parameters["t"]) == (0.5, 3.0)
+    assert len(long.eigenvalues) < len(short.eigenvalues)
 
 
 def test_distances_to_the_nearest_anchor():

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from data import cloud
 from kernelmeans import KernelKMeans
 from kernelmeans.heat import auto_neighbors
-from kernelmeans.heat.neighbors import NearestRows, digests, find
+from kernelmeans.heat.neighbors import NearestRows, digests, find, origin_and_scale
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
@@ -105,6 +105,15 @@ def test_sparse_digests_see_values_and_places_only():
     assert digests(scipy.sparse.csr_array(places, shape=(1, 3)))[0] == own[0]
 
 
+def test_digests_leave_sparse_rows_as_they_are():
+    for values, columns in (([1.0, 0.0], [1, 2]), ([0.5, 0.5], [1, 1])):
+        X = scipy.sparse.csr_array((values, columns, [0, 2]), shape=(1, 3))
+        digests(X)
+        assert_array_equal(X.data, values)
+        assert_array_equal(X.indices, columns)
+        assert_array_equal(X.indptr, [0, 2])
+
+
 def test_searches_of_several_threads_leave_filters_of_warnings_alone():
     nearest = NearestRows(np.random.default_rng(0).normal(size=(500, 2)), "euclidean")
     rows = np.random.default_rng(1).normal(size=(200, 2))
@@ -113,3 +122,20 @@ def test_searches_of_several_threads_leave_filters_of_warnings_alone():
         found = list(pool.map(lambda _: nearest.of(rows, 5)[1], range(400)))
     assert warnings.filters == before
     assert all(np.array_equal(found[0], other) for other in found)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_rows_are_searched_about_the_middle_of_each_column(dtype):
+    X = (cloud(50, 3) * [1.0, 30.0, 0.0] + [1e3, -5.0, 7.0]).astype(dtype)
+    origin, scale = origin_and_scale(X)
+    placed = (X - origin) / scale
+    np.testing.assert_allclose(placed.max(axis=0), -placed.min(axis=0), atol=1e-5)
+    # The widest column goes from -1 to 1, in the same unit as the others.
+    np.testing.assert_allclose(np.abs(placed[:, 1]).max(), 1, rtol=1e-5)
+    np.testing.assert_allclose(
+        np.ptp(placed[:, 0]), 2 * np.ptp(X[:, 0]) / np.ptp(X[:, 1]), rtol=1e-4
+    )
+    assert placed.dtype == dtype
+    assert origin_and_scale(np.ones((3, 2), dtype))[1] == 1
+    huge = np.finfo(dtype).max * np.array([[-1.0], [1.0]], dtype)
+    assert np.isfinite((huge - origin_and_scale(huge)[0]) / origin_and_scale(huge)[1]).all()

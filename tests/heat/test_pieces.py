@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 from numpy.testing import assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
@@ -77,6 +78,16 @@ def test_the_smallest_connection_is_that_of_all_graphs(metric, seed):
         large = [find_pieces(nearest.graph(m), k).n_large for m in numbers]
         expected = next(m for m, count in zip(numbers, large, strict=True) if count <= k)
         assert find_connection(nearest.ranks()[0], n_neighbors, k) == expected
+
+
+def test_a_node_that_stands_for_many_rows_has_to_be_connected():
+    # Two pairs and a single node, which six neighbours connect.
+    ends = np.array([[0, 2, 3], [1, 3, 4]], np.int32)  # no longer ones in SciPy before 1.17.1
+    ranks = scipy.sparse.csr_array(([2.0, 2.0, 6.0], tuple(ends)), (5, 5))
+    # A single row would be debris.
+    assert find_connection(ranks, 1, 2) == 2
+    assert find_connection(ranks, 1, 2, np.array([1.0, 1, 1, 1, 9])) == 6
+    assert find_connection(ranks, 6, 2, np.array([1.0, 1, 1, 1, 9])) is None
 
 
 def test_the_number_that_the_message_tells_is_the_remedy():

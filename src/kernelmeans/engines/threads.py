@@ -5,18 +5,20 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import copy_context
 from functools import lru_cache
 from threading import Event, Lock
 from types import TracebackType
 from typing import Any, TypeVar
 
+import joblib
 from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
+#: The process that has imported this module.
+_PROCESS = os.getpid()
 
 #: A BLAS library and its threads.
 Limit = tuple[Any, int]
@@ -59,6 +61,29 @@ class _SingleThreadedBlas:
                 self.held.clear()
             _set_threads(own)
 
+    def forget_others(self) -> None:
+        """In the child of a fork: the threads that held BLAS are in the parent alone."""
+        self._holders = 0
+        self.lock.release()
+
+
+class ForkableLock:
+    """A lock that is free in the child of a fork, whichever thread of the parent had it."""
+
+    def __init__(self) -> None:
+        self._renew()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._lock = Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
 
 @lru_cache(maxsize=1)
 def _blas(n_modules: int) -> list[tuple[Any, bool]]:
@@ -97,6 +122,13 @@ def _set_threads(limits: list[Limit]) -> None:
 
 
 _SINGLE_THREADED = _SingleThreadedBlas()
+if hasattr(os, "register_at_fork"):
+    # Or the lock would never be free in a child that is forked while another thread has it.
+    os.register_at_fork(
+        before=_SINGLE_THREADED.lock.acquire,
+        after_in_parent=_SINGLE_THREADED.lock.release,
+        after_in_child=_SINGLE_THREADED.forget_others,
+    )
 
 
 def single_threaded_openmp() -> AbstractContextManager[Any]:
@@ -115,6 +147,45 @@ def single_threaded_openmp() -> AbstractContextManager[Any]:
     """
     limit: AbstractContextManager[Any] = _openmp(len(sys.modules)).limit(limits=1)
     return limit
+
+
+def forkable_openmp() -> AbstractContextManager[Any]:
+    """OpenMP at one thread in a process that was forked, and else as it is.
+
+    GNU's OpenMP waits for ever there, for threads that only the parent has.
+
+    Returns
+    -------
+    context manager
+        As `single_threaded_openmp`.
+
+    Examples
+    --------
+    >>> from kernelmeans.engines.threads import forkable_openmp
+    >>> with forkable_openmp():
+    ...     pass
+    """
+    return nullcontext() if os.getpid() == _PROCESS else single_threaded_openmp()
+
+
+def in_this_process() -> AbstractContextManager[Any]:
+    """Joblib's calls of scikit-learn stay in this thread, whatever backend is set around a fit.
+
+    That of Dask would send them to other workers, and within a task it may wait for ever.
+
+    Returns
+    -------
+    context manager
+        Undoes it at its end.
+
+    Examples
+    --------
+    >>> from kernelmeans.engines.threads import in_this_process
+    >>> with in_this_process():
+    ...     pass
+    """
+    backend: AbstractContextManager[Any] = joblib.parallel_config("sequential")
+    return backend
 
 
 def available_threads() -> int:

@@ -19,6 +19,7 @@ from kernelmeans.heat.anchors import (
     draw_anchors,
 )
 from kernelmeans.heat.basis import Basis, heat_basis, pairs_bytes
+from kernelmeans.heat.dither import may_tear, untorn, untorn_sample
 from kernelmeans.heat.neighbors import (
     Digests,
     DistinctRows,
@@ -198,7 +199,9 @@ class HeatKernel(DiffusionKernel):
     degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form H_xy / sqrt(H_xx H_yy) of
     H = exp(-2 t (I - S)). Its features are the rows of U exp(-(1 - lambda) t), scaled to norm 1,
     where lambda and U are the 2 k + 10 leading eigenpairs of S for k clusters. Kernel k-means with
-    it is a weighted graph cut without the relaxation of spectral clustering.
+    it is a weighted graph cut without the relaxation of spectral clustering. Columns of few values,
+    such as yes and no, get noise before neighbours are sought if they would tear the graph
+    (``kernelmeans.heat.dither``).
 
     It depends on the training rows, so it has to be fitted. A new row that equals a training row
     has the features of that row. The features of any other row are the mean of those of its
@@ -298,11 +301,13 @@ class HeatKernel(DiffusionKernel):
         if metric not in shared:
             shared[metric] = DistinctRows.of(X, sample_weight, metric)
         nearest, known = shared[metric]
+        n_neighbors = self._settled_neighbors(len(known), n_clusters)
+        sought, _ = untorn(nearest, n_neighbors)
         graph, pieces, n_neighbors = self._neighbor_graph(
-            nearest.graph, self._settled_neighbors(len(known), n_clusters), len(known), n_clusters
+            sought.graph, n_neighbors, len(known), n_clusters
         )
         called = f"{self.called}: the graph"
-        warn_of_pieces(pieces, wanted, called, n_neighbors, nearest.ranks, self.family)
+        warn_of_pieces(pieces, wanted, called, n_neighbors, sought.ranks, self.family)
         basis = heat_basis(graph, pieces, n_clusters, self._given["t"])
         features = basis.features[join(pieces, nearest)].astype(nearest.rows.dtype)
         self._features = Extension(nearest, known, features, n_neighbors)
@@ -338,7 +343,9 @@ class HeatKernel(DiffusionKernel):
         wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         given, t = self._given["n_neighbors"], self._given["t"]
         n_nearest = auto_nearest(n_anchors) if isinstance(given, str) else int(given)
-        anchors = draw_anchors(X, sample_weight, self._given["metric"], n_anchors, seed)
+        metric = self._given["metric"]
+        X = untorn_sample(X, metric, n_anchors, n_clusters, seed)
+        anchors = draw_anchors(X, sample_weight, metric, n_anchors, seed)
         graph = AnchorGraph(X, sample_weight, anchors, n_nearest)
         self._features, basis, pieces = anchor_basis(graph, n_clusters, t)
         called = f"{self.called}: the graph of anchors"
@@ -380,6 +387,9 @@ class HeatKernel(DiffusionKernel):
         rows = 2 * n * X.shape[1] * X.dtype.itemsize
         if scipy.sparse.issparse(X):
             rows = 3 * (X.data.nbytes + X.indices.nbytes)
+        elif len(may_tear(X)):
+            # Both again, with noise on such columns.
+            rows *= 2
         n_neighbors = self._given["n_neighbors"]
         if isinstance(n_neighbors, str):
             # Twice as many, in case the graph has too many pieces.

@@ -1,19 +1,21 @@
 """Equal rows, nearest rows, and graphs of neighbours."""
 
 import math
-from contextlib import nullcontext
-from functools import cached_property
 from hashlib import blake2b
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 
-from kernelmeans._memory import content_hash, remembered
+from kernelmeans._memory import cached_property, content_hash, remembered
 from kernelmeans._typing import Array, Data, IntArray
-from kernelmeans.engines.threads import single_threaded_openmp
+from kernelmeans.engines.threads import (
+    ForkableLock,
+    forkable_openmp,
+    in_this_process,
+    single_threaded_openmp,
+)
 from kernelmeans.kernels.formulas import unit_rows
 
 #: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
@@ -23,7 +25,7 @@ AMPLE = 30
 #: Most edges in the search for the fewest neighbours that connect pieces; they take some 40 MB.
 MOST_EDGES = 2**20
 #: One search at a time: scikit-learn's sets warning filters, which belong to all threads.
-_SEARCHING = Lock()
+_SEARCHING = ForkableLock()
 #: Bytes of a digest: two distinct rows have the same one with probability 2^-128.
 DIGEST_BYTES = 16
 #: Rows in a block that is copied at once.
@@ -207,7 +209,7 @@ class NearestRows:
 
     def _find_others(self, n_neighbors: int) -> IntArray:
         n = self.rows.shape[0]
-        with _SEARCHING:
+        with _SEARCHING, forkable_openmp(), in_this_process():
             found = self._search.kneighbors(self._sought, n_neighbors + 1, False)[:-1]
         itself = found == np.arange(n)[:, None]
         # A row that is not found has others that equal it but for rounding.
@@ -254,7 +256,8 @@ class NearestRows:
         placed = self._placed(X.copy())
         # To find the same of those at equal distance for any number of threads: see `_sought`.
         few = X.shape[0] <= self.rows.shape[0]
-        with _SEARCHING, single_threaded_openmp() if few else nullcontext():
+        threads = single_threaded_openmp() if few else forkable_openmp()
+        with _SEARCHING, threads, in_this_process():
             distances, found = self._search.kneighbors(placed, n_neighbors)
         if not np.isfinite(distances).all():
             raise ValueError(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from kernelmeans._typing import Array, BoolArray, IntArray
+from kernelmeans.heat.dither import untorn
 from kernelmeans.heat.neighbors import DistinctRows, auto_neighbors, digests, find
 from kernelmeans.heat.pieces import DEBRIS, find_pieces
 
@@ -33,7 +34,9 @@ def pieces_of(X: Array) -> IntArray:
     """
     rows = DistinctRows.of(X, None, "euclidean")
     n_rows = len(rows.known)
-    found = find_pieces(rows.nearest.graph(min(auto_neighbors(n_rows, 2), n_rows)), 1)
+    n_neighbors = min(auto_neighbors(n_rows, 2), n_rows)
+    sought, _ = untorn(rows.nearest, n_neighbors)
+    found = find_pieces(sought.graph(n_neighbors), 1)
     large = found.sizes >= DEBRIS * n_rows / np.arange(1, len(found.sizes) + 1)
     n_large = int(np.argmin([*large, False]))
     labels = found.labels[find(rows.known, digests(X))]

@@ -1,0 +1,150 @@
+"""Noise on columns of few values, which would tear a graph of neighbours."""
+
+import numpy as np
+import scipy.sparse
+
+from kernelmeans._arrays import to_numpy
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.heat.neighbors import DistinctRows, NearestRows, auto_neighbors
+
+#: Most distinct values of a column that can tear a graph.
+FEW = 12
+#: Neighbours differ in a column that tears the graph less often than this fraction of chance.
+TORN = 0.1
+#: Fewest rows of which chance can be told.
+FEWEST_ROWS = 50
+
+
+def untorn(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, IntArray]:
+    """The rows among which neighbours are sought, with noise on the columns that tear the graph.
+
+    All neighbours of a row can have its value of a yes/no column, however little that column
+    matters: other columns vary within each value, but this one does not. The graph then has no
+    edges between the two values, and clusters are cut by them. Noise that would undo a rounding,
+    as if the column were a rounded number, gives rows neighbours on the other side.
+
+    Parameters
+    ----------
+    nearest : NearestRows
+        Distinct rows, in an order that does not depend on that of the table.
+    n_neighbors : int
+        Neighbours of a row in the graph, itself included.
+
+    Returns
+    -------
+    sought : NearestRows
+        Other rows, or these if no column tears the graph. Sparse rows, rows that are compared by
+        cosine and few rows are never changed.
+    columns : ndarray of int
+        The columns with noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.dither import untorn
+    >>> from kernelmeans.heat.neighbors import NearestRows
+    >>> rng = np.random.default_rng(0)
+    >>> rows = np.column_stack([rng.standard_normal(500), rng.choice([-1.0, 1.0], 500)])
+    >>> nearest = NearestRows(rows, "euclidean")
+    >>> sought, columns = untorn(nearest, 8)
+    >>> columns
+    array([1])
+    >>> differ = rows[:, None, 1] != rows[:, 1]
+    >>> before, after = nearest.graph(8).toarray(), sought.graph(8).toarray()
+    >>> bool(after[differ].sum() > 20 * before[differ].sum())
+    True
+    """
+    rows = nearest.rows
+    columns = np.empty(0, np.intp)
+    if scipy.sparse.issparse(rows) or nearest.metric != "euclidean" or len(rows) < FEWEST_ROWS:
+        return nearest, columns
+    few = may_tear(rows)
+    sought = nearest
+    # Where one column has got noise, another one may be the next to tear the graph.
+    while len(few):
+        others = sought.others(n_neighbors - 1)
+        tears = np.array([_tears(rows[:, j], others) for j in few])
+        if not tears.any():
+            break
+        columns, few = np.append(columns, few[tears]), few[~tears]
+        sought = NearestRows(dithered(rows, columns), nearest.metric)
+    return sought, np.sort(columns)
+
+
+def may_tear(rows: Array) -> IntArray:
+    """Columns of few values among the first rows; most have many there already."""
+    first = np.sort(to_numpy(rows[:FEWEST_ROWS]), axis=0)
+    found: IntArray = np.flatnonzero((first[1:] != first[:-1]).sum(axis=0) < FEW)
+    return found
+
+
+def _tears(column: Array, others: IntArray) -> bool:
+    values, value, counts = np.unique(column, return_inverse=True, return_counts=True)
+    if not 1 < len(values) <= FEW:
+        return False
+    by_chance = 1 - ((counts / len(column)) ** 2).sum()
+    return bool((value[others] != value[:, None]).mean() < TORN * by_chance)
+
+
+def untorn_sample(X: Data, metric: str, n_anchors: int, n_clusters: int, seed: int) -> Data:
+    """The rows that anchors are drawn from, with noise on columns that tear a graph of anchors.
+
+    A graph of as many rows as anchors shows which columns these are.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+        Rows.
+    metric : {"euclidean", "cosine"}
+        That of the heat kernel.
+    n_anchors : int
+        Number of anchors.
+    n_clusters : int
+        Number of clusters.
+    seed : int
+        Seed of the rows that are tried.
+
+    Returns
+    -------
+    {ndarray, CSR matrix} of shape (n_rows, n_features)
+        The rows, changed or not.
+    """
+    n_rows = X.shape[0]
+    tried = np.random.default_rng(seed).choice(n_rows, min(n_anchors, n_rows), replace=False)
+    nearest, known = DistinctRows.of(X[tried], None, metric)
+    n_neighbors = min(auto_neighbors(len(known), n_clusters), len(known))
+    _, columns = untorn(nearest, n_neighbors)
+    return dithered(X, columns) if len(columns) else X
+
+
+def dithered(rows: Array, columns: IntArray) -> Array:
+    """Rows with seeded noise on some columns.
+
+    The noise is uniform in half a step to both sides. A step between two of m values counts as
+    2 / (m - 1) standard deviations of the column, which it is for two values that are equally
+    frequent. So the noise of rare values stays small. A column that varies more than the others is
+    meant to count: its noise is as if it varied as much as they do.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows, n_features)
+        The rows.
+    columns : ndarray of int
+        Columns of at least two values.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features)
+        A copy.
+    """
+    rows = rows.copy()
+    # So that squares do not overflow.
+    scale = np.abs(rows).max()
+    deviations = (rows / scale).std(axis=0)
+    for j in columns:
+        others = np.delete(deviations, j)
+        typical = np.sqrt(np.mean(others**2)) if len(others) else 0
+        half_step = min(deviations[j], typical) / (len(np.unique(rows[:, j])) - 1)
+        noise = np.random.default_rng(j).uniform(-1, 1, len(rows)) * half_step
+        rows[:, j] += scale * noise.astype(rows.dtype)
+    return rows
