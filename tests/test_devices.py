@@ -49,25 +49,33 @@ def test_free_memory_is_what_the_machine_has_to_give():
     assert 0 < free <= total <= psutil.virtual_memory().total
 
 
-@pytest.fixture(params=["v2", "v1"])
-def container(request, monkeypatch, tmp_path):
-    """A machine of 2000 bytes, 1000 of them free, and files of a container's limits."""
-    names = "memory.max", "memory.current"
-    if request.param == "v1":
-        names = "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"
-        (tmp_path / "memory").mkdir()
-    machine = type("Memory", (), {"total": 2000, "available": 1000})
-    monkeypatch.setattr(_devices, "Path", lambda _: tmp_path)
-    monkeypatch.setattr(_devices.psutil, "virtual_memory", lambda: machine)
+FILES = {
+    "": ("memory.max", "memory.current"),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+}
 
-    def write(limit, used, idle):
-        (tmp_path / names[0]).write_text(f"{limit}\n")
-        (tmp_path / names[1]).write_text(f"{used}\n")
+
+@pytest.fixture(params=["v2", "v1"])
+def groups(request, monkeypatch, tmp_path):
+    """A machine of 2000 bytes, 1000 of them free, and files of the limits of a process's groups."""
+    is_first = request.param == "v1"
+    controllers = "memory" if is_first else ""
+    machine = type("Memory", (), {"total": 2000, "available": 1000})
+    monkeypatch.setattr(_devices.psutil, "virtual_memory", lambda: machine)
+    monkeypatch.setattr(_devices, "_GROUPS", tmp_path)
+    monkeypatch.setattr(_devices, "_OWN_GROUPS", tmp_path / "own")
+
+    def write(limit, used, idle, group="/", own=None):
+        (tmp_path / "own").write_text(f"9:cpu:/elsewhere\n4:{controllers}:{own or group}\n")
+        folder = tmp_path / controllers / group.strip("/")
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, value in zip(FILES[controllers], (limit, used), strict=True):
+            (folder / name).write_text(f"{value}\n")
         stat = f"anon 7\ninactive_file {idle}\nactive_file 5\n"
-        if request.param == "v1":
+        if is_first:
             # Of the group alone, and with those below it.
             stat = f"inactive_file 1\ntotal_inactive_file {idle}\n"
-        (tmp_path / names[0]).with_name("memory.stat").write_text(stat)
+        (folder / "memory.stat").write_text(stat)
 
     return write
 
@@ -81,14 +89,28 @@ def container(request, monkeypatch, tmp_path):
         (100, 200, 0, 100, 0),
     ],
 )
-def test_a_containers_limit_counts(container, limit, used, idle, total, free):
-    container(limit, used, idle)
+# A container may see the path of its group in the machine, whose folder it does not have.
+@pytest.mark.parametrize("own", ["/", "/docker/0123"])
+def test_a_containers_limit_counts(groups, own, limit, used, idle, total, free):
+    groups(limit, used, idle, "/", own)
     assert _devices.machine_memory() == (free, total)
 
 
 @pytest.mark.parametrize("limit", ["max", 2**63 - 4096])
-def test_a_container_without_a_limit(container, limit):
-    container(limit, 200, 0)
+def test_a_container_without_a_limit(groups, limit):
+    groups(limit, 200, 0)
+    assert _devices.machine_memory() == (1000, 2000)
+
+
+def test_the_limits_of_a_job_and_of_what_it_is_in_count(groups):
+    """As Slurm and systemd set them; the outer group counts all jobs in it."""
+    groups("max", 1500, 0)
+    groups(900, 800, 0, "/jobs")
+    groups(500, 300, 0, "/jobs/17")
+    assert _devices.machine_memory() == (100, 500)
+
+
+def test_a_machine_without_groups(groups):
     assert _devices.machine_memory() == (1000, 2000)
 
 

@@ -1,7 +1,8 @@
 """Devices to compute on, their memory, and the refusal of anything that does not fit."""
 
 import math
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,11 +20,13 @@ JUST_ABOVE = 1 + 2.0**-13
 TOTAL_FRACTION = 0.8
 #: Bytes that are never refused because of free memory.
 ALWAYS_FREE = 2**26
-#: Linux's files of a container's limit and use of memory: cgroup v2, then v1.
-_LIMITS = (
-    ("memory.max", "memory.current", "memory.stat"),
-    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
-)
+#: Where Linux says in which control groups this process is, and their limits.
+_OWN_GROUPS, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+#: Files of a group's limit and use of memory, by its controllers: version 2, then 1.
+_LIMITS = {
+    "": ("memory.max", "memory.current", "memory.stat"),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat"),
+}
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -118,7 +121,7 @@ def budget_bytes(memory_budget: int | str) -> int:
 
 
 def machine_memory() -> tuple[int, int]:
-    """Memory of this machine, or of its container.
+    """Memory of this machine, or of the container or job that this process is in.
 
     Returns
     -------
@@ -132,19 +135,34 @@ def machine_memory() -> tuple[int, int]:
     >>> 0 < free < total
     True
     """
-    machine, group = psutil.virtual_memory(), Path("/sys/fs/cgroup")
+    machine = psutil.virtual_memory()
     free, total = int(machine.available), int(machine.total)
-    for names in _LIMITS:
+    for files in _group_files():
         try:
-            given, taken, stat = ((group / name).read_text() for name in names)
+            given, taken, stat = (file.read_text() for file in files)
             lines = dict(line.split() for line in stat.splitlines())
             # The system drops idle pages of files when memory is needed.
             idle = lines.get("total_inactive_file", lines.get("inactive_file", 0))
             limit, used = int(given), int(taken) - int(idle)
         except (OSError, ValueError):  # no limit: "max" is no number
             continue
-        return min(free, max(limit - used, 0)), min(total, limit)
+        free, total = min(free, max(limit - used, 0)), min(total, limit)
     return free, total
+
+
+def _group_files() -> Iterator[list[Path]]:
+    """Files of limit and use of the control groups that this process is in, which all count."""
+    try:
+        groups = [line.split(":", 2) for line in _OWN_GROUPS.read_text().splitlines()]
+    except OSError:
+        return
+    for _, controllers, path in groups:
+        if controllers in _LIMITS:
+            # A container may not see the groups around it, and is then the root.
+            group = PurePosixPath(path)
+            for inner in (group, *group.parents):
+                folder = _GROUPS / controllers / inner.relative_to("/")
+                yield [folder / name for name in _LIMITS[controllers]]
 
 
 def readable(size: float) -> str:

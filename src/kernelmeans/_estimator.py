@@ -30,6 +30,10 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
             "name": name,
         }
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy, because another thread may be fitting.
+        return dict(super().__getstate__())
+
     def _say(self, level: int, text: str) -> None:
         """Print a line, unless ``verbose`` is lower."""
         if self.verbose >= level:

@@ -507,8 +507,8 @@ class KernelClusterer(
         return hasattr(self, "_predictor")
 
     def __getstate__(self) -> dict[str, Any]:
-        # A model may be loaded where there is no such device. A fit may be running: copy the state.
-        state = dict(super().__getstate__())
+        # A model may be loaded where there is no such device.
+        state = super().__getstate__()
         for name in set(_OF_ROWS) & set(state):
             state[name] = to_numpy(state[name])
         return state

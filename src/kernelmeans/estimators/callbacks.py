@@ -1,4 +1,4 @@
-"""What surrounds a fit: parameters are checked, callbacks called, and a failed fit is undone."""
+"""What surrounds a fit: parameters are checked, callbacks called, and it changes all or nothing."""
 
 import time
 from collections.abc import Callable
@@ -18,20 +18,19 @@ refused_later = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 def fitting(fit: Method) -> Method:
-    """Decorate a fit: it checks the parameters, and if it fails the estimator is as before."""
+    """Decorate a fit: it checks the parameters, and the estimator is as before until it is done."""
     body = with_callbacks(_fit_context(prefer_skip_nested_validation=True)(refused_later(fit)))
 
     @wraps(fit)
     def safe(estimator: Any, *arguments: Any, **given: Any) -> Any:
-        before, begin = dict(vars(estimator)), time.perf_counter()
-        try:
-            fitted = body(estimator, *arguments, **given)
-        except BaseException:
-            vars(estimator).clear()
-            vars(estimator).update(before)
-            raise
+        begin = time.perf_counter()
+        # The fit may fail, and other threads may predict with the estimator, or pickle it.
+        fitted = object.__new__(type(estimator))
+        vars(fitted).update(vars(estimator))
+        body(fitted, *arguments, **given)
+        estimator.__dict__ = vars(fitted)
         estimator._say(1, _ending(estimator, time.perf_counter() - begin))
-        return fitted
+        return estimator
 
     return safe  # type: ignore[return-value]
 

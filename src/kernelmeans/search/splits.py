@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils import check_array
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._fitted import is_pairwise, is_stacked
+from kernelmeans._memory import cached_property
 from kernelmeans._sklearn import _num_samples, _safe_indexing
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.rows import Rows, as_rows

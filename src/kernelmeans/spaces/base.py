@@ -4,13 +4,13 @@ import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce, to_numpy
+from kernelmeans._memory import cached_property
 from kernelmeans._typing import Array, BoolArray, Data, DType, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import align

@@ -1,13 +1,13 @@
 """Samples known through their kernel matrix alone."""
 
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kernelmeans._arrays import like, namespace, on_host, put_rows, take, to_device_of, to_numpy
 from kernelmeans._devices import HOST, Device
+from kernelmeans._memory import cached_property
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel, check_finite, check_range
