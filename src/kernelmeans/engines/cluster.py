@@ -4,8 +4,9 @@ import asyncio
 import pickle
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import wait
+from contextlib import contextmanager
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -108,19 +109,33 @@ class Cluster:
 
     @classmethod
     def find(cls) -> "Cluster | None":
-        """The cluster of the client in use; None if there is none."""
+        """The cluster of the client in use; None if there is none.
+
+        Raises
+        ------
+        RuntimeError
+            If the client works in the event loop of this thread, which would wait for itself.
+        """
         if "distributed" not in sys.modules:
             return None
         from distributed import default_client
 
         try:
-            return cls(default_client())  # type: ignore[no-untyped-call]
+            client = default_client()  # type: ignore[no-untyped-call]
         except ValueError:
             return None
+        if client.asynchronous:
+            raise RuntimeError(
+                "Dask collections cannot be awaited by the thread whose event loop the Dask client "
+                "works in: call from another thread (await asyncio.to_thread(model.fit, X)), or "
+                "use a client without asynchronous=True."
+            )
+        return cls(client)
 
     def memory_limits(self) -> list[tuple[int, int]]:
         """Bytes of memory of each worker that has a limit, and its threads."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        with self._connected():
+            workers = self._workers().values()
         limited = [worker for worker in workers if worker["memory_limit"]]
         return [(worker["memory_limit"], worker["nthreads"]) for worker in limited]
 
@@ -134,18 +149,21 @@ class Cluster:
         from dask import config
 
         # The tasks need all that is sent with them: no warning could help.
-        with config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
+        unwarned = config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize})
+        with self._connected(), unwarned:
             futures: list[Any] = self.client.map(function, *arguments, pure=False)
         return futures
 
     def started(self, tasks: Sequence[Any]) -> list[Any]:
         """Futures of delayed tasks; futures stay what they are."""
-        futures: list[Any] = self.client.compute(list(tasks))
+        with self._connected():
+            futures: list[Any] = self.client.compute(list(tasks))
         return futures
 
     def computed(self, collection: Any) -> Any:
         """The value of a Dask collection."""
-        return self.result(self.client.compute(collection))
+        (future,) = self.started([collection])
+        return self.result(future)
 
     def total(self, terms: Sequence[Any], add: Callable[[Any, Any], Any]) -> Any:
         """Sum of the results of futures, as `tree_sum` adds them up."""
@@ -174,11 +192,14 @@ class Cluster:
             If a worker runs out of memory, or workers die again and again, on a task.
         TimeoutError
             If no worker has done anything for some minutes.
+        ConnectionError
+            If the scheduler has ended, has forgotten the work, or does not answer for as long.
         """
         from distributed import KilledWorker
 
         try:
-            return self._gathered(futures)
+            with self._connected():
+                return self._gathered(futures)
         except (KilledWorker, MemoryError) as error:
             out, limits = "out of memory", [limit for limit, _ in self.memory_limits()]
             memory = f", of {readable(min(limits))} each" if limits else ""
@@ -197,17 +218,23 @@ class Cluster:
         """
         gather = self.client.gather(list(futures), asynchronous=True)
         gathering = asyncio.run_coroutine_threadsafe(gather, self.client.loop.asyncio_loop)
-        last, since = None, time.monotonic()
+        last, changed, answered = None, time.monotonic(), time.monotonic()
         try:
             while not wait([gathering], LOOK).done:
-                state = self._state()
+                try:
+                    state = self._state()
+                except ConnectionError:
+                    if time.monotonic() - answered > STALLED:
+                        raise
+                    continue
+                answered = time.monotonic()
                 if state != {}:
                     _SERVED.add(self.client)
                 if state is None or state != last:
-                    last, since = state, time.monotonic()
-                elif time.monotonic() - since > STALLED:
+                    last, changed = state, answered
+                elif answered - changed > STALLED:
                     _refuse_or_warn(len(state), self.client in _SERVED)
-                    since = float("inf")
+                    changed = float("inf")
             found: list[Any] = gathering.result()
             _SERVED.add(self.client)
             return found
@@ -216,19 +243,52 @@ class Cluster:
 
     def _state(self) -> dict[str, tuple[Any, Any]] | None:
         """Results that each worker holds and has received; None while one of them is at work."""
-        try:
-            workers = self.client.scheduler_info(n_workers=-1)["workers"]
-        except OSError:
-            # The scheduler is busy, or gone: then the futures say so.
-            return None
         state = {}
-        for address, worker in workers.items():
+        for address, worker in self._workers().items():
             counts = worker["metrics"].get("task_counts", {})
             if counts.get("executing") or counts.get("long-running"):
                 return None
             received = worker["metrics"].get("transfer", {}).get("incoming_count_total")
             state[address] = counts.get("memory"), received
         return state
+
+    def _workers(self) -> dict[str, dict[str, Any]]:
+        """What the scheduler knows of its workers, by their addresses.
+
+        Raises
+        ------
+        ConnectionError
+            If it does not answer.
+        """
+        ask = self.client.scheduler.identity
+        try:
+            found = self.client.sync(ask, callback_timeout=STALLED)
+        except OSError as error:
+            raise _lost("it does not answer") from error
+        workers: dict[str, dict[str, Any]] = found["workers"]
+        return workers
+
+    @contextmanager
+    def _connected(self) -> Iterator[None]:
+        """Say what has happened and what to do if the scheduler is lost within this context."""
+        from distributed import CancelledError
+
+        try:
+            yield
+        except Exception as error:
+            # A client that loses its scheduler cancels all futures, and is closed some time later.
+            if not isinstance(error, CancelledError) and self.client.status == "running":
+                raise
+            reason = getattr(error, "reason", f"the client is {self.client.status}")
+            raise _lost(reason) from error
+
+
+def _lost(reason: str) -> ConnectionError:
+    return ConnectionError(
+        f"The Dask scheduler has lost the work of this call ({reason}): it has ended, was "
+        "restarted or hangs, or the network has failed. Restart the cluster if need be, connect a "
+        "new Client, and call again."
+    )
 
 
 def _refuse_or_warn(n_workers: int, had_workers: bool) -> None:

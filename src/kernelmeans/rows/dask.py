@@ -125,7 +125,8 @@ def _as_array(collection: Any) -> tuple[Any, list[str] | None]:
         columns = list(collection.columns)
         # As in scikit-learn, columns have names only if all of them are strings.
         names = columns if all(isinstance(name, str) for name in columns) else None
-        collection = collection.to_dask_array(lengths=True)
+        lengths = tuple(computed(collection.map_partitions(len)))
+        collection = collection.to_dask_array(lengths=lengths)
     elif not isinstance(meta, np.ndarray):
         what = type(collection if meta is None else meta).__name__
         raise ValueError(
@@ -133,6 +134,26 @@ def _as_array(collection: Any) -> tuple[Any, list[str] | None]:
             "for arrays of another type, use X.map_blocks to convert their chunks."
         )
     if collection.ndim == 2 and np.isnan(collection.shape[0]):
-        # A copy, because compute_chunk_sizes changes its array.
-        collection = collection.copy().compute_chunk_sizes()
+        collection = _measured(collection)
     return collection, names
+
+
+def _measured(array: Any) -> Any:
+    """The same array, whose chunks have known lengths.
+
+    Dask's own ``compute_chunk_sizes`` would wait for ever for a scheduler that hangs.
+    """
+    from dask.array import Array as DaskArray
+
+    rows, columns = array.numblocks
+    chunks = (1,) * rows, (2,) * columns
+    shapes = computed(
+        array.map_blocks(_shape, dtype=int, chunks=chunks, meta=np.empty((0, 0), int))
+    )
+    lengths = tuple(shapes[:, 0].tolist()), tuple(shapes[0, 1::2].tolist())
+    measured = DaskArray(array.dask, array.name, lengths, meta=array._meta)  # type: ignore[no-untyped-call]
+    return measured
+
+
+def _shape(chunk: Array) -> IntArray:
+    return np.array([chunk.shape])
