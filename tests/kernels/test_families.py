@@ -76,6 +76,19 @@ def test_the_largest_distance_is_found_block_by_block(form, monkeypatch):
     assert len(blocks) == 7
 
 
+@pytest.mark.parametrize(
+    ("scale", "said"),
+    [
+        (1e100, "kernel='poly' with .* is NaN or infinite on these data"),
+        (1e153, "squared distances between rows of X overflow; scale"),
+        (1e300, "squared distances between rows of X overflow; scale"),
+    ],
+)
+def test_rows_that_are_too_large_for_the_family_of_du_et_al_are_refused(scale, said, form):
+    with pytest.raises(ValueError, match=said):
+        du2015_kernels(form(scale * data.cloud(9, 2)))
+
+
 def test_pixels_may_be_integers():
     pixels = np.random.default_rng(0).integers(0, 256, (9, 5), dtype=np.uint8)
     np.testing.assert_array_equal(du2015_kernels(pixels), du2015_kernels(pixels.astype(float)))

@@ -62,6 +62,14 @@ def test_the_width_of_constant_data_is_a_finite_number(gamma, value, form):
     assert resolve_gamma(gamma, "rbf", form(np.full((9, 2), value))) == 1
 
 
+def test_a_sample_of_equal_rows_has_no_median_and_the_width_is_that_of_constant_data(form):
+    rows = np.zeros((2 * MEDIAN_ROWS, 2))
+    rows[17] = 1
+    drawn = {round(resolve_gamma("median", "rbf", form(rows), seed), 9) for seed in range(9)}
+    # The only distance between two different rows is the root of 2.
+    assert drawn == {1.0, 0.25}
+
+
 @pytest.mark.parametrize("gamma", ["rms", "median", "scale"])
 def test_widths_are_the_same_for_sparse_and_dense_rows(gamma):
     expected = resolve_gamma(gamma, "rbf", X)

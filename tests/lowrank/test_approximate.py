@@ -1,5 +1,7 @@
 """From a kernel and the wish for an approximation to a feature map."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -138,6 +140,20 @@ class TestShare:
         kernel = Kernel("rbf", {"gamma": 1.0})
         found = approximate(kernel, X, weight, "landmarks", 0.9, seed=0)
         assert residual_fraction(found, X[:40], weight[:40]) <= 0.1
+
+    @pytest.mark.parametrize("gamma", [0.5, 2.0, 8.0])
+    def test_is_reached_by_a_number_that_few_samples_tell_or_more_if_they_cannot(
+        self, gamma, monkeypatch
+    ):
+        monkeypatch.setattr(sys.modules[approximate.__module__], "CHECKED_ROWS", 64)
+        X, kernel = data.cloud(600, 3), Kernel("rbf", {"gamma": gamma})
+        K = kernel(X, X)
+        found = approximate(kernel, X, np.ones(600), "landmarks", 0.9, seed=0)
+        assert residual_of(found, K, X, np.ones(600)) <= 0.1
+        # No fewer vectors hold nine tenths of the trace than so many eigenvectors.
+        held = np.cumsum(np.linalg.eigvalsh(K)[::-1]) / 600
+        fewest = 1 + np.count_nonzero(held < 0.9)
+        assert fewest <= len(landmarks_of(found)) <= 2 * fewest
 
     @pytest.mark.parametrize("method", ["landmarks", "rpcholesky"])
     @pytest.mark.slow

@@ -184,6 +184,12 @@ def test_the_smallest_eigenvalue_is_that_of_the_centred_matrix(n, threads):
     assert got == pytest.approx((low, high), abs=2e-3 * (high - low))
 
 
+def test_the_same_start_vector_finds_the_same_eigenvalues(threads):
+    space = gram_space(indefinite(), threads)
+    assert spectrum_ends(space, 3) == spectrum_ends(space, 3)
+    assert critical_power(space, 3) == critical_power(space, 3)
+
+
 @pytest.mark.parametrize("lowest", [-50, -2.5, -0.01])
 def test_the_warning_reports_the_size_of_the_violation(lowest, threads):
     K = indefinite(lowest=lowest)

@@ -144,6 +144,20 @@ class TestExchanges:
         assert result.converged.all()
 
 
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**40])
+def test_the_unit_of_weights_does_not_matter(unit):
+    rng = np.random.default_rng(0)
+    d, weight = rng.uniform(1, 1.4, (4, 1, 60)), rng.uniform(0.5, 2, 60)
+    totals = rng.uniform(6, 12, (4, 1))
+    # One is alone, but for rounding.
+    d[1, 0, 7], weight[7] = 0.1, totals[1, 0] * (1 - 1e-12)
+    own, nearest = smallest(d)
+    plain = exchanged(d, own, nearest, weight, totals)
+    assert plain[0, 7] == 1
+    assert (plain != own).any()
+    np.testing.assert_array_equal(exchanged(d, own, nearest, unit * weight, unit * totals), plain)
+
+
 class TestFewChanges:
     @pytest.mark.parametrize("kind", ["cached", "recomputed", "product"])
     @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -1,20 +1,27 @@
 """Methods: powers by step, and what ends a run."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import data
+from held import feature_space
 from kernelmeans.kernels import Kernel
+from kernelmeans.lowrank import sampling
 from kernelmeans.solver import (
     Alternating,
     Annealed,
     Constant,
     Ending,
     Hard,
+    annealed,
     coldest_start,
     critical_power,
+    hard,
 )
-from kernelmeans.solver.methods import LARGEST_POWER, Report
+from kernelmeans.solver.critical import automatic_start
+from kernelmeans.solver.methods import AUTO, LARGEST_POWER, PACED, QUICK, Report
 from kernelmeans.solver.power import DISTANCE, SQUARED_DISTANCE
 from kernelmeans.spaces import Centroids, EntropyRule, GramSpace, ProductSpace
 
@@ -230,3 +237,80 @@ def test_no_restart_hardens_above_the_critical_power_of_its_kernel_weights(threa
     np.testing.assert_array_equal(state.critical_power, [first, first, moved])
     np.testing.assert_array_equal(state.hard, [True, True, False])
     np.testing.assert_array_equal(state.known_weights, [[0.5, 0.5], [0.5, 0.5], [0.0, 1.0]])
+
+
+GIVEN = {"s0": "auto", "eta": "auto", "anneal_every": 3, "max_iter": 70, "tol": 1e-4}
+
+
+class TestOfParameters:
+    """The method that the parameters of an estimator choose."""
+
+    @pytest.fixture
+    def space(self):
+        # Clusters as clear as can be, so that the automatic start is not the coldest one.
+        X = np.repeat(np.eye(12), 8, axis=0) + 1e-3 * data.cloud(96, 12)
+        return feature_space(Kernel("linear", {}), X, np.ones(96))
+
+    def chosen(self, space, **given):
+        return annealed(space, 12, **{**GIVEN, "n_swaps": "auto", **given})
+
+    def expected(self, space, growth, **more):
+        critical = critical_power(space)
+        common = {"max_iter": 70, "anneal_every": 3, "n_swaps": "auto", "subsamples": True}
+        first = {"s0": automatic_start(space, 12, critical), "critical_power": critical}
+        return Annealed(**{**common, **first, **growth, **more})
+
+    def test_without_any_the_samples_decide(self, space):
+        assert self.chosen(space) == self.expected(space, QUICK)
+        assert self.chosen(space, n_swaps=5) == self.expected(space, QUICK, n_swaps=5)
+        # Without swap moves after it, annealing is slower.
+        assert self.chosen(space, n_swaps=0) == self.expected(space, AUTO, n_swaps=0)
+
+    def test_a_power_and_a_pace_that_are_given(self, space):
+        plain = {"eta": 1.3, "s0": -2.0, "subsamples": False}
+        assert self.chosen(space, s0=-2, eta=1.3) == self.expected(space, plain)
+        # A start that is not automatic is not forgotten.
+        assert self.chosen(space, s0=-2, eta=1.3, forgets=True) == self.expected(space, plain)
+
+    def test_a_start_that_is_forgotten_is_the_coldest(self, space):
+        cold = {"s0": coldest_start(critical_power(space)), "forgets": 2}
+        assert automatic_start(space, 12, critical_power(space)) > cold["s0"]
+        assert self.chosen(space, forgets=True) == self.expected(space, QUICK, **cold)
+        several = {**PACED, "alternates": True}
+        assert self.chosen(space, alternates=True) == self.expected(space, several)
+
+    def test_at_a_constant_power(self, space):
+        critical = critical_power(space)
+        cold = Constant(
+            max_iter=70, n_swaps=0, s0=coldest_start(critical), critical_power=critical, tol=1e-4
+        )
+        assert self.chosen(space, eta=1) == cold
+        assert self.chosen(space, eta=1, n_swaps=4) == replace(cold, n_swaps=4)
+        assert self.chosen(space, eta=1, s0=cold.s0 - 1) == replace(cold, s0=cold.s0 - 1)
+        with pytest.warns(UserWarning, match="stays above the critical power .* the centroids col"):
+            self.chosen(space, eta=1, s0=critical / 2)
+
+    @pytest.mark.parametrize("eta", ["auto", 1])
+    def test_samples_that_do_not_vary_take_hard_steps(self, eta):
+        space = feature_space(Kernel("linear", {}), np.ones((9, 2)), np.ones(9))
+        assert self.chosen(space, eta=eta) == Hard(max_iter=70, n_swaps="auto")
+        turns = Alternating(max_iter=70, n_swaps="auto", tol=1e-4)
+        assert self.chosen(space, eta=eta, alternates=True) == turns
+
+    def test_very_many_samples_have_swap_moves_where_they_are_asked_for(self, space, monkeypatch):
+        assert hard(space, n_swaps="auto", max_iter=9) == Hard(max_iter=9, n_swaps="auto")
+        monkeypatch.setattr(sampling, "MOST_ROWS", 60)
+        monkeypatch.setattr(sampling, "FEWEST_ROWS", 10)
+        assert space.subsample_size < 96
+        assert hard(space, n_swaps="auto", max_iter=9) == Hard(max_iter=9, n_swaps=0)
+        assert hard(space, n_swaps=3, max_iter=9) == Hard(max_iter=9, n_swaps=3)
+        assert self.chosen(space).n_swaps == 0
+
+
+def test_what_is_not_finished_says_what_helps():
+    slow = Annealed(s0=-1.0, critical_power=-3.0, eta=1.1)
+    assert "at the power -4.5; raise max_iter, or anneal faster" in slow.unfinished(-4.5)
+    for method in (slow, Hard()):
+        assert "still changed labels; raise max_iter" in method.unfinished(-np.inf)
+    constant = Constant(s0=-9.0, tol=0.001)
+    assert "by more than tol=0.001 a step; raise max_iter or tol" in constant.unfinished(-9.0)

@@ -9,7 +9,9 @@ from held import feature_space
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Ending, Hard, solve, swap_moves
 from kernelmeans.solver.blockwise import assign
-from kernelmeans.spaces import GramSpace
+from kernelmeans.solver.seeding import from_weights
+from kernelmeans.solver.swap import _Search
+from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace
 
 HARD = Hard()
 
@@ -121,3 +123,141 @@ def test_a_search_ends_when_it_is_stopped_once(last, subsampled, threads, monkey
     swap_moves(space, result, 20, 100, 0, listen)
     assert len(steps) == last
     assert result.endings == [Ending.STOPPED]
+
+
+@pytest.mark.parametrize("failures", [0, 3, 4, 9])
+def test_a_move_puts_a_centroid_on_a_costly_sample(failures, threads):
+    X, k, n_moves = data.cloud(60, 2), 5, 400
+    # The last sample is a costly one.
+    X[-1] *= 2
+    v = np.random.default_rng(0).uniform(0.1, 3, 60)
+    space = make_space(X, "gram", threads, v)
+    result = solve(space, space.at(np.arange(5)[:, None]), HARD, [0])
+    search = _Search(space, result, 100, lambda progress: False)
+    assert search.can_move()
+    uniform = np.random.default_rng(1).permutation((np.arange(n_moves) + 0.5) / n_moves)
+    parts = list(search.moves(failures, uniform, batch=150))
+    assert [part.shape for part in parts] == [(k, 150), (k, 150), (k, 100)]
+
+    labels, K = result.labels[0], oracle.rbf(X, X, 0.2)
+    means = np.eye(k)[labels].T * v
+    means /= means.sum(axis=1, keepdims=True)
+    d = oracle.distances(K, means)
+    second = np.sort(d, axis=1)[:, 1]
+    losses = np.bincount(labels, v * (second - d.min(axis=1)), minlength=k)
+    drawn, dropped = [], []
+    for part in parts:
+        for r in range(part.shape[1]):
+            coefficients = part.coefficients[:, r]
+            (moved,) = np.flatnonzero(abs(coefficients - means).max(axis=1) > 1e-9)
+            (sample,) = np.flatnonzero(coefficients[moved])
+            drawn.append(sample)
+            dropped.append(moved)
+    # In proportion to what samples cost.
+    costs = v * d.min(axis=1)
+    np.testing.assert_allclose(
+        np.bincount(drawn, minlength=60), n_moves * costs / costs.sum(), atol=1
+    )
+    for move, (sample, cluster) in enumerate(zip(drawn, dropped, strict=True), failures):
+        rank = (losses < losses[cluster]).sum()
+        if move % 2:
+            assert cluster == labels[sample]
+        elif move % 4 == 0:
+            assert rank == 0
+        else:
+            # The next cheapest, and after the dearest the cheapest again.
+            assert rank == ((move // 2 + 1) // 2) % k
+
+
+def several_kernels(X, threads):
+    members = [make_space(X, kind, threads) for kind in ("gram", "features")]
+    return ProductSpace(members, [slice(None)] * 2, EntropyRule(40.0))
+
+
+class Listener:
+    """Hears steps, and stops the run after so many."""
+
+    def __init__(self, last=None):
+        self.steps, self.last = [], last
+
+    def __call__(self, progress):
+        self.steps.append(progress)
+        return len(self.steps) == self.last
+
+
+@pytest.mark.parametrize("kind", ["features", "few of many", "several"])
+def test_each_step_of_a_search_is_heard_and_counted(kind, threads, monkeypatch):
+    if kind == "few of many":
+        monkeypatch.setattr("kernelmeans.solver.swap.SEARCHED", 150)
+        monkeypatch.setattr("kernelmeans.solver.swap.SEARCHED_PER_CLUSTER", 1)
+    X, y = data.blobs(300, 2, 6, spread=0.5)
+    several = kind == "several"
+    space = several_kernels(X, threads) if several else make_space(X, "features", threads)
+
+    def search(listener):
+        # All centroids begin in one cluster, so that there is something to gain.
+        start = space.at(np.flatnonzero(y == 0)[:6, None])
+        result = solve(space, start, Hard(max_iter=1), [0])
+        cost = result.cost[0]
+        swap_moves(space, result, 20, 100, 0, listener)
+        return result, cost
+
+    every = Listener()
+    result, cost = search(every)
+    assert result.cost[0] < cost
+    taken = result.n_iter[0] - 1
+    # A step is counted for each restart that took part in it; those on a subsample are not.
+    finished = heard = 0
+    for step in every.steps:
+        heard += step.n_restarts - (finished if step.step else 0)
+        finished = step.restarts_finished
+    assert 0 < taken < heard if kind == "few of many" else taken == heard
+    for last in (1, len(every.steps) // 2, len(every.steps)):
+        stopped = Listener(last)
+        assert search(stopped)[0].endings == [Ending.STOPPED]
+        assert len(stopped.steps) == last
+
+
+@pytest.mark.parametrize(("n_swaps", "expected"), [(0, 0), (1, 1), (20, 20), ("auto", 7)])
+def test_as_many_moves_are_tried_as_asked_for(n_swaps, expected, threads, monkeypatch):
+    tried, moves = [], _Search.moves
+
+    def automatic(n_clusters, n_samples):
+        assert (n_clusters, n_samples) == (20, 400)
+        return 7, 7
+
+    def spy(search, failures, uniform, batch):
+        tried.append(len(uniform))
+        return moves(search, failures, uniform, batch)
+
+    monkeypatch.setattr(_Search, "moves", spy)
+    monkeypatch.setattr("kernelmeans.solver.swap.automatic_swaps", automatic)
+    monkeypatch.setattr("kernelmeans.solver.swap.RIVALS", 1)
+    space = make_space(data.cloud(400, 2), "features", threads)
+    mended(space, np.arange(20)[:, None], n_swaps)
+    assert sum(tried) == expected
+
+
+def test_kernel_weights_follow_the_moves(threads):
+    space = several_kernels(data.cloud(300, 2), threads)
+    result = solve(space, space.at(np.arange(6)[:, None]), HARD, [0])
+    before = float(result.cost[0])
+    swap_moves(space, result, 20, 100, 0)
+    assert result.cost[0] < before
+    # Labels and kernel weights are best for each other.
+    own = space.reweighted(result.kernel_weights[0])
+    found = assign(own, result.centroids)
+    np.testing.assert_array_equal(found.labels[0], result.labels[0])
+    centroids = from_weights(space, np.eye(6)[result.labels[0]])
+    adapted = space.adapt(centroids, np.ones(1, bool))
+    np.testing.assert_allclose(adapted.kernel_weights, result.kernel_weights, rtol=1e-6)
+    cost = found.nearest[0].sum() + space.rule.penalty(result.kernel_weights)[0]
+    assert result.cost[0] == pytest.approx(cost)
+    for history in (
+        result.objective_history,
+        result.power_history,
+        result.kernel_weights_history,
+    ):
+        assert len(history[0]) == len(result.objective_history[0])
+    assert np.isneginf(result.power_history[0]).all()
+    assert result.objective_history[0][-1] == pytest.approx(result.cost[0], rel=1e-9)

@@ -194,9 +194,12 @@ class SpaceConformance:
         copied.keep(np.array([False, True, True]))
         self.assert_centroids(space, copied, np.eye(N)[changed[:, 1:]], K, atol)
 
-        joined = type(centroids).join([kept, centroids.take(np.array([1]))])
+        parts = kept, centroids.take(np.array([1]))
+        joined = type(centroids).join(parts)
         table = np.column_stack([indices[:, [0, 2]], changed[:, 1]])
         self.assert_centroids(space, joined, np.eye(N)[table], K, atol)
+        if space.keeps_coefficients:
+            np.testing.assert_array_equal(to_numpy(joined.coefficients), np.eye(N)[table])
 
     def test_centroids_on_rows_of_input(self, space, rows, K, atol, dtype):
         new = self.make_rows(NEW_ROWS, seed=3).astype(dtype)

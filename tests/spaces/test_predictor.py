@@ -1,12 +1,15 @@
 """Predictors: distances and labels of new rows, block by block."""
 
+import pickle
+
 import numpy as np
 import pytest
+import scipy.sparse
 
 from held import feature_space
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
-from kernelmeans.spaces import GramSpace
+from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace
 from oracle import rbf
 
 GAMMA = 0.4
@@ -15,12 +18,18 @@ NEW = np.random.default_rng(1).normal(size=(5000, 2))
 SEEDS = np.array([[3], [9], [70]])
 
 
+def make_space(kind, threads):
+    if kind == "gram":
+        return GramSpace(Kernel("rbf", {"gamma": GAMMA}), X, np.ones(80), threads)
+    if kind == "features":
+        return feature_space(Kernel("linear", {}), X, np.ones(80))
+    members = [make_space(own, threads) for own in ("gram", "features", "gram")]
+    return ProductSpace(members, [slice(None)] * 3, EntropyRule(1.0))
+
+
 def exported(kind):
     with Threads(1) as threads:
-        if kind == "gram":
-            space = GramSpace(Kernel("rbf", {"gamma": GAMMA}), X, np.ones(80), threads)
-        else:
-            space = feature_space(Kernel("linear", {}), X, np.ones(80))
+        space = make_space(kind, threads)
         return space.export(space.at(SEEDS))
 
 
@@ -57,3 +66,76 @@ def test_no_squared_distance_is_negative(kind):
     compared = exported(kind).compare(X, np.ones(80), keep_distances=True)
     assert compared.distances.min() >= 0
     assert compared.nearest.min() >= 0
+
+
+@pytest.mark.parametrize("kind", ["gram", "features", "several"])
+def test_centroids_in_another_order(kind):
+    predictor, order = exported(kind), np.array([2, 0, 1])
+    diagonal = np.ones((len(NEW), 3)) if kind == "several" else np.ones(len(NEW))
+    before = predictor.compare(NEW, diagonal, keep_distances=True)
+    predictor.reorder(order)
+    after = predictor.compare(NEW, diagonal, keep_distances=True)
+    np.testing.assert_array_equal(after.distances, before.distances[order])
+    np.testing.assert_array_equal(order[after.labels], before.labels)
+    np.testing.assert_array_equal(after.nearest, before.nearest)
+
+
+def test_predictors_of_the_same_coefficients_share_them_in_any_order():
+    predictor = exported("several")
+    first, _, last = predictor.members
+    assert first.coefficients is last.coefficients
+    assert first.X is last.X
+    own = first.coefficients
+    predictor.reorder(np.array([1, 2, 0]))
+    assert first.coefficients is last.coefficients
+    np.testing.assert_array_equal(first.coefficients, own[[1, 2, 0]])
+
+
+@pytest.mark.parametrize("kind", ["gram", "features"])
+def test_what_is_wanted_of_the_distances_is_asked_block_by_block(kind):
+    predictor, asked = exported(kind), []
+
+    def summary(squared, labels):
+        asked.append(squared.shape[1])
+        np.testing.assert_array_equal(squared.argmin(axis=0), labels)
+        return np.sort(squared, axis=0)[:2]
+
+    predictor.row_budget = 2**18
+    found = predictor.compare(NEW, np.ones(len(NEW)), summary=summary)
+    np.testing.assert_allclose(found.summary.T, np.sort(expected(kind), axis=1)[:, :2], rtol=1e-9)
+    assert found.distances is None
+    assert len(asked) > 1
+    assert sum(asked) == len(NEW)
+    both = predictor.compare(NEW, np.ones(len(NEW)), True, summary)
+    np.testing.assert_array_equal(both.summary, np.sort(both.distances, axis=0)[:2])
+
+
+def test_of_centroids_that_rounding_does_not_tell_apart_the_first_is_nearest():
+    predictor = exported("features")
+    plain = predictor.compare(NEW, np.ones(len(NEW)), keep_distances=True)
+    predictor.resolution = 0.5
+    labels = predictor.compare(NEW, np.ones(len(NEW))).labels
+    near = plain.distances <= plain.distances.min(axis=0) + 0.5
+    np.testing.assert_array_equal(labels, near.argmax(axis=0))
+    assert (labels != plain.labels).any()
+
+
+@pytest.mark.parametrize("keep_distances", [False, True])
+@pytest.mark.parametrize("kind", ["gram", "features"])
+def test_rows_whose_kernel_is_not_finite_are_refused_and_counted(kind, keep_distances):
+    rows = NEW.copy()
+    rows[[7, 4000]] = np.nan
+    with pytest.raises(ValueError, match="is NaN or infinite in float64 between 2 of 5000 rows"):
+        exported(kind).compare(rows, np.ones(len(rows)), keep_distances)
+
+
+def test_dask_knows_how_large_a_space_of_features_is():
+    buffers, rows = [], np.ones((500, 7))
+    space = feature_space(Kernel("linear", {}), rows, np.ones(500))
+    pickle.dumps(space, 5, buffer_callback=buffers.append)
+    held = {bytes(buffer.raw()) for buffer in buffers}
+    assert space.__sizeof__() == pytest.approx(sum(map(len, held)), rel=0.02)
+    several = ProductSpace([space, space], [slice(None)] * 2, EntropyRule(1.0))
+    assert several.__sizeof__() == 2 * space.__sizeof__()
+    sparse = feature_space(Kernel("linear", {}), scipy.sparse.csr_array(np.eye(50)), np.ones(50))
+    assert sparse.__sizeof__() == 3 * 50 * 8

@@ -104,7 +104,7 @@ class TestKernelWeights:
 
     def step(self, space, coefficients, **mixing):
         total = None
-        for block in space.blocks(8):
+        for block in (slice(0, 100), slice(100, 101), slice(101, N)):
             part = coefficients[:, :, block].copy()
             total = space.add(total, space.accumulate(part, block), block)
         return space.update(total, coefficients.sum(axis=-1), **mixing)
@@ -132,8 +132,10 @@ class TestKernelWeights:
         centroids.keep(np.array([False, True]))
         assert_array_equal(centroids.kernel_weights, self.weights[1:])
 
+    @pytest.mark.parametrize("unit", [1.0, 1e-4])
     @pytest.mark.parametrize("factor", [1.0, 1.8])
-    def test_costs_need_no_distances(self, space, coefficients, factor):
+    def test_costs_need_no_distances(self, space, coefficients, factor, unit):
+        coefficients *= unit
         start = np.array([[0, 1], [2, 3], [4, 5], [6, 7]])
         centroids = self.step(space, coefficients, old=space.at(start), factor=np.full(2, factor))
         A_old = np.eye(N)[start]
