@@ -22,7 +22,7 @@ def grouped(labels, weights=None):
 
 def started(labels):
     """An estimator that begins with clusters."""
-    return KernelPowerKMeans(4, init=np.eye(4)[labels], n_swaps=0, s0=-1e3)
+    return KernelPowerKMeans(4, kernel="rbf", init=np.eye(4)[labels], n_swaps=0, s0=-1e3)
 
 
 @pytest.fixture

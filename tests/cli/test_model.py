@@ -286,6 +286,33 @@ def test_parts_that_do_not_fit_together(model_file, data, refused, run):
     assert "damaged" not in run("predict", model_file, "wrong.csv").stderr
 
 
+def test_a_model_that_has_labels_but_no_distances(refused, run, folder):
+    X = S.toarray()
+    np.save("K.npy", X @ X.T)
+    assert run("fit", "K.npy", "-k", 2, "--kernel", "precomputed").exit_code == 0
+
+    def change(content):
+        known = content["pipeline"][-1]._input.known
+        known._sorted = known._sorted[:, None]
+
+    rewritten(Path("K.model.skops"), change)
+    message = refused("predict", "K.model.skops", "K.npy", "--labels", "new.csv")
+    assert "K.model.skops: the model is damaged (ValueError); fit it again" in message
+
+
+def test_a_model_that_labels_sparse_rows_alone(refused, fit, data):
+    given = "--kernel", "rbf", "--approximation", "landmarks", "--components", 5
+    assert fit(*given).exit_code == 0
+
+    def change(content):
+        kernel = content["pipeline"][-1]._predictor.kernel
+        kernel.parameters["gamma"] = -1.0
+
+    rewritten(Path("data.model.skops"), change)
+    message = refused("predict", "data.model.skops", data, "--labels", "new.csv")
+    assert "the model is damaged (ValueError); fit it again" in message
+
+
 def test_numbers_that_overflow_are_refused_without_a_warning(model_file, data, refused):
     def shrink(content):
         content["pipeline"][0].scaler_.scale_[:] = 1e-320

@@ -153,7 +153,7 @@ def test_a_flag_that_halves_clusters_is_remarked_upon(run, folder):
     frame = pl.DataFrame(10.0 * (np.arange(400) // 200)[:, None] + rng.normal(size=(400, 4)))
     member = pl.Series(np.where(np.arange(400) % 2, "yes", "no"))
     frame.with_columns(member=member).write_csv("data.csv")
-    result = run("fit", "data.csv", "-k", 4, "--report")
+    result = run("fit", "data.csv", "-k", 4, "--kernel", "rbf", "--report")
     words = " ".join(result.stdout.split())
     assert "differ in member alone. If member is not to count, leave it out: --drop member" in words
     pairs = json.loads(Path("data.summary.json").read_text())["alike"]

@@ -165,3 +165,12 @@ def test_the_papers_nmi_on_seeds():
         ).fit(Z)
     mean = np.mean([nmi(y, labels) for labels in model.result_.labels])
     assert mean == pytest.approx(0.750, abs=0.003)
+
+
+@pytest.mark.parametrize("estimator", [GAUSSIAN, KernelPowerKMeans, PowerKMeans])
+def test_an_annealed_run_that_ends_among_hard_steps_says_so(estimator):
+    whole = estimator(4, n_swaps=0, random_state=0).fit(X)
+    first_hard = int(np.isneginf(whole.power_history_).argmax()) + 1
+    cause = r"hard steps still changed labels; raise max_iter\.$"
+    with pytest.warns(ConvergenceWarning, match=f"max_iter={first_hard} steps: {cause}"):
+        estimator(4, n_swaps=0, max_iter=first_hard, random_state=0).fit(X)

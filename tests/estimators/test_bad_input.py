@@ -147,6 +147,10 @@ class TestParameters:
         model = KernelPowerKMeans(3, kernel_params={"gamma": 1})
         refused(model, X, r"kernel_params=.* is only for a callable kernel, got kernel='heat'")
 
+    def test_starts_of_different_lengths(self):
+        remedy = "give row indices, coordinates or weights"
+        refused(KernelPowerKMeans(2, init=[[0, 1], [2]]), X, f"init is not an array .*; {remedy}")
+
     @pytest.mark.parametrize("kernel", ["poly", "sigmoid"])
     def test_a_median_width_of_no_distance(self, kernel):
         model = KernelPowerKMeans(3, kernel=kernel, gamma="median")

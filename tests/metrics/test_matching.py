@@ -37,6 +37,9 @@ def test_matches(table, matches):
 
 def test_names_may_be_texts():
     assert match_clusters(["x", "x", "y"], [7, 7, -3]) == {"x": 7, "y": -3}
+    texts = np.array(["x", "x", "y"], dtype=object)
+    assert match_clusters(texts, [7, 7, -3]) == {"x": 7, "y": -3}
+    assert match_clusters([7, 7, -3], texts) == {7: "x", -3: "y"}
 
 
 def test_as_many_labels_of_both():

@@ -120,6 +120,9 @@ def test_refusals(model):
     ):
         with pytest.raises(ValueError, match="should anneal with one kernel"):
             plot_bifurcation(other.fit(X), X)
+    same = np.ones((9, 2))
+    with pytest.raises(ValueError, match="X does not vary"):
+        plot_bifurcation(KernelPowerKMeans(1, kernel="rbf").fit(same), same)
     with pytest.raises(ValueError, match="X has 40 rows; give the 150 rows of the fit"):
         plot_bifurcation(model, X[:40])
     large = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X)

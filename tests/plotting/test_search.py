@@ -262,6 +262,27 @@ def test_candidates_that_fail_are_left_out():
         stability(search, 2)
 
 
+class Noisy(KMeans):
+    """Far rows are noise, as of DBSCAN."""
+
+    def predict(self, X):
+        return np.where(self.transform(X).min(axis=1) > 8, -1, super().predict(X))
+
+    def fit(self, X, y=None, sample_weight=None):
+        self.labels_ = super().fit(X).predict(X)
+        return self
+
+
+def test_noise_is_no_cluster():
+    far = np.random.default_rng(0).uniform(-40, 40, (9, 3))
+    grid = {"n_clusters": [2, 3]}
+    search = ClusterSearch(Noisy(n_init=1, random_state=0), grid, n_splits=3, random_state=0)
+    plot_search(search.fit(np.concatenate([X, far])))
+    labels = search.labels_by_candidate_[1]
+    _, below = stability(search, 1)
+    assert sum(bar.get_height() for bar in below.patches) == (labels >= 0).sum() < len(labels)
+
+
 def test_a_kernel_with_one_number_of_clusters_has_no_flow():
     grid = [{"n_clusters": [3], "kernel": ["rbf"]}, {"n_clusters": [6, 7], "kernel": ["linear"]}]
     search = searched(grid=grid)

@@ -106,5 +106,11 @@ def test_stability_of_a_search_is_in_the_numbers_of_the_model():
     found = measures.stability(search, labels, 3)
     assert found["jaccard"] == [0.9, 0.7, 0.8]
     assert found["candidates"][0]["others"] == {"kernel": "rbf"}
+    # Scores are those of the clusters that have rows: of these cluster 1 is empty, or noise.
+    for missing in (3, -1):
+        search.labels_by_candidate_ = np.where(theirs == 1, missing, theirs)[None]
+        search.results_["jaccard"] = [np.array([0.7, 0.8, 0.9][: 2 + (missing > 0)])]
+        found = measures.stability(search, labels, 3)
+        assert found["jaccard"] == [0.8, 0.7, 0.9 if missing > 0 else None]
     # Of another number of clusters nothing is known.
     assert measures.stability(search, labels, 4)["jaccard"] == [None] * 4

@@ -230,6 +230,12 @@ def test_what_cannot_be_told_of_is_refused_in_words(model, given, error, message
         ClusterReport(model, X, **given)
 
 
+def test_as_many_names_as_kernels_are_asked_for():
+    model = MultiKernelPowerKMeans(3, kernels=["rbf", "linear"], random_state=0).fit(X)
+    with pytest.raises(ValueError, match="kernel_names has 1 name for 2 kernels"):
+        ClusterReport(model, X, kernel_names=["only"]).to_dict()
+
+
 def test_a_search_that_chose_nothing_is_refused_in_words():
     noise = np.random.default_rng(0).uniform(size=(60, 2))
     search = ClusterSearch(KernelPowerKMeans(kernel="rbf"), {"n_clusters": [5, 6]}, n_splits=2)

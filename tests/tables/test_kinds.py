@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from kernelmeans.tables import TableTransformer, column_kind
+from kernelmeans.tables.values import days_of
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -288,3 +289,16 @@ def test_dates_that_may_be_read_in_two_ways_name_an_example_and_a_way_out():
         TableTransformer(dates=True).fit(table)
     assert "'03/02/2015' (row 1, the first data row being 0)" in str(caught.value)
     assert "drop='first_seen'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [("19000101", "1900-01-01"), ("21001231", "2100-12-31"), ("20240229", "2024-02-29")],
+)
+def test_eight_digits_are_days_from_1900_to_2100(text, date):
+    assert days_of(text) == (np.datetime64(date) - np.datetime64("1970-01-01")).astype(int)
+
+
+@pytest.mark.parametrize("text", ["18991231", "21010101", "20251301", "20230229", "12345678"])
+def test_eight_digits_that_are_no_such_day_are_no_date(text):
+    assert np.isnan(days_of(text))

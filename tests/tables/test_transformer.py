@@ -229,6 +229,20 @@ def test_polars_pandas_and_arrays_agree():
     np.testing.assert_array_equal(TableTransformer().fit_transform(nullable), expected)
 
 
+@pytest.mark.parametrize(
+    ("frame", "nothing"),
+    [
+        (table()[:0], "sample"),
+        (table()[[]], "feature"),
+        (pl.DataFrame(schema=["a"]), "sample"),
+        (pl.DataFrame(), "feature"),
+    ],
+)
+def test_a_table_of_nothing_is_refused_as_scikit_learn_does(frame, nothing):
+    with pytest.raises(ValueError, match=rf"X: Found array with 0 {nothing}\(s\), while a minimum"):
+        TableTransformer().fit(frame)
+
+
 def test_rows_are_read_as_the_fit_decided():
     """A single row, in which every column would be constant; the columns in another order."""
     frame = table()
@@ -496,6 +510,16 @@ def test_a_transformer_of_before_has_no_spellings():
         again = pickle.loads(pickle.dumps(transformer))
         vars(again).update(wrong)
         assert not again.is_well_formed()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"with_mean": np.ones(3)}, {"scale_": np.ones(2)}, {"mean_": "x"}], ids=str
+)
+def test_a_transformer_that_cannot_scale(wrong):
+    transformer = TableTransformer().fit(table())
+    assert transformer.is_well_formed()
+    vars(transformer.scaler_).update(wrong)
+    assert not transformer.is_well_formed()
 
 
 @pytest.mark.parametrize(
@@ -828,6 +852,14 @@ def test_new_rows_that_a_pipeline_labels_without_knowing_them():
     with pytest.warns(UserWarning, match="column 'plan': 1 row .* such as no value") as said:
         model.predict(empty)
     assert any("X: 1 row without a value in any column" in str(one.message) for one in said)
+
+
+def test_numbers_among_objects_may_stand_for_missing_values():
+    numbers = [31, -999.0, 45, 60, 38] * 8
+    told, left = (pd.DataFrame({"age": [*some, None]}, dtype=object) for some in (
+        numbers, [None if one == -999 else one for one in numbers]))  # fmt: skip
+    prepare = TableTransformer(missing_values=[-999])
+    np.testing.assert_array_equal(prepare.fit_transform(told), prepare.fit_transform(left))
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])

@@ -5,16 +5,17 @@ no code from the file and never unpickles. Members that are too large, or that n
 unpacked. So a model is safe to load from strangers.
 """
 
+import functools
 import inspect
 import io
 import json
 import math
 import re
+import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from types import FunctionType
@@ -27,6 +28,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
+from kernelmeans._memory import cached_property
 from kernelmeans._text import listed, nearest
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading import Reading
@@ -82,6 +84,8 @@ _LOADERS = re.compile("(Dict|Json|List|NdArray|Object|Slice|SparseMatrix|Tuple|T
 #: Most bytes of the file's schema. A model of 20 000 columns has a schema of 5 MB.
 _SCHEMA_BYTES = 64 * 2**20
 _SCHEMA = "schema.json"
+#: What attributes of a class may not be replaced by those of an object.
+_METHODS = FunctionType, property, functools.cached_property, cached_property
 #: The numbers that may be infinite in a model: the power of hard steps, the critical power of
 #: samples that do not vary, and `entropy_weight`.
 _INFINITE = {
@@ -294,7 +298,7 @@ def _check_object(name: str, value: Any) -> None:
     """Refuse attributes that replace a method or property of the class; check indices."""
     for attribute in vars(value):
         replaced = inspect.getattr_static(type(value), attribute, None)
-        if isinstance(replaced, FunctionType | property | cached_property):
+        if isinstance(replaced, _METHODS):
             raise ValueError(f"{name} has a {attribute} of its own")
     if scipy.sparse.issparse(value):
         if value.format != "csr":
@@ -389,9 +393,11 @@ def _labels_any(model: Model) -> bool:
     """Whether a model labels a row of ones or of zeros."""
     prepare, estimator = model.pipeline[0], model.pipeline[-1]
     steps = estimator if isinstance(prepare, TableTransformer) else model.pipeline
-    for form in (np.asarray, scipy.sparse.csr_array):
-        for value in (1, 0):
-            with suppress(Exception):
-                steps.predict(form(np.full((1, estimator.n_features_in_), value, model.dtype)))
-                return True
+    for value in (1, 0):
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            row = np.full((1, estimator.n_features_in_), value, model.dtype)
+            steps.predict(row)
+            steps.transform(row)  # distances need more than labels do
+            return True
     return False

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import paired_euclidean_distances
 from sklearn.utils import check_array
 
 from kernelmeans._typing import Array, Data
-from kernelmeans.kernels.kernel import Kernel
+from kernelmeans.kernels.kernel import Kernel, check_finite
 from kernelmeans.kernels.widths import reciprocal, resolve_gamma
 from kernelmeans.rows import Rows
 
@@ -64,6 +64,7 @@ def width_family(
     return [Kernel("rbf", {"gamma": gamma / multiple**2}) for multiple in multiples]
 
 
+@np.errstate(over="ignore", invalid="ignore")  # refused below
 def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
     """The twelve kernels of Du et al. (2015), which the paper's multi-kernel table uses too.
 
@@ -86,7 +87,7 @@ def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
     Raises
     ------
     ValueError
-        If X is not in memory.
+        If X is not in memory, or squared distances overflow.
 
     References
     ----------
@@ -105,7 +106,7 @@ def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
             "pass an array, or use 'widths'."
         )
     largest = _largest_distance(X if sample_weight is None else X[sample_weight > 0])
-    if not np.isfinite(np.square(np.float64(2 * DU2015_WIDTHS[-1] * largest))):
+    if not 2 * DU2015_WIDTHS[-1] * largest < np.sqrt(np.finfo(np.float64).max):
         raise ValueError("squared distances between rows of X overflow; scale its columns.")
     gammas = [reciprocal(2 * (width * largest) ** 2) for width in DU2015_WIDTHS]
     gaussians = [Kernel("rbf", {"gamma": gamma}) for gamma in gammas]
@@ -130,6 +131,7 @@ def _largest_distance(X: Data) -> float:
     return float(paired_euclidean_distances(X, X[np.concatenate(list(partners))]).max())
 
 
+@np.errstate(over="ignore", invalid="ignore")  # refused below
 def du2015_kernels(X: Data) -> Array:
     """Kernel matrices of `du2015_family` between all rows of X.
 
@@ -147,7 +149,7 @@ def du2015_kernels(X: Data) -> Array:
     Raises
     ------
     ValueError
-        If X is no matrix of finite numbers.
+        If X is no matrix of finite numbers, or kernel values overflow.
 
     Examples
     --------
@@ -161,4 +163,5 @@ def du2015_kernels(X: Data) -> Array:
     matrices = np.empty((len(family), X.shape[0], X.shape[0]), X.dtype)
     for kernel, matrix in zip(family, matrices, strict=True):
         matrix[:] = kernel(X, X)
+        check_finite(kernel, matrix)
     return matrices

@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from kernelmeans._arrays import like, namespace, on_host, overwrite, reduce
 from kernelmeans._typing import Array, BoolArray, Data
+from kernelmeans.engines.threads import forkable_openmp
 
 #: Largest exponent of a fixed row against the centre for which single precision is enough: the
 #: errors of the values are then a few roundings.
@@ -116,7 +117,7 @@ def power_distances(X: Data, Y: Data, power: int) -> Array:
     """
     if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
         # The rows have been checked; to check both again for each block is slow.
-        with sklearn.config_context(assume_finite=True):
+        with sklearn.config_context(assume_finite=True), forkable_openmp():
             sums: Array = (
                 euclidean_distances(X, Y, squared=True) if power == 2 else manhattan_distances(X, Y)
             )

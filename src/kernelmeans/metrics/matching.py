@@ -47,8 +47,10 @@ def match_clusters(labels: Any, reference: Any) -> dict[Any, Any]:
     old_names, old = encoded("reference", reference, len(new))
     both = contingency_matrix(new, old)
     pairs = np.column_stack(linear_sum_assignment(both, maximize=True))
+    # Texts in an array of objects have no `item`.
+    new_names, old_names = new_names.tolist(), old_names.tolist()
     return {
-        new_names[row].item(): old_names[column].item()
+        new_names[row]: old_names[column]
         for row, column in pairs
         if 0 < both[row, column] == both[row].max() == both[:, column].max()
     }

@@ -68,8 +68,8 @@ def plot_bifurcation(estimator: Any, X: Any) -> Figure:
     TypeError
         If it is no clusterer that can label rows.
     ValueError
-        If the estimator does not anneal, has several kernels or keeps no memberships, or X has not
-        as many rows as the fit.
+        If the estimator does not anneal, has several kernels or keeps no memberships, or X does not
+        vary or has not as many rows as the fit.
 
     Notes
     -----
@@ -124,6 +124,8 @@ def centroid_paths(estimator: Any, X: Any) -> Paths:
         raise ValueError(f"estimator={name} should anneal with one kernel: KernelPowerKMeans.")
     if fitted.memberships_ is None:
         raise ValueError("estimator has no memberships for so many rows; fit it to a sample.")
+    if np.isneginf(fitted.critical_power_):
+        raise ValueError("X does not vary, so that its centroids coincide at all powers.")
     X = readable(X, *transformers, fitted)
     if (n_rows := len(fitted.labels_)) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows; give the {n_rows} rows of the fit.")

@@ -82,7 +82,7 @@ def draw_flow(ax: Axes, search: Any, candidate: int | None = None) -> None:
 def columns_of(search: Any, line: Line) -> list[int]:
     """The candidates of a line that have clusters to draw; the others have failed."""
     labels = search.labels_by_candidate_
-    return [one for one in line.candidates.tolist() if (labels[one] >= 0).all()]
+    return [one for one in line.candidates.tolist() if (labels[one] >= 0).any()]
 
 
 def ordered(tables: Sequence[Array]) -> list[IntArray]:

@@ -51,7 +51,7 @@ def with_choice(search: Any, candidate: int | None) -> tuple[Line, int]:
         raise ValueError(f"{first}, 0 to {n_candidates - 1}.")
     if not 0 <= found < n_candidates:
         raise ValueError(f"candidate={found} should be an index from 0 to {n_candidates - 1}.")
-    if (search.labels_by_candidate_[found] < 0).any():
+    if (search.labels_by_candidate_[found] < 0).all():
         raise ValueError(f"candidate={found} has failed, and has no clusters; give another.")
     lines = lines_of(search)
     return next(line for line in lines if found in line.candidates), int(found)

@@ -164,7 +164,8 @@ def draw_stability(axes: Sequence[Axes], search: Any, candidate: int | None = No
     line, found = with_choice(search, candidate)
     above, below = axes
     jaccard = np.asarray(search.results_["jaccard"][found], dtype=float)
-    clusters, sizes = np.unique(search.labels_by_candidate_[found], return_counts=True)
+    labels = search.labels_by_candidate_[found]
+    clusters, sizes = np.unique(labels[labels >= 0], return_counts=True)  # without noise
     valid = jaccard >= _JACCARD_MARKS[1]
     lowest = min(0.4, np.floor(10 * np.nanmin(jaccard, initial=1)) / 10)
     above.vlines(clusters, lowest, jaccard, color="0.6", linewidth=1)

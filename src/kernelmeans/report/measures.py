@@ -182,6 +182,9 @@ def stability(search: Any, labels: IntArray, n_clusters: int) -> dict[str, Any]:
     same_rows = len(labels) == search.n_rows_
     if best is not None and same_rows and candidates[best]["n_clusters"] == n_clusters:
         theirs = search.labels_by_candidate_[best]
+        # The scores are those of the clusters that have rows; noise has none.
+        found = (label for label in np.unique(theirs).tolist() if label >= 0)
+        scores = dict(zip(found, results["jaccard"][best].tolist(), strict=True))
         for own, other in match_clusters(labels[search.rows_used_], theirs).items():
-            overlaps[own] = float(results["jaccard"][best][other])
+            overlaps[own] = scores.get(other)
     return {"verdict": search.verdict_, "candidates": candidates, "jaccard": overlaps}

@@ -108,12 +108,12 @@ def read_parquet(path: Path, columns: Sequence[str | int] | None = None) -> Fram
         raise ValueError(f"{path}: cannot be read as PARQUET ({error}): write it again") from error
 
 
-def _state(file: Path | None) -> tuple[int, int] | None:
-    """Size of a file and time of the last write."""
+def _state(file: Path | None) -> tuple[int, ...] | None:
+    """Which file it is, its size and the time of the last write, which clocks may repeat."""
     if file is None:
         return None
     found = file.stat()
-    return found.st_size, found.st_mtime_ns
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _is_number(kind: pl.DataType) -> bool:

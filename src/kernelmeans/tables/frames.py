@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -147,16 +148,23 @@ def without(values: Array, words: Collection[str]) -> Array:
     >>> from kernelmeans.tables.frames import without
     >>> without(np.array([31, -999, 45]), ["-999", "k.o."])
     array([31., nan, 45.])
-    >>> without(np.array(["31", "K.O.", None], dtype=object), ["-999", "k.o."])
-    array(['31', None, None], dtype=object)
+    >>> without(np.array(["31", "K.O.", -999, None], dtype=object), ["-999", "k.o."])
+    array(['31', None, None, None], dtype=object)
     """
+    numbers = [number for word in words if (number := number_of(word)) == number]
     if values.dtype.kind in "iuf":
-        numbers = [number for word in words if (number := number_of(word)) == number]
         found = np.isin(values, numbers)
         return np.where(found, np.nan, values) if found.any() else values
     if values.dtype.kind in "OUS":
-        found = np.array([type(v) is str and v.strip().lower() in words for v in values.tolist()])
+        found = np.array([_is_any(value, words, numbers) for value in values.tolist()])
         if found.any():
             values = values.astype(object)
             values[found] = None
     return values
+
+
+def _is_any(value: Any, words: Collection[str], numbers: Collection[float]) -> bool:
+    """Whether a value among objects is one of these words or numbers."""
+    if type(value) is str:
+        return value.strip().lower() in words
+    return isinstance(value, Real) and not isinstance(value, bool) and value in numbers

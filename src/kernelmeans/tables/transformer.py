@@ -1,6 +1,7 @@
 """A transformer of scikit-learn that turns a table, as people have it, into numbers."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -329,7 +330,6 @@ class TableTransformer(TransformerMixin, Estimator):
             return False
         used = list(self._used())
         n_scaled = used[-1][-1].stop if used else 0
-        scaled = [] if self.scaler_ is None else [self.scaler_.mean_, self.scaler_.scale_]
         return (
             n_scaled > 0
             and self.dtype in ("float64", "float32")
@@ -339,9 +339,19 @@ class TableTransformer(TransformerMixin, Estimator):
             and all(self._has_values(one) for one, *_ in used)
             and all(type(one) is float for one in vars(self).get("_flags", {}).values())
             and all(self._spelling(one.name).is_well_formed() for one, *_ in used)
-            and all(np.shape(one) == (n_scaled,) for one in scaled)
+            and self._can_scale(n_scaled)
             and all(type(one) in (str, int, float) for one in self._missing_values())
         )
+
+    def _can_scale(self, n_columns: int) -> bool:
+        """Say whether rows of so many columns can be scaled."""
+        scaler, row = self.scaler_, np.zeros((1, n_columns))
+        with suppress(Exception), np.errstate(all="ignore"):
+            fits = (
+                scaler is None or np.shape(scaler.mean_) == np.shape(scaler.scale_) == row[0].shape
+            )
+            return fits and self._scaled(row).shape == row.shape
+        return False
 
     def _has_values(self, column: Column) -> bool:
         """Say whether all values of a category are known."""

@@ -4,11 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from kernelmeans._memory import cached_property
 from kernelmeans._text import counted
 from kernelmeans._typing import Array
 from kernelmeans.tables.numerals import WORDS, Spelling

@@ -7,7 +7,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
+from kernelmeans._memory import cached_property
 from kernelmeans._text import listed, shortened
 from kernelmeans._warnings import warn_user
 from kernelmeans.cli.errors import BadInputError
