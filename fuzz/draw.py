@@ -105,9 +105,16 @@ def parameter(rng: Rng, allowed: list[Any]) -> Any:
             choices.append(lambda: None)
         elif one == "boolean":
             choices.append(lambda: bool(rng.integers(2)))
+        elif one == "verbose":
+            choices.append(partial(pick, rng, 0, 1, 2, True))
     if rarely(rng, 30) or not choices:
         return pick(rng, -1, 0, 1.5, np.nan, np.inf, "x", None, [], 10**30, True)
     return pick(rng, *choices)()
+
+
+def budget(rng: Rng) -> Any:
+    """A value of ``memory_budget``: mostly enough."""
+    return pick(rng, "1GB", "1 GiB", 10**9, 1e8, "500 kB", 20_000, "1", "x GB")
 
 
 def _number(rng: Rng, interval: Interval) -> float:

@@ -13,6 +13,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import kernelmeans.cli.job  # noqa: F401  (late imports are not to count)
@@ -21,6 +22,8 @@ from kernelmeans.cli.app import app
 SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 #: Events of Python's audit hooks at which files change.
 _CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
+#: The number of the user who may do least, on Linux.
+NOBODY = 65534
 
 
 def main() -> None:
@@ -55,7 +58,9 @@ def run(folder: str, begin: Callable[[int], object], moment: int, arguments: lis
     os.close(sender)
     with os.fdopen(receiver, "rb") as said:
         text = said.read().decode(errors="replace")
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    _allow(folder, 0o600)  # what is to be looked at
+    return status, text
 
 
 def interrupt_after(moment: int) -> None:
@@ -87,6 +92,44 @@ def fill_at(moment: int) -> None:
     _watch(("open", "os.mkdir", "os.rename"), refuse)
 
 
+def deny_at(moment: int) -> None:
+    """Nothing may be read or written when a file is opened, made or removed, and from then on."""
+
+    def deny(event: str, given: tuple[Any, ...]) -> None:
+        if next(events) == moment:
+            _allow(".", 0)
+
+    if not os.geteuid():  # who may do all, whatever is forbidden
+        for path in (Path(), *Path().rglob("*")):
+            os.chown(path, NOBODY, NOBODY)
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+    events = itertools.count()
+    _watch(("open", *_CHANGES), deny)
+
+
+def replace_at(moment: int) -> None:
+    """The input is replaced, changed or removed when a file is opened, made or removed."""
+
+    def replace(event: str, given: tuple[Any, ...]) -> None:
+        if next(events) != moment:
+            return
+        (here,), (other,) = Path().glob("X.*"), Path().glob("other.*")
+        match moment % 4:
+            case 0:
+                other.replace(here)
+            case 1:
+                here.write_bytes(other.read_bytes())
+            case 2:
+                here.unlink()
+            case 3:
+                here.unlink()
+                here.mkdir()
+
+    events = itertools.count()
+    _watch(("open", *_CHANGES), replace)
+
+
 def limit_files(moment: int) -> None:
     """No file gets larger than so many bytes."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (moment, moment))
@@ -97,6 +140,16 @@ def limit_memory(moment: int) -> None:
     with open("/proc/self/statm") as file:
         size = int(file.read().split()[0]) * resource.getpagesize() + moment * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def _allow(folder: str, mode: int) -> None:
+    """Give files below a folder this mode, and folders that of files and the right to be read."""
+    for parent, folders, files in os.walk(folder, topdown=False):
+        for name in files:
+            os.chmod(os.path.join(parent, name), mode)
+        for name in folders:
+            os.chmod(os.path.join(parent, name), mode | 0o500)
+    os.chmod(folder, mode | 0o500)
 
 
 def _watch(events: tuple[str, ...], see: Callable[[str, tuple[Any, ...]], object]) -> None:
@@ -111,7 +164,15 @@ def _watch(events: tuple[str, ...], see: Callable[[str, tuple[Any, ...]], object
 
 FAULTS = {
     each.__name__: each
-    for each in (interrupt_after, interrupt_at, fill_at, limit_files, limit_memory)
+    for each in (
+        interrupt_after,
+        interrupt_at,
+        fill_at,
+        deny_at,
+        replace_at,
+        limit_files,
+        limit_memory,
+    )
 }
 
 

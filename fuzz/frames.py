@@ -1,5 +1,6 @@
 """Data frames at random, as people have them: numbers, categories, dates, gaps and odd names."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ import pandas as pd
 from fuzz import Rng
 from fuzz.draw import pick, rarely
 
+#: Statistics that are no numbers; a value of a category may be called inf.
+NOT_FINITE = re.compile(r"(mean|median) -?(nan|inf)|[+-](nan|inf) sd|lift (nan|inf)")
 NAMES = ("age", "Größe (cm)", "", " ", "a,b", "x" * 60, "zip code", "id", "x=1", "<b>", "0", "Ω")
 
 

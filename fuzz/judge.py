@@ -3,7 +3,7 @@
 import re
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,14 +22,14 @@ OWN = (
 TYPES = (ValueError, TypeError, MemoryError, NotFittedError, OSError, ImportError)
 
 
-def is_refusal(error: BaseException) -> bool:
-    """Whether an error is a refusal in words: of an allowed type, raised by checks, with words."""
+def is_refusal(error: BaseException, own: Sequence[str] = OWN) -> bool:
+    """Whether an error is a refusal in words: of an allowed type, raised in ``own``, with words."""
     if isinstance(error, MemoryError | Refused):
         return True
     frames = traceback.extract_tb(error.__traceback__)
     # What compiled code raises ends at a line that only calls it.
     raised = bool(frames) and (frames[-1].line or "").startswith("raise")
-    ours = raised and any(place in frames[-1].filename for place in OWN)
+    ours = raised and any(place in frames[-1].filename for place in own)
     return isinstance(error, TYPES) and ours and len(re.findall(r"\w+", str(error))) >= 3
 
 

@@ -15,8 +15,11 @@ from typing import Any
 
 import psutil
 
-#: Processor seconds of one case, and the seconds after which it waits for something.
-SECONDS, WAITING = 20, 120
+#: Processor seconds of one case; and the seconds after which it waits for something, if it has had
+#: less of a processor than this.
+SECONDS, WAITING, WORK = 20, 120, 0.5
+#: Most resident memory, with about 400 for what is imported.
+MEGABYTES = 2000
 ROOT = Path(__file__).parents[1]
 #: One thread in each process, and the same order of sets in a replay.
 ENVIRONMENT = {
@@ -42,6 +45,7 @@ class Process:
     def run(self, name: str, number: int) -> dict[str, Any]:
         """Run a case: whether it passed, was refused or failed, its words, trace and seconds."""
         began, cpu = time.monotonic(), self._cpu()
+        worked, latest = began, cpu
         with suppress(BrokenPipeError):
             self._stdin.write(json.dumps([name, number]).encode() + b"\n")
         wrong = ""
@@ -49,9 +53,13 @@ class Process:
             if select.select([self._stdout], [], [], 1)[0]:
                 line = self._stdout.readline()
                 if line.endswith(b"\n"):
-                    return dict(json.loads(line))
+                    return _judged(dict(json.loads(line)))
                 wrong = f"the process is gone (exit status {self._process.wait()})"
-            elif self._cpu() - cpu > SECONDS or time.monotonic() - began > WAITING:
+                continue
+            # On a busy machine a case may need minutes, but it goes on.
+            if abs((now := self._cpu()) - latest) > WORK:
+                worked, latest = time.monotonic(), now
+            if now - cpu > SECONDS or time.monotonic() - worked > WAITING:
                 self._process.send_signal(signal.SIGUSR1)
                 wrong = f"no end after {self._cpu() - cpu:.0f} s of a processor"
                 time.sleep(0.5)
@@ -59,7 +67,8 @@ class Process:
         seconds = max(self._cpu() - cpu, time.monotonic() - began)  # 0 of a process that is gone
         self.end()
         self._open()
-        return {"kind": "failed", "words": "", "trace": f"{wrong}\n{trace}", "seconds": seconds}
+        trace = f"{wrong}\n{trace}"
+        return {"kind": "failed", "words": "", "trace": trace, "seconds": seconds, "megabytes": 0}
 
     def end(self) -> None:
         """End it with its children, and remove its files."""
@@ -91,6 +100,16 @@ class Process:
         self._stdout.readline()  # it is ready, and what it imports is no part of a case
 
     def _cpu(self) -> float:
+        """Processor seconds of the process and of its children, those that have ended too."""
         with suppress(psutil.Error):
-            return float(sum(psutil.Process(self._process.pid).cpu_times()[:2]))
+            process = psutil.Process(self._process.pid)
+            all_of_it = [process, *process.children(recursive=True)]
+            return float(sum(sum(one.cpu_times()[:4]) for one in all_of_it))
         return 0.0
+
+
+def _judged(outcome: dict[str, Any]) -> dict[str, Any]:
+    """An outcome, which is a failure if it took too much memory."""
+    if (taken := outcome["megabytes"]) > MEGABYTES:
+        outcome |= {"kind": "failed", "trace": f"it took {taken:.0f} MB\n{outcome['trace']}"}
+    return outcome

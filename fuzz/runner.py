@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
-from fuzz.pool import Process
+from fuzz.pool import MEGABYTES, SECONDS, Process
 from kernelmeans import __version__
 
 #: Seconds between lines of progress.
@@ -30,6 +30,7 @@ class Tally:
     failed: int = 0
     seconds: float = 0.0
     slowest: tuple[float, int] = (0.0, 0)
+    largest: tuple[float, int] = (0.0, 0)
 
     def add(self, number: int, outcome: Mapping[str, Any]) -> None:
         """Count an outcome."""
@@ -38,6 +39,7 @@ class Tally:
         self.failed += outcome["kind"] == "failed"
         self.seconds += outcome["seconds"]
         self.slowest = max(self.slowest, (outcome["seconds"], number))
+        self.largest = max(self.largest, (outcome["megabytes"], number))
 
 
 class Campaign:
@@ -121,11 +123,20 @@ class Campaign:
 
     def table(self) -> str:
         """The counts of all classes."""
-        lines = [f"{'class':10}{'cases':>9}{'refused':>9}{'failed':>8}{'per s':>8}  slowest"]
+        titles = f"{'cases':>9}{'refused':>9}{'failed':>8}{'per s':>8}"
+        lines = [f"{'class':12}{titles}  {'slowest':18}largest"]
         for name, tally in self.tallies.items():
             rate = tally.cases / max(tally.seconds, 1e-9)
             counts = f"{tally.cases:9}{tally.refused:9}{tally.failed:8}{rate:8.1f}"
-            lines.append(f"{name:10}{counts}  {tally.slowest[0]:.1f} s ({tally.slowest[1]})")
+            slowest = f"{tally.slowest[0]:.1f} s ({tally.slowest[1]})"
+            largest = f"{tally.largest[0]:.0f} MB ({tally.largest[1]})"
+            lines.append(f"{name:12}{counts}  {slowest:18}{largest}")
+        cases, refused, failed = (
+            sum(getattr(tally, count) for tally in self.tallies.values())
+            for count in ("cases", "refused", "failed")
+        )
+        lines.append(f"{'all':12}{cases:9}{refused:9}{failed:8}")
+        lines.append(f"A case fails after {SECONDS} s of a processor, or with {MEGABYTES} MB.")
         if self.failed:
             lines.append(f"{self.failed} failures are described in {self.folder}")
         return "\n".join(lines)

@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import scipy.sparse
 from sklearn.base import clone
 
 from fuzz import Rng
-from fuzz.judge import promised, require
+from fuzz.judge import is_refusal, promised, require
 from kernelmeans.baselines import RKKM, RMKKM
 
 #: Kernels whose matrices are positive semi-definite with any parameters: costs cannot rise.
@@ -19,14 +20,14 @@ FAMILIES = ("neighbors", "widths")
 FLOATS = (np.float32, np.float64)
 
 
-def check_fit(model: Any, X: Any, weight: Any, rng: Rng) -> None:
+def check_fit(model: Any, X: Any, weight: Any, rng: Rng, new: Any = None) -> None:
     """Fit a model and check all that is promised of it; errors of the fit come through."""
-    before = pickle.dumps(model.get_params(deep=False)) if not callable(model.init) else b""
-    with warnings.catch_warnings(record=True) as said:
+    with unchanged(model, X, weight), warnings.catch_warnings(record=True) as said:
         # Where a fit says that squared distances lose their digits, no kernel is positive.
         warnings.filterwarnings("always", "X is sparse, and the mean of its rows is")
         model.fit(X, sample_weight=weight)
-    require(not before or pickle.dumps(model.get_params(deep=False)) == before, "parameters")
+    if new is not None:
+        check_new(model, new)
     with promised():
         check_finite(model)
         check_labels(model, X, weight)
@@ -34,6 +35,44 @@ def check_fit(model: Any, X: Any, weight: Any, rng: Rng) -> None:
             check_distances(model, X, rng)
             check_history(model, weight)
         check_copies(model, X, weight)
+
+
+@contextmanager
+def unchanged(model: Any, *data: Any) -> Iterator[None]:
+    """Check that a fit changes no parameter and no data, and if it fails, nothing at all."""
+    own, before = dict(vars(model)), bits(model, data)
+    try:
+        yield
+    except Exception:
+        now = vars(model)
+        same = own.keys() == now.keys() and all(own[name] is now[name] for name in own)
+        require(same, f"a failed fit leaves {now.keys() - own.keys()} behind")
+        raise
+    finally:
+        require(before == bits(model, data), "parameters or data are others after the fit")
+
+
+def bits(model: Any, data: Any) -> bytes:
+    """The parameters of a model, and data."""
+    parameters = {} if callable(model.init) else model.get_params(deep=False)
+    # Sparse arrays note of themselves that they are sorted.
+    dense = [one.toarray() if scipy.sparse.issparse(one) else one for one in data]
+    return pickle.dumps([parameters, *map(np.array, dense)])
+
+
+def check_new(model: Any, new: Any) -> None:
+    """New rows have labels and distances that are finite, or are refused."""
+    try:
+        labels, distances = model.predict(new), model.transform(new)
+    except Exception as error:
+        if not is_refusal(error):
+            raise
+        return
+    require(((labels >= 0) & (labels < model.n_clusters)).all(), f"labels of new rows: {labels}")
+    require(np.isfinite(distances).all() and (distances >= 0).all(), f"of new rows: {distances}")
+    own = distances[np.arange(len(labels)), labels]
+    near = distances.min(axis=1) * (1 + 1e-3) + 2 * np.sqrt(model._floor)
+    require((own <= near).all(), f"labels of new rows: {labels} {distances}")
 
 
 def check_finite(model: Any) -> None:
@@ -96,7 +135,8 @@ def check_history(model: Any, weight: Any) -> None:
     amplified = np.exp(min(600, np.log(model.n_clusters) / -powers[0]))
     total = model.labels_.size if weight is None else np.sum(weight)
     rounding = np.finfo(model._predictor.norms.dtype).eps * np.abs(history).max()
-    allowed = 100 * amplified * (rounding + total * model._floor) + 1e-300
+    with np.errstate(over="ignore"):
+        allowed = 100 * amplified * (rounding + total * model._floor) + 1e-300
     rise = np.diff(history).max(initial=0)
     require(rise <= allowed, f"objective_history_ rises by {rise} > {allowed}: {history}")
 
@@ -109,3 +149,9 @@ def check_copies(model: Any, X: Any, weight: Any) -> None:
     if not callable(model.init):
         loaded = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(loaded.predict(X), model.labels_, "labels by a pickle")
+        numbers = np.roll(np.arange(model.n_clusters), 1)
+        loaded.renumber(numbers)
+        np.testing.assert_array_equal(loaded.labels_, numbers[model.labels_], "renumber")
+        distances = model.transform(X)
+        rounding = {"rtol": 1e-3, "atol": 1e-3 * distances.max() + 2 * np.sqrt(model._floor)}
+        np.testing.assert_allclose(loaded.transform(X)[:, numbers], distances, **rounding)

@@ -1,9 +1,11 @@
 """The runner of `python -m fuzz`, with planted cases, and a few cases of each of its classes."""
 
+import importlib
 import os
 import subprocess
 import sys
 from contextlib import nullcontext
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +14,13 @@ import scipy.sparse
 
 pytest.importorskip("resource", reason="limits of memory are set as POSIX has them")
 
+import kernelmeans
 from fuzz import Failure, discover, pool
 from fuzz.cases import faults
 from fuzz.runner import Campaign, replay
 from fuzz.sound import check_fit
-from kernelmeans import KernelPowerKMeans
+from kernelmeans import KernelPowerKMeans, baselines
+from kernelmeans.tables import TableTransformer
 
 PLANTED = """
 import os, signal, tempfile, time
@@ -40,10 +44,12 @@ CHECKS = {
     "crashes": "    import ctypes; ctypes.string_at(0)",
     "leaves": "    tempfile.NamedTemporaryFile(delete=False).close()",
     "forks": "    import threading; threading.Thread(target=time.sleep, args=[9]).start()",
+    "swells": "    np.ones(5 * 10**7)",
     "warns": "    np.float64(1e300) * np.float64(1e300)",
     "refuses": "    import kernelmeans; kernelmeans.PowerKMeans(2).fit([[np.nan], [1.0]])",
     "passes": "    pass",
 }
+WAITS = "    time.sleep(99)"
 
 
 @pytest.fixture
@@ -52,20 +58,21 @@ def planted(tmp_path, monkeypatch):
     package = tmp_path / "planted"
     package.mkdir()
     (package / "__init__.py").touch()
-    for name, check in CHECKS.items():
+    for name, check in {**CHECKS, "waits": WAITS}.items():
         (package / f"{name}.py").write_text(f"{PLANTED}{check}\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(pool, "SECONDS", 1)
+    monkeypatch.setattr(pool, "MEGABYTES", 500)
     yield "planted"
     for name in [name for name in sys.modules if name.startswith("planted")]:
         del sys.modules[name]
 
 
 def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_path):
-    campaign = Campaign(planted, discover(planted), tmp_path / "failures", first=7, most=2)
+    campaign = Campaign(planted, dict.fromkeys(CHECKS, 1), tmp_path / "failures", first=7, most=2)
     campaign.run(300, jobs=2)
     assert {name: tally.cases for name, tally in campaign.tallies.items()} == dict.fromkeys(
-        sorted(CHECKS), 2
+        CHECKS, 2
     )
     counts = {name: tally.failed for name, tally in campaign.tallies.items()}
     assert counts == dict.fromkeys(CHECKS, 2) | {"passes": 0, "refuses": 0}
@@ -85,7 +92,21 @@ def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_p
     assert "left behind" in texts["leaves"]
     assert "Thread" in texts["forks"]
     assert "RuntimeWarning: overflow" in texts["warns"]
+    assert "it took" in texts["swells"]
+    assert 0 < campaign.tallies["passes"].largest[0] < 500 < campaign.tallies["swells"].largest[0]
     assert f"{campaign.failed} failures" in campaign.table()
+
+
+def test_a_case_that_waits_for_something_ends(planted, monkeypatch):
+    monkeypatch.setattr(pool, "WAITING", 1)
+    assert sorted([*CHECKS, "waits"]) == list(discover(planted))
+    process = pool.Process(planted)
+    try:
+        outcome = process.run("waits", 0)
+    finally:
+        process.end()
+    assert "no end after 0 s of a processor" in outcome["trace"]
+    assert "in check" in outcome["trace"]
 
 
 def test_a_replay_runs_the_same_case_again(planted, capsys):
@@ -103,8 +124,24 @@ def test_time_is_shared_by_weight(planted, tmp_path):
     campaign = Campaign(planted, {"passes": 3, "refuses": 1}, tmp_path)
     for _ in range(40):
         name, number = campaign._next()
-        campaign.tallies[name].add(number, {"kind": "passed", "seconds": 0.5})
+        campaign.tallies[name].add(number, {"kind": "passed", "seconds": 0.5, "megabytes": 1.0})
     assert campaign.tallies["passes"].cases == 30
+
+
+def test_every_parameter_of_every_estimator_is_drawn():
+    words = [
+        importlib.import_module(f"fuzz.cases.{name}").case(np.random.default_rng(number)).words
+        for name, count in {"fits": 1500, "searches": 150, "tables": 150}.items()
+        for number in range(count)
+    ]
+    public = [getattr(kernelmeans, name) for name in kernelmeans.__all__]
+    public += [getattr(baselines, name) for name in baselines.__all__] + [TableTransformer]
+    estimators = [one for one in public if isinstance(one, type) and hasattr(one, "get_params")]
+    assert len(estimators) > 8
+    for one in estimators:
+        own = " ".join(each for each in words if each.startswith(f"{one.__name__}("))
+        undrawn = [name for name in signature(one).parameters if f"{name}=" not in own]
+        assert not undrawn, one
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # as in the fuzz
@@ -134,6 +171,9 @@ def test_an_objective_may_rise_only_where_a_fit_says_that_digits_are_lost(place,
         ("fill_at", range(9), None),
         ("fill_at", range(7), "out/X.summary.json"),
         ("interrupt_at", range(17), None),
+        ("deny_at", range(17), None),
+        ("deny_at", range(17), "out/X.summary.json"),
+        ("replace_at", range(20), None),
         ("interrupt_after", range(0, 400, 25), None),
         ("limit_files", [0, 1, 100, 1000, 3000, 10_000, 20_000], "out/X.labels.csv"),
         ("limit_memory", range(20, 140, 15), None),
@@ -156,12 +196,17 @@ def test_the_look_at_files_after_a_fault(tmp_path):
     faults.check_left(tmp_path, "", is_done=False)
     with pytest.raises(Failure, match=r"only .*json"):
         faults.check_left(tmp_path, "", is_done=True)
-    with pytest.raises(Failure, match="is not complete"):
-        faults.check_files(tmp_path, 40, "", None, is_done=False)
+    with pytest.raises(Failure, match="are not complete"):
+        faults.check_files(tmp_path, [25, 40], "", None, is_done=False)
     (out / "X.summary.json").write_bytes(faults.OLD)
-    faults.check_files(tmp_path, 40, "", "out/X.summary.json", is_done=False)
-    with pytest.raises(Failure, match="is not complete"):
-        faults.check_files(tmp_path, 40, "", "out/X.summary.json", is_done=True)
+    faults.check_files(tmp_path, [25, 40], "", "out/X.summary.json", is_done=False)
+    with pytest.raises(Failure, match="is not replaced"):
+        faults.check_files(tmp_path, [25, 40], "", "out/X.summary.json", is_done=True)
+    (out / "X.labels.csv").write_text("label\n" + "0\n" * 25)
+    faults.check_files(tmp_path, [25, 40], "", "out/X.summary.json", is_done=False)
+    (out / "other.labels.csv").write_text("label\n" + "0\n" * 40)
+    with pytest.raises(Failure, match="are not complete"):
+        faults.check_files(tmp_path, [25, 40], "", "out/X.summary.json", is_done=False)
     (out / ".X.summary.json.1234.tmp").touch()
     with pytest.raises(Failure, match="a temporary file is left"):
         faults.check_left(tmp_path, "", is_done=False)

@@ -1,23 +1,25 @@
 """Files of tables of every kind, changed in every way, through ``kernelmeans fit``."""
 
+import gzip
 import io
 import zipfile
 from functools import cache
 
 import numpy as np
+import openpyxl
 import polars as pl
 import scipy.sparse
 
 from fuzz import Case, Rng
 from fuzz.commands import QUICK, command
-from fuzz.draw import pick
+from fuzz.draw import pick, rarely
 from fuzz.mutations import WILD, cut, flipped, inserted, saved, sparse_members
 
 WEIGHT = 3
 
 
 def case(rng: Rng) -> Case:
-    kind = pick(rng, "csv", "csv", "tsv", "people", "npy", "npz", "parquet")
+    kind = pick(rng, "csv", "csv", "tsv", "people", "npy", "npz", "parquet", "xlsx", "csv.gz")
     change = pick(rng, *CHANGES[kind])
     content = change(originals()[kind], rng)
     name = "t.csv" if kind == "people" else f"t.{kind}"
@@ -59,6 +61,8 @@ def originals() -> dict[str, bytes]:
         "npy": saved(X),
         "npz": npz.getvalue(),
         "parquet": parquet.getvalue(),
+        "xlsx": workbook(X),
+        "csv.gz": text(X, ","),
     }
 
 
@@ -67,6 +71,17 @@ def text(X: np.ndarray, separator: str) -> bytes:
     file = io.StringIO()
     np.savetxt(file, X, delimiter=separator, header=separator.join("abc"), comments="", fmt="%.4f")
     return file.getvalue().encode()
+
+
+def workbook(X: np.ndarray) -> bytes:
+    """Rows as an Excel workbook."""
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    sheet = book.active
+    sheet.append(["a", "b", "plan", "since"])
+    for i, (x, y, _) in enumerate(X.tolist()):
+        sheet.append([x, y, "AB"[i % 2], f"2024-01-{i + 1:02}"])
+    book.save(file)
+    return file.getvalue()
 
 
 def other_cell(content: bytes, rng: Rng) -> bytes:
@@ -149,6 +164,37 @@ def archived(content: bytes, rng: Rng) -> bytes:
     return file.getvalue()
 
 
+def other_sheet(content: bytes, rng: Rng) -> bytes:
+    """A workbook of which a member has other words or numbers, or is damaged."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = rng.choice([*["xl/worksheets/sheet1.xml"] * 5, *members])
+    old = pick(rng, b"<v>", b'r="B3"', b't="n"', b't="inlineStr"', b"</row>", b"<row", b'"A1:D21"')
+    new = pick(rng, b"", b"<v>1e999", b'r="XFD1048576"', b't="e"', b't="d"', b'"A1:A1"', b"<f>1/0")
+    data = members[name]
+    members[name] = pick(
+        rng,
+        data.replace(old, new, 1),
+        data.replace(old, new),
+        flipped(data, rng),
+        cut(data, rng),
+    )
+    if rarely(rng, 6):
+        del members[name]
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for each, member in members.items():
+            archive.writestr(each, member)
+    return file.getvalue()
+
+
+def packed(content: bytes, rng: Rng) -> bytes:
+    """Text that is packed, changed before or after."""
+    if rng.integers(2):
+        return gzip.compress(pick(rng, *TEXTS)(content, rng), mtime=0)
+    return bytes(pick(rng, *BYTES)(gzip.compress(content, mtime=0), rng))
+
+
 BYTES = [flipped, cut, inserted]
 TEXTS = [*BYTES, other_cell, other_cell, other_lines, other_lines]
 CHANGES = {
@@ -156,4 +202,6 @@ CHANGES = {
     "npy": [*BYTES, other_header, wild_values, other_header],
     "npz": [*BYTES, sparse_members, archived, sparse_members],
     "parquet": BYTES,
+    "xlsx": [*BYTES, *[other_sheet] * 4],
+    "csv.gz": [packed],
 }

@@ -1,8 +1,13 @@
-"""Fits that signals, full disks and limits of memory end: files are complete, or not there."""
+"""Fits that signals, full disks, lost permissions and files that change end.
 
+Files are complete, or not there.
+"""
+
+import io
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +25,8 @@ FAULTS = {
     "interrupt_after": 600,
     "interrupt_at": 25,
     "fill_at": 14,
+    "deny_at": 25,
+    "replace_at": 25,
     "limit_files": 20_000,
     "limit_memory": 120,
 }
@@ -27,7 +34,12 @@ FAULTS = {
 MOMENTS = 5
 OLD = b"of an earlier fit"
 #: Of a few rows all would fit into what the libraries keep in reserve.
-N_ROWS, MANY_ROWS = 40, 1500
+FEW_ROWS, N_ROWS, MANY_ROWS = 25, 40, 1500
+FORMATS: dict[str, Callable[[pl.DataFrame], bytes]] = {
+    ".npy": lambda frame: saved(frame.to_numpy()),
+    ".csv": lambda frame: frame.write_csv().encode(),
+    ".parquet": lambda frame: written(frame.write_parquet),
+}
 
 
 def case(rng: Rng) -> Case:
@@ -36,7 +48,8 @@ def case(rng: Rng) -> Case:
     kernel = pick(rng, "rbf", "linear", "heat")
     options = pick(rng, [], ["--soft"], ["--report"])
     old = pick(rng, None, "out/X.labels.csv", "out/X.summary.json")
-    arguments = ["fit", "X.npy", "-k", "3", "--kernel", kernel, "-o", "out", "--force", *options]
+    name = f"X{pick(rng, *FORMATS)}"
+    arguments = ["fit", name, "-k", "3", "--kernel", kernel, "-o", "out", "--force", *options]
     return Case(
         f"{fault} {moments} {arguments} {old}", lambda: check(fault, moments, arguments, old)
     )
@@ -45,11 +58,13 @@ def case(rng: Rng) -> Case:
 def check(fault: str, moments: list[int], arguments: list[str], old: str | None) -> None:
     """Run the command once for each moment, and look at what it has said and written."""
     n_rows = MANY_ROWS if fault == "limit_memory" else N_ROWS
-    X = saved(np.random.default_rng(0).normal(size=(n_rows, 3)))
+    frame = pl.DataFrame(np.random.default_rng(0).normal(size=(n_rows, 3)), schema=["a", "b", "c"])
+    suffix = Path(arguments[1]).suffix
     for number in range(len(moments)):
         folder = Path(str(number))
         folder.mkdir()
-        (folder / "X.npy").write_bytes(X)
+        for name, rows in (("X", frame), ("other", frame[:FEW_ROWS])):
+            (folder / f"{name}{suffix}").write_bytes(FORMATS[suffix](rows))
         if old:
             (folder / "out").mkdir()
             (folder / old).write_bytes(OLD)
@@ -64,8 +79,10 @@ def check(fault: str, moments: list[int], arguments: list[str], old: str | None)
         if not lost:
             require("Traceback" not in said and "This is a fault" not in said, where)
             require(status >= 0 or fault.startswith("interrupt"), where)
+        if not lost and fault != "deny_at":  # where nothing may be removed
             check_left(Path(str(number)), where, is_done=status == 0)
-        check_files(Path(str(number)), n_rows, where, old, is_done=status == 0)
+        counts = [FEW_ROWS, N_ROWS] if fault == "replace_at" else [n_rows]
+        check_files(Path(str(number)), counts, where, old, is_done=status == 0)
     if all(status for status, _ in ends):
         raise Refused(f"none of {len(ends)} was done")
 
@@ -80,16 +97,22 @@ def check_left(folder: Path, where: str, *, is_done: bool) -> None:
         require(found or not (folder / "out").exists(), f"an empty folder is left: {where}")
 
 
-def check_files(folder: Path, n_rows: int, where: str, old: str | None, *, is_done: bool) -> None:
-    """Files under their names are whole, or those of before."""
+def check_files(
+    folder: Path, counts: list[int], where: str, old: str | None, *, is_done: bool
+) -> None:
+    """Files under their names are whole, all of one input, or those of before."""
+    paths = []
     for path in folder.glob("out/[!.]*"):
-        is_old = str(path.relative_to(folder)) == old and path.read_bytes() == OLD
-        whole = is_whole(path, n_rows) if not is_old else not is_done
-        require(whole, f"{path} is not complete: {where}")
+        if str(path.relative_to(folder)) == old and path.read_bytes() == OLD:
+            require(not is_done, f"{path} is not replaced: {where}")
+        else:
+            paths.append(path)
+    whole = [all(is_whole(path, n_rows) for path in paths) for n_rows in counts]
+    require(any(whole), f"{', '.join(map(str, paths))} are not complete: {where}")
 
 
 def is_whole(path: Path, n_rows: int) -> bool:
-    """Whether a file that a fit has written can be read to its end."""
+    """Whether a file that a fit to so many rows has written can be read to its end."""
     content = path.read_bytes()
     match path.suffix:
         case ".csv":
@@ -100,3 +123,10 @@ def is_whole(path: Path, n_rows: int) -> bool:
         case ".html":
             return content.rstrip().endswith(b"</html>")
     return len(load_model(path).pipeline[-1].labels_) == n_rows
+
+
+def written(write: Callable[[io.BytesIO], object]) -> bytes:
+    """What a function writes into a file."""
+    file = io.BytesIO()
+    write(file)
+    return file.getvalue()

@@ -1,11 +1,23 @@
 """All estimators, on rows, matrices and weights of all kinds, with any parameters."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
-from fuzz import Case, Rng
-from fuzz.draw import changed, graph, kernel_matrix, pick, plain_rows, rarely, rows, weights
+from fuzz import Case, Refused, Rng
+from fuzz.draw import (
+    budget,
+    changed,
+    graph,
+    kernel_matrix,
+    pick,
+    plain_rows,
+    rarely,
+    rows,
+    weights,
+)
 from fuzz.sound import check_fit
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.baselines import MKKM, RKKM, RMKKM
@@ -20,7 +32,7 @@ ESTIMATORS = (
     MKKM,
     RMKKM,
 )
-#: Parameters that are drawn here, and those that need another machine.
+#: Parameters that are drawn here.
 DRAWN = (
     *("n_clusters", "init", "kernel", "kernels", "kernel_params", "metric", "n_swaps"),
     *("random_state", "device", "memory_budget"),
@@ -34,6 +46,12 @@ def case(rng: Rng) -> Case:
     allowed = {name: kind._parameter_constraints[name] for name in kind().get_params()}
     given = changed(rng, allowed, without=DRAWN) | {"random_state": int(rng.integers(99))}
     X = rows(rng, n, p)
+    if rarely(rng, 20):
+        given["memory_budget"] = budget(rng)
+    if "device" in allowed and rarely(rng, 20):
+        given["device"] = pick(rng, "cpu", "cpu", "cpu", "cuda", "gpu")
+    if "metric" in allowed and rarely(rng, 6):
+        given["metric"] = pick(rng, "euclidean", "cosine", "precomputed")
     if "n_swaps" in allowed:
         given["n_swaps"] = pick(rng, 0, 0, 0, 2, "auto")
     if "kernel" in allowed:
@@ -43,9 +61,48 @@ def case(rng: Rng) -> Case:
     if "kernels" in allowed:
         given["kernels"], X = several_kernels(rng, X)
     model = kind(k, init=start(rng, X, n, k), **given)
+    if kind is MKKM and rarely(rng, 3):
+        model.init = "random-partition"
     weight = weights(rng, n)
-    words = f"{model!r}\nX = {X!r}\nsample_weight = {weight!r}"
-    return Case(words, lambda: check_fit(model, X, weight, rng))
+    new = new_rows(rng, model, X) if rarely(rng, 2) else None
+    words = f"{model!r}\nX = {X!r}\nsample_weight = {weight!r}\nnew rows {new!r}"
+    if rarely(rng, 15) and hasattr(model, "set_callbacks"):
+        model.set_callbacks(Watcher(int(rng.integers(1, 30)), fails=rarely(rng, 3)))
+        words += f"\n{vars(model)['_skl_callbacks']}"
+    return Case(words, lambda: check_fit(model, X, weight, rng, new))
+
+
+@dataclass
+class Watcher:
+    """A callback that ends a fit at a step, or fails there."""
+
+    last: int
+    fails: bool = False
+    steps: int = 0
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        self.steps = 0
+
+    def on_fit_task_begin(self, estimator: Any, context: Any, *, metadata: Any = None) -> None:
+        self.steps += context.task_name == "step"
+
+    def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> bool:
+        if self.fails and self.steps == self.last:
+            raise Refused("as asked")
+        return self.steps == self.last
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        pass
+
+
+def new_rows(rng: Rng, model: Any, X: Any) -> Any:
+    """Rows that a model may be asked about: others, or the matrix of some to the training rows."""
+    if X.ndim == 3:
+        return X[:, :3] * pick(rng, 1, 2, 0)
+    if getattr(model, "kernel", "") in ("precomputed", "graph"):
+        some = X.tocsr()[:3] if scipy.sparse.issparse(X) else X[:3]
+        return some * pick(rng, 1, 2, 0)
+    return rows(rng, 3, X.shape[1])
 
 
 def product(A: np.ndarray, B: np.ndarray, power: int = 1) -> np.ndarray:

@@ -1,26 +1,42 @@
-"""Model files of all kinds, changed in all ways: they are refused, or predict."""
+"""Model files of all kinds, changed in all ways: they are refused, or predict. No code is run."""
 
 import io
 import json
 import os
+import pickle
+import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 from click.testing import CliRunner
 from sklearn.neighbors import kneighbors_graph
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from fuzz import Case, Rng
-from fuzz.commands import QUICK, command
-from fuzz.draw import pick
+from fuzz import Case, Refused, Rng
+from fuzz.commands import QUICK, run, write
+from fuzz.draw import pick, rarely
+from fuzz.judge import require
 from fuzz.mutations import WILD, cut, flipped, saved, sparse_members
+from fuzz.pool import ROOT
+from kernelmeans import (
+    KernelKMeans,
+    KernelPowerKMeans,
+    MultiKernelPowerKMeans,
+    load_model,
+    save_model,
+)
 from kernelmeans.cli.app import app
+from kernelmeans.cli.errors import BadInputError
+from kernelmeans.tables import TableTransformer
 
 WEIGHT = 3
 GAUSSIAN = "--kernel rbf --components 5 --approximation"
@@ -35,7 +51,11 @@ KINDS = {
     "unscaled": ("X.csv", "--kernel rbf --no-scale --dtype float32"),
     "table": ("table.csv", "--kernel rbf"),
     "table-heat": ("table.csv", ""),
+    "table-gaps": ("table.csv", "--kernel rbf --missing-values a,C3 --dates --skewed keep"),
+    "text": ("text.csv", "--kernel rbf --separator ; --decimal ,"),
+    "unnamed": ("bare.csv", "--kernel rbf --no-header"),
     "views": ("X.csv", "--views views.toml"),
+    "families": ("X.csv", "--views families.toml"),
     "K": ("K.npy", "--kernel precomputed"),
     "graph": ("graph.npz", "--kernel graph"),
     "distances": ("distances.npz", "--kernel heat --metric precomputed"),
@@ -45,16 +65,82 @@ KINDS = {
     "sparse-landmarks": ("sparse.npz", f"{GAUSSIAN} landmarks"),
 }
 
+#: Models that Python writes, and what is predicted.
+WRITTEN: dict[str, tuple[str, Callable[[], Any]]] = {
+    "k-means": ("X.npy", lambda: KernelKMeans(3, random_state=0)),
+    "scaled": ("X.npy", lambda: make_pipeline(StandardScaler(), KernelPowerKMeans(3, n_swaps=0))),
+    **{
+        name: ("X.npy", partial(MultiKernelPowerKMeans, 3, kernels=name, n_swaps=0))
+        for name in ("neighbors", "widths", "du2015")
+    },
+    "low-rank": (
+        "X.npy",
+        lambda: MultiKernelPowerKMeans(3, kernels="widths", approximation="rff", n_swaps=0),
+    ),
+    "stack": ("stack.npy", lambda: MultiKernelPowerKMeans(3, kernels="precomputed", n_swaps=0)),
+    "frame": (
+        "table.csv",
+        lambda: make_pipeline(
+            TableTransformer(missing_values=("a", -1.0)), KernelPowerKMeans(3, n_swaps=0)
+        ),
+    ),
+}
+#: Models of earlier states of the package.
+OLD = sorted((ROOT / "tests/models").glob("*/*.model.skops"))
+#: Events of Python's audit hooks by which code from a file could be run.
+RUNS = frozenset({
+    *("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty"),
+    *("subprocess.Popen", "socket.connect", "socket.bind", "pickle.find_class", "webbrowser.open"),
+    *("os.remove", "os.rmdir", "os.putenv", "os.chmod", "shutil.rmtree", "marshal.loads"),
+})  # fmt: skip
+_seen: list[str] = []
+
+
+def _listen(event: str, given: tuple[Any, ...]) -> None:
+    if event in RUNS:
+        _seen.append(f"{event} {given}")
+
+
+sys.addaudithook(_listen)
+
 
 def case(rng: Rng) -> Case:
-    name = pick(rng, *KINDS)
+    name = pick(rng, *KINDS, *WRITTEN, *OLD)
     change = pick(rng, flipped, cut, other_array, other_array, other_sparse, other_schema,
-                  other_value, other_value)  # fmt: skip
-    data = KINDS[name][0]
-    model = change(original(name), rng)
+                  other_value, other_value, other_code, other_code)  # fmt: skip
+    data, model = data_of(name), change(original(name), rng)
     files = {"m.skops": model, data: tables()[data]}
     arguments = ["predict", "m.skops", data, pick(rng, "-q", "--json", "--force")]
-    return command(arguments, files, f"{name} {change.__name__}")
+    check = check_python if data == "stack.npy" or rarely(rng, 4) else run
+    words = f"{name} {change.__name__} {check.__name__} {arguments}"
+
+    def watched() -> None:
+        write(files)
+        _seen.clear()
+        try:
+            check(arguments)
+        finally:
+            events = [one for one in _seen if "m.skops" not in one and ".tmp" not in one]
+            require(not events, f"code was run: {events}")
+
+    return Case(words, watched)
+
+
+def check_python(arguments: list[str]) -> None:
+    """What `load_model` takes predicts, or fails; anything else is refused."""
+    try:
+        model = load_model(arguments[1])
+    except BadInputError as error:
+        require(3 < len(str(error)) < 10_000, f"the message is empty or long: {str(error)[:500]}")
+        raise Refused(str(error)) from error
+    name = arguments[2]
+    with suppress(Exception), np.errstate(all="ignore"):  # a model may hold any finite numbers
+        model.predict(np.load(name) if name.endswith(".npy") else pd.read_csv(name))
+
+
+def data_of(name: str | Path) -> str:
+    """The table that a model of this kind predicts."""
+    return "people.csv" if isinstance(name, Path) else (KINDS | WRITTEN)[name][0]
 
 
 @cache
@@ -77,6 +163,12 @@ def tables() -> dict[str, bytes]:
     return {
         "X.csv": "\n".join(rows).encode(),
         "table.csv": "\n".join(lines).encode(),
+        "text.csv": "\n".join(rows).replace(",", ";").replace(".", ",").encode(),
+        "bare.csv": "\n".join(rows[1:]).encode(),
+        "people.csv": (ROOT / "tests/models/new_people.csv").read_bytes(),
+        "families.toml": b'[[view]]\nkernel = "neighbors"\n[[view]]\nkernel = "widths"\n',
+        "X.npy": saved(X),
+        "stack.npy": saved(np.array([K, K * K])),
         "K.npy": saved(K),
         "views.toml": b'[[view]]\ncolumns = ["a", "b"]\n[[view]]\nkernel = "linear"\n',
         **{name: file.getvalue() for name, file in packed.items()},
@@ -84,15 +176,21 @@ def tables() -> dict[str, bytes]:
 
 
 @cache
-def original(name: str) -> bytes:
+def original(name: str | Path) -> bytes:
     """The model file of a kind."""
-    data, options = KINDS[name]
+    if isinstance(name, Path):
+        return name.read_bytes()
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            for file, content in tables().items():
-                Path(file).write_bytes(content)
+            write(tables())
+            if name in WRITTEN:
+                data, make = WRITTEN[name]
+                X = np.load(data) if data.endswith(".npy") else pd.read_csv(data)
+                save_model(make().fit(X), "m.skops")
+                return Path("m.skops").read_bytes()
+            data, options = KINDS[name]
             arguments = ["fit", data, *options.split(), "-k", "3", *QUICK, "--model", "m.skops"]
             result = CliRunner().invoke(app, arguments)
             assert result.exit_code == 0, result.output
@@ -164,6 +262,39 @@ def other_value(content: bytes, rng: Rng) -> bytes:
         leaves = [node for node in dicts(schema) if node.get("__loader__") == "JsonNode"]
         values = ["null", "NaN", "-1", "0", "1e400", '"x"', "[]", "10000000000000", "[" * 3000]
         leaves[rng.integers(len(leaves))]["content"] = str(rng.choice(values))
+        return json.dumps(schema).encode()
+
+    return changed_member(content, ".json", rng, change)
+
+
+class Command:
+    """Runs a command when it is unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.system, ("touch ran",)
+
+
+def other_code(content: bytes, rng: Rng) -> bytes:
+    """A schema that names a function, or an array that is a pickle."""
+    if rarely(rng, 4):
+        file = io.BytesIO()
+        np.save(file, np.array([Command()], dtype=object), allow_pickle=True)
+        evil = pick(rng, file.getvalue(), pickle.dumps(Command()))
+        return changed_member(content, ".npy", rng, lambda data: evil)
+    functions = ("os", "system"), ("builtins", "eval"), ("subprocess", "Popen"), ("os", "remove")
+    more = ("antigravity", "x"), ("pickle", "loads"), ("numpy", "load"), ("sklearn.utils", "Bunch")
+    loaders = "Function", "Object", "Type", "Method", "OperatorFunc", "Partial", "Json", "Reduce"
+
+    def change(data: io.BytesIO) -> bytes:
+        schema = json.loads(data.read())
+        nodes = [node for node in dicts(schema) if "__loader__" in node]
+        node = nodes[rng.integers(len(nodes))]
+        module, function = pick(rng, *functions, *more)
+        node.update({"__module__": module, "__class__": function})
+        if not rarely(rng, 4):
+            node["__loader__"] = f"{pick(rng, *loaders)}Node"
+        if rarely(rng, 2):
+            node["content"] = {"module_path": module, "function": function, "attrs": "touch ran"}
         return json.dumps(schema).encode()
 
     return changed_member(content, ".json", rng, change)

@@ -35,18 +35,23 @@ TEXTS = {
     "missing_values": ("-999", "x,y", "basic"),
     "encoding": ("utf-8", "latin-1", "utf-16"),
     "memory_budget": ("1GB", "500 MB", "10kB"),
+    "like": ("m.skops", "m.skops", "data.csv"),
+    "sheet": ("1", "table"),
+    "take": ("X", "obs"),
 }
-COLUMNS = ('["a"]', '["a", "b"]', '["*"]')
+CLUSTERS = ("x", "0", "30", "2,3", "auto", "1")
 WRONG = ("", "0", "-1", "1e300", "nan", "inf", "x", "none", "zz", "*", "é", "a,b,", " ")
 FILES = ("out.txt", "data.csv", "no/such/file", ".", "out.png", "out.json", "other.summary.json")
 
 
 def case(rng: Rng) -> Case:
-    files = {"data.csv": table(rng), "views.toml": views(rng)}
+    files = {"data.csv": table(rng), "new.csv": table(rng), "views.toml": views(rng)}
     name = pick(rng, *["fit"] * 8, "choose", "predict", "predict")
-    arguments = [name, "m.skops", "data.csv"] if name == "predict" else [name, "data.csv"]
+    arguments = [name, "data.csv"]
+    if name == "predict":
+        arguments = [name, "m.skops", pick(rng, "data.csv", "new.csv")]
     if name == "fit":
-        arguments += ["-k", pick(rng, "x", "0", "30", "2,3") if rarely(rng, 15) else "2"]
+        arguments += ["-k", pick(rng, *CLUSTERS) if rarely(rng, 15) else "2"]
         arguments += ["--n-swaps", pick(rng, *["0"] * 4, "2", "auto")]
     if name == "choose":
         arguments += ["--splits", "2", "-k", pick(rng, "2", "2-3", "2-4")]
@@ -55,13 +60,18 @@ def case(rng: Rng) -> Case:
     known = [one for one in options(name) if rarely(rng, SLOW.get(str(one.name), 25))]
     for one in known:
         arguments += [value(rng, one)] if one.is_flag else [one.opts[0], value(rng, one)]
-    words = f"{arguments}\n{files['data.csv'].decode()}\n{files['views.toml']!r}"
+    words = f"{arguments}\n{files['data.csv'].decode()}\n{files['views.toml']!r}\n"
+    words += f"{files['new.csv'].decode()}" if "new.csv" in arguments else ""
 
     def check() -> None:
         write(files)
-        if name == "predict":
+        if name == "predict" or "m.skops" in arguments:
             run(["fit", "data.csv", "-k", "2", "-q", "--n-swaps", "0", "--model", "m.skops"])
-            Path("data.labels.csv").unlink()
+            # An output of the command may be named as the table of the model.
+            needed = () if name == "predict" and "new.csv" in arguments else ("data.csv",)
+            for path in Path().glob("data.*"):
+                if path.name not in needed:
+                    path.unlink()
         run(arguments)
         check_outputs()
         if name == "fit":

@@ -64,7 +64,7 @@ def check(model: Any, X: Any, weight: Any, start: Any) -> None:
     if hasattr(model, "critical_power_") and positive:
         critical = critical_power(K, v, small)
         if critical is not None:
-            agree("critical_power_", model.critical_power_, critical, 2e-2)
+            close("critical_power_", model.critical_power_, critical, 2e-2 * abs(critical) + 1e-8)
 
 
 def check_steps(model: Any, K: Any, v: Any, start: Any, small: Any) -> None:
@@ -81,6 +81,8 @@ def check_steps(model: Any, K: Any, v: Any, start: Any, small: Any) -> None:
         two = np.sort(d, axis=1)[:, :2]
         if np.isneginf(power) and (not w.sum(axis=0).all() or (np.ptp(two, axis=1) < small).any()):
             return  # ties and empty clusters have no definition
+        if model.n_clusters > 1 and (two[:, 1] < 1e4 * small).any():
+            return  # the weights of a row that lies at several centroids are rounding
         A = (w / w.sum(axis=0)).T
 
 

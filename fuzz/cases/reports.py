@@ -7,22 +7,36 @@ from typing import Any
 
 import numpy as np
 from matplotlib import pyplot as plt
+from sklearn.pipeline import make_pipeline
 
 from fuzz import Case, Rng
 from fuzz.draw import graph, kernel_matrix, pick, plain_rows, rarely, weights
-from fuzz.frames import frame
+from fuzz.frames import NOT_FINITE, frame
 from fuzz.judge import require
 from kernelmeans import (
     ClusterReport,
+    ClusterSearch,
     KernelKMeans,
     KernelPowerKMeans,
     MultiKernelPowerKMeans,
     PowerKMeans,
     describe,
 )
-from kernelmeans.plotting import plot_fit, plot_spectrum, plot_trace
+from kernelmeans.plotting import (
+    plot_bifurcation,
+    plot_fit,
+    plot_kernel_weights,
+    plot_search,
+    plot_spectrum,
+    plot_trace,
+)
+from kernelmeans.tables import TableTransformer
 
 WEIGHT = 2
+PICTURES = (
+    *(plot_fit, plot_fit, plot_trace, plot_spectrum, plot_kernel_weights, plot_search),
+    plot_bifurcation,
+)
 VOID = ("meta", "link", "br", "wbr", "img", "hr", "input", "path", "rect", "circle", "line", "use")
 
 
@@ -50,18 +64,29 @@ def case(rng: Rng) -> Case:
         "names": pick(rng, None, None, [f"<&{j}>" for j in range(k)]),
         "rows": bool(rng.integers(2)),
         "title": pick(rng, None, "A <b> & 'c'"),
+        "random_state": int(rng.integers(3)),
+        "row_names": pick(rng, None, None, [f"<{i}&" for i in range(n)]),
+        "kernel_names": pick(rng, *[None] * 9, ["<a>", "b"]),
+        "commands": pick(rng, (), ("kernelmeans fit <x>",)),
+        "program": pick(rng, None, "a < b & c"),
+        "categorical": pick(rng, (), (), [pick(rng, *table.columns, "zz")]),
     }
-    weight = weights(rng, n) if rarely(rng, 4) else None
-    picture = pick(rng, *[None] * 9, plot_fit, plot_trace, plot_spectrum)
+    if rarely(rng, 6) and kernel != "precomputed":
+        model = ClusterSearch(model, {"n_clusters": [k, k + 1]}, n_splits=2, random_state=0)
+    elif kernel not in ("precomputed", "graph") and rarely(rng, 5):
+        model, X, more["table"] = make_pipeline(TableTransformer(), model), table, None
+    weight = weights(rng, n) if rarely(rng, 4) and hasattr(model, "n_clusters") else None
+    picture = pick(rng, *[None] * 9, *PICTURES)
     words = f"{model!r}\nX = {X!r}\n{more}\nsample_weight = {weight!r}\n{picture}"
 
     def check() -> None:
-        model.fit(X, sample_weight=weight)
-        described = str(describe(model.labels_, table, sample_weight=weight))
-        require(" nan" not in described and " inf" not in described, described)
-        check_report(ClusterReport(model, X, **more))
+        model.fit(X, **({} if weight is None else {"sample_weight": weight}))
         if picture is not None:
             check_picture(picture, model, X)
+        labels = getattr(model, "labels_", model[-1].labels_ if hasattr(model, "steps") else None)
+        described = str(describe(labels, table, sample_weight=weight))
+        require(not NOT_FINITE.search(described), described)
+        check_report(ClusterReport(model, X, **more))
 
     return Case(words, check)
 
@@ -73,7 +98,9 @@ def check_report(report: ClusterReport) -> None:
     require(not page.open, f"tags that are not closed: {page.open}")
     text = " ".join(page.texts)
     words = text.lower().replace(",", " ").split()
-    require("nan" not in words and "inf" not in words, f"the page says nan: {text[:2000]}")
+    # A value of a category may be called inf.
+    wrong = "nan" in words or NOT_FINITE.search(text)
+    require(not wrong, f"the page says nan: {text[:2000]}")
     for name, value in numbers(report.to_dict()):
         require(math.isfinite(value), f"{name} is {value}")
     require(report.verdict and "nan" not in report.verdict, report.verdict)
@@ -115,7 +142,7 @@ def numbers(value: Any, name: str = "to_dict()") -> Any:
 def check_picture(draw: Any, model: Any, X: Any) -> None:
     """A figure is drawn and can be rendered."""
     try:
-        figure = draw(model, X) if draw is plot_fit else draw(model)
+        figure = draw(model, X) if draw in (plot_fit, plot_bifurcation) else draw(model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # fonts without a sign, tight layouts
             figure.canvas.draw()

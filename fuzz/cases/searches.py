@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import joblib
 import numpy as np
 import scipy.sparse
 from sklearn.cluster import DBSCAN, KMeans
@@ -10,14 +11,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fuzz import Case, Rng
-from fuzz.draw import kernel_matrix, pick, plain_rows, rarely
+from fuzz.draw import graph, kernel_matrix, pick, plain_rows, rarely
+from fuzz.frames import frame
 from fuzz.judge import promised, require
-from kernelmeans import ClusterSearch, KernelPowerKMeans, PowerKMeans
+from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.metrics import jaccard_stability, neighbor_consistency, prediction_strength
 from kernelmeans.search import stability_scorer
+from kernelmeans.tables import TableTransformer
 
 WEIGHT = 2
 SCORINGS = ("jaccard", "jaccard", "stability", "prediction_strength", "neighbor_consistency")
+TABLE_GRID = {"powerkmeans__n_clusters": [2, 3], "tabletransformer__skewed": ["log", "keep"]}
 
 
 def case(rng: Rng) -> Case:
@@ -29,13 +33,21 @@ def case(rng: Rng) -> Case:
         (PowerKMeans(**quick), {"n_clusters": [2, 3]}),
         (KernelPowerKMeans(**quick), {"n_clusters": [1, 2], "kernel": ["rbf", "heat"]}),
         (KernelPowerKMeans(kernel="precomputed", **quick), {"n_clusters": [2, 3]}),
+        (KernelPowerKMeans(kernel="graph", **quick), {"n_clusters": [1, 2, 3]}),
+        (MultiKernelPowerKMeans(**quick), {"n_clusters": [2], "kernels": ["neighbors", "widths"]}),
         (KMeans(n_init=1), {"n_clusters": [2, n, n + 1]}),
         (GaussianMixture(), {"n_components": [2, 3]}),
         *[(DBSCAN(), {"eps": [0.3, 1.0]})] * rarely(rng),
         (make_pipeline(StandardScaler(), KMeans(2, n_init=1)), {"kmeans__n_clusters": [2, 4]}),
+        *[(make_pipeline(TableTransformer(), PowerKMeans(**quick)), TABLE_GRID)] * 2,
     )
-    if getattr(estimator, "kernel", "") == "precomputed":
+    kernel = getattr(estimator, "kernel", "")
+    if kernel == "precomputed":
         X = kernel_matrix(rng, n)
+    elif kernel == "graph":
+        X = graph(rng, n)
+    elif grid is TABLE_GRID:
+        X = frame(rng, n)
     elif rarely(rng, 8):
         X = scipy.sparse.csr_array(X)
     search = ClusterSearch(
@@ -44,6 +56,8 @@ def case(rng: Rng) -> Case:
         n_splits=pick(rng, *[2] * 8, *[3] * 4, 1),
         scoring=pick(rng, *SCORINGS, agreement),
         random_state=int(rng.integers(99)),
+        n_jobs=pick(rng, *[None] * 8, 1, 2, -1),
+        verbose=pick(rng, *[0] * 8, 1, 2),
     )
     words = f"{search!r}\nX = {X!r}"
     return Case(words, lambda: check(search, X))
@@ -56,9 +70,10 @@ def agreement(labels_a: np.ndarray, labels_b: np.ndarray) -> float:
 
 def check(search: ClusterSearch, X: Any) -> None:
     """Results are numbers in their ranges, the choice is one of them, and both are found again."""
-    search.fit(X)
-    with promised():
-        check_results(search, X)
+    with joblib.parallel_config("threading"):  # processes of joblib outlive the case
+        search.fit(X)
+        with promised():
+            check_results(search, X)
 
 
 def check_results(search: ClusterSearch, X: Any) -> None:
@@ -86,7 +101,7 @@ def check_scores(model: Any, X: Any, labels: np.ndarray) -> None:
     """Scores of a clustering and itself are 1, and others are in their ranges."""
     require(prediction_strength(labels, labels) in (0.0, 1.0), "prediction_strength of a copy")
     require(np.allclose(jaccard_stability(labels, [labels]), 1), "jaccard_stability of a copy")
-    if X.shape[1] < 4 and not scipy.sparse.issparse(X) and X.shape[0] > 2 * len(np.unique(labels)):
+    if isinstance(X, np.ndarray) and X.shape[1] < 4 and X.shape[0] > 2 * len(np.unique(labels)):
         value = neighbor_consistency(X, labels)
         require(0 <= value <= 1, f"neighbor_consistency {value}")
     if isinstance(model, PowerKMeans):

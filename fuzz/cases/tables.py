@@ -1,7 +1,6 @@
 """`TableTransformer` and an estimator after it, over data frames of pandas and polars."""
 
 import pickle
-import re
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,10 @@ from sklearn.pipeline import make_pipeline
 
 from fuzz import Case, Rng
 from fuzz.draw import changed, pick, rarely
-from fuzz.frames import frame
+from fuzz.frames import NOT_FINITE, frame
 from fuzz.judge import promised, require
 from kernelmeans import PowerKMeans, describe
 from kernelmeans.tables import TableTransformer
-
-#: Statistics that are no numbers; a value of a category may be called inf.
-_NOT_FINITE = re.compile(r"(mean|median) -?(nan|inf)|[+-](nan|inf) sd|lift (nan|inf)")
 
 WEIGHT = 3
 
@@ -27,7 +23,10 @@ def case(rng: Rng) -> Case:
     table = frame(rng, n)
     names = list(table.columns)
     given = changed(rng, TableTransformer._parameter_constraints,
-                    without=("columns", "drop", "categorical"))  # fmt: skip
+                    without=("columns", "drop", "categorical", "missing_values"))  # fmt: skip
+    if rarely(rng, 4):
+        gaps = "a", "yes", "1.200,75", "nan", "C0001", "", 1.0, 0, -999, 1000, np.nan, None, "-999"
+        given["missing_values"] = pick(rng, tuple, list)(pick(rng, *gaps) for _ in range(2))
     for name in ("columns", "drop", "categorical"):
         if rarely(rng, 8):
             given[name] = [pick(rng, *names, *names, "*", "c*", "zz", 3)]
@@ -92,5 +91,5 @@ def check_clusters(prepare: Any, table: pd.DataFrame) -> None:
     np.testing.assert_array_equal(labels, model.predict(table), "labels of a pipeline")
     described = describe(labels, table)
     text = str(described)
-    require(not _NOT_FINITE.search(text), text)
+    require(not NOT_FINITE.search(text), text)
     require(sum(cluster.size for cluster in described.records) == len(table), text)

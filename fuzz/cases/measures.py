@@ -1,0 +1,167 @@
+"""`kernelmeans.metrics` against their definitions, pair by pair and row by row."""
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import silhouette_samples
+
+from fuzz import Case, Rng
+from fuzz.draw import pick, plain_rows, rarely, weights
+from fuzz.judge import promised, require
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
+from kernelmeans.metrics import (
+    effective_clusters,
+    eigengap,
+    jaccard_stability,
+    kernel_inertia,
+    kernel_silhouette_samples,
+    match_clusters,
+    neighbor_consistency,
+    prediction_strength,
+    stability,
+)
+
+WEIGHT = 1
+
+
+def case(rng: Rng) -> Case:
+    n = int(rng.integers(1, 30))
+    check, given = pick(rng, *CHECKS.items())
+    arguments = given(rng, n)
+    return Case(f"{check.__name__} {arguments!r}", lambda: check(*arguments))
+
+
+def labels(rng: Rng, n: int) -> Any:
+    """Labels of rows: numbers, texts, few or many, sometimes not as many as rows."""
+    n += pick(rng, -1, 1) * rarely(rng, 40)
+    found = rng.integers(0, pick(rng, 1, 2, 4, 30), n)
+    words = np.array(["b", "a", "", "ä"])[found % 4]
+    return pick(rng, found, found, found - 1, words, words.astype(object), found.tolist())
+
+
+def two(rng: Rng, n: int) -> tuple[Any, ...]:
+    """Two clusterings."""
+    return labels(rng, n), labels(rng, n)
+
+
+def check_pairs(one: Any, other: Any) -> None:
+    """Compare with counts of pairs."""
+    found, index = stability(one, other), stability(one, other, corrected=False)
+    strength = prediction_strength(one, other)
+    with promised():
+        a, b = np.asarray(one), np.asarray(other)
+        pairs = [(a[i] == a[j], b[i] == b[j]) for i, j in combinations(range(len(a)), 2)]
+        if pairs:
+            equal(index, np.mean([x == y for x, y in pairs]), "Rand index")
+        kept = [
+            [b[i] == b[j] for i, j in combinations(np.flatnonzero(a == name), 2)] or [1]
+            for name in set(a.tolist())
+        ]
+        equal(strength, min(np.mean(each) for each in kept), "prediction_strength")
+        equal(found, stability(other, one), "symmetry")
+        require(-1 <= found <= 1, f"stability {found}")
+        equal(stability(one, one), 1.0, "stability of a copy")
+
+
+def check_clusters(one: Any, other: Any) -> None:
+    """Compare with overlaps of sets of rows."""
+    matches, (jaccard) = match_clusters(one, other), jaccard_stability(one, [other])
+    with promised():
+        a, b = np.asarray(one), np.asarray(other)
+        sets = [{name: set(np.flatnonzero(x == name)) for name in x.tolist()} for x in (a, b)]
+        ours, theirs = sets
+        seen = set(range(len(b))) if b.dtype.kind not in "iu" else set(np.flatnonzero(b >= 0))
+        for name, value in zip(sorted(ours), jaccard, strict=True):
+            own = ours[name] & seen
+            overlaps = [
+                len(own & rows) / len(own | rows)
+                for key, rows in theirs.items()
+                if isinstance(key, str) or key >= 0
+            ]
+            require(not own or abs(max(overlaps) - value) < 1e-9, f"jaccard {jaccard}")
+        for name, reference in matches.items():
+            common = len(ours[name] & theirs[reference])
+            most = [len(ours[name] & rows) for rows in theirs.values()]
+            most += [len(rows & theirs[reference]) for rows in ours.values()]
+            require(common == max(most), f"matches {matches}")
+
+
+def check_neighbors(X: Any, own: Any, count: int) -> None:
+    """Compare with sorted distances, where no two are alike."""
+    found = neighbor_consistency(X, own, n_neighbors=count)
+    with promised():
+        D = np.linalg.norm(X[:, None] - X[None], axis=-1)
+        np.fill_diagonal(D, np.inf)
+        near, own = np.sort(D, axis=1), np.asarray(own)
+        m = min(count, len(X) - 1)
+        if m == len(X) - 1 or (near[:, m] > near[:, m - 1] * (1 + 1e-6)).all():
+            rows = np.argsort(D, axis=1)[:, :m]
+            equal(found, np.mean([own[i] == own[j] for i, row in enumerate(rows) for j in row]),
+                  "neighbor_consistency")  # fmt: skip
+        require(0 <= found <= 1, f"neighbor_consistency {found}")
+
+
+def check_spectrum(values: Any, t: Any) -> None:
+    """Compare with the definitions of the numbers of clusters of a spectrum."""
+    gap = eigengap(values)
+    effective = effective_clusters(values, t=t)
+    with promised():
+        falling = np.sort(values)[::-1]
+        require(falling[gap - 1] - falling[gap] == -np.diff(falling).min(), f"eigengap {gap}")
+        weight = falling if t is None else np.exp(-2 * t * (falling[0] - falling))
+        equal(effective, weight.sum() ** 2 / (weight**2).sum(), "effective_clusters")
+
+
+def check_fitted(model: Any, X: Any, own: Any, weight: Any) -> None:
+    """Compare with distances between all rows in the feature space."""
+    model.fit(X)
+    inertia = kernel_inertia(model, X, own, weight)
+    silhouettes = kernel_silhouette_samples(model, X, own)
+    with promised():
+        if getattr(model, "kernel", "linear") == "linear" and not hasattr(model, "kernels"):
+            v, own = np.ones(len(X)) if weight is None else weight, np.asarray(own)
+            parts = [own == name for name in set(own.tolist())]
+            means = [(X[part], v[part]) for part in parts if v[part].sum() > 0]
+            cost = sum(w @ ((Z - w @ Z / w.sum()) ** 2).sum(axis=1) for Z, w in means)
+            near = 1e-6 * v.sum() * (X**2).sum(axis=1).max() + 1e-300
+            require(abs(inertia - cost) <= near, f"kernel_inertia {inertia} {cost}")
+            require(len(silhouettes) == len(silhouette_samples(X, own)), "silhouettes")
+        require(np.isfinite(inertia) and inertia >= 0, f"kernel_inertia {inertia}")
+        require((np.abs(silhouettes) <= 1 + 1e-9).all(), f"silhouettes {silhouettes}")
+
+
+def fitted(rng: Rng, n: int) -> tuple[Any, ...]:
+    """An estimator, rows, labels and weights."""
+    given: dict[str, Any] = {"n_swaps": 0, "random_state": 0}
+    model: Any = pick(
+        rng,
+        KernelPowerKMeans(1, kernel=pick(rng, "heat", "rbf", "linear"), **given),
+        MultiKernelPowerKMeans(1, kernels=pick(rng, "widths", "neighbors"), **given),
+        KernelKMeans(1, kernel=pick(rng, "linear", "poly"), **given),
+        PowerKMeans(1, **given),
+    )
+    return model, plain_rows(rng, n, int(rng.integers(1, 4))), labels(rng, n), weights(rng, n)
+
+
+def equal(value: float, exact: float, name: str) -> None:
+    """Fail unless both numbers are the same up to rounding."""
+    require(abs(value - exact) <= 1e-9 * max(1, abs(exact)), f"{name}: {value} is not {exact}")
+
+
+#: The checks, and what each takes.
+CHECKS: dict[Callable[..., None], Callable[[Rng, int], tuple[Any, ...]]] = {
+    check_pairs: two,
+    check_clusters: two,
+    check_neighbors: lambda rng, n: (
+        plain_rows(rng, n, 2),
+        labels(rng, n),
+        int(pick(rng, 1, 2, 5, 25, 0)),
+    ),
+    check_spectrum: lambda rng, n: (
+        rng.uniform(-0.1 if rarely(rng) else 0, 1, n) * pick(rng, 1, 1, 0),
+        pick(rng, None, None, 0.0, 1.0, 1e3, -1.0, np.nan),
+    ),
+    check_fitted: fitted,
+}
