@@ -19,11 +19,7 @@ from kernelmeans import KernelPowerKMeans
 from kernelmeans.engines import cluster as engine
 from kernelmeans.engines.cluster import Cluster
 
-pytestmark = [
-    pytest.mark.slow,
-    # Dask leaves a socket to Python's garbage collection where a connection was lost.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.slow
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
