@@ -440,7 +440,7 @@ def test_few_filled_rows_say_nothing_of_a_cluster(size, filled, told, is_number)
         values = pd.Series(np.where(labels, "a", "b")).where(~np.isnan(values))
     described = describe(labels, pd.DataFrame({"x": values, "y": np.ones(len(labels))}))
     entry = indexed(described).loc[(0, "x")]
-    assert (entry["value"] is not None) == np.isfinite(entry["difference"]) == told
+    assert pd.notna(entry["value"]) == np.isfinite(entry["difference"]) == told
     assert ("x" in [one.column for one in described.top(0)]) == told
     assert entry["missing"] == pytest.approx(1 - filled / size)
 
