@@ -102,7 +102,8 @@ def test_table_and_results_say_what_the_search_says(run, iris):
         ]
         assert candidate["found_again"] == expected["valid"][row]
         assert shown[5] == ("yes" if expected["valid"][row] else "no")
-    verdict = search.verdict_.replace("kernel='heat'", "--kernel heat")
+    # Two clusters are as clear by either kernel: rounding may choose.
+    verdict = re.sub(r"kernel='(\w+)'", r"--kernel \1", search.verdict_)
     assert " ".join(result.stdout.split()).count(verdict) == 1
     assert found["verdict"] == verdict
     assert (found["rows"], found["rows_used"], found["splits"]) == (150, 150, 4)

@@ -63,7 +63,7 @@ def test_the_critical_power_of_clear_clusters_is_zero(given, told):
 def test_a_cost_within_rounding_is_zero():
     X, _ = make_blobs(300, centers=[[0, 0], [90, 0], [0, 90]], random_state=0)
     model = KernelPowerKMeans(3, random_state=0).fit(X)
-    assert model.inertia_ != 0
+    model.inertia_ = 1e-13  # as rounding may give it, for lack of an edge between clusters
     assert (measures.cost(model), measures.critical_power(model)) == (0, 0)
     model = KernelPowerKMeans(3, kernel="linear", random_state=0).fit(X)
     assert measures.cost(model) == model.inertia_ > 1
