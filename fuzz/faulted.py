@@ -5,8 +5,9 @@ on. They are forked, because imports take longest, and from a process of its own
 polars do not survive a fork.
 """
 
+import encodings.cp437  # noqa: F401  (late imports are not to count)
 import errno
-import importlib.readers  # noqa: F401  (late imports are not to count)
+import importlib.readers  # noqa: F401
 import itertools
 import json
 import os
