@@ -6,17 +6,20 @@ polars do not survive a fork.
 """
 
 import errno
+import importlib.readers  # noqa: F401  (late imports are not to count)
 import itertools
 import json
 import os
 import resource
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import kernelmeans.cli.job  # noqa: F401  (late imports are not to count)
+import kernelmeans.cli.job
+import kernelmeans.cli.predict  # noqa: F401
 from kernelmeans.cli.app import app
 
 SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
@@ -24,6 +27,8 @@ SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 _CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
 #: The number of the user who may do least, on Linux.
 NOBODY = 65534
+#: The exit status of a run from which an exception has escaped.
+FOREIGN = 70
 
 
 def main() -> None:
@@ -41,19 +46,15 @@ def run(folder: str, begin: Callable[[int], object], moment: int, arguments: lis
         os.dup2(sender, 2)
         os.close(receiver)
         os.chdir(folder)
-        status = 1
+        status = 128 + signal.SIGINT  # Ctrl-C before the command line has begun, or after it
         try:
-            for number in SIGNALS:  # which the parent may ignore
-                signal.signal(number, signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            begin(moment)
-            app(arguments)
-        except SystemExit as end:
-            status = int(end.code or 0)
-        except KeyboardInterrupt:  # before the command line has begun, or after it
-            status = 128 + signal.SIGINT
+            status = status_of(begin, moment, arguments)
+        except KeyboardInterrupt:
+            pass
+        except BaseException:
+            traceback.print_exc()
+            status = FOREIGN
         finally:
-            sys.stderr.flush()
             os._exit(status)
     os.close(sender)
     with os.fdopen(receiver, "rb") as said:
@@ -61,6 +62,19 @@ def run(folder: str, begin: Callable[[int], object], moment: int, arguments: lis
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     _allow(folder, 0o600)  # what is to be looked at
     return status, text
+
+
+def status_of(begin: Callable[[int], object], moment: int, arguments: list[str]) -> int:
+    """Run the command in this process, and return its exit status."""
+    for number in SIGNALS:  # which the parent may ignore
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    begin(moment)
+    try:
+        app(arguments)
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
 
 
 def interrupt_after(moment: int) -> None:

@@ -241,14 +241,14 @@ def test_faults_at_each_step_of_a_fit(fault, moments, old, tmp_path, monkeypatch
 
 
 def test_the_look_at_files_after_a_fault(tmp_path):
-    out = tmp_path / "out"
+    out, outputs = tmp_path / "out", faults.OUTPUTS["fit"]
     out.mkdir()
     with pytest.raises(Failure, match="an empty folder is left"):
-        faults.check_left(tmp_path, "", is_done=False)
+        faults.check_left(tmp_path, outputs, "", is_done=False)
     (out / "X.summary.json").write_text('{"half": ')
-    faults.check_left(tmp_path, "", is_done=False)
+    faults.check_left(tmp_path, outputs, "", is_done=False)
     with pytest.raises(Failure, match=r"only .*json"):
-        faults.check_left(tmp_path, "", is_done=True)
+        faults.check_left(tmp_path, outputs, "", is_done=True)
     with pytest.raises(Failure, match="are not complete"):
         faults.check_files(tmp_path, [25, 40], "", None, is_done=False)
     (out / "X.summary.json").write_bytes(faults.OLD)
@@ -260,9 +260,62 @@ def test_the_look_at_files_after_a_fault(tmp_path):
     (out / "other.labels.csv").write_text("label\n" + "0\n" * 40)
     with pytest.raises(Failure, match="are not complete"):
         faults.check_files(tmp_path, [25, 40], "", "out/X.summary.json", is_done=False)
+    (out / "X.summary.json").write_text('{"rows": 40}\n')
+    with pytest.raises(Failure, match="are not complete"):
+        faults.check_files(tmp_path, [25], "", None, is_done=False)
+    (out / "other.labels.csv").unlink()
+    with pytest.raises(Failure, match="are not complete"):  # of one input each
+        faults.check_files(tmp_path, [25, 40], "", None, is_done=False)
+    with pytest.raises(Failure, match=r"model\.skops is lost"):
+        faults.check_files(tmp_path, [25, 40], "", "out/X.model.skops", is_done=False)
     (out / ".X.summary.json.1234.tmp").touch()
     with pytest.raises(Failure, match="a temporary file is left"):
-        faults.check_left(tmp_path, "", is_done=False)
+        faults.check_left(tmp_path, outputs, "", is_done=False)
+    (tmp_path / "X.csv").write_text("a\n1\n")
+    faults.check_inputs(tmp_path, {"X.csv": b"a\n1\n"}, "")
+    for other in ({"X.csv": b"a\n2\n"}, {"X.npy": b""}):
+        with pytest.raises(Failure, match=r"X\.\w+ is lost or changed"):
+            faults.check_inputs(tmp_path, other, "")
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "said"),
+    [
+        ("deny_at", 0, "Traceback (most recent call last):"),
+        ("limit_memory", 70, ""),
+        ("replace_at", 1, ""),
+        ("replace_at", 3, "Error: cannot be read"),
+        ("fill_at", 1, "Error: No space left on device"),
+        ("fill_at", 1, "Error: cannot write out/X.labels.csv\nError: cannot write out/X.png"),
+        ("fill_at", -11, "Error: cannot write out/X.labels.csv"),
+        ("interrupt_at", -11, ""),
+        ("interrupt_after", 1, "Aborted!"),
+    ],
+)
+def test_the_look_at_the_end_of_a_command(fault, status, said):
+    with pytest.raises(Failure, match=fault):
+        faults.check_end(fault, status, said)
+
+
+@pytest.mark.slow
+def test_what_ends_a_command_under_a_fault_is_told(tmp_path):
+    code = (
+        "import os, signal\n"
+        "from fuzz import faulted\n"
+        "def fail(moment): [][moment]\n"
+        "def crash(moment): os.kill(os.getpid(), signal.SIGSEGV)\n"
+        "def nothing(moment): pass\n"
+        "for begin in (fail, crash, nothing): print(faulted.run('.', begin, 0, ['fit', 'none']))\n"
+    )
+    path = os.pathsep.join([str(pool.ROOT), *filter(None, sys.path)])
+    environment = {**os.environ, "PYTHONPATH": path}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    failed, crashed, refused = done.stdout.splitlines()
+    assert failed.startswith("(70, ")
+    assert "IndexError" in failed
+    assert crashed == "(-11, '')"
+    assert refused.startswith("(2, ")
 
 
 @pytest.mark.slow

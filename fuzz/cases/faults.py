@@ -1,22 +1,27 @@
-"""Fits that signals, full disks, lost permissions and files that change end.
+"""Commands that signals, full disks, lost permissions and files that change end.
 
 Files are complete, or not there.
 """
 
 import io
 import json
+import re
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from click.testing import CliRunner
 
 from fuzz import Case, Refused, Rng
 from fuzz.draw import pick
 from fuzz.judge import require
 from fuzz.mutations import saved
+from kernelmeans.cli.app import app
 from kernelmeans.cli.model import load_model
 
 WEIGHT = 2
@@ -32,7 +37,18 @@ FAULTS = {
 }
 #: How many moments one process tries.
 MOMENTS = 5
-OLD = b"of an earlier fit"
+OLD = b"of an earlier run"
+MODEL = "model.skops"
+#: The files that each command always writes.
+OUTPUTS = {
+    "fit": ("X.labels.csv", "X.summary.json", "X.model.skops"),
+    "predict": ("X.labels.csv",),
+    "choose": ("X.choose.json",),
+}
+#: Exit statuses of a command that a signal may end; negative ones are of its first and last moment.
+INTERRUPTED = {0, 129, 130, 143, -1, -15}
+#: The name of an input, of the folder of the outputs, or of a file in it.
+NAMED = re.compile(r"\bX\.|\bmodel\.skops|\bout[:/]")
 #: Of a few rows all would fit into what the libraries keep in reserve.
 FEW_ROWS, N_ROWS, MANY_ROWS = 25, 40, 1500
 FORMATS: dict[str, Callable[[pl.DataFrame], bytes]] = {
@@ -45,11 +61,18 @@ FORMATS: dict[str, Callable[[pl.DataFrame], bytes]] = {
 def case(rng: Rng) -> Case:
     fault = pick(rng, *FAULTS)
     moments = rng.integers(FAULTS[fault], size=MOMENTS).tolist()
-    kernel = pick(rng, "rbf", "linear", "heat")
-    options = pick(rng, [], ["--soft"], ["--report"])
-    old = pick(rng, None, "out/X.labels.csv", "out/X.summary.json")
     name = f"X{pick(rng, *FORMATS)}"
-    arguments = ["fit", name, "-k", "3", "--kernel", kernel, "-o", "out", "--force", *options]
+    command = pick(rng, "fit", "fit", "predict", "choose")
+    kernel = pick(rng, "rbf", "linear", "heat")
+    match command:
+        case "fit":
+            chosen = [name, "-k", "3", "--kernel", kernel, *pick(rng, [], ["--soft"], ["--report"])]
+        case "predict":
+            chosen = [MODEL, name]
+        case "choose":
+            chosen = [name, "-k", "2-3", "--splits", "2", "--kernels", kernel, "--n-swaps", "0"]
+    arguments = [command, *chosen, "-o", "out", "--force"]
+    old = pick(rng, None, *(f"out/{name}" for name in OUTPUTS[command]))
     return Case(
         f"{fault} {moments} {arguments} {old}", lambda: check(fault, moments, arguments, old)
     )
@@ -58,49 +81,94 @@ def case(rng: Rng) -> Case:
 def check(fault: str, moments: list[int], arguments: list[str], old: str | None) -> None:
     """Run the command once for each moment, and look at what it has said and written."""
     n_rows = MANY_ROWS if fault == "limit_memory" else N_ROWS
-    frame = pl.DataFrame(np.random.default_rng(0).normal(size=(n_rows, 3)), schema=["a", "b", "c"])
-    suffix = Path(arguments[1]).suffix
+    inputs = inputs_of(arguments, n_rows)
+    before = inputs | ({old: OLD} if old else {})
     for number in range(len(moments)):
-        folder = Path(str(number))
-        folder.mkdir()
-        for name, rows in (("X", frame), ("other", frame[:FEW_ROWS])):
-            (folder / f"{name}{suffix}").write_bytes(FORMATS[suffix](rows))
-        if old:
-            (folder / "out").mkdir()
-            (folder / old).write_bytes(OLD)
+        for name, content in before.items():
+            path = Path(str(number), name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
     given = [fault, json.dumps(moments), json.dumps(arguments)]
     done = subprocess.run([sys.executable, "-m", "fuzz.faulted", *given], capture_output=True)
     require(done.returncode == 0, done.stderr.decode(errors="replace"))
     ends = [json.loads(line) for line in done.stdout.splitlines()]
+    require(len(ends) == len(moments), f"{len(ends)} runs, not {len(moments)}")
     for number, (status, said) in enumerate(ends):
+        folder = Path(str(number))
         where = f"{fault} {moments[number]}, status {status}: {said}"
         # Without memory polars ends the process, or panics, and nothing can be removed.
         lost = fault == "limit_memory" and (status < 0 or "panicked at" in said)
         if not lost:
-            require("Traceback" not in said and "This is a fault" not in said, where)
-            require(status >= 0 or fault.startswith("interrupt"), where)
+            check_end(fault, status, said)
         if not lost and fault != "deny_at":  # where nothing may be removed
-            check_left(Path(str(number)), where, is_done=status == 0)
+            check_left(folder, OUTPUTS[arguments[0]], where, is_done=status == 0)
+        if fault != "replace_at":
+            check_inputs(folder, inputs, where)
         counts = [FEW_ROWS, N_ROWS] if fault == "replace_at" else [n_rows]
-        check_files(Path(str(number)), counts, where, old, is_done=status == 0)
+        check_files(folder, counts, where, old, is_done=status == 0)
     if all(status for status, _ in ends):
         raise Refused(f"none of {len(ends)} was done")
 
 
-def check_left(folder: Path, where: str, *, is_done: bool) -> None:
+def inputs_of(arguments: list[str], n_rows: int) -> dict[str, bytes]:
+    """The files that a command reads, and another table that may replace the first."""
+    suffix = next(Path(one).suffix for one in arguments if one.startswith("X."))
+    frame = pl.DataFrame(np.random.default_rng(0).normal(size=(n_rows, 3)), schema=["a", "b", "c"])
+    inputs = {
+        f"{name}{suffix}": FORMATS[suffix](rows)
+        for name, rows in (("X", frame), ("other", frame[:FEW_ROWS]))
+    }
+    return inputs | ({MODEL: model_of(suffix)} if MODEL in arguments else {})
+
+
+@cache
+def model_of(suffix: str) -> bytes:
+    """The model that is fitted to a table of this format."""
+    with tempfile.TemporaryDirectory() as folder:
+        table, model = Path(folder, f"X{suffix}"), Path(folder, MODEL)
+        table.write_bytes(inputs_of([table.name], N_ROWS)[table.name])
+        arguments = ["fit", str(table), "-k", "3", "--kernel", "rbf", "--model", str(model)]
+        done = CliRunner().invoke(app, arguments)
+        require(done.exit_code == 0, done.output)
+        return model.read_bytes()
+
+
+def check_end(fault: str, status: int, said: str) -> None:
+    """The exit status is one that is promised, and a command that is refused says why."""
+    where = f"{fault}, status {status}: {said}"
+    require("Traceback" not in said and "This is a fault" not in said, where)
+    require(status in (INTERRUPTED if fault.startswith("interrupt") else {0, 1, 2}), where)
+    if not status or fault.startswith("interrupt"):
+        return
+    _, _, message = said.rpartition("Error: ")
+    require(said.count("Error: ") == 1 and len(message.split()) > 1, f"no message: {where}")
+    if fault in ("fill_at", "limit_files", "deny_at"):
+        require(NAMED.search(message), f"no file is named: {where}")
+
+
+def check_left(folder: Path, outputs: Sequence[str], where: str, *, is_done: bool) -> None:
     """No temporary file and no empty folder is left, and all files are there if it was done."""
     require(not list(folder.rglob("*.tmp")), f"a temporary file is left: {where}")
-    found = {path.suffix for path in folder.glob("out/*")}
+    found = {path.name for path in folder.glob("out/*")}
     if is_done:
-        require(found >= {".csv", ".json", ".skops"}, f"only {found}: {where}")
+        require(found >= {*outputs}, f"only {found}: {where}")
     else:
         require(found or not (folder / "out").exists(), f"an empty folder is left: {where}")
+
+
+def check_inputs(folder: Path, inputs: Mapping[str, bytes], where: str) -> None:
+    """What a command reads is there, and as it was."""
+    for name, content in inputs.items():
+        path = folder / name
+        same = path.is_file() and path.read_bytes() == content
+        require(same, f"{path} is lost or changed: {where}")
 
 
 def check_files(
     folder: Path, counts: list[int], where: str, old: str | None, *, is_done: bool
 ) -> None:
-    """Files under their names are whole, all of one input, or those of before."""
+    """Files under their names are whole, all of one input, or those of before, which all stay."""
+    require(not old or (folder / old).exists(), f"{old} is lost: {where}")
     paths = []
     for path in folder.glob("out/[!.]*"):
         if str(path.relative_to(folder)) == old and path.read_bytes() == OLD:
@@ -112,16 +180,17 @@ def check_files(
 
 
 def is_whole(path: Path, n_rows: int) -> bool:
-    """Whether a file that a fit to so many rows has written can be read to its end."""
+    """Whether a file that a command has written of so many rows can be read to its end."""
     content = path.read_bytes()
     match path.suffix:
         case ".csv":
             rows = pl.read_csv(content).height if content.endswith(b"\n") else 0
             return rows == n_rows or (path.name == "X.clusters.csv" and rows > 0)
         case ".json":
-            return content.endswith(b"}\n") and bool(json.loads(content))
+            return content.endswith(b"}\n") and json.loads(content)["rows"] == n_rows
         case ".html":
-            return content.rstrip().endswith(b"</html>")
+            ends = content.rstrip().endswith(b"</html>")
+            return ends and b">%d rows in 3 clusters" % n_rows in content
     return len(load_model(path).pipeline[-1].labels_) == n_rows
 
 

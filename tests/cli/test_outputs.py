@@ -218,7 +218,9 @@ def test_a_file_where_a_folder_is_needed_is_refused(tmp_path):
         check_writable([tmp_path / "file" / "a"], force=False)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() == 0, reason="root, and all on Windows, may write everywhere"
+)
 def test_a_read_only_folder_is_refused(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(BadInputError, match="cannot write into the folder"):

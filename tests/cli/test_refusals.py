@@ -9,6 +9,7 @@ import scipy.sparse
 
 import kernelmeans.cli
 from kernelmeans.cli import job
+from kernelmeans.cli.app import app
 from kernelmeans.cli.errors import warnings_as_lines
 
 
@@ -183,6 +184,13 @@ def test_interruption_has_its_own_exit_code(run, data, monkeypatch):
     assert result.exit_code == 130
     assert result.stderr.startswith("Interrupted")
     assert list(Path().iterdir()) == [data]
+
+
+def test_ctrl_c_while_the_command_line_is_read(run, monkeypatch):
+    monkeypatch.setattr(app, "parse_args", raising(KeyboardInterrupt()))
+    result = run("--help")
+    assert result.exit_code == 130
+    assert result.stderr == "Interrupted.\n"
 
 
 def test_memory_errors_name_the_remedies(refused, data, monkeypatch):

@@ -6,6 +6,7 @@ import re
 import polars as pl
 from click.testing import CliRunner
 
+from kernelmeans.cli import job
 from kernelmeans.cli.app import app
 
 
@@ -111,3 +112,21 @@ def test_a_table_from_standard_input_is_told_of_too(folder, blobs):
     page = (folder / "stdin.report.html").read_text("utf-8")
     assert "<title>Clusters of stdin</title>" in page
     assert "joblib.hash of the data" in page
+
+
+def test_the_hash_is_that_of_a_file_that_is_replaced_during_the_fit(
+    fit, data, blobs, folder, monkeypatch
+):
+    def replaced(*given):
+        blobs[:30].write_csv(folder / "new.csv")
+        (folder / "new.csv").replace(data)
+        return fitted(*given)
+
+    fitted = job.fit
+    monkeypatch.setattr(job, "fit", replaced)
+    old = hashlib.sha256(data.read_bytes()).hexdigest()
+    assert fit("--report").exit_code == 0
+    page = (folder / "data.report.html").read_text("utf-8")
+    assert hashlib.sha256(data.read_bytes()).hexdigest() in page
+    assert old not in page
+    assert "60 rows in 3 clusters" in page

@@ -412,3 +412,28 @@ def test_a_fit_that_fails_leaves_the_earlier_one():
         model.fit(X[:2])
     np.testing.assert_array_equal(model.predict(X), labels)
     np.testing.assert_array_equal(model.labels_, labels)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("call", [1, 3, 50])
+def test_a_refit_that_ends_early_leaves_the_model_as_it_was(call, error):
+    calls: list[int] = []
+
+    def kernel(A, B):
+        calls.append(1)
+        if len(calls) == end:
+            raise error
+        return A @ B.T
+
+    end = 0
+    # Kernel values that are not held are asked for in all steps.
+    model = KernelPowerKMeans(
+        3, kernel=kernel, cache_kernel=False, approximation=None, random_state=0
+    ).fit(X)
+    before = dict(vars(model))
+    end = len(calls) + call
+    with pytest.raises(error):
+        model.fit(X[:100, :3])
+    assert vars(model).keys() == before.keys()
+    assert all(value is before[name] for name, value in vars(model).items())
+    assert_array_equal(model.predict(X), model.labels_)

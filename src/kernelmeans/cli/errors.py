@@ -69,6 +69,14 @@ class FriendlyGroup(click.Group):
         """Return the commands in the order in which they are needed, which is that of the file."""
         return list(self.commands)
 
+    def make_context(self, *args: Any, **given: Any) -> click.Context:
+        """Read the command line; Ctrl-C ends that as it ends the command."""
+        try:
+            return super().make_context(*args, **given)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            raise click.exceptions.Exit(128 + signal.SIGINT) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn whatever ends it into one short message and an exit code."""
         try:
