@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
-from fuzz.pool import MEGABYTES, SECONDS, Process
+from fuzz.pool import MEGABYTES, SECONDS, WAITING, Process
 from kernelmeans import __version__
 
 #: Seconds between lines of progress.
@@ -136,7 +136,8 @@ class Campaign:
             for count in ("cases", "refused", "failed")
         )
         lines.append(f"{'all':12}{cases:9}{refused:9}{failed:8}")
-        lines.append(f"A case fails after {SECONDS} s of a processor, or with {MEGABYTES} MB.")
+        hangs = f"{SECONDS} s of a processor, or {WAITING} s without work"
+        lines.append(f"A case fails after {hangs}, or with {MEGABYTES} MB.")
         if self.failed:
             lines.append(f"{self.failed} failures are described in {self.folder}")
         return "\n".join(lines)

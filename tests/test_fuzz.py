@@ -1,25 +1,30 @@
 """The runner of `python -m fuzz`, with planted cases, and a few cases of each of its classes."""
 
 import importlib
+import json
 import os
 import subprocess
 import sys
 from contextlib import nullcontext
 from inspect import signature
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 import scipy.sparse
+import skops.io
+from threadpoolctl import threadpool_limits
 
 pytest.importorskip("resource", reason="limits of memory are set as POSIX has them")
 
 import kernelmeans
 from fuzz import Failure, discover, pool
-from fuzz.cases import faults
+from fuzz.cases import concurrency, faults, models
 from fuzz.runner import Campaign, replay
-from fuzz.sound import check_fit
-from kernelmeans import KernelPowerKMeans, baselines
+from fuzz.sound import check_fit, not_finite
+from kernelmeans import KernelPowerKMeans, PowerKMeans, baselines
+from kernelmeans.engines import threads
 from kernelmeans.tables import TableTransformer
 
 PLANTED = """
@@ -34,6 +39,8 @@ def case(rng):
 
 def check(number):
 """
+#: Cases of each class, some of which are not refused.
+CASES = 5
 #: A moment after the end of any fit, and more than it takes.
 NEVER = 10**5
 CHECKS = {
@@ -164,6 +171,52 @@ def test_an_objective_may_rise_only_where_a_fit_says_that_digits_are_lost(place,
         check_fit(model, X, None, rng)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("inertia_", np.nan), ("critical_power_", np.inf), ("power_history_", np.array([np.nan]))],
+)
+def test_numbers_that_are_not_finite_are_seen(name, value):
+    model = PowerKMeans(2, random_state=0).fit(np.arange(12.0).reshape(6, 2))
+    assert not list(not_finite(model))
+    setattr(model, name, value)
+    assert [found for found, _ in not_finite(model)] == [name]
+
+
+def test_properties_and_parts_of_the_result_are_looked_at_too():
+    model = PowerKMeans(2, random_state=0).fit(np.arange(12.0).reshape(6, 2))
+    model.critical_power_ = -np.inf
+    model._predictor.theta[0, 0] = np.nan
+    model.result_.kernel_weights[0] = np.inf
+    found = [name for name, _ in not_finite(model)]
+    assert found == ["cluster_centers_", "result_kernel_weights_"]
+
+
+def test_threads_of_blas_that_are_not_given_back_are_noticed(monkeypatch):
+    rng = np.random.default_rng(0)
+    tasks = [(KernelPowerKMeans(2, kernel="rbf", n_swaps=0), rng.normal(size=(30, 2)), None)] * 2
+    with threadpool_limits(1, user_api="blas"):  # as in the fuzz
+        concurrency.check(concurrency.in_threads, tasks)
+        monkeypatch.setattr(threads, "_set_threads", kept_at_one)
+        with pytest.raises(Failure, match="threads of BLAS"):
+            concurrency.check(concurrency.in_threads, tasks)
+
+
+def kept_at_one(limits, given=threads._set_threads):
+    """Limits BLAS, but never gives back its threads."""
+    given([one for one in limits if one[1] == 1])
+
+
+@pytest.mark.parametrize("function", ["eval", "system"])
+def test_code_that_a_model_runs_would_make_a_file(function, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    module = {"eval": "builtins", "system": "os"}[function]
+    schema = {"protocol": skops.io._protocol.PROTOCOL} | models.call(module, function)
+    with ZipFile("m.skops", "w") as archive:
+        archive.writestr("schema.json", json.dumps(schema))
+    skops.io.load("m.skops", trusted=[f"{module}.{function}"])
+    assert (tmp_path / "ran").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "moments", "old"),
@@ -267,9 +320,14 @@ def test_what_ends_a_command_under_a_fault_is_told(tmp_path):
 
 @pytest.mark.slow
 def test_few_cases_of_each_class(tmp_path):
-    command = [sys.executable, "-m", "fuzz", "--cases", "5", "--minutes", "9", "--store"]
+    command = [sys.executable, "-m", "fuzz", "--cases", str(CASES), "--minutes", "9", "--store"]
     root = Path(__file__).parents[1]
     done = subprocess.run([*command, tmp_path], cwd=root, capture_output=True, text=True)
     failures = "\n".join(path.read_text()[-2000:] for path in sorted(tmp_path.iterdir()))
     assert done.returncode == 0, f"{done.stdout}{done.stderr}{failures}"
-    assert done.stdout.count("\n") >= len(discover("fuzz.cases"))
+    _, *lines = done.stdout[done.stdout.index("class ") :].splitlines()
+    counts = {line.split()[0]: [int(count) for count in line.split()[1:4]] for line in lines[:-2]}
+    assert list(counts) == list(discover("fuzz.cases"))
+    for name, (cases, refused, failed) in counts.items():
+        assert cases == CASES, name
+        assert cases - refused - failed > 0, name

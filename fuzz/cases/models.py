@@ -122,6 +122,7 @@ def case(rng: Rng) -> Case:
         finally:
             events = [one for one in _seen if "m.skops" not in one and ".tmp" not in one]
             require(not events, f"code was run: {events}")
+            require(not Path("ran").exists(), "code was run: it has made a file")
 
     return Case(words, watched)
 
@@ -274,6 +275,17 @@ class Command:
         return os.system, ("touch ran",)
 
 
+def call(module: str, function: str) -> dict[str, Any]:
+    """What calls a function where a model is loaded, so that it makes a file, if it is `eval`."""
+    text = json.dumps("open('ran', 'w').close()" if function == "eval" else "touch ran")
+    argument = {"__module__": "builtins", "__class__": "str", "__loader__": "JsonNode"}
+    arguments = {"__module__": "builtins", "__class__": "tuple", "__loader__": "TupleNode"}
+    return {
+        **{"__module__": module, "__class__": function, "__loader__": "ConstructorFromReduceNode"},
+        "content": {**arguments, "content": [{**argument, "content": text, "is_json": True}]},
+    }
+
+
 def other_code(content: bytes, rng: Rng) -> bytes:
     """A schema that names a function, or an array that is a pickle."""
     if rarely(rng, 4):
@@ -283,7 +295,7 @@ def other_code(content: bytes, rng: Rng) -> bytes:
         return changed_member(content, ".npy", rng, lambda data: evil)
     functions = ("os", "system"), ("builtins", "eval"), ("subprocess", "Popen"), ("os", "remove")
     more = ("antigravity", "x"), ("pickle", "loads"), ("numpy", "load"), ("sklearn.utils", "Bunch")
-    loaders = "Function", "Object", "Type", "Method", "OperatorFunc", "Partial", "Json", "Reduce"
+    loaders = "Function", "Object", "Type", "Method", "OperatorFunc", "Partial", "Json"
 
     def change(data: io.BytesIO) -> bytes:
         schema = json.loads(data.read())
@@ -293,8 +305,8 @@ def other_code(content: bytes, rng: Rng) -> bytes:
         node.update({"__module__": module, "__class__": function})
         if not rarely(rng, 4):
             node["__loader__"] = f"{pick(rng, *loaders)}Node"
-        if rarely(rng, 2):
-            node["content"] = {"module_path": module, "function": function, "attrs": "touch ran"}
+        if rarely(rng, 3):
+            node.update(call(module, function))
         return json.dumps(schema).encode()
 
     return changed_member(content, ".json", rng, change)

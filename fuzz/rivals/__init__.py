@@ -22,7 +22,7 @@ from sklearn.base import clone
 from fuzz import Case, Failure, Refused, Rng
 from fuzz.draw import graph, kernel_matrix, pick, plain_rows, rarely, rows, weights
 from fuzz.judge import OWN, is_refusal, promised
-from fuzz.sound import POSITIVE, numbers
+from fuzz.sound import POSITIVE, not_finite
 
 #: Where errors of scikit-learn, and of packages that call it, may come from.
 SKLEARN = ("/sklearn/",)
@@ -181,10 +181,8 @@ def of_result(problem: Problem, model: Any, again: Any) -> Iterator[str]:
     labels = np.asarray(model.labels_)
     if labels.shape != (problem.X.shape[0],) or not np.isin(labels, range(model.n_clusters)).all():
         yield f"no labels: {labels}"
-    for name, value in numbers(vars(model)):
-        held = value.data if scipy.sparse.issparse(value) else value
-        if not name.startswith(("power_history", "critical_power")) and not np.isfinite(held).all():
-            yield f"not finite: {name} {value}"
+    for name, value in not_finite(model):
+        yield f"not finite: {name} {value}"
     if not np.array_equal(labels, again.labels_):
         yield f"two fits differ: {labels} {again.labels_}"
 

@@ -11,8 +11,8 @@ from kernelmeans._text import shortened
 _LONGEST = 80
 #: Letters of a word that fits the narrowest column.
 _LONG = 12
-# A name may be broken after these signs, before a letter: numbers stay whole.
-_WORD_ENDS = re.compile(r"(?<=[_./])(?=[^\W\d_])")
+# A name may be broken after these signs, but not before a digit: numbers stay whole.
+_WORD_ENDS = re.compile(r"(?<=[_./])(?=[^\s\d_./])")
 # Characters that HTML does not have, and halves of pairs, which UTF-8 does not have.
 _NOT_HTML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
