@@ -166,10 +166,12 @@ def check_history(model: Any, weight: Any) -> None:
     history, powers = model.objective_history_, model.power_history_
     require((powers[1:] <= powers[:-1]).all(), f"power_history_ rises: {powers}")
     total = model.labels_.size if weight is None else np.sum(weight)
-    rounding = np.finfo(model._predictor.norms.dtype).eps * np.abs(history).max()
+    least = np.finfo(model._predictor.norms.dtype).eps
+    rounding = least * np.abs(history).max()
     if rooted := isinstance(model, RKKM | RMKKM):  # their objective is a sum of roots
         history, powers = history[1:], powers[1:]  # and their first turn is one of k-means
-    floor = total * (np.sqrt(model._floor) if rooted else model._floor)
+    # The floor is that of the last kernel weights; those of the turns before may be others.
+    floor = total * (np.sqrt(max(model._floor, least)) if rooted else model._floor)
     # A power mean of k distances is up to k^(1/t) times the smallest, and so is its rounding.
     amplified = np.exp(np.minimum(600, np.log(model.n_clusters) / -powers[:-1]))
     with np.errstate(over="ignore"):

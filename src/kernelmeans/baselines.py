@@ -17,12 +17,14 @@ from kernelmeans.spaces import Space, WeightRule
 
 __all__ = ["MKKM", "RKKM", "RMKKM"]
 
-#: Lowest cost of a kernel relative to the highest one: its reciprocal must be finite.
-LEAST_COST = 1e-12
+#: Lowest cost of a kernel relative to the highest one, which may have another unit. Weights, which
+#: are powers of it, must be numbers.
+LEAST_COST = 1e-100
 
 
 def _positive(costs: Array) -> Array:
     """Costs (R, L), relative to the highest one and above zero."""
+    costs = costs.astype(np.float64, copy=False)
     largest = np.maximum(costs.max(axis=1, keepdims=True), np.finfo(float).tiny)
     return np.asarray(np.maximum(costs / largest, LEAST_COST))
 

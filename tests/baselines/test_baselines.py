@@ -256,6 +256,14 @@ class TestOutcome:
             for weights in (model.kernel_weights_history_, model.result_.kernel_weights):
                 assert_allclose((weights**g).sum(axis=1), 1, rtol=1e-9)
 
+    def test_units_of_kernels_may_differ_by_any_factor(self):
+        """Two kernels of a far smaller unit than the third still have weights of their own."""
+        K = np.array(matrices()) * np.array([1e-15, 3e-14, 1])[:, None, None]
+        model = MKKM(4, kernels="precomputed", init=SEEDS, tol=0, max_iter=1000).fit(K)
+        costs = np.array([oracle.hard_cost(one, model.labels_) for one in K])
+        assert_allclose(model.kernel_weights_, mkkm_weights(costs), rtol=1e-6)
+        assert (np.diff(model.objective_history_) <= 1e-9 * model.objective_history_[:-1]).all()
+
     @names
     def test_copies_answer_the_same_and_clones_are_not_fitted(self, name):
         model = make(name).fit(X)
