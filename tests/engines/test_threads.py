@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import data
@@ -14,6 +15,7 @@ import kernelmeans.engines.threads as threads_module
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.engines import Threads
 from kernelmeans.engines.threads import available_threads, single_threaded_openmp
+from kernelmeans.metrics import neighbor_consistency
 
 
 def blas_threads():
@@ -175,6 +177,22 @@ def test_fits_that_overlap_leave_blas_as_it_was(two_threads):
         assert list(pool.map(fit, range(4))) == expected
     assert {count for counts in seen for count in counts} == {1}
     assert threadpool_info() == before
+
+
+def test_searches_for_neighbours_find_blas_limited(two_threads, monkeypatch):
+    """Or scikit-learn would give it back as another thread's fit has left it."""
+    search, during = NearestNeighbors.kneighbors, []
+
+    def watched(self, *given, **named):
+        during.append(blas_threads())
+        return search(self, *given, **named)
+
+    monkeypatch.setattr(NearestNeighbors, "kneighbors", watched)
+    X = data.cloud(100)
+    labels = KernelPowerKMeans(3, random_state=0).fit(X).predict(X[:5] + 1e-3)
+    neighbor_consistency(X[:5], labels)
+    assert during == [{1}] * 3
+    assert blas_threads() == {2}
 
 
 def test_a_blas_that_is_loaded_later_is_limited_too(monkeypatch):

@@ -5,7 +5,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from functools import lru_cache
 from threading import Event, Lock
@@ -129,6 +129,26 @@ if hasattr(os, "register_at_fork"):
         after_in_parent=_SINGLE_THREADED.lock.release,
         after_in_child=_SINGLE_THREADED.forget_others,
     )
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """BLAS at one thread, as fits side by side need it.
+
+    scikit-learn's search for neighbours limits BLAS, and gives it back as it was before. Where that
+    happens during a fit of another thread, this would be one thread for ever.
+
+    Examples
+    --------
+    >>> from kernelmeans.engines.threads import single_threaded_blas
+    >>> with single_threaded_blas():
+    ...     pass
+    """
+    own = _SINGLE_THREADED.hold()
+    try:
+        yield
+    finally:
+        _SINGLE_THREADED.release(own)
 
 
 def single_threaded_openmp() -> AbstractContextManager[Any]:

@@ -14,6 +14,7 @@ from kernelmeans.engines.threads import (
     ForkableLock,
     forkable_openmp,
     in_this_process,
+    single_threaded_blas,
     single_threaded_openmp,
 )
 from kernelmeans.kernels.formulas import unit_rows
@@ -209,7 +210,7 @@ class NearestRows:
 
     def _find_others(self, n_neighbors: int) -> IntArray:
         n = self.rows.shape[0]
-        with _SEARCHING, forkable_openmp(), in_this_process():
+        with _SEARCHING, single_threaded_blas(), forkable_openmp(), in_this_process():
             found = self._search.kneighbors(self._sought, n_neighbors + 1, False)[:-1]
         itself = found == np.arange(n)[:, None]
         # A row that is not found has others that equal it but for rounding.
@@ -257,7 +258,7 @@ class NearestRows:
         # To find the same of those at equal distance for any number of threads: see `_sought`.
         few = X.shape[0] <= self.rows.shape[0]
         threads = single_threaded_openmp() if few else forkable_openmp()
-        with _SEARCHING, threads, in_this_process():
+        with _SEARCHING, single_threaded_blas(), threads, in_this_process():
             distances, found = self._search.kneighbors(placed, n_neighbors)
         if not np.isfinite(distances).all():
             raise ValueError(

@@ -11,7 +11,11 @@ from sklearn.utils import check_array
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._typing import Data
-from kernelmeans.engines.threads import in_this_process, single_threaded_openmp
+from kernelmeans.engines.threads import (
+    in_this_process,
+    single_threaded_blas,
+    single_threaded_openmp,
+)
 from kernelmeans.metrics.labels import encoded
 
 
@@ -71,7 +75,7 @@ def neighbor_consistency(
     if n_rows == 1:
         raise ValueError("X has 1 row, and so no neighbours: give at least 2 rows.")
     # Of rows at equal distance, several threads find others.
-    with single_threaded_openmp(), in_this_process():
+    with single_threaded_blas(), single_threaded_openmp(), in_this_process():
         near = search.kneighbors(n_neighbors=min(n_neighbors, n_rows - 1), return_distance=False)
     return float(np.mean(codes[near] == codes[:, None]))
 
