@@ -170,8 +170,11 @@ def check_history(model: Any, weight: Any) -> None:
     rounding = least * np.abs(history).max()
     if rooted := isinstance(model, RKKM | RMKKM):  # their objective is a sum of roots
         history, powers = history[1:], powers[1:]  # and their first turn is one of k-means
-    # The floor is that of the last kernel weights; those of the turns before may be others.
-    floor = total * (np.sqrt(max(model._floor, least)) if rooted else model._floor)
+    floor = model._floor
+    if hasattr(model, "kernel_weights_"):
+        # The floor is that of the last weights; those of the steps before may be others.
+        floor = max(floor, least)
+    floor = total * (np.sqrt(floor) if rooted else floor)
     # A power mean of k distances is up to k^(1/t) times the smallest, and so is its rounding.
     amplified = np.exp(np.minimum(600, np.log(model.n_clusters) / -powers[:-1]))
     with np.errstate(over="ignore"):
