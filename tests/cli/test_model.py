@@ -300,6 +300,20 @@ def test_a_model_that_has_labels_but_no_distances(refused, run, folder):
     assert "K.model.skops: the model is damaged (ValueError); fit it again" in message
 
 
+def test_a_model_that_labels_dense_rows_alone(refused, run, folder):
+    """An origin of one number fits all columns of NumPy, and not those of SciPy."""
+    scipy.sparse.save_npz("S.npz", S)
+    assert run("fit", "S.npz", "-k", 2, "--kernel", "linear", "--no-scale").exit_code == 0
+
+    def change(content):
+        features = content["pipeline"][-1]._predictor.features
+        features.origin = features.origin[:1]
+
+    rewritten(Path("S.model.skops"), change)
+    message = refused("predict", "S.model.skops", "S.npz", "--labels", "new.csv")
+    assert "S.model.skops: the model is damaged (ValueError); fit it again" in message
+
+
 def test_a_model_that_labels_sparse_rows_alone(refused, fit, data):
     given = "--kernel", "rbf", "--approximation", "landmarks", "--components", 5
     assert fit(*given).exit_code == 0

@@ -11,6 +11,7 @@ import io
 import json
 import math
 import re
+import traceback
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -378,10 +379,17 @@ def damaged_model_errors(path: Path, model: Model) -> Iterator[None]:
     except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError) as error:
         raise _damaged(path, error) from error
     except ValueError as error:
-        # Most are about the new rows, and made for users. A damaged model labels no row at all.
-        if _labels_any(model):
+        # Most are about the new rows, and made for users. A damaged model labels no row at all, or
+        # no row of the form that these have, in words of SciPy.
+        if _is_for_users(error) and _labels_any(model):
             raise
         raise _damaged(path, error) from error
+
+
+def _is_for_users(error: Exception) -> bool:
+    """Whether an error was raised by the package, or by scikit-learn for it."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in ("kernelmeans", "sklearn")
 
 
 def _damaged(path: Path, error: Exception) -> BadInputError:
