@@ -79,8 +79,7 @@ def answers(model: Any, X: Any, weight: Any) -> Any:
         return str(error)
     last = model[-1] if hasattr(model, "steps") else model
     labels = last.labels_.tolist()
-    found = model if getattr(model, "best_estimator_", model) is not None else None
-    return labels, getattr(last, "inertia_", None), found and found.predict(X).tolist()
+    return labels, getattr(last, "inertia_", None), model.predict(X).tolist()
 
 
 def answers_there(*one: Any) -> Any:
@@ -164,9 +163,6 @@ def pickled(tasks: Sequence[Any]) -> list[Any]:
             try:
                 labels = copy.predict(X)
             except NotFittedError:
-                continue
-            except ValueError:  # a search that has chosen no clusters
-                require(expected[2] is None, "a copy cannot predict")
                 continue
             require(labels.tolist() == expected[2], f"a copy: {labels} {expected}")
     return [answers(*one) for one in tasks]
