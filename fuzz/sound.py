@@ -32,7 +32,7 @@ def check_fit(model: Any, X: Any, weight: Any, rng: Rng, new: Any = None) -> Non
     with promised():
         check_finite(model)
         check_labels(model, X, weight)
-        if not said and positive(model, X):
+        if not said and exact(X) and positive(model, X):
             check_distances(model, X, rng)
             check_history(model, weight)
         check_copies(model, X, weight)
@@ -153,6 +153,16 @@ def positive(model: Any, X: Any) -> bool:
     each = kernels if isinstance(kernels, list) else [kernels]
     names = [one[0] if isinstance(one, tuple) else one for one in each]
     return all(isinstance(name, str) and name in (*POSITIVE, *FAMILIES) for name in names)
+
+
+def exact(X: Any) -> bool:
+    """Whether distances keep their digits: sparse rows are not centred, and may be far from zero."""
+    if not scipy.sparse.issparse(X):
+        return True
+    dense = X.toarray().astype(float)
+    dense /= np.abs(dense).max() or 1
+    eps = np.finfo(X.dtype).eps if X.dtype.kind == "f" else np.finfo(float).eps
+    return bool(eps * (dense.mean(axis=0) ** 2).sum() <= 1e-9 * dense.var(axis=0).sum())
 
 
 def is_positive(K: np.ndarray) -> bool:

@@ -95,6 +95,8 @@ def test_any_kernel_that_anneals():
     K = rbf_kernel(X, gamma=0.01)
     given = KernelPowerKMeans(4, kernel="precomputed", random_state=0).fit(K)
     assert centroid_paths(given, K).n_distinct[0] == 4
+    huge = KernelPowerKMeans(4, kernel="precomputed", random_state=0).fit(1e300 * K)
+    assert centroid_paths(huge, 1e300 * K).n_distinct[0] == 4
     flat = PowerKMeans(4, random_state=0).fit(X)
     assert centroid_paths(flat, X).n_distinct[0] == 4
 

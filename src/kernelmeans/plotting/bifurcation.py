@@ -168,4 +168,6 @@ def _centered(squared: Array) -> Array:
 
 def _apart(products: Array) -> Array:
     """Distances between centroids as the rows see them, shape (k, k)."""
-    return np.asarray(np.linalg.norm(products[:, :, None] - products[:, None], axis=0))
+    scale = np.abs(products).max() or 1  # so that squares do not overflow
+    products = products / scale
+    return np.asarray(scale * np.linalg.norm(products[:, :, None] - products[:, None], axis=0))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmeans._text import counted
+from kernelmeans._text import counted, first, shortened
 from kernelmeans._typing import Array
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.numerals import (
@@ -175,7 +175,8 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool) -> F
         if (found := _dates_in(texts, len(values))) is not None:
             return found
         if (example := _measure_in(counts)) is not None:
-            reason = f"numbers with units or multiples, such as {example!r}: write plain numbers"
+            example = repr(shortened(example, 60))
+            reason = f"numbers with units or multiples, such as {example}: write plain numbers"
             return Found("text", reason, n_missing)
     if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
         return _constant(n_missing)
@@ -224,7 +225,7 @@ def _with_words(found: Found, texts: Texts) -> Found:
     )
     if not words or found.stray:
         return found
-    said = f"{', '.join(words)} taken as missing"
+    said = f"{first(words)} taken as missing"
     return found._replace(reason=f"{found.reason}{found.reason and ', '}{said}")
 
 

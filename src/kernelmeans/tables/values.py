@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelmeans._memory import cached_property
-from kernelmeans._text import counted
+from kernelmeans._text import counted, shortened
 from kernelmeans._typing import Array
 from kernelmeans.tables.numerals import WORDS, Spelling
 
@@ -163,7 +163,9 @@ class Texts:
         for raw, text in self._trimmed.items():
             if text.lower() in WORDS or is_word(text):
                 words[text] += self._counts[raw]
-        return [f"{text!r} ({counted(count, 'row')})" for text, count in words.items()]
+        return [
+            f"{shortened(text, 60)!r} ({counted(count, 'row')})" for text, count in words.items()
+        ]
 
     @property
     def n_missing(self) -> int:
