@@ -30,6 +30,8 @@ _CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
 NOBODY = 65534
 #: The exit status of a run from which an exception has escaped.
 FOREIGN = 70
+#: Seconds after which a run without memory is ended.
+WAIT = 20
 
 
 def main() -> None:
@@ -155,6 +157,8 @@ def limit_memory(moment: int) -> None:
     with open("/proc/self/statm") as file:
         size = int(file.read().split()[0]) * resource.getpagesize() + moment * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    # Threads of polars that find no memory may end, and the others wait for them for ever.
+    signal.alarm(WAIT)
 
 
 def _allow(folder: str, mode: int) -> None:
