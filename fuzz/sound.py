@@ -156,7 +156,7 @@ def positive(model: Any, X: Any) -> bool:
 
 
 def exact(X: Any) -> bool:
-    """Whether distances keep their digits: sparse rows are not centred, and may be far from zero."""
+    """Whether distances keep their digits. Sparse rows are not centred, and may be far from 0."""
     if not scipy.sparse.issparse(X):
         return True
     dense = X.toarray().astype(float)

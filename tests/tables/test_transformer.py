@@ -883,7 +883,10 @@ def test_further_values_that_are_missing(library):
 
 @pytest.mark.parametrize(
     ("values", "text"),
-    [(np.sqrt(np.arange(80)), 10**5 * "x"), ([f"{i}{10**5 * chr(49)} kg" for i in range(80)], "5 kg")],
+    [
+        (np.sqrt(np.arange(80)), 10**5 * "x"),
+        ([f"{i}{10**5 * chr(49)} kg" for i in range(80)], "5 kg"),
+    ],
 )
 def test_values_of_any_length_are_told_in_few_words(values, text):
     frame = pd.DataFrame({"area": [*map(str, values), text], "age": np.sqrt(range(81))})
