@@ -97,8 +97,10 @@ def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> Annotate
 
 def _values(column: Any) -> Any:
     """The values of an annotation; of objects, a missing one is None."""
-    values = np.asarray(column)
-    return np.where(column.isna(), None, values) if values.dtype.hasobject else values
+    values = np.array(column)
+    if values.dtype.hasobject:
+        values[column.isna()] = None
+    return values
 
 
 def _check_links(path: Path, file: Any) -> None:
