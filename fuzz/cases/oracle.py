@@ -1,19 +1,29 @@
-"""Small problems against the definitions, in NumPy's long double and without the package's code.
-
-The equations are those of Paul, Chakraborty, Das and Xu (2020), "Kernel k-Means, By All Means".
-"""
+"""Small problems of one kernel against the definitions of `fuzz.definitions`."""
 
 from typing import Any
 
 import numpy as np
 
 from fuzz import Case, Rng
+from fuzz.definitions import (
+    Long,
+    agree,
+    close,
+    critical_power,
+    distances,
+    kernel,
+    mean_square,
+    means,
+    power_mean,
+    power_rounding,
+    power_weights,
+    undefined_step,
+)
 from fuzz.draw import pick
 from fuzz.judge import require
 from kernelmeans import KernelKMeans, KernelPowerKMeans
 
 WEIGHT = 2
-Long = np.longdouble
 KERNELS = ("rbf", "laplacian", "poly", "linear", "cosine", "geodesic", "sigmoid", "precomputed")
 
 
@@ -39,13 +49,14 @@ def case(rng: Rng) -> Case:
 def check(model: Any, X: Any, weight: Any, start: Any) -> None:
     """Compare the numbers of a fit with their definitions."""
     rows = X.astype(Long)
-    n, k = len(X), model.n_clusters
+    n = len(X)
     if precomputed := model.kernel == "precomputed":
         X = np.asarray(X @ X.T, X.dtype)
     model.fit(X, sample_weight=weight)
     v = np.ones(n, Long) if weight is None else weight.astype(X.dtype).astype(Long)
     gamma = None if precomputed else model.gamma_
-    K = X.astype(Long) if precomputed else kernel(model, rows, gamma)
+    of_rows = kernel(model.kernel, rows, gamma or 0, model.degree, model.coef0)
+    K = X.astype(Long) if precomputed else of_rows
     # Rounding: of the kernel values themselves, and of sums about the mean.
     scale = Long(np.abs(np.diagonal(K)).max())
     eps = Long(np.finfo(X.dtype).eps)
@@ -55,9 +66,16 @@ def check(model: Any, X: Any, weight: Any, start: Any) -> None:
         small = Long(1e-6)
     if model.gamma == "rms" and model.kernel == "rbf":
         agree("gamma_", gamma, 1 / (2 * mean_square(rows, v)), 1e-4 if eps > 1e-10 else 1e-9)
+    check_fit(model, X, K, v, start, small)
+
+
+def check_fit(model: Any, X: Any, K: Any, v: Any, start: Any, small: Any) -> None:
+    """Compare a fit with what its kernel matrix, the weights and the start define."""
+    scale = Long(np.abs(np.diagonal(K)).max())
     positive = np.linalg.eigvalsh(K.astype(float))[0] > -small
     if small < 1e-8 * scale:
         check_steps(model, K, v, start, small)
+    k = model.n_clusters
     ended = len(np.unique(model.labels_)) == k and np.isneginf(model.power_history_[-1])
     if ended and positive:
         check_end(model, model.transform(X), distances(K, means(model.labels_, v, k)), v, small)
@@ -73,16 +91,12 @@ def check_steps(model: Any, K: Any, v: Any, start: Any, small: Any) -> None:
     steps = zip(model.objective_history_[:2], model.power_history_[:2], strict=True)
     for objective, power in steps:
         d = np.maximum(distances(K, A), Long(model._floor))
-        # A power mean of k distances is up to k^(1/t) times the least, and so is its rounding.
-        amplified = min(Long(1e3), Long(model.n_clusters) ** (-1 / Long(power)))
-        allowed = amplified * v.sum() * small + 1e-6 * np.abs(v @ power_mean(d, power))
+        allowed = v.sum() * small * power_rounding(power, model.n_clusters)
+        allowed += 1e-6 * np.abs(v @ power_mean(d, power))
         close("objective_history_", objective, v @ power_mean(d, power), allowed)
         w = power_weights(d, power) * v[:, None]
-        two = np.sort(d, axis=1)[:, :2]
-        if np.isneginf(power) and (not w.sum(axis=0).all() or (np.ptp(two, axis=1) < small).any()):
-            return  # ties and empty clusters have no definition
-        if model.n_clusters > 1 and (two[:, 1] < 1e4 * small).any():
-            return  # the weights of a row that lies at several centroids are rounding
+        if undefined_step(d, w, power, small):
+            return
         A = (w / w.sum(axis=0)).T
 
 
@@ -97,83 +111,3 @@ def check_end(model: Any, found: Any, exact: Any, v: Any, small: Any) -> None:
         w = power_weights(exact, soft[-1])
         w /= w.sum(axis=1, keepdims=True)
         close("memberships_", model.memberships_, w, 1e-3)
-
-
-def kernel(model: Any, X: Any, gamma: float | None) -> Any:
-    """Kernel values between all rows, from the differences and products themselves."""
-    products = X @ X.T
-    norms = np.sqrt(np.diagonal(products))
-    match model.kernel:
-        case "rbf":
-            return np.exp(-Long(gamma) * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
-        case "laplacian":
-            return np.exp(-Long(gamma) * np.abs(X[:, None] - X[None]).sum(axis=-1))
-        case "poly":
-            return (Long(gamma) * products + Long(model.coef0)) ** Long(model.degree)
-        case "sigmoid":
-            return np.tanh(Long(gamma) * products + Long(model.coef0))
-        case "cosine":
-            return products / np.outer(norms, norms)
-        case "geodesic":
-            cosines = np.clip(products / np.outer(norms, norms), -1, 1)
-            np.fill_diagonal(cosines, 1)
-            return np.exp(-Long(gamma) * np.arccos(cosines))
-        case _:
-            return products
-
-
-def mean_square(X: Any, v: Any) -> Any:
-    """Mean squared distance between two different rows, by weights."""
-    squares = ((X[:, None] - X[None]) ** 2).sum(axis=-1)
-    pairs = np.outer(v, v)
-    np.fill_diagonal(pairs, 0)
-    return Long((pairs * squares).sum() / pairs.sum())
-
-
-def means(labels: Any, v: Any, k: int) -> Any:
-    """Coefficients of the weighted means of the clusters, shape (k, n)."""
-    A = (labels[None, :] == np.arange(k)[:, None]) * v
-    return A / A.sum(axis=1, keepdims=True)
-
-
-def distances(K: Any, A: Any) -> Any:
-    """d_ij = K_ii - 2 (A K)_ji + (A K A^T)_jj, shape (n, k)."""
-    return np.diagonal(K)[:, None] - 2 * (A @ K).T + np.einsum("ji,il,jl->j", A, K, A)[None, :]
-
-
-def power_mean(d: Any, s: float) -> Any:
-    """M_s(d_1..d_k) = (1/k sum_j d_j^s)^(1/s); the least for s = -inf."""
-    least = d.min(axis=1, keepdims=True)
-    if np.isneginf(s):
-        return least[:, 0]
-    return (least * np.mean((d / least) ** Long(s), axis=1, keepdims=True) ** (1 / Long(s)))[:, 0]
-
-
-def power_weights(d: Any, s: Any) -> Any:
-    """w_ij = 1/k d_ij^(s-1) (1/k sum_l d_il^s)^(1/s - 1); 1 for the nearest if s = -inf."""
-    if np.isneginf(s):
-        return (d.argmin(axis=1)[:, None] == np.arange(d.shape[1])).astype(Long)
-    r, s = d / d.min(axis=1, keepdims=True), Long(s)
-    return r ** (s - 1) * np.mean(r**s, axis=1, keepdims=True) ** (1 / s - 1) / d.shape[1]
-
-
-def critical_power(K: Any, v: Any, small: Any) -> Any:
-    """s* = 1 - 1 / (2 lambda) of the centred kernel; None where samples lie at the mean."""
-    p = v / v.sum()
-    centred = K - (K @ p)[:, None] - (K @ p)[None, :] + p @ K @ p
-    if np.diagonal(centred).min() < 1e4 * small:
-        return None
-    scale = np.sqrt(p / np.diagonal(centred))
-    top = np.linalg.eigvalsh((scale[:, None] * centred * scale).astype(float))[-1]
-    return Long(1 - 1 / (2 * top))
-
-
-def close(name: str, value: Any, exact: Any, allowed: Any) -> None:
-    """Fail unless two numbers or arrays differ by no more than this."""
-    error = np.max(np.abs(np.asarray(value, Long) - exact))
-    require(error <= allowed, f"{name}: {value} is not {exact} (off by {error} > {allowed})")
-
-
-def agree(name: str, value: Any, exact: Any, relative: float) -> None:
-    """Fail unless two numbers have a relative difference of no more than this."""
-    close(name, value, exact, relative * (np.abs(exact) + 1e-9))

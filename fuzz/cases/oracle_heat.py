@@ -1,0 +1,231 @@
+"""Small problems of heat kernels against the definitions of `fuzz.definitions_heat`."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from fuzz import Case, Rng
+from fuzz.cases.oracle import check_fit
+from fuzz.definitions import Long, close, means
+from fuzz.definitions_heat import count_large, heat, pair_count, pieces, solve_time, spectrum
+from fuzz.draw import pick
+from fuzz.judge import require
+from kernelmeans import KernelKMeans, KernelPowerKMeans
+
+WEIGHT = 1
+
+
+class Graph(NamedTuple):
+    """A graph and what it says of its rows; None in place of one that ties do not define.
+
+    Attributes
+    ----------
+    A : ndarray of shape (n, n)
+        Edges.
+    lost : list of ndarray
+        Pieces that are no clusters.
+    kept : list of ndarray
+        The others.
+    n_neighbors : int or None
+        Neighbours of a row in it, itself included.
+    """
+
+    A: Any
+    lost: list[Any]
+    kept: list[Any]
+    n_neighbors: int | None
+
+
+def case(rng: Rng) -> Case:
+    n, k = int(rng.integers(4, 22)), int(rng.integers(1, 5))
+    source, X, new = pick(rng, rows, rows, edges, stored)(rng, n)
+    start = rng.permutation(n)[:k]
+    options = source | {"t": pick(rng, "auto", "auto", 1e-6, 0.3, 1.0, 3.0, 20.0)}
+    if pick(rng, True, True, False):
+        kind: Any = KernelPowerKMeans
+        options |= {"s0": pick(rng, -1.0, -0.5, -3.0, -20.0), "eta": pick(rng, 1.04, 1.0, 1.5)}
+    else:
+        kind = KernelKMeans
+    model = kind(k, **options, init=start, n_swaps=pick(rng, 0, 0, 3), random_state=0)
+    weight = pick(rng, None, rng.uniform(0.1, 3, n), rng.integers(1, 4, n).astype(float))
+    words = f"{model!r}\nX = {X!r}\nnew = {new!r}\nsample_weight = {weight!r}"
+    return Case(words, lambda: check(model, X, new, weight, start))
+
+
+def rows(rng: Rng, n: int) -> tuple[dict[str, Any], Any, Any]:
+    """Rows of numbers without ties, in one place or in groups."""
+    p = int(rng.integers(2, 4))
+    X = rng.normal(size=(n + 3, p)) + pick(rng, 0, 0, 4, 20) * rng.integers(3, size=(n + 3, 1))
+    X = (X * pick(rng, 1, 1, 1e-3, 1e3) + pick(rng, 0, 0, 10)).astype(pick(rng, "f8", "f8", "f4"))
+    metric = pick(rng, "euclidean", "euclidean", "cosine")
+    given = {"kernel": "heat", "metric": metric, "n_neighbors": wanted(rng, n)}
+    return given, X[:n], X[n:]
+
+
+def wanted(rng: Rng, n: int) -> Any:
+    """A value of ``n_neighbors``."""
+    return pick(rng, "auto", "auto", 2, 3, 5, n)
+
+
+def edges(rng: Rng, n: int) -> tuple[dict[str, Any], Any, Any]:
+    """Edges of any weights between some of the rows, and those of new rows."""
+    A = rng.lognormal(0, pick(rng, 0, 0.5, 1), (n + 3, n))
+    A *= rng.random((n + 3, n)) < pick(rng, 0.05, 0.1, 0.3, 1)
+    A[:n] += A[:n].T
+    A[n:, rng.integers(n)] += 1  # each new row needs an edge
+    A = A.astype(pick(rng, "f8", "f8", "f4"))
+    A[0, 1] = A[1, 0] = 1
+    return {"kernel": "graph"}, A[:n], A[n:]
+
+
+def stored(rng: Rng, n: int) -> tuple[dict[str, Any], Any, Any]:
+    """Distances to some of the rows, stored for each row."""
+    D = rng.lognormal(0, 1, (n + 3, n))
+    D[:n] += D[:n].T
+    ranks = np.argsort(np.argsort(D, axis=1), axis=1)
+    D = scipy.sparse.csr_array(np.where(ranks < rng.integers(2, n + 1), D, 0))
+    given = {"kernel": "heat", "metric": "precomputed", "n_neighbors": wanted(rng, n)}
+    return given, D[:n], D[n:]
+
+
+def check(model: Any, X: Any, new: Any, weight: Any, start: Any) -> None:
+    """Compare the numbers of a fit with their definitions."""
+    n, k = X.shape[0], max(2, model.n_clusters)
+    model.fit(X, sample_weight=weight)
+    v = np.ones(n, Long) if weight is None else weight.astype(X.dtype).astype(Long)
+    far = None if model.kernel == "graph" else squares(model, X, X)
+    graph = given_graph(X, k) if far is None else neighbor_graph(model, X, far, k)
+    if graph is None:
+        return
+    require(model.n_pieces_ == len(graph.lost + graph.kept), f"n_pieces_ {model.n_pieces_}")
+    require(model.n_neighbors_ == graph.n_neighbors, f"n_neighbors_ {model.n_neighbors_}")
+    values, vectors = spectrum(graph.A, graph.kept)
+    rounding = 40 * n * Long(np.finfo(np.float64).eps)
+    if model.t == "auto":
+        check_time(model.t_, values[: pair_count(k)], k, len(graph.kept), rounding)
+    found = heat(values, vectors, k, model.t_)
+    if found is None or rounding * found[1] > 1e-7:
+        return
+    F, slope = found
+    values = values[: len(model.eigenvalues_)]
+    close("eigenvalues_", model.eigenvalues_, values, rounding)
+    require(F.shape[1] == len(values), f"eigenvalues_ {values} are not all that count")
+    F = completed(model, X, graph, F, far)
+    small = 200 * Long(np.finfo(X.dtype).eps) + slope * rounding
+    check_fit(model, X, F @ F.T, v, start, small)
+    check_new(model, X, new, F, v, small)
+
+
+def squares(model: Any, X: Any, Y: Any) -> Any:
+    """Squared distances of rows; infinite where they are not stored."""
+    if scipy.sparse.issparse(X):
+        stored = X.toarray().astype(Long) ** 2
+        return np.where(stored > 0, stored, np.inf)
+    X, Y = X.astype(Long), Y.astype(Long)
+    if model.metric == "cosine":
+        X, Y = (Z / np.sqrt((Z**2).sum(axis=1, keepdims=True)) for Z in (X, Y))
+    return ((X[:, None] - Y[None]) ** 2).sum(axis=-1)
+
+
+def given_graph(X: Any, k: int) -> Graph | None:
+    """The mean of both directions, with a loop at each row without edges."""
+    A = (X + X.T).astype(Long) / 2
+    A[np.diag_indices(len(A))] += A.sum(axis=1) == 0
+    return in_pieces(A, k, None)
+
+
+def neighbor_graph(model: Any, X: Any, far: Any, k: int) -> Graph | None:
+    """The graph of nearest neighbours: (B + B.T) / 2, where B has the row itself too."""
+    n = len(far)
+    far = far.copy()
+    np.fill_diagonal(far, -1)
+    most = int(np.isfinite(far).sum(axis=1).max())
+    auto = model.n_neighbors == "auto"
+    count = int(np.clip(round(1 + np.log2(n / k)), 2, 25)) if auto else model.n_neighbors
+    count = min(count, most)
+    for number in (count, min(2 * count, most)):
+        near = nearest(model, X, far, number)
+        if near is None:
+            return None
+        A = (near + near.T) / 2
+        if not auto or count_large(pieces(A), k) <= k:
+            break
+    return in_pieces(A, k, number)
+
+
+def nearest(model: Any, X: Any, far: Any, count: int) -> Any:
+    """Which are so many of the nearest in each row; None if ties, up to rounding, leave it open."""
+    ordered = np.sort(far, axis=1)
+    if count < far.shape[1]:
+        # Squares of rows of norm 1, or of rows that are moved to their middle, are rounded.
+        largest = 1 if model.metric == "cosine" else ordered[np.isfinite(ordered)].max()
+        last, following = ordered[:, count - 1], ordered[:, count]
+        known = np.isfinite(following)
+        tied = following[known] - last[known] <= 100 * np.finfo(X.dtype).eps * largest
+        if tied.any():
+            return None
+    ranks = np.argsort(np.argsort(far, axis=1), axis=1)
+    return ((ranks < count) & np.isfinite(far)).astype(Long)
+
+
+def in_pieces(A: Any, k: int, n_neighbors: int | None) -> Graph | None:
+    """A graph and its pieces; None if equal sizes do not say which are kept."""
+    found = pieces(A)
+    kept = min(count_large(found, k), k)
+    if kept < len(found) and len(found[kept - 1]) == len(found[kept]):
+        return None
+    return Graph(A, found[kept:], found[:kept], n_neighbors)
+
+
+def check_time(found: Any, values: Any, k: int, n_pieces: int, rounding: Any) -> None:
+    """Compare the time with that at which there are as many states as clusters."""
+    exact = solve_time(values[n_pieces:], k - n_pieces)
+    # It is found to 1e-9 of itself, and moves with the eigenvalues.
+    moved = rounding / (1 - values[n_pieces]) if exact else 0
+    close("t_", found, exact, exact * (2e-9 + moved))
+
+
+def completed(model: Any, X: Any, graph: Graph, F: Any, far: Any) -> Any:
+    """Features of all rows, those of pieces that are not kept included."""
+    if model.kernel == "heat" and model.metric != "precomputed":
+        inside = np.concatenate(graph.kept)
+        F = F.copy()
+        for piece in graph.lost:
+            # They are those of the kept row that is nearest to the piece.
+            between = far[np.ix_(piece, inside)]
+            F[piece] = F[inside[between.min(axis=0).argmin()]]
+        return F
+    if graph.lost:
+        # No edge says where they belong: they are one group.
+        F = np.column_stack([F, np.isin(np.arange(len(F)), np.concatenate(graph.lost))])
+    if model.kernel == "graph":
+        # Rows with the same edges have the same features.
+        _, first, places = np.unique(X, axis=0, return_index=True, return_inverse=True)
+        F = F[first[places.ravel()]]
+    return F
+
+
+def check_new(model: Any, X: Any, new: Any, F: Any, v: Any, small: Any) -> None:
+    """Compare distances of new rows, whose features are a mean of those of the rows near them."""
+    k = model.n_clusters
+    if len(np.unique(model.labels_)) < k or not np.isneginf(model.power_history_[-1]):
+        return
+    if model.kernel == "graph":
+        W = new.astype(Long)
+        # A new row that equals a row of X is that row.
+        equal = (new[:, None] == X[None]).all(axis=-1)
+        known = equal.any(axis=1)
+        W[known] = np.eye(len(X))[equal[known].argmax(axis=1)]
+    else:
+        W = nearest(model, X, squares(model, new, X), model.n_neighbors_)
+    if W is None:
+        return
+    features = W / W.sum(axis=1, keepdims=True) @ F
+    norms = np.sqrt((features**2).sum(axis=1, keepdims=True))
+    if norms.min() < 1e-2:
+        return  # they cancel each other out
+    centroids = means(model.labels_, v, k) @ F
+    exact = 1 + (centroids**2).sum(axis=1) - 2 * features / norms @ centroids.T
+    allowed = 20 * small / norms.min()
+    close("transform(new)", model.transform(new) ** 2, np.maximum(exact, 0), allowed)

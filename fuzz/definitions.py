@@ -1,0 +1,114 @@
+"""The definitions, in NumPy's long double and without the package's code.
+
+The equations are those of Paul, Chakraborty, Das and Xu (2020), "Kernel k-Means, By All Means".
+"""
+
+from typing import Any
+
+import numpy as np
+
+from fuzz.judge import require
+
+Long = np.longdouble
+
+
+def kernel(name: str, X: Any, gamma: float = 0, degree: float = 0, coef0: float = 0) -> Any:
+    """Kernel values between all rows, from the differences and products themselves."""
+    products = X @ X.T
+    norms = np.sqrt(np.diagonal(products))
+    match name:
+        case "rbf":
+            return np.exp(-Long(gamma) * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
+        case "laplacian":
+            return np.exp(-Long(gamma) * np.abs(X[:, None] - X[None]).sum(axis=-1))
+        case "poly":
+            return (Long(gamma) * products + Long(coef0)) ** Long(degree)
+        case "sigmoid":
+            return np.tanh(Long(gamma) * products + Long(coef0))
+        case "cosine":
+            return products / np.outer(norms, norms)
+        case "geodesic":
+            cosines = np.clip(products / np.outer(norms, norms), -1, 1)
+            np.fill_diagonal(cosines, 1)
+            return np.exp(-Long(gamma) * np.arccos(cosines))
+        case _:
+            return products
+
+
+def mean_square(X: Any, v: Any) -> Any:
+    """Mean squared distance between two different rows, by weights."""
+    squares = ((X[:, None] - X[None]) ** 2).sum(axis=-1)
+    pairs = np.outer(v, v)
+    np.fill_diagonal(pairs, 0)
+    return Long((pairs * squares).sum() / pairs.sum())
+
+
+def means(labels: Any, v: Any, k: int) -> Any:
+    """Coefficients of the weighted means of the clusters, shape (k, n)."""
+    A = (labels[None, :] == np.arange(k)[:, None]) * v
+    return A / A.sum(axis=1, keepdims=True)
+
+
+def distances(K: Any, A: Any) -> Any:
+    """d_ij = K_ii - 2 (A K)_ji + (A K A^T)_jj, shape (n, k)."""
+    return np.diagonal(K)[:, None] - 2 * (A @ K).T + np.einsum("ji,il,jl->j", A, K, A)[None, :]
+
+
+def power_mean(d: Any, s: float) -> Any:
+    """M_s(d_1..d_k) = (1/k sum_j d_j^s)^(1/s); the least for s = -inf."""
+    least = d.min(axis=1, keepdims=True)
+    if np.isneginf(s):
+        return least[:, 0]
+    return (least * np.mean((d / least) ** Long(s), axis=1, keepdims=True) ** (1 / Long(s)))[:, 0]
+
+
+def power_weights(d: Any, s: Any) -> Any:
+    """w_ij = 1/k d_ij^(s-1) (1/k sum_l d_il^s)^(1/s - 1); 1 for the nearest if s = -inf."""
+    if np.isneginf(s):
+        return (d.argmin(axis=1)[:, None] == np.arange(d.shape[1])).astype(Long)
+    r, s = d / d.min(axis=1, keepdims=True), Long(s)
+    return r ** (s - 1) * np.mean(r**s, axis=1, keepdims=True) ** (1 / s - 1) / d.shape[1]
+
+
+def power_rounding(s: Any, k: int) -> Any:
+    """How often the rounding of a distance counts in the power mean of k distances.
+
+    A power mean of k distances is up to k^(1/t) times the least, and so is its rounding.
+    """
+    return min(Long(1e3), Long(k) ** (-1 / Long(s)))
+
+
+def undefined_step(d: Any, w: Any, s: Any, small: Any) -> bool:
+    """Whether the step that follows these weights is not defined, or by rounding alone.
+
+    Ties and empty clusters of hard steps have no definition. The weights of a row that lies at
+    several centroids are rounding.
+    """
+    if d.shape[1] == 1:
+        return False
+    two = np.sort(d, axis=1)[:, :2]
+    if np.isneginf(s) and (not w.sum(axis=0).all() or (np.ptp(two, axis=1) < small).any()):
+        return True
+    return bool((two[:, 1] < 1e4 * small).any())
+
+
+def critical_power(K: Any, v: Any, small: Any) -> Any:
+    """s* = 1 - 1 / (2 lambda) of the centred kernel; None where samples lie at the mean."""
+    p = v / v.sum()
+    centred = K - (K @ p)[:, None] - (K @ p)[None, :] + p @ K @ p
+    if np.diagonal(centred).min() < 1e4 * small:
+        return None
+    scale = np.sqrt(p / np.diagonal(centred))
+    top = np.linalg.eigvalsh((scale[:, None] * centred * scale).astype(float))[-1]
+    return Long(1 - 1 / (2 * top))
+
+
+def close(name: str, value: Any, exact: Any, allowed: Any) -> None:
+    """Fail unless two numbers or arrays differ by no more than this."""
+    error = np.max(np.abs(np.asarray(value, Long) - exact))
+    require(error <= allowed, f"{name}: {value} is not {exact} (off by {error} > {allowed})")
+
+
+def agree(name: str, value: Any, exact: Any, relative: float) -> None:
+    """Fail unless two numbers have a relative difference of no more than this."""
+    close(name, value, exact, relative * (np.abs(exact) + 1e-9))

@@ -1,0 +1,121 @@
+"""The definitions of heat kernels, in NumPy's long double and without the package's code.
+
+A is a graph with the degrees D, and S = D^-1/2 A D^-1/2 has the eigenpairs (lambda, u). Features
+are the rows of U exp(-(1 - lambda) t), scaled to norm 1.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from fuzz.definitions import Long
+
+#: What the documents of the package say: so many leading pairs for k clusters, the weight at which
+#: one no longer counts, what remains of states that are mixed, and the rows of a mean cluster that
+#: are debris.
+PAIRS_PER_CLUSTER, EXTRA_PAIRS, NEGLIGIBLE, MIXED, DEBRIS = 2, 10, 1e-2, 1e-3, 0.05
+#: Jacobi's method converges quadratically: it takes six or seven rounds for small matrices.
+ROUNDS = 20
+
+
+def eigenpairs(S: Any) -> tuple[Any, Any]:
+    """Eigenvalues of a symmetric matrix in descending order, and its eigenvectors, by Jacobi."""
+    S, n = S.astype(Long), len(S)
+    U = np.eye(n, dtype=Long)
+    for _ in range(ROUNDS):
+        if np.abs(S - np.diag(np.diagonal(S))).max(initial=0) < np.finfo(Long).eps / 8:
+            break
+        for i in range(n):
+            for j in range(i + 1, n):
+                if S[i, j] != 0:
+                    # The rotation of the smaller angle that makes S_ij zero.
+                    ratio = (S[j, j] - S[i, i]) / (2 * S[i, j])
+                    tangent = (1 if ratio >= 0 else -1) / (np.abs(ratio) + np.hypot(ratio, 1))
+                    cosine = 1 / np.hypot(tangent, 1)
+                    turn = np.array([[1, tangent], [-tangent, 1]]) * cosine
+                    pair = [i, j]
+                    S[:, pair] = S[:, pair] @ turn
+                    S[pair] = turn.T @ S[pair]
+                    U[:, pair] = U[:, pair] @ turn
+    values = np.diagonal(S)
+    order = np.argsort(-values)
+    return values[order], U[:, order]
+
+
+def pieces(A: Any) -> list[Any]:
+    """The connected components of a graph, the largest first, as arrays of rows."""
+    left, found = set(range(len(A))), []
+    while left:
+        piece = near = {left.pop()}
+        while near:
+            near = {j for i in near for j in np.flatnonzero(A[i]).tolist()} - piece
+            piece = piece | near
+        left -= piece
+        found.append(np.array(sorted(piece)))
+    return sorted(found, key=len, reverse=True)
+
+
+def count_large(found: list[Any], k: int) -> int:
+    """Number of pieces that are not debris; at least one."""
+    sizes = np.array([len(piece) for piece in found])
+    return max(1, int((sizes >= max(DEBRIS * sizes.sum() / k, 2)).sum()))
+
+
+def spectrum(A: Any, kept: list[Any]) -> tuple[Any, Any]:
+    """Eigenvalues of the pieces that are kept, the first of each first, and eigenvectors."""
+    degrees = A.sum(axis=1)
+    S = A / np.sqrt(np.outer(degrees, degrees))
+    values, firsts, vectors = [], [], []
+    for piece in kept:
+        own, inside = eigenpairs(S[np.ix_(piece, piece)])
+        columns = np.zeros((len(A), len(own)), Long)
+        columns[piece] = inside
+        values.append(own)
+        firsts.append(np.arange(len(own)) == 0)
+        vectors.append(columns)
+    joined = np.concatenate(values)
+    order = np.lexsort((-joined, ~np.concatenate(firsts)))
+    return joined[order], np.hstack(vectors)[:, order]
+
+
+def heat(values: Any, vectors: Any, k: int, t: Any) -> tuple[Any, Any] | None:
+    """The features of rows after a time, of norm 1 or zeros for rows that are not kept.
+
+    Returns
+    -------
+    tuple or None
+        The features, and what an error of the size 1 in S may change their inner products by. None
+        where rounding decides which pairs count.
+    """
+    weights = np.exp(-Long(t) * (1 - values))
+    if (np.abs(weights**2 / NEGLIGIBLE - 1) < 1e-6).any():
+        return None
+    count = min(pair_count(k), int((weights**2 > NEGLIGIBLE).sum()))
+    gap = values[count - 1] - values[count] if count < len(values) else Long(1)
+    if gap <= 0:
+        return None
+    features = vectors[:, :count] * weights[:count]
+    norms = np.sqrt((features**2).sum(axis=1, keepdims=True))
+    # The heat is a function of S, whose slope is that of the exponential or of the cut.
+    slope = (1 + 2 * Long(t) + 1 / gap) / norms[norms > 0].min() ** 2
+    return features / np.where(norms > 0, norms, 1), slope
+
+
+def pair_count(k: int) -> int:
+    """The number of leading pairs for so many clusters."""
+    return PAIRS_PER_CLUSTER * k + EXTRA_PAIRS
+
+
+def solve_time(decaying: Any, target: Any) -> Any:
+    """The t at which sum_j exp(-2 t (1 - lambda_j)) of decaying states is as many as wanted."""
+    target = max(Long(target), Long(MIXED))
+    if len(decaying) <= target:
+        return Long(0)
+    low, high = Long(0), Long(1)
+    while np.exp(-2 * high * (1 - decaying)).sum() > target:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        more = np.exp(-2 * middle * (1 - decaying)).sum() > target
+        low, high = (middle, high) if more else (low, middle)
+    return high
