@@ -101,11 +101,13 @@ class Process:
 
     def _cpu(self) -> float:
         """Processor seconds of the process and of its children, those that have ended too."""
+        total = 0.0
         with suppress(psutil.Error):
             process = psutil.Process(self._process.pid)
-            all_of_it = [process, *process.children(recursive=True)]
-            return float(sum(sum(one.cpu_times()[:4]) for one in all_of_it))
-        return 0.0
+            for one in [process, *process.children(recursive=True)]:
+                with suppress(psutil.Error):  # a child that has just ended
+                    total += sum(one.cpu_times()[:4])
+        return total
 
 
 def _judged(outcome: dict[str, Any]) -> dict[str, Any]:

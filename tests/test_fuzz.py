@@ -116,6 +116,17 @@ def test_a_case_that_waits_for_something_ends(planted, monkeypatch):
     assert "in check" in outcome["trace"]
 
 
+def test_children_that_have_just_ended_do_not_hide_the_work_of_a_process(planted, monkeypatch):
+    process, gone = pool.Process(planted), subprocess.Popen(["true"])
+    child = pool.psutil.Process(gone.pid)
+    gone.wait()
+    monkeypatch.setattr(pool.psutil.Process, "children", lambda *_, **__: [child])
+    try:
+        assert process._cpu() > 0
+    finally:
+        process.end()
+
+
 def test_a_replay_runs_the_same_case_again(planted, capsys):
     assert replay(planted, "fails", 7) == 1
     first = capsys.readouterr().out

@@ -17,16 +17,12 @@ from kernelmeans.spaces import Space, WeightRule
 
 __all__ = ["MKKM", "RKKM", "RMKKM"]
 
-#: Lowest cost of a kernel relative to the highest one, which may have another unit. Weights, which
-#: are powers of it, must be numbers.
-LEAST_COST = 1e-100
 
-
-def _positive(costs: Array) -> Array:
-    """Costs (R, L), relative to the highest one and above zero."""
-    costs = costs.astype(np.float64, copy=False)
-    largest = np.maximum(costs.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    return np.asarray(np.maximum(costs / largest, LEAST_COST))
+def _relative(costs: Array) -> Array:
+    """The lowest cost of each restart (R, L) as a part of the others: more than 0, at most 1."""
+    least = np.finfo(float).tiny
+    costs = np.maximum(costs.astype(np.float64, copy=False), least)
+    return np.asarray(np.maximum(costs.min(axis=1, keepdims=True) / costs, least))
 
 
 class SquaredRule(WeightRule):
@@ -39,7 +35,7 @@ class SquaredRule(WeightRule):
         return np.full(n_kernels, 1 / n_kernels)
 
     def update(self, costs: Array) -> Array:
-        weights = 1 / _positive(costs)
+        weights = _relative(costs)
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def multipliers(self, weights: Array) -> Array:
@@ -66,7 +62,7 @@ class PowerSumRule(WeightRule):
     def update(self, costs: Array) -> Array:
         g = self.exponent
         # The unit of the costs cancels.
-        logs = np.log(_positive(costs)) / (g - 1)
+        logs = np.log(_relative(costs)) / (1 - g)
         top = logs.max(axis=1, keepdims=True)
         weights = np.exp(logs - top)
         return np.asarray(weights / (weights**g).sum(axis=1, keepdims=True) ** (1 / g))

@@ -256,9 +256,10 @@ class TestOutcome:
             for weights in (model.kernel_weights_history_, model.result_.kernel_weights):
                 assert_allclose((weights**g).sum(axis=1), 1, rtol=1e-9)
 
-    def test_units_of_kernels_may_differ_by_any_factor(self):
+    @pytest.mark.parametrize("units", [(1e-15, 3e-14, 1), (1e-140, 1e-115, 1)])
+    def test_units_of_kernels_may_differ_by_any_factor(self, units):
         """Two kernels of a far smaller unit than the third still have weights of their own."""
-        K = np.array(matrices()) * np.array([1e-15, 3e-14, 1])[:, None, None]
+        K = np.array(matrices()) * np.array(units)[:, None, None]
         model = MKKM(4, kernels="precomputed", init=SEEDS, tol=0, max_iter=1000).fit(K)
         costs = np.array([oracle.hard_cost(one, model.labels_) for one in K])
         assert_allclose(model.kernel_weights_, mkkm_weights(costs), rtol=1e-6)
