@@ -126,3 +126,12 @@ def test_demo_does_not_overwrite(refused):
     Path("digits.csv").write_text("mine")
     assert "--force" in refused("demo")
     assert Path("digits.csv").read_text() == "mine"
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_refused_demo_leaves_nothing(run):
+    Path("digits.labels.csv").write_text("mine")
+    result = run("demo", "-q")
+    assert result.exit_code == 2
+    assert "would overwrite digits.labels.csv" in result.stderr
+    assert [path.name for path in Path().iterdir()] == ["digits.labels.csv"]

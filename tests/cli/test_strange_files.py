@@ -241,3 +241,14 @@ def test_sparse_numbers_whose_variance_overflows(refused, wild):
     said = refused("fit", "X.npz", "-k", "2")
     assert "X.npz: the numbers of column '1' are so large" in said
     assert "encountered" not in said
+
+
+@pytest.mark.usefixtures("folder")
+def test_sparse_rows_whose_distances_overflow(refused):
+    X = np.eye(30, 3)
+    X[7, 1] = 1e300
+    scipy.sparse.save_npz("X.npz", scipy.sparse.csr_array(X))
+    said = refused("fit", "X.npz", "-k", "2", "--kernel", "heat", "--no-scale")
+    assert "distances overflow" in said
+    assert "This is a fault" not in said
+    assert "encountered" not in said

@@ -115,6 +115,7 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
 
     from kernelmeans.cli.job import write_digits
 
+    was_there = source.exists()
     write_digits(source, "digit", force=switches["force"])
     arguments = [str(source), "-k", "10", "--no-scale", "--label-column", "digit"]
     arguments += ["--plot"] * installed("matplotlib")
@@ -122,7 +123,12 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
         click.echo(f"kernelmeans fit {' '.join(arguments)}")
     arguments += [f"--{name.removeprefix('as_')}" for name, on in switches.items() if on]
     with fit.make_context("fit", arguments, parent=ctx) as fit_context:
-        fit.invoke(fit_context)
+        try:
+            fit.invoke(fit_context)
+        except click.ClickException:
+            if not was_there:
+                source.unlink(missing_ok=True)
+            raise
 
 
 def _require_for(data: Path, *, picture: object = None) -> None:

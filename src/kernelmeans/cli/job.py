@@ -336,7 +336,8 @@ def run_fit(job: FitJob) -> None:
     memberships = model.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
-    far = far_beyond(model, task.Z, task.weights)
+    with estimator_errors(), task.refusals():
+        far = far_beyond(model, task.Z, task.weights)
     model.set_params(device=None)  # the machine that predicts may have no such device
     writers: dict[Path, Writer] = {
         files["labels"]: Labels.of_fit(model, memberships, task.rows).writer(names),

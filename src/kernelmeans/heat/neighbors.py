@@ -258,7 +258,8 @@ class NearestRows:
         # To find the same of those at equal distance for any number of threads: see `_sought`.
         few = X.shape[0] <= self.rows.shape[0]
         threads = single_threaded_openmp() if few else forkable_openmp()
-        with _SEARCHING, single_threaded_blas(), threads, in_this_process():
+        overflow = np.errstate(over="ignore", invalid="ignore")
+        with _SEARCHING, single_threaded_blas(), threads, in_this_process(), overflow:
             distances, found = self._search.kneighbors(placed, n_neighbors)
         if not np.isfinite(distances).all():
             raise ValueError(
