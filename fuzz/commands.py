@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
+import polars as pl
 from click.testing import CliRunner, Result
 
 import kernelmeans.cli.job
@@ -30,11 +31,12 @@ def command(arguments: Sequence[str], files: Mapping[str, bytes], words: str = "
 def write(files: Mapping[str, bytes]) -> None:
     """Write files into the current folder."""
     for name, content in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_bytes(content)
 
 
-def run(arguments: Sequence[str]) -> Result:
-    """Run the command line; refusals and failures are raised.
+def run(arguments: Sequence[str], given: bytes | None = None) -> Result:
+    """Run the command line, with these bytes as standard input; refusals and failures are raised.
 
     Raises
     ------
@@ -43,9 +45,9 @@ def run(arguments: Sequence[str]) -> Result:
     Failure
         If it says so in words of others, loses an input or leaves files behind.
     """
-    before = {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     there = set(Path().rglob("*"))
-    result = CliRunner().invoke(app, list(arguments), standalone_mode=False)
+    result = CliRunner().invoke(app, list(arguments), input=given, standalone_mode=False)
     for path, content in before.items():
         require(path.exists() and path.read_bytes() == content, f"{path} is lost or changed")
     require(not list(Path().rglob("*.tmp")), "a temporary file is left behind")
@@ -59,6 +61,16 @@ def run(arguments: Sequence[str]) -> Result:
     require(done, f"a refused command has written {written}: {result.exception}")
     require_words(result.exception)
     raise Refused(str(result.exception)) from result.exception
+
+
+def check_same_labels(data: str, again: Sequence[str] = ()) -> None:
+    """The model of a fit labels its table as the fit did."""
+    stem = data.partition(".")[0]
+    own = pl.read_csv(f"{stem}.labels.csv", infer_schema=False)
+    require(len(own) > 0, "no labels")
+    run(["predict", f"{stem}.model.skops", data, "--labels", "again.csv", "-q", *again])
+    predicted = pl.read_csv("again.csv", infer_schema=False)
+    require(own["label"].equals(predicted["label"]), f"labels {own} and {predicted}")
 
 
 def require_words(error: BaseException) -> None:

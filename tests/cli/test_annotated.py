@@ -230,3 +230,28 @@ def test_other_files(folder):
         file["X"] = np.zeros((3, 2))
     with pytest.raises(BadInputError, match="is no annotated data"):
         read_table(PATH)
+
+
+@pytest.mark.usefixtures("cells")
+@pytest.mark.parametrize("missing", ["category", "whole number"])
+def test_rows_whose_names_are_missing(run, missing):
+    data = anndata.read_h5ad(PATH)
+    kinds = {"category": pd.Categorical, "whole number": lambda x: pd.array(x, dtype="Int64")}
+    values = ["T", "B"] if missing == "category" else [5, 7]
+    data.obs["donor"] = kinds[missing]([*values * 29, values[0], None])
+    data.write_h5ad(PATH)
+    result = run("fit", PATH, "-k", "3", "--id-column", "donor")
+    assert result.exit_code == 0, result.output
+    names = pl.read_csv("cells.labels.csv", infer_schema=False)["donor"].to_list()
+    assert names == [*map(str, values * 29), str(values[0]), None]
+
+
+@pytest.mark.usefixtures("cells")
+def test_a_large_dataset_in_the_place_of_a_group_is_not_read():
+    with h5py.File(PATH, "a") as file:
+        del file["layers"]
+        file.create_dataset("layers", (10**12,), "f8", chunks=(10,))
+    with pytest.warns(UserWarning, match="--take names another"):
+        assert read_table(PATH).shape == (60, 3)
+    with pytest.raises(BadInputError, match="'layers:0', which it does not have"):
+        read_table(PATH, Reading(take="layers:0"))

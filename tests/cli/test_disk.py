@@ -1,8 +1,10 @@
 """Tables that stay on disk: read as Rows, and used as if they were in memory."""
 
 import json
+import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -196,6 +198,16 @@ def test_folders_without_a_table(tmp_path, name, words):
     with pytest.raises(BadInputError) as caught:
         read_table(tmp_path / name)
     assert all(word in caught.value.message for word in [str(tmp_path / name), *words])
+
+
+def test_a_fill_value_that_is_too_large_is_no_warning_of_numpy(folder):
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array("data.zarr", shape=(3, 2), dtype="f2", chunks=(3, 2), fill_value=1)
+    metadata = Path("data.zarr/zarr.json")
+    metadata.write_text(re.sub('"fill_value": 1.0', '"fill_value": 1e30', metadata.read_text()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert np.isinf(read_table(Path("data.zarr")).array[:]).all()
 
 
 def test_zarr_is_an_extra(refused, folder, monkeypatch):

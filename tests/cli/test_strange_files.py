@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse
 
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import BadInputError, warnings_as_lines
@@ -229,3 +230,14 @@ def test_notes_and_warnings_are_short(capsys):
         warnings.warn("x" * 10**6, stacklevel=1)
     Job(data=Path("X.npy")).note("y" * 10**6)
     assert max(map(len, capsys.readouterr().err.splitlines())) < 2100
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("wild", [1e300, -1e300])
+def test_sparse_numbers_whose_variance_overflows(refused, wild):
+    X = np.eye(30, 3)
+    X[7, 1] = wild
+    scipy.sparse.save_npz("X.npz", scipy.sparse.csr_array(X))
+    said = refused("fit", "X.npz", "-k", "2")
+    assert "X.npz: the numbers of column '1' are so large" in said
+    assert "encountered" not in said

@@ -256,7 +256,13 @@ def _numbers(
     # Centering would fill a sparse matrix. Of our kernels only the dot products depend on it.
     scaler = StandardScaler(with_mean=not scipy.sparse.issparse(X))
     for block, rows in blocks(X):
-        scaler.partial_fit(rows, None, None if weights is None else weights[block])
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaler.partial_fit(rows, None, None if weights is None else weights[block])
+    if (wild := np.flatnonzero(~np.isfinite(scaler.var_))).size:
+        raise BadInputError(
+            f"{job.data}: the numbers of column {features[wild[0]]!r} are so large that their "
+            "variance overflows: divide them, or leave the column out with --drop"
+        )
     if isinstance(X, Rows):
         return X, PreparedRows(X, X.dtype, scaler.transform), scaler
     return X, scaler.transform(X), scaler

@@ -224,6 +224,7 @@ def _mapped(array: Any) -> Rows:
     return Rows(MemoryMap(array), str(array.filename or "a memory map"))
 
 
+@np.errstate(over="ignore")  # of a fill value that is too large for its type
 def _read_zarr(path: Path) -> Rows:
     """Rows of a Zarr array; of a group, those of its only array, or of the one named X."""
     try:

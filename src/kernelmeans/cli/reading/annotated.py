@@ -82,17 +82,25 @@ def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> Annotate
     elif not key.startswith(("obsm", "obsp")):
         columns = column_names(map(str, read_elem(file["var"]).index))
     Rows(matrix, f"{path}: {key}")  # refuses anything but a matrix of real numbers
+    if matrix.shape != (len(obs), len(columns or range(matrix.shape[1]))):
+        raise ValueError(f"{key} has shape {matrix.shape}, which does not fit to obs and var")
     if scipy.sparse.issparse(matrix):
         check_sparse(matrix)
         matrix = matrix.tocsr()
-    if matrix.shape != (len(obs), len(columns or range(matrix.shape[1]))):
-        raise ValueError(f"{key} has shape {matrix.shape}, which does not fit to obs and var")
-    annotations = {str(name): np.asarray(obs[name]) for name in obs.columns}
-    annotations |= {_ROW_NAMES: np.asarray(obs.index)}
+    annotations = {str(name): _values(obs[name]) for name in obs.columns}
+    annotations |= {_ROW_NAMES: _values(obs.index)}
     features = set(columns or ())
     kept = {name: values for name, values in annotations.items() if name not in features}
     categories = [name for name in kept if str(getattr(obs.get(name), "dtype", "")) == "category"]
     return Annotated(matrix, columns, kept, categories, _ROW_NAMES if _ROW_NAMES in kept else None)
+
+
+def _values(column: Any) -> Any:
+    """The values of an annotation; of objects, a missing one is None."""
+    values = np.array(column)
+    if values.dtype.hasobject:
+        values[column.isna()] = None
+    return values
 
 
 def _check_links(path: Path, file: Any) -> None:
@@ -113,8 +121,12 @@ def _check_links(path: Path, file: Any) -> None:
 
 def _key(path: Path, file: Any, take: str | None) -> str:
     """The place of a matrix in the file."""
+    import h5py
+
     found = ["X"] * ("X" in file)
-    found += [f"{group}:{name}" for group in _GROUPS if group in file for name in file[group]]
+    # A dataset in the place of a group would be read row by row.
+    groups = [group for group in _GROUPS if isinstance(file.get(group), h5py.Group)]
+    found += [f"{group}:{name}" for group in groups for name in file[group]]
     if take is None and "X" in found:
         if len(found) > 1:
             warn_user(
