@@ -55,6 +55,13 @@ def test_bad_tables(refused, text, words):
         (["fit", "data.cvs"], ["'data.cvs' does not exist; did you mean 'data.csv'?"]),
         (["predict", "data.csv", "./Dta.csv"], ["did you mean 'data.csv'?"]),
         (["fit", "."], ["is a directory"]),
+        (
+            ["fit", "data.csv", "--report", "page.html"],
+            ["'page.html' has no place", "--report takes no value", "--output-dir"],
+        ),
+        (["fit", "data.csv", "--plot", "a.png"], ["--plot-file names the file"]),
+        (["fit", "data.csv", "data.csv"], ["'data.csv' has no place: fit takes DATA and options."]),
+        (["demo", "data.csv"], ["'data.csv' has no place: demo takes options."]),
         (["fit", "data.csv", "--gamma", "wide"], ["--gamma", "'wide'", "rms, median, scale"]),
         (["fit", "data.csv", "--n-init", "2.5"], ["--n-init", "a whole number", "auto"]),
         (["fit", "data.csv", "-k", "1.5"], ["'-k': '1.5' is not a whole number"]),

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 import click
 from click.core import ParameterSource
 
-from kernelmeans._text import nearest, suggestion
+from kernelmeans._text import bounded, nearest, suggestion
 
 #: Options of a single kernel, which ``--views`` replaces.
 _KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
@@ -258,7 +258,11 @@ class GroupedCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the arguments as they were given: a report repeats them."""
         ctx.meta[ARGUMENTS] = tuple(args)
-        return super().parse_args(ctx, args)
+        ctx.allow_extra_args = True
+        super().parse_args(ctx, args)
+        if ctx.args and not ctx.resilient_parsing:
+            raise click.UsageError(_surplus(self.params, ctx), ctx)
+        return ctx.args
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per heading, in the order of the declarations."""
@@ -272,6 +276,21 @@ class GroupedCommand(click.Command):
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+def _surplus(parameters: list[click.Parameter], ctx: click.Context) -> str:
+    """What is said of an argument that has no place, as a name after an option that takes none."""
+    surplus, given = ctx.args[0], ctx.meta[ARGUMENTS]
+    names = [one.make_metavar(ctx) for one in parameters if isinstance(one, click.Argument)]
+    takes = " and ".join([*names, "options"])
+    message = f"{bounded(surplus, 100)!r} has no place: {ctx.info_name} takes {takes}"
+    before = given[max(given.index(surplus) - 1, 0)] if surplus in given else ""
+    switches = {flag for one in parameters if getattr(one, "is_flag", False) for flag in one.opts}
+    if before not in switches:
+        return f"{message}."
+    named = f"{before}-file" in {flag for one in parameters for flag in one.opts}
+    way = f"{before}-file names the file" if named else "--output-dir sets the folder of files"
+    return f"{message}, and {before} takes no value. {way}."
 
 
 def _option(name: str, parameter: Documented) -> click.Option:
