@@ -92,15 +92,20 @@ def undefined_step(d: Any, w: Any, s: Any, small: Any) -> bool:
     return bool((two[:, 1] < 1e4 * small).any())
 
 
-def critical_power(K: Any, v: Any, small: Any) -> Any:
-    """s* = 1 - 1 / (2 lambda) of the centred kernel; None where samples lie at the mean."""
+def check_critical(model: Any, K: Any, v: Any, small: Any) -> None:
+    """Compare the critical power with s* = 1 - 1 / (2 lambda) of the centred kernel.
+
+    Lanczos iterations from a vector that lacks the top eigenvector find the next eigenvalue.
+    """
     p = v / v.sum()
     centred = K - (K @ p)[:, None] - (K @ p)[None, :] + p @ K @ p
     if np.diagonal(centred).min() < 1e4 * small:
-        return None
+        return  # samples at the mean have no direction
     scale = np.sqrt(p / np.diagonal(centred))
-    top = np.linalg.eigvalsh((scale[:, None] * centred * scale).astype(float))[-1]
-    return Long(1 - 1 / (2 * top))
+    values = np.linalg.eigvalsh((scale[:, None] * centred * scale).astype(float))
+    low, top = 1 - 1 / (2 * np.maximum(values[[max(len(values) - 2, 0), -1]], 1e-9))
+    allowed, found = 2e-2 * abs(top) + 1e-8, model.critical_power_
+    require(low - allowed <= found <= top + allowed, f"critical_power_: {found} is not {top}")
 
 
 def close(name: str, value: Any, exact: Any, allowed: Any) -> None:

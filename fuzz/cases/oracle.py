@@ -8,8 +8,8 @@ from fuzz import Case, Rng
 from fuzz.definitions import (
     Long,
     agree,
+    check_critical,
     close,
-    critical_power,
     distances,
     kernel,
     mean_square,
@@ -80,9 +80,7 @@ def check_fit(model: Any, X: Any, K: Any, v: Any, start: Any, small: Any) -> Non
     if ended and positive:
         check_end(model, model.transform(X), distances(K, means(model.labels_, v, k)), v, small)
     if hasattr(model, "critical_power_") and positive:
-        critical = critical_power(K, v, small)
-        if critical is not None:
-            close("critical_power_", model.critical_power_, critical, 2e-2 * abs(critical) + 1e-8)
+        check_critical(model, K, v, small)
 
 
 def check_steps(model: Any, K: Any, v: Any, start: Any, small: Any) -> None:

@@ -8,8 +8,8 @@ from fuzz import Case, Rng
 from fuzz.cases.oracle import check_end
 from fuzz.definitions import (
     Long,
+    check_critical,
     close,
-    critical_power,
     distances,
     kernel,
     means,
@@ -98,9 +98,7 @@ def check(model: Any, X: Any, weight: Any, start: Any) -> None:
     if rounding.max() < 1e-8 * unit / v.sum():
         check_steps(model, matrices, v, start, rounding, penalty)
     check_weights(model, X, matrices, v, rounding, penalty)
-    critical = critical_power(matrices.mean(axis=0), v, rounding.mean())
-    if critical is not None:
-        close("critical_power_", model.critical_power_, critical, 2e-2 * abs(critical) + 1e-8)
+    check_critical(model, matrices.mean(axis=0), v, rounding.mean())
 
 
 def scaled(model: Any, X: Any, index: int) -> tuple[Any, Any]:
