@@ -409,7 +409,9 @@ def test_the_sign_of_a_column_is_remembered(library, sign, right, wrong):
     for fitted in [[f"{number}{sign}" for number in numbers]] + [numbers] * (not sign):
         prepare = pickle.loads(pickle.dumps(TableTransformer().fit(library({"x": fitted}))))
         for new in right:
-            np.testing.assert_array_equal(prepare.transform(library({"x": new})), expected)
+            np.testing.np.testing.assert_array_equal(
+                prepare.transform(library({"x": new})), expected
+            )
         for new in wrong:
             assert not prepare.inspect(library({"x": new})).placeable.any()
             told = f" (not {sign})" if sign else ""
@@ -417,7 +419,9 @@ def test_the_sign_of_a_column_is_remembered(library, sign, right, wrong):
                 prepare.transform(library({"x": new}))
         del prepare._signs  # as before signs were remembered
         for new in right + wrong:
-            np.testing.assert_array_equal(prepare.transform(library({"x": new[:1]})), expected[:1])
+            np.testing.np.testing.assert_array_equal(
+                prepare.transform(library({"x": new[:1]})), expected[:1]
+            )
 
 
 def test_messages_name_rows_as_the_table_does():
@@ -859,7 +863,9 @@ def test_numbers_among_objects_may_stand_for_missing_values():
     told, left = (pd.DataFrame({"age": [*some, None]}, dtype=object) for some in (
         numbers, [None if one == -999 else one for one in numbers]))  # fmt: skip
     prepare = TableTransformer(missing_values=[-999])
-    np.testing.assert_array_equal(prepare.fit_transform(told), prepare.fit_transform(left))
+    np.testing.np.testing.assert_array_equal(
+        prepare.fit_transform(told), prepare.fit_transform(left)
+    )
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
@@ -893,3 +899,23 @@ def test_values_of_any_length_are_told_in_few_words(values, text):
     report = TableTransformer().fit(frame).report_
     assert "…" in report
     assert len(report) < 1000
+
+
+def test_truth_values_are_the_same_category_with_gaps_and_without():
+    """As an array, objects, numbers and in polars; a gap makes objects of them in pandas."""
+    truth = [True, False, False, True] * 10
+    area = np.sqrt(np.arange(40))
+    forms = [pd.Series(truth), pd.Series(truth, dtype=object), pd.Series(truth).astype(int)]
+    frames = [pd.DataFrame({"area": area, "paid": values}) for values in forms]
+    frames.append(pl.DataFrame({"area": area, "paid": truth}))
+    gap = pd.DataFrame({"area": area, "paid": [None, *truth[1:]]})
+    for fitted in (*frames, gap):
+        prepare = TableTransformer(categorical=["paid"]).fit(fitted)
+        expected = prepare.transform(fitted)[1:]
+        for frame in frames:
+            np.testing.assert_array_equal(prepare.transform(frame)[1:], expected)
+    other = pd.DataFrame({"area": area, "paid": ["maybe"] * 40})
+    with pytest.warns(UserWarning, match="such as 'maybe'"):
+        unseen = prepare.transform(other)[:, 1:]
+    assert (unseen == unseen[0]).all()
+    assert (unseen[0] != prepare.transform(gap)[0, 1:]).any()

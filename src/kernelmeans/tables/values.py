@@ -28,6 +28,8 @@ _DOTTED_DATE = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}", re.ASC
 _OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASCII)
 _COMPACT_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)", re.ASCII)
 _DAY = 86400.0
+#: Truth values among objects are other texts than those of a column that holds nothing else.
+_TRUTH = {"0": "False", "1": "True", "False": "0", "True": "1"}
 #: Below this all whole numbers are exact as floats, and are written without an exponent.
 _EXACT = 1e15
 
@@ -223,7 +225,12 @@ def read_column(
     if known is not None:
         codes = {text: float(code) for code, text in enumerate(known.tolist())}
         texts = Texts(values, codes)
-        return texts.map(lambda text: codes.get(text, UNSEEN), codes.get("", np.nan))
+        other = _TRUTH if codes.keys() <= {"", *_TRUTH} else {}
+
+        def code_of(text: str) -> float:
+            return codes.get(text, codes.get(other.get(text, text), UNSEEN))
+
+        return texts.map(code_of, codes.get("", np.nan))
     if (numbers := numbers_of(values)) is None:
 
         def read(text: str) -> float:
