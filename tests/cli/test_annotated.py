@@ -255,3 +255,16 @@ def test_a_large_dataset_in_the_place_of_a_group_is_not_read():
         assert read_table(PATH).shape == (60, 3)
     with pytest.raises(BadInputError, match="'layers:0', which it does not have"):
         read_table(PATH, Reading(take="layers:0"))
+
+
+@pytest.mark.parametrize("take", ["layers:scaled", "obsm:frame"])
+def test_as_many_rows_as_columns_are_not_transposed(run, cells, take):
+    """Arrays of data frames are in Fortran's order."""
+    assert run("fit", PATH, "-k", 3, "--take", take).exit_code == 0
+    fitted = pl.read_csv("cells.labels.csv")["label"].to_numpy()
+    width = 3 if take == "layers:scaled" else 2
+    for part in ([0, 20, 40], [59, 1, 30], [21, 2, 45]):
+        cells[part[:width]].write_h5ad("new.h5ad")
+        assert run("predict", "cells.model.skops", "new.h5ad", "--force").exit_code == 0
+        found = pl.read_csv("new.labels.csv")["label"].to_list()
+        assert found == fitted[part[:width]].tolist()

@@ -4,6 +4,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from numpy.testing import assert_array_equal
+
+from kernelmeans.cli.reading.tables import ArrayTable
 
 MODEL = "data.model.skops"
 
@@ -33,6 +36,14 @@ def test_one_row(run, model, blobs):
     blobs[7:8].write_csv("one.csv")
     assert run("predict", model, "one.csv").exit_code == 0
     assert labels("one.labels.csv") == labels("trained.csv")[7:8]
+
+
+def test_a_square_array_is_no_transposed_table():
+    array = np.arange(9.0).reshape(3, 3)
+    for X in (array, np.asfortranarray(array)):
+        table = ArrayTable(Path("X.h5ad"), X, ["a", "b", "c"])
+        assert_array_equal(table.whole(["a", "b", "c"], "float64"), array)
+        assert_array_equal(table.whole(["c", "a"], "float64"), array[:, [2, 0]])
 
 
 def test_a_missing_column_is_named(refused, model, blobs):

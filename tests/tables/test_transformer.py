@@ -409,9 +409,7 @@ def test_the_sign_of_a_column_is_remembered(library, sign, right, wrong):
     for fitted in [[f"{number}{sign}" for number in numbers]] + [numbers] * (not sign):
         prepare = pickle.loads(pickle.dumps(TableTransformer().fit(library({"x": fitted}))))
         for new in right:
-            np.testing.np.testing.assert_array_equal(
-                prepare.transform(library({"x": new})), expected
-            )
+            np.testing.assert_array_equal(prepare.transform(library({"x": new})), expected)
         for new in wrong:
             assert not prepare.inspect(library({"x": new})).placeable.any()
             told = f" (not {sign})" if sign else ""
@@ -419,9 +417,7 @@ def test_the_sign_of_a_column_is_remembered(library, sign, right, wrong):
                 prepare.transform(library({"x": new}))
         del prepare._signs  # as before signs were remembered
         for new in right + wrong:
-            np.testing.np.testing.assert_array_equal(
-                prepare.transform(library({"x": new[:1]})), expected[:1]
-            )
+            np.testing.assert_array_equal(prepare.transform(library({"x": new[:1]})), expected[:1])
 
 
 def test_messages_name_rows_as_the_table_does():
@@ -863,9 +859,7 @@ def test_numbers_among_objects_may_stand_for_missing_values():
     told, left = (pd.DataFrame({"age": [*some, None]}, dtype=object) for some in (
         numbers, [None if one == -999 else one for one in numbers]))  # fmt: skip
     prepare = TableTransformer(missing_values=[-999])
-    np.testing.np.testing.assert_array_equal(
-        prepare.fit_transform(told), prepare.fit_transform(left)
-    )
+    np.testing.assert_array_equal(prepare.fit_transform(told), prepare.fit_transform(left))
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])

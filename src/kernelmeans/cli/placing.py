@@ -125,7 +125,7 @@ class NewRows:
             for start in range(0, X.shape[0], _COPIED):
                 rows = X[start : start + _COPIED]
                 dense = rows.toarray() if scipy.sparse.issparse(rows) else rows
-                yield pl.DataFrame(dense, schema=wanted)
+                yield pl.DataFrame(dense, schema=wanted, orient="row")
 
     def prepared(self, X: Any) -> Any:
         """Rows that can be placed, as the estimator takes them."""

@@ -250,7 +250,10 @@ class ArrayTable:
         X = self.matrix(names, dtype)
         if isinstance(X, Rows) or scipy.sparse.issparse(X):
             return None
-        return X if not self.named and names == self.names else pl.DataFrame(X, schema=names)
+        if not self.named and names == self.names:
+            return X
+        # Without orient, polars takes a square array in Fortran's order for its transpose.
+        return pl.DataFrame(X, schema=names, orient="row")
 
 
 Table = FrameTable | ArrayTable
