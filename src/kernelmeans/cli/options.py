@@ -69,6 +69,7 @@ class Documented(NamedTuple):
     text: str
 
 
+@cache
 def documented(file: str, name: str) -> dict[str, Documented]:
     """Read the numpydoc docstring and the defaults of a class without importing it.
 
