@@ -268,3 +268,14 @@ def test_as_many_rows_as_columns_are_not_transposed(run, cells, take):
         assert run("predict", "cells.model.skops", "new.h5ad", "--force").exit_code == 0
         found = pl.read_csv("new.labels.csv")["label"].to_list()
         assert found == fitted[part[:width]].tolist()
+
+
+def test_annotations_do_not_hide_columns_without_names(run, cells):
+    """A matrix of obsm has columns 0 and 1, and so may the annotations."""
+    expected = read_table(PATH, Reading(take="obsm:X_pca")).matrix(["0", "1"], "float64")
+    cells.obs["0"] = cells.obs["1"] = np.arange(60.0)
+    cells.write_h5ad(PATH)
+    table = read_table(PATH, Reading(take="obsm:X_pca"))
+    np.testing.assert_array_equal(table.matrix(["0", "1"], "float64"), expected)
+    np.testing.assert_array_equal(table.column("1"), expected[:, 1])
+    assert run("fit", PATH, "-k", 3, "--take", "obsm:X_pca", "--drop", "1").exit_code == 0

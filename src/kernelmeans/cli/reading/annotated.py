@@ -89,7 +89,7 @@ def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> Annotate
         matrix = matrix.tocsr()
     annotations = {str(name): _values(obs[name]) for name in obs.columns}
     annotations |= {_ROW_NAMES: _values(obs.index)}
-    features = set(columns or ())
+    features = set(columns or map(str, range(matrix.shape[1])))
     kept = {name: values for name, values in annotations.items() if name not in features}
     categories = [name for name in kept if str(getattr(obs.get(name), "dtype", "")) == "category"]
     return Annotated(matrix, columns, kept, categories, _ROW_NAMES if _ROW_NAMES in kept else None)
