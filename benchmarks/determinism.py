@@ -5,7 +5,7 @@ Each kernel is fitted to the same rows again and again, and so are several kerne
 search of the number of clusters and the kernel. "same" means that all labels, and the cost or
 score, are the same to the last bit. "same labels" means that the last bits of the cost differ. A
 number is the lowest adjusted Rand index of two fits: 1.0000 are the same clusters with other
-numbers. The last table counts these answers.
+numbers. The last table has the worst answer of all sets.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK)}")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # fits that end at max_iter count as they are
-    found: dict[str, list[str]] = defaultdict(list)
+    found: dict[str, list[list[str]]] = defaultdict(list)
     with ExitStack() as stack:
         clients = [stack.enter_context(client_of(count)) for count in WORKERS]
         for name in QUICK if arguments.quick else arguments.sets.split(","):
@@ -72,11 +72,10 @@ def main() -> None:
             for task in tasks(standardised(name)):
                 answers = list(cells(task, clients))
                 print(line(task.name, answers), flush=True)
-                for column, answer in zip(COLUMNS, answers, strict=True):
-                    found[column].append(answer)
-    print(f"\n{line('', ('same', 'same labels', 'same clusters', 'lowest', 'of'))}")
-    for column, answers in found.items():
-        print(line(column, counts(answers)))
+                found[task.name].append(answers)
+    print(f"\n{line('all', COLUMNS.values())}")
+    for kernel, rows in found.items():
+        print(line(kernel, map(worst, zip(*rows, strict=True))))
 
 
 @contextmanager
@@ -162,14 +161,10 @@ def number_of(model: Any) -> str:
     return repr(float(model.inertia_ if hasattr(model, "inertia_") else model.best_score_))
 
 
-def counts(answers: list[str]) -> Iterator[str]:
-    """How many answers of a column are of each kind, and the lowest index."""
-    answers = [one for one in answers if one != "-"]
-    indices = [float(one) for one in answers if not one.startswith("same")]
-    for kind in ("same", "same labels", "1.0000"):
-        yield str(answers.count(kind))
-    yield f"{min(indices, default=1):.4f}"
-    yield str(len(answers))
+def worst(answers: Iterable[str]) -> str:
+    """The answer that says least of what is the same."""
+    order = ("-", "same", "same labels")
+    return max(answers, key=lambda one: order.index(one) if one in order else 4 - float(one))
 
 
 def line(name: str, found: Iterable[str]) -> str:
