@@ -32,7 +32,7 @@ def check_fit(model: Any, X: Any, weight: Any, rng: Rng, new: Any = None) -> Non
     with promised():
         check_finite(model)
         check_labels(model, X, weight)
-        if not said and exact(X) and positive(model, X):
+        if not said and exact(X, weight) and positive(model, X):
             check_distances(model, X, rng)
             check_history(model, weight)
         check_copies(model, X, weight)
@@ -155,14 +155,19 @@ def positive(model: Any, X: Any) -> bool:
     return all(isinstance(name, str) and name in (*POSITIVE, *FAMILIES) for name in names)
 
 
-def exact(X: Any) -> bool:
-    """Whether distances keep their digits. Sparse rows are not centred, and may be far from 0."""
+def exact(X: Any, weight: Any) -> bool:
+    """Whether distances keep their digits. Sparse rows are not centred, and may be far from 0.
+
+    Where few rows have all the weight, these may be nearer to each other than all rows are.
+    """
     if not scipy.sparse.issparse(X):
         return True
     dense = X.toarray().astype(float)
     dense /= np.abs(dense).max() or 1
     eps = np.finfo(X.dtype).eps if X.dtype.kind == "f" else np.finfo(float).eps
-    return bool(eps * (dense.mean(axis=0) ** 2).sum() <= 1e-9 * dense.var(axis=0).sum())
+    mean = np.average(dense, axis=0, weights=weight)
+    variance = np.average((dense - mean) ** 2, axis=0, weights=weight)
+    return bool(eps * (mean**2).sum() <= 1e-9 * variance.sum())
 
 
 def is_positive(K: np.ndarray) -> bool:
