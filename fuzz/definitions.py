@@ -104,7 +104,7 @@ def check_critical(model: Any, K: Any, v: Any, small: Any) -> None:
     scale = np.sqrt(p / np.diagonal(centred))
     values = np.linalg.eigvalsh((scale[:, None] * centred * scale).astype(float))
     low, top = 1 - 1 / (2 * np.maximum(values[[max(len(values) - 2, 0), -1]], 1e-9))
-    allowed, found = 2e-2 * abs(top) + 1e-8, model.critical_power_
+    allowed, found = 2e-2 * abs(top) + 1e-6, model.critical_power_
     require(low - allowed <= found <= top + allowed, f"critical_power_: {found} is not {top}")
 
 
