@@ -62,6 +62,20 @@ class TestFarFromZero:
             with pytest.warns(UserWarning, match=r"sparse.* far from zero .*toarray"):
                 model.fit(rows)
 
+    @pytest.mark.filterwarnings("ignore:Number of distinct")
+    @pytest.mark.parametrize("model", [PowerKMeans(3), MultiKernelPowerKMeans(3)])
+    def test_rows_of_little_weight_do_not_hide_them(self, model):
+        near, far = X + 1e9, X + 1e9 * np.arange(len(X))[:, None]
+        rows = scipy.sparse.csr_array(np.r_[near, far])
+        weight = np.r_[np.ones(len(near)), np.full(len(far), 1e-20)]
+        with pytest.warns(UserWarning, match=r"sparse.* far from zero .*toarray"):
+            model.fit(rows, sample_weight=weight)
+
+    def test_nor_does_one_bring_a_warning_of_rows_without_weight(self):
+        weight = np.r_[np.ones(len(X)), np.zeros(len(X))]
+        rows = scipy.sparse.csr_array(np.r_[X, X + 1e9])
+        PowerKMeans(3, random_state=0).fit(rows, sample_weight=weight)
+
     def test_others_bring_none(self):
         PowerKMeans(3, random_state=0).fit(scipy.sparse.csr_array(X + 10))
         KernelPowerKMeans(3, kernel="laplacian").fit(scipy.sparse.csr_array(X + 1e8))

@@ -248,7 +248,7 @@ def refuse_elsewhere(X: Data, device: Device) -> None:
         )
 
 
-def warn_if_far(X: Data, kernel: str) -> None:
+def warn_if_far(X: Data, sample_weight: Array, kernel: str) -> None:
     """Warn of sparse rows so far from zero that squared distances lose their digits.
 
     Dense rows are centred before. Sparse rows are not, because they would become dense.
@@ -257,18 +257,23 @@ def warn_if_far(X: Data, kernel: str) -> None:
     ----------
     X : CSR matrix of shape (n_samples, n_features)
         Training rows.
+    sample_weight : ndarray of shape (n_samples,)
+        Sample weights. Where few rows have nearly all, only these need to lie close together.
     kernel : str
         Name of the kernel.
     """
     # The Laplacian kernel adds up differences, which are exact.
     if kernel == "laplacian":
         return
-    eps, n = float(np.finfo(X.dtype).eps), X.shape[0]
-    square = float(np.sum(np.square(np.asarray(X.sum(axis=0, dtype=np.float64)) / n)))
+    eps, share = float(np.finfo(X.dtype).eps), np.asarray(sample_weight, dtype=np.float64)
+    share = share / share.sum()
     # A cheap test first: most rows are near to zero.
-    if eps * square <= COARSE * (float(np.sum(np.square(X.data), dtype=np.float64)) / n - square):
+    square = float(np.sum(np.square(X.T @ share)))
+    squares = np.square(X.data, dtype=np.float64)
+    squares = scipy.sparse.csr_array((squares, X.indices, X.indptr), shape=X.shape)
+    if eps * square <= COARSE * (float(np.sum(squares.T @ share)) - square):
         return
-    mean, variance = column_moments(X)
+    mean, variance = column_moments(X, sample_weight)
     ratio = float(np.divide(mean @ mean, variance.sum()))
     if eps * ratio > COARSE and np.isfinite(ratio):
         warn_user(

@@ -113,7 +113,7 @@ class Input:
         more: Any = {"random_state": seed, "sample_weight": sample_weight}
         kernel = resolve_kernel(X=X, **self.parameters, **more)
         if scipy.sparse.issparse(X) and not self.pairwise:
-            warn_if_far(X, kernel.name)
+            warn_if_far(X, sample_weight, kernel.name)
         return kernel, [kernel], [X]
 
     def space(self, kernel: Any, spaces: Sequence[Space], holder: Holder, rule: Any) -> Space:

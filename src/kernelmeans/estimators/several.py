@@ -124,7 +124,7 @@ class Views(Input):
             self.names += [f"{view.name}, {one.name}" for one in found]
         combined = self._combined(kernels, columns)
         if scipy.sparse.issparse(X):
-            warn_if_far(X, combined.name)
+            warn_if_far(X, sample_weight, combined.name)
         return combined, combined.kernels, rows
 
     def _combined(self, kernels: list[Kernel], columns: Sequence[Columns]) -> CombinedKernel:

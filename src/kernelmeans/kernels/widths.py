@@ -177,7 +177,7 @@ def column_moments(X: Data, weight: Array | None = None) -> tuple[Array, Array]:
     """
     if scipy.sparse.issparse(X):
         counts: slice | BoolArray = slice(None) if weight is None else weight > 0
-        X, weight = X[counts], None if weight is None else weight[counts]
+        X, weight = X[counts], None if weight is None else weight[counts].astype(np.float64)
         mean, variance = mean_variance_axis(X.astype(np.float64), axis=0, weights=weight)
         spread = (X.max(axis=0) - X.min(axis=0)).toarray().ravel()
         return mean, np.where(spread > 0, variance, 0)
