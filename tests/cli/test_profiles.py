@@ -103,9 +103,11 @@ def test_terminal_and_summary_tell_three_columns(run, mixed):
     assert all(len(line) <= 80 for line in result.stdout.splitlines())
 
 
-def test_rows_are_called_by_their_identifiers(run, mixed):
+@pytest.mark.parametrize("options", [[], ["--missing", "drop"]])
+def test_rows_are_called_by_their_identifiers(run, mixed, options):
     mixed.with_columns(code=pl.Series([f"K{row}" for row in range(60)])).write_csv("named.csv")
-    result = run("fit", "named.csv", "-k", 3, "--id-column", "code")
+    result = run("fit", "named.csv", "-k", 3, "--id-column", "code", *options)
+    assert result.exit_code == 0, result.output
     labels = dict(pl.read_csv("named.labels.csv").select("code", "label").iter_rows())
     for profile in json.loads(Path("named.summary.json").read_text())["profiles"]:
         assert {labels[name] for name in profile["typical_rows"]} == {profile["cluster"]}
