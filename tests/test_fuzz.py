@@ -20,9 +20,10 @@ from threadpoolctl import threadpool_limits
 
 pytest.importorskip("resource", reason="limits of memory are set as POSIX has them")
 
+import fuzz.__main__
 import kernelmeans
-from fuzz import Failure, discover, faulted, pool
-from fuzz.cases import concurrency, faults, models
+from fuzz import Failure, discover, faulted, lacking, pool
+from fuzz.cases import concurrency, faults, models, options
 from fuzz.runner import Campaign, replay
 from fuzz.sound import check_fit, not_finite
 from kernelmeans import KernelPowerKMeans, PowerKMeans, baselines
@@ -94,6 +95,8 @@ def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_p
     }
     assert "IndexError: list index out of range" in texts["fails"]
     assert "the number" in texts["fails"]
+    for ended in ("hangs", "dies", "crashes"):
+        assert "the number" in texts[ended]
     assert "no end after" in texts["hangs"]
     assert "in check" in texts["hangs"]  # where it was
     assert "the process is gone" in texts["dies"]
@@ -134,10 +137,45 @@ def test_a_replay_runs_the_same_case_again(planted, capsys):
     first = capsys.readouterr().out
     assert replay(planted, "fails", 7) == 1
     assert capsys.readouterr().out == first
-    assert "python -m fuzz --replay fails 7" in first
+    assert "python -m fuzz --package planted --replay fails 7" in first
     assert replay(planted, "fails", 8) == 1
     assert capsys.readouterr().out.splitlines()[2] != first.splitlines()[2]  # another number
     assert replay(planted, "passes", 0) == 0
+
+
+def test_classes_that_are_none_are_refused_with_those_that_are(planted, capsys, monkeypatch):
+    for asked in (["--classes", "passes,zz"], ["--replay", "zz", "3"]):
+        monkeypatch.setattr(sys, "argv", ["fuzz", "--package", planted, *asked])
+        with pytest.raises(SystemExit):
+            fuzz.__main__.main()
+        said = capsys.readouterr().err
+        assert "zz: the classes are" in said
+        assert "passes" in said
+
+
+def test_classes_whose_packages_are_not_installed_are_left_out(
+    planted, tmp_path, capsys, monkeypatch
+):
+    with (tmp_path / "planted/fails.py").open("a") as file:
+        file.write("NEEDS = 'zz_none'\n")
+    asked = ["--classes", "fails,passes", "--cases", "2", "--jobs", "1", "--store", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["fuzz", "--package", planted, *asked])
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        assert fuzz.__main__.main() == 0
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    said = capsys.readouterr().out
+    assert "fails is left out: zz_none is not installed" in said
+    assert "\nfails " not in said
+    assert "\npasses " in said
+
+
+def test_no_case_of_options_only_prints_help():
+    for name in ("fit", "choose", "predict"):
+        names = {each for one in options.options(name) for each in one.opts}
+        assert "--kernel" in names or name != "fit"
+        assert not names & {"-h", "--help"}
 
 
 def test_time_is_shared_by_weight(planted, tmp_path):
@@ -410,7 +448,8 @@ def test_few_cases_of_each_class(tmp_path):
     assert done.returncode == 0, f"{done.stdout}{done.stderr}{failures}"
     _, *lines = done.stdout[done.stdout.index("class ") :].splitlines()
     counts = {line.split()[0]: [int(count) for count in line.split()[1:4]] for line in lines[:-2]}
-    assert list(counts) == list(discover("fuzz.cases"))
+    known = discover("fuzz.cases")
+    assert list(counts) == [name for name in known if name not in lacking("fuzz.cases", known)]
     for name, (cases, refused, failed) in counts.items():
         assert cases == CASES, name
         assert cases - refused - failed > 0, name

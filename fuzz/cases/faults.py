@@ -36,7 +36,7 @@ FAULTS = {
     "kill_after": 600,
     "kill_at": 30,
     "kill_in": 40_000,
-    "fill_at": 20,
+    "fill_at": 26,
     "fill_disk": 40,
     "deny_at": 25,
     "replace_at": 25,
