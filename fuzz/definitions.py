@@ -89,12 +89,15 @@ def power_rounding(s: Any, k: int) -> Any:
 def undefined_step(d: Any, w: Any, s: Any, small: Any) -> bool:
     """Whether the step that follows these weights is not defined, or by rounding alone.
 
-    Ties and empty clusters of hard steps have no definition.
+    Ties and empty clusters of hard steps have no definition. The weights of a row that lies at
+    several centroids are rounding.
     """
-    if d.shape[1] == 1 or not np.isneginf(s):
+    if d.shape[1] == 1:
         return False
     two = np.sort(d, axis=1)[:, :2]
-    return not w.sum(axis=0).all() or bool((np.ptp(two, axis=1) < 2 * small).any())
+    if np.isneginf(s) and (not w.sum(axis=0).all() or (np.ptp(two, axis=1) < 2 * small).any()):
+        return True
+    return bool((two[:, 1] < 100 * small).any())
 
 
 def rounded(d: Any, small: Any, rng: Rng) -> Any:

@@ -111,8 +111,9 @@ def check_steps(model: Any, K: Any, v: Any, start: Any, small: Any, relative: An
         allowed = v.sum() * small * power_rounding(power, model.n_clusters)
         allowed += relative * abs(values[0]) + spread(values)
         close("objective_history_", objective, values[0], allowed)
-        told |= tells(values[0], allowed)
-        d = each[0]
+        if not tells(values[0], allowed):
+            break  # and what rounding does to later steps is not known
+        told, d = True, each[0]
         if undefined_step(d, power_weights(d, power) * v[:, None], power, small):
             break
         each[1:] = [rounded(other, small, rng) for other in each[1:]]

@@ -173,8 +173,9 @@ def check_steps(
         allowed = amplified * v.sum() * small + relative * values[0] + spread(values)
         allowed += (relative + penalty.off) * extra
         close("objective_history_", objective, values[0] + extra, allowed)
-        told |= tells(values[0] + extra, allowed)
-        d = joined[0]
+        if not tells(values[0], allowed):
+            break  # and what rounding does to later steps is not known
+        told, d = True, joined[0]
         if undefined_step(d, power_weights(d, power) * v[:, None], power, small):
             break
         joined[1:] = [rounded(other, small, rng) for other in joined[1:]]
