@@ -62,6 +62,27 @@ def distances(K: Any, A: Any) -> Any:
     return np.diagonal(K)[:, None] - 2 * (A @ K).T + np.einsum("ji,il,jl->j", A, K, A)[None, :]
 
 
+def silhouettes(K: Any, labels: Any, small: Any) -> tuple[Any, Any]:
+    """(b - a) / max(a, b) of each row, and how much it moves with this rounding of squares.
+
+    a is the mean distance to the others of its cluster, b the least mean distance to another one.
+    """
+    squares = np.maximum(np.diagonal(K)[:, None] + np.diagonal(K) - 2 * K, 0)
+    D = np.sqrt(squares)
+    # The rounding of a root, which is largest at 0.
+    moved = np.sqrt(squares + small) - np.sqrt(np.maximum(squares - small, 0))
+    found, allowed = np.zeros((2, len(K)), Long)
+    for i, label in enumerate(labels):
+        others = {name: np.flatnonzero(labels == name) for name in set(labels.tolist())}
+        own = np.setdiff1d(others.pop(label), i)
+        if len(own):
+            a, b = D[i, own].mean(), min(D[i, rows].mean() for rows in others.values())
+            largest = max(a, b)
+            found[i] = (b - a) / largest if largest > 0 else 0
+            allowed[i] = 4 * moved[i].max() / largest if largest > 0 else np.inf
+    return found, allowed
+
+
 def power_mean(d: Any, s: float) -> Any:
     """M_s(d_1..d_k) = (1/k sum_j d_j^s)^(1/s); the least for s = -inf."""
     least = d.min(axis=1, keepdims=True)

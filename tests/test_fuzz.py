@@ -23,7 +23,7 @@ pytest.importorskip("resource", reason="limits of memory are set as POSIX has th
 
 import kernelmeans
 from fuzz import Failure, Refused, definitions, discover, pool
-from fuzz.cases import concurrency, faults, models
+from fuzz.cases import concurrency, faults, measures, models
 from fuzz.runner import Campaign, replay
 from fuzz.sound import check_fit, not_finite
 from kernelmeans import (
@@ -280,6 +280,25 @@ def test_properties_and_parts_of_the_result_are_looked_at_too():
     model.result_.kernel_weights[0] = np.inf
     found = [name for name, _ in not_finite(model)]
     assert found == ["cluster_centers_", "result_kernel_weights_"]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("kernel_silhouette_samples", lambda found: np.full_like(found, -0.5)),
+        ("kernel_inertia", lambda found: 1.01 * found + 0.01),
+    ],
+)
+@pytest.mark.parametrize("kernel", ["heat", "rbf", "linear", "poly"])
+def test_wrong_measures_in_a_feature_space_are_seen(kernel, name, wrong, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    model, labels = KernelPowerKMeans(1, kernel=kernel, n_swaps=0), np.arange(12) % 3
+    weight = np.arange(12.0)
+    measures.check_fitted(model, X, labels, weight)
+    right = getattr(measures, name)
+    monkeypatch.setattr(measures, name, lambda *given: wrong(right(*given)))
+    with pytest.raises(Failure, match=r"silhouettes|kernel_inertia"):
+        measures.check_fitted(model, X, labels, weight)
 
 
 def test_threads_of_blas_that_are_not_given_back_are_noticed(monkeypatch):

@@ -5,9 +5,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import silhouette_samples
 
 from fuzz import Case, Rng
+from fuzz.definitions import Long, close, distances, kernel, means, silhouettes
 from fuzz.draw import pick, plain_rows, rarely, weights
 from fuzz.judge import promised, require
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
@@ -54,7 +54,10 @@ def check_pairs(one: Any, other: Any) -> None:
         a, b = np.asarray(one), np.asarray(other)
         pairs = [(a[i] == a[j], b[i] == b[j]) for i, j in combinations(range(len(a)), 2)]
         if pairs:
-            equal(index, np.mean([x == y for x, y in pairs]), "Rand index")
+            agreed, (a_same, b_same) = np.mean([x == y for x, y in pairs]), np.mean(pairs, axis=0)
+            equal(index, agreed, "Rand index")
+            expected = a_same * (1 - b_same) + (1 - a_same) * b_same
+            equal(found, 1 - (1 - agreed) / expected if agreed < 1 else 1, "stability")
         kept = [
             [b[i] == b[j] for i, j in combinations(np.flatnonzero(a == name), 2)] or [1]
             for name in set(a.tolist())
@@ -118,18 +121,37 @@ def check_fitted(model: Any, X: Any, own: Any, weight: Any) -> None:
     """Compare with distances between all rows in the feature space."""
     model.fit(X)
     inertia = kernel_inertia(model, X, own, weight)
-    silhouettes = kernel_silhouette_samples(model, X, own)
+    found = kernel_silhouette_samples(model, X, own)
     with promised():
-        if getattr(model, "kernel", "linear") == "linear" and not hasattr(model, "kernels"):
-            v, own = np.ones(len(X)) if weight is None else weight, np.asarray(own)
-            parts = [own == name for name in set(own.tolist())]
-            means = [(X[part], v[part]) for part in parts if v[part].sum() > 0]
-            cost = sum(w @ ((Z - w @ Z / w.sum()) ** 2).sum(axis=1) for Z, w in means)
-            near = 1e-6 * v.sum() * (X**2).sum(axis=1).max() + 1e-300
-            require(abs(inertia - cost) <= near, f"kernel_inertia {inertia} {cost}")
-            require(len(silhouettes) == len(silhouette_samples(X, own)), "silhouettes")
-        require(np.isfinite(inertia) and inertia >= 0, f"kernel_inertia {inertia}")
-        require((np.abs(silhouettes) <= 1 + 1e-9).all(), f"silhouettes {silhouettes}")
+        K, small = between_rows(model, X)
+        v = np.ones(len(X), Long) if weight is None else weight.astype(Long)
+        codes = np.unique(np.asarray(own), return_inverse=True)[1]
+        heavy = v > 0
+        _, kept = np.unique(codes[heavy], return_inverse=True)
+        d = distances(K[np.ix_(heavy, heavy)], means(kept, v[heavy], kept.max() + 1))
+        close("kernel_inertia", inertia, v[heavy] @ d[range(len(kept)), kept], v.sum() * small)
+        require(inertia >= 0, f"kernel_inertia {inertia}")
+        exact, allowed = silhouettes(K, codes, small)
+        require(np.isfinite(found).all(), f"silhouettes {found}")
+        near = np.abs(found - exact) <= allowed + 1e-9
+        require(near.all(), f"silhouettes {found} are not {exact}, but for {allowed}")
+        require((np.abs(found) <= 1 + 1e-9).all(), f"silhouettes {found}")
+
+
+def between_rows(model: Any, X: Any) -> tuple[Any, Any]:
+    """The kernel of a model between all rows, by its definition if it is one of one line.
+
+    The second value is the rounding of squared distances.
+    """
+    kernels = getattr(model.kernel_, "kernels", [model.kernel_])
+    name, gamma = kernels[0].given_name, [one.parameters.get("gamma", 0) for one in kernels]
+    if len(kernels) == 1 and name in ("rbf", "linear", "poly"):
+        K = kernel(name, X.astype(Long), **kernels[0].parameters)
+    else:
+        K = model.kernel_(X, X).astype(Long)
+    exponent = max(gamma) * ((X - X.mean(axis=0)) ** 2).sum(axis=1).max()
+    scale = np.diagonal(K).max()
+    return K, 200 * np.finfo(float).eps * scale * max(1, exponent)
 
 
 def fitted(rng: Rng, n: int) -> tuple[Any, ...]:
