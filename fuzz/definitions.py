@@ -7,9 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from fuzz import Rng
 from fuzz.judge import require
 
 Long = np.longdouble
+#: A comparison tells something if it allows no more than this part of the number.
+TELLING = 0.3
+#: Steps from distances that are rounded at random, by which the effect of rounding is measured.
+DRAWS = 8
+#: Fewest products of the Lanczos iterations, as the package says, and the part of a random vector
+#: in one direction that is no smaller than one over this.
+FEWEST_PRODUCTS, UNLIKELY = 8, 1e8
 
 
 def kernel(name: str, X: Any, gamma: float = 0, degree: float = 0, coef0: float = 0) -> Any:
@@ -108,25 +116,70 @@ def undefined_step(d: Any, w: Any, s: Any, small: Any) -> bool:
     if d.shape[1] == 1:
         return False
     two = np.sort(d, axis=1)[:, :2]
-    if np.isneginf(s) and (not w.sum(axis=0).all() or (np.ptp(two, axis=1) < small).any()):
+    if np.isneginf(s) and (not w.sum(axis=0).all() or (np.ptp(two, axis=1) < 2 * small).any()):
         return True
-    return bool((two[:, 1] < 1e4 * small).any())
+    return bool((two[:, 1] < 100 * small).any())
 
 
-def check_critical(model: Any, K: Any, v: Any, small: Any) -> None:
+def rounded(d: Any, small: Any, rng: Rng) -> Any:
+    """Distances as rounding may change them; a package holds them above 0."""
+    return np.maximum(d + small * rng.uniform(-1, 1, d.shape), 1e-3 * small)
+
+
+def spread(values: Any) -> Any:
+    """What rounding changes of a number, of which the first value is exact, the others rounded."""
+    return 4 * max(abs(value - values[0]) for value in values)
+
+
+def tells(exact: Any, allowed: Any) -> bool:
+    """Whether a comparison can fail: what is allowed is little of the number."""
+    return bool(allowed < TELLING * abs(exact))
+
+
+def relative_rounding(eps: Any) -> Any:
+    """What the powers of ratios are off by, relatively; weights below 1e-25 = exp(-58) are zero."""
+    return max(Long(1e-6), 200 * eps)
+
+
+def check_critical(model: Any, K: Any, v: Any, small: Any) -> bool:
     """Compare the critical power with s* = 1 - 1 / (2 lambda) of the centred kernel.
 
-    Lanczos iterations from a vector that lacks the top eigenvector find the next eigenvalue.
+    Returns whether rounding leaves something to compare.
     """
     p = v / v.sum()
     centred = K - (K @ p)[:, None] - (K @ p)[None, :] + p @ K @ p
-    if np.diagonal(centred).min() < 1e4 * small:
-        return  # samples at the mean have no direction
+    least = np.diagonal(centred).min()
+    if least < 100 * small:
+        return False  # samples at the mean have no direction
     scale = np.sqrt(p / np.diagonal(centred))
     values = np.linalg.eigvalsh((scale[:, None] * centred * scale).astype(float))
-    low, top = 1 - 1 / (2 * np.maximum(values[[max(len(values) - 2, 0), -1]], 1e-9))
-    allowed, found = 2e-2 * abs(top) + 1e-6, model.critical_power_
+    first = np.maximum(values[-1], 1e-9)
+    second = first if surely_first(values) else np.maximum(values[-2], 1e-9)
+    # Rounding moves the matrix, and the scales at both its sides.
+    moved = 4 * small / least * (1 + first) / (2 * second**2)
+    low, top = 1 - 1 / (2 * second), 1 - 1 / (2 * first)
+    allowed, found = 2e-2 * abs(top) + 1e-6 + moved, model.critical_power_
     require(low - allowed <= found <= top + allowed, f"critical_power_: {found} is not {top}")
+    return tells(top, allowed)
+
+
+def surely_first(values: Any) -> bool:
+    """Whether Lanczos iterations from a random vector cannot end at the second eigenvalue.
+
+    In m products the part of the first eigenvector in the best vector grows T_(m-1)(1 + 2 g) times
+    against the others, where T is Chebyshev's polynomial and g the relative gap. The iterations go
+    on while that part of the residual is above 1e-3 of the eigenvalue. So they end too early only
+    from a vector with less of the first eigenvector than one in `UNLIKELY` has.
+    """
+    if len(values) < 2 or values[-1] <= 0:
+        return True
+    gap = values[-1] - values[-2]
+    if gap <= 1e-9 * values[-1]:
+        return False
+    inside = 1 + 2 * gap / max(values[-2] - values[0], 1e-9 * gap)
+    products = min(FEWEST_PRODUCTS, len(values))
+    growth = np.cosh(min((products - 1) * np.arccosh(inside), 600))
+    return bool(growth * gap / values[-1] * 1e3 > UNLIKELY)
 
 
 def close(name: str, value: Any, exact: Any, allowed: Any) -> None:

@@ -5,9 +5,12 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from contextlib import nullcontext
+from functools import partial, partialmethod
 from inspect import signature
 from pathlib import Path
+from types import SimpleNamespace
 from zipfile import ZipFile
 
 import numpy as np
@@ -19,11 +22,17 @@ from threadpoolctl import threadpool_limits
 pytest.importorskip("resource", reason="limits of memory are set as POSIX has them")
 
 import kernelmeans
-from fuzz import Failure, commands, discover, pool
+from fuzz import Failure, Refused, commands, definitions, discover, pool
 from fuzz.cases import concurrency, faults, measures, models
 from fuzz.runner import Campaign, replay
 from fuzz.sound import check_fit, not_finite
-from kernelmeans import KernelPowerKMeans, PowerKMeans, baselines
+from kernelmeans import (
+    KernelKMeans,
+    KernelPowerKMeans,
+    MultiKernelPowerKMeans,
+    PowerKMeans,
+    baselines,
+)
 from kernelmeans.engines import threads
 from kernelmeans.tables import TableTransformer
 
@@ -182,6 +191,77 @@ def test_an_objective_may_rise_only_where_a_fit_says_that_digits_are_lost(place,
     refused = pytest.raises(Failure, match="objective_history_ rises")
     with nullcontext() if place else refused:
         check_fit(model, X, None, rng)
+
+
+#: Faults of a fit: an attribute, and what becomes of it.
+FAULTS = {
+    "cost": ("inertia_", lambda cost: 1.05 * cost),
+    "start": ("objective_history_", lambda costs: np.r_[1.05 * costs[0], costs[1:]]),
+    "step": ("objective_history_", lambda costs: np.r_[costs[:1], 1.2 * costs[1:]]),
+    "memberships": ("memberships_", lambda shares: shares[:, ::-1]),
+    "critical": ("critical_power_", lambda power: power / 2 + 0.2),
+    "weights": ("kernel_weights_", lambda weights: weights[::-1]),
+    "first weights": ("kernel_weights_history_", lambda weights: weights[:, ::-1]),
+}
+ORACLES = {"oracle": 5, "oracle_heat": 5, "oracle_multi": 7}
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [(name, fault) for name, count in ORACLES.items() for fault in list(FAULTS)[:count]],
+)
+def test_oracles_see_faults_in_each_precision(name, fault, precision, monkeypatch):
+    attribute, change = FAULTS[fault]
+
+    def faulty(fit, self, X, sample_weight=None):
+        fit(self, X, sample_weight=sample_weight)
+        if getattr(self, attribute, None) is not None:
+            setattr(self, attribute, change(getattr(self, attribute)))
+        return self
+
+    for kind in (KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans):
+        monkeypatch.setattr(kind, "fit", partialmethod(partial(faulty, kind.fit)))
+    assert "seen" in outcomes(name, precision)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("name", ORACLES)
+def test_oracles_compare_something_in_most_cases(name, precision):
+    found = list(outcomes(name, precision))
+    assert "seen" not in found
+    assert found.count("passed") > len(found) / 2
+
+
+def outcomes(name, precision):
+    """What becomes of the cases of an oracle that are in this precision."""
+    for number in range(50):
+        words, check = importlib.import_module(f"fuzz.cases.{name}").case(
+            np.random.default_rng(number)
+        )
+        if ("float32" in words) == (precision == "float32"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                try:
+                    check()
+                    yield "passed"
+                except Failure:
+                    yield "seen"
+                except Refused:
+                    yield "refused"
+
+
+def test_the_second_eigenvalue_is_no_answer_where_the_first_is_far_above_it():
+    # Rows on two axes, as many at both ends of each: the mean is 0, and shares are eigenvalues.
+    shares = np.array([0.8, 0.2])
+    half = np.repeat(np.eye(2), [8, 2], axis=0)
+    X = np.concatenate([half, -half]).astype(definitions.Long)
+    right, wrong = (SimpleNamespace(critical_power_=1 - 1 / (2 * share)) for share in shares)
+    given = X @ X.T, np.ones(20, definitions.Long), 1e-13
+    assert definitions.check_critical(right, *given)
+    with pytest.raises(Failure, match="critical_power_"):
+        definitions.check_critical(wrong, *given)
+    assert not definitions.surely_first(np.array([0, 0, 0, 0.3, 0.3001]))
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,7 @@ def test_the_table_counts_every_fault_of_a_case_once(tmp_path, monkeypatch):
         "another exception": "1 / 1",
     }
     assert len(list(tmp_path.iterdir())) == 3
+    assert "| the objective rises | - |" in compare.table({"spectral_sklearn": count})
 
 
 @pytest.mark.filterwarnings("ignore")  # large numbers become infinite in float32

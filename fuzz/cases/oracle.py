@@ -1,11 +1,14 @@
 """Small problems of one kernel against the definitions of `fuzz.definitions`."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from fuzz import Case, Rng
+from fuzz import Case, Refused, Rng
 from fuzz.definitions import (
+    DRAWS,
+    TELLING,
     Long,
     agree,
     check_critical,
@@ -17,6 +20,10 @@ from fuzz.definitions import (
     power_mean,
     power_rounding,
     power_weights,
+    relative_rounding,
+    rounded,
+    spread,
+    tells,
     undefined_step,
 )
 from fuzz.draw import pick
@@ -62,50 +69,71 @@ def check(model: Any, X: Any, weight: Any, start: Any) -> None:
     eps = Long(np.finfo(X.dtype).eps)
     exponent = (gamma or 0) * np.abs(rows - rows.mean(axis=0)).max() ** 2
     small = 200 * eps * scale * max(Long(1), exponent)
-    if model.kernel == "geodesic":  # the arccosine loses half the digits near 1
-        small = Long(1e-6)
+    if model.kernel == "geodesic":  # the arccosine loses half the digits near 1, in float64
+        small = max(small, Long(1e-6))
     if model.gamma == "rms" and model.kernel == "rbf":
         agree("gamma_", gamma, 1 / (2 * mean_square(rows, v)), 1e-4 if eps > 1e-10 else 1e-9)
-    check_fit(model, X, K, v, start, small)
+    if not check_fit(model, K, v, start, small, relative_rounding(eps), lambda: model.transform(X)):
+        raise Refused("rounding leaves nothing to compare")
 
 
-def check_fit(model: Any, X: Any, K: Any, v: Any, start: Any, small: Any) -> None:
-    """Compare a fit with what its kernel matrix, the weights and the start define."""
-    scale = Long(np.abs(np.diagonal(K)).max())
+def check_fit(
+    model: Any, K: Any, v: Any, start: Any, small: Any, relative: Any, found: Callable[[], Any]
+) -> bool:
+    """Compare a fit with what its kernel matrix, the weights and the start define.
+
+    ``small`` is the rounding of distances and ``relative`` that of numbers that follow from them.
+    Returns whether rounding leaves something to compare.
+    """
     positive = np.linalg.eigvalsh(K.astype(float))[0] > -small
-    if small < 1e-8 * scale:
-        check_steps(model, K, v, start, small)
+    told = check_steps(model, K, v, start, small, relative)
     k = model.n_clusters
     ended = len(np.unique(model.labels_)) == k and np.isneginf(model.power_history_[-1])
     if ended and positive:
-        check_end(model, model.transform(X), distances(K, means(model.labels_, v, k)), v, small)
+        exact = distances(K, means(model.labels_, v, k))
+        told |= check_end(model, found(), exact, v, small, relative)
     if hasattr(model, "critical_power_") and positive:
-        check_critical(model, K, v, small)
+        told |= check_critical(model, K, v, small)
+    return told
 
 
-def check_steps(model: Any, K: Any, v: Any, start: Any, small: Any) -> None:
-    """Compare the objectives of the first two steps with those of plain steps."""
-    A = np.eye(len(v), dtype=Long)[start]
+def check_steps(model: Any, K: Any, v: Any, start: Any, small: Any, relative: Any) -> bool:
+    """Compare the objectives of the first two steps with those of plain steps.
+
+    Steps from rounded distances go along, to see what rounding does to the objective.
+    """
+    rng, told = np.random.default_rng(0), False
+    centroids = [np.eye(len(v), dtype=Long)[start]] * (1 + DRAWS)
     steps = zip(model.objective_history_[:2], model.power_history_[:2], strict=True)
     for objective, power in steps:
-        d = np.maximum(distances(K, A), Long(model._floor))
+        each = [np.maximum(distances(K, A), Long(model._floor)) for A in centroids]
+        values = [v @ power_mean(d, power) for d in each]
         allowed = v.sum() * small * power_rounding(power, model.n_clusters)
-        allowed += 1e-6 * np.abs(v @ power_mean(d, power))
-        close("objective_history_", objective, v @ power_mean(d, power), allowed)
-        w = power_weights(d, power) * v[:, None]
-        if undefined_step(d, w, power, small):
-            return
-        A = (w / w.sum(axis=0)).T
+        allowed += relative * abs(values[0]) + spread(values)
+        close("objective_history_", objective, values[0], allowed)
+        if not tells(values[0], allowed):
+            break  # and what rounding does to later steps is not known
+        told, d = True, each[0]
+        if undefined_step(d, power_weights(d, power) * v[:, None], power, small):
+            break
+        each[1:] = [rounded(other, small, rng) for other in each[1:]]
+        weights = [power_weights(other, power) * v[:, None] for other in each]
+        centroids = [(w / w.sum(axis=0)).T for w in weights]
+    return told
 
 
-def check_end(model: Any, found: Any, exact: Any, v: Any, small: Any) -> None:
+def check_end(model: Any, found: Any, exact: Any, v: Any, small: Any, relative: Any) -> bool:
     """Compare distances, cost and memberships, once centroids are the means of the clusters."""
     own = exact[np.arange(len(v)), model.labels_]
     close("transform(X)", found**2, np.maximum(exact, 0), 20 * small)
-    close("inertia_", model.inertia_, v @ own, v.sum() * small)
+    close("inertia_", model.inertia_, v @ own, v.sum() * small + relative * (v @ own))
     require((own <= exact.min(axis=1) + 2 * small).all(), f"labels_ are not nearest: {exact}")
     soft = model.power_history_[np.isfinite(model.power_history_)]
-    if len(soft) and exact.min() > 1e6 * small:
+    if len(soft) and exact.min() > 100 * small:
+        # Ratios of distances, each with twice its rounding, to the power s - 1.
+        allowed = relative + 4 * (1 - soft[-1]) * small / exact.min()
         w = power_weights(exact, soft[-1])
         w /= w.sum(axis=1, keepdims=True)
-        close("memberships_", model.memberships_, w, 1e-3)
+        if allowed < TELLING:
+            close("memberships_", model.memberships_, w, allowed)
+    return tells(exact.max(), 20 * small)

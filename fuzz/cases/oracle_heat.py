@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from fuzz import Case, Rng
+from fuzz import Case, Refused, Rng
 from fuzz.cases.oracle import check_fit
-from fuzz.definitions import Long, close, means
+from fuzz.definitions import Long, close, means, relative_rounding
 from fuzz.definitions_heat import count_large, heat, pair_count, pieces, solve_time, spectrum
 from fuzz.draw import pick
 from fuzz.judge import require
@@ -97,7 +97,7 @@ def check(model: Any, X: Any, new: Any, weight: Any, start: Any) -> None:
     far = None if model.kernel == "graph" else squares(model, X, X)
     graph = given_graph(X, k) if far is None else neighbor_graph(model, X, far, k)
     if graph is None:
-        return
+        raise Refused("ties do not define the graph")
     require(model.n_pieces_ == len(graph.lost + graph.kept), f"n_pieces_ {model.n_pieces_}")
     require(model.n_neighbors_ == graph.n_neighbors, f"n_neighbors_ {model.n_neighbors_}")
     values, vectors = spectrum(graph.A, graph.kept)
@@ -106,14 +106,16 @@ def check(model: Any, X: Any, new: Any, weight: Any, start: Any) -> None:
         check_time(model.t_, values[: pair_count(k)], k, len(graph.kept), rounding)
     found = heat(values, vectors, k, model.t_)
     if found is None or rounding * found[1] > 1e-7:
-        return
+        raise Refused("rounding decides the features")
     F, slope = found
     values = values[: len(model.eigenvalues_)]
     close("eigenvalues_", model.eigenvalues_, values, rounding)
     require(F.shape[1] == len(values), f"eigenvalues_ {values} are not all that count")
     F = completed(model, X, graph, F, far)
-    small = 200 * Long(np.finfo(X.dtype).eps) + slope * rounding
-    check_fit(model, X, F @ F.T, v, start, small)
+    eps = Long(np.finfo(X.dtype).eps)
+    small = 200 * eps + slope * rounding
+    relative = relative_rounding(eps)
+    check_fit(model, F @ F.T, v, start, small, relative, lambda: model.transform(X))
     check_new(model, X, new, F, v, small)
 
 

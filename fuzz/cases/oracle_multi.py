@@ -1,12 +1,14 @@
 """Small problems of several kernels against the definitions of `fuzz.definitions`."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fuzz import Case, Rng
+from fuzz import Case, Refused, Rng
 from fuzz.cases.oracle import check_end
 from fuzz.definitions import (
+    DRAWS,
+    TELLING,
     Long,
     check_critical,
     close,
@@ -16,6 +18,10 @@ from fuzz.definitions import (
     power_mean,
     power_rounding,
     power_weights,
+    relative_rounding,
+    rounded,
+    spread,
+    tells,
     undefined_step,
 )
 from fuzz.draw import pick
@@ -81,8 +87,8 @@ def check(model: Any, X: Any, weight: Any, start: Any) -> None:
     p = v / v.sum()
     centred = [np.diagonal(K) - 2 * K @ p + p @ K @ p for K in matrices]
     variances = np.array([d @ p for d in centred])
-    if (variances < 1e6 * rounding).any():
-        return  # constant, or so by rounding
+    if (variances < 100 * rounding).any():
+        raise Refused("a kernel is constant, or so by rounding")
     units = np.ones(len(pairs), Long)
     if model.kernel_scaling == "unit-variance":
         units = variances
@@ -94,11 +100,28 @@ def check(model: Any, X: Any, weight: Any, start: Any) -> None:
     rounding *= model.kernel_factors_
     # Lambda has the unit of the mean variance.
     unit = v.sum() * np.mean(model.kernel_factors_ * variances)
-    penalty = Long(model.entropy_weight) * unit
-    if rounding.max() < 1e-8 * unit / v.sum():
-        check_steps(model, matrices, v, start, rounding, penalty)
-    check_weights(model, X, matrices, v, rounding, penalty)
-    check_critical(model, matrices.mean(axis=0), v, rounding.mean())
+    penalty = Penalty(Long(model.entropy_weight) * unit, (rounding / variances).max())
+    precision = relative_rounding(Long(np.finfo(X.dtype).eps))
+    told = check_steps(model, matrices, v, start, rounding, penalty, precision)
+    told |= check_weights(model, X, matrices, v, rounding, penalty, precision)
+    told |= check_critical(model, matrices.mean(axis=0), v, rounding.mean())
+    if not told:
+        raise Refused("rounding leaves nothing to compare")
+
+
+class Penalty(NamedTuple):
+    """The lambda of the penalty on kernel weights.
+
+    Attributes
+    ----------
+    value : float
+        The lambda.
+    off : float
+        What rounding changes of it, relatively.
+    """
+
+    value: Any
+    off: Any
 
 
 def scaled(model: Any, X: Any, index: int) -> tuple[Any, Any]:
@@ -119,59 +142,73 @@ def scaled(model: Any, X: Any, index: int) -> tuple[Any, Any]:
     return K, 200 * eps * np.abs(np.diagonal(K)).max() * exponent
 
 
-def check_steps(model: Any, matrices: Any, v: Any, start: Any, rounding: Any, penalty: Any) -> None:
-    """Compare objectives and kernel weights of the first steps with those of plain steps."""
-    A = np.eye(len(v), dtype=Long)[start]
-    costs, allowed = None, Long(0)
+def check_steps(
+    model: Any,
+    matrices: Any,
+    v: Any,
+    start: Any,
+    rounding: Any,
+    penalty: Penalty,
+    relative: Any,
+) -> bool:
+    """Compare objectives and kernel weights of the first steps with those of plain steps.
+
+    Steps from rounded distances go along, to see what rounding does to them.
+    """
+    rng, told = np.random.default_rng(0), False
+    centroids, costs = [np.eye(len(v), dtype=Long)[start]] * (1 + DRAWS), None
+    allowed = Long(0)
     history = model.objective_history_, model.power_history_, model.kernel_weights_history_
     for objective, power, weights in list(zip(*history, strict=True))[:3]:
         if costs is None:
             close("kernel_weights_history_", weights, Long(1) / len(weights), 1e-15)
         elif not follow("kernel_weights_history_", weights, costs, allowed, penalty):
-            return
+            break
         small = weights @ rounding
-        each = np.array([distances(K, A) for K in matrices])
-        d = np.maximum(np.einsum("l,lij->ij", weights, each), Long(model._floor))
-        mean = v @ power_mean(d, power)
+        each = [np.array([distances(K, A) for K in matrices]) for A in centroids]
+        joined = [np.maximum(np.einsum("l,lij->ij", weights, one), 1e-3 * small) for one in each]
+        values = [v @ power_mean(d, power) for d in joined]
         amplified = power_rounding(power, model.n_clusters)
-        allowed = amplified * v.sum() * small + 1e-6 * mean
-        close("objective_history_", objective, mean + penalty_of(weights, penalty), allowed)
-        w = power_weights(d, power) * v[:, None]
-        if undefined_step(d, w, power, small) or floored(d, power, small):
-            return
-        A = (w / w.sum(axis=0)).T
-        costs = np.array([(w * distances(K, A)).sum() for K in matrices])
-        # Costs of all kernels, that of the largest rounding and the noise on weights included.
-        allowed = amplified * w.sum() * rounding.max() + 1e-6 * costs.max()
+        extra = penalty_of(weights, penalty.value)
+        allowed = amplified * v.sum() * small + relative * values[0] + spread(values)
+        allowed += (relative + penalty.off) * extra
+        close("objective_history_", objective, values[0] + extra, allowed)
+        if not tells(values[0], allowed):
+            break  # and what rounding does to later steps is not known
+        told, d = True, joined[0]
+        if undefined_step(d, power_weights(d, power) * v[:, None], power, small):
+            break
+        joined[1:] = [rounded(other, small, rng) for other in joined[1:]]
+        soft = [power_weights(other, power) * v[:, None] for other in joined]
+        centroids = [(w / w.sum(axis=0)).T for w in soft]
+        every = [
+            np.array([(w * distances(K, A)).sum() for K in matrices])
+            for w, A in zip(soft, centroids, strict=True)
+        ]
+        costs = every[0]
+        # Costs of all kernels, that of the largest rounding included.
+        allowed = soft[0].sum() * rounding.max() + relative * costs.max()
+        allowed += max(spread(one) for one in np.transpose(every))
+    return told
 
 
-def floored(d: Any, s: Any, small: Any) -> bool:
-    """Whether the floor of distances decides the weights of rows that lie at a centroid.
-
-    The floor is known for the last kernel weights alone.
-    """
-    if d.shape[1] == 1 or np.isneginf(s):
-        return False
-    two = np.sort(d, axis=1)[:, :2]
-    two = two[two[:, 0] < small]
-    return bool(((small / two[:, 1]) ** Long(-s) > 1e-8).any())
-
-
-def follow(name: str, found: Any, costs: Any, allowed: Any, penalty: Any) -> bool:
+def follow(name: str, found: Any, costs: Any, allowed: Any, penalty: Penalty) -> bool:
     """Compare kernel weights with the best for costs; False where rounding decides them.
 
     The weights are a_l = exp(-c_l / lambda) / sum_t exp(-c_t / lambda).
     """
-    if penalty == 0:
+    if penalty.value == 0:
         two = np.sort(costs)[:2]
         if len(two) > 1 and np.ptp(two) <= 2 * allowed:
             return False
         close(name, found, np.arange(len(costs)) == costs.argmin(), 0)
         return True
-    relative = 4 * allowed / penalty
-    if relative > 1e-2:
+    exponents = (costs - costs.min()) / penalty.value
+    best = np.exp(-exponents)
+    # Exponents that are off by more are those of weights that are nearly 0.
+    relative = 4 * allowed / penalty.value + 2 * penalty.off * min(exponents.max(), Long(30))
+    if relative > TELLING:
         return False
-    best = np.exp(-(costs - costs.min()) / penalty)
     close(name, found, best / best.sum(), relative + 1e-13)
     return True
 
@@ -184,18 +221,21 @@ def penalty_of(weights: Any, penalty: Any) -> Any:
     return penalty * (a @ np.log(len(weights) * a))
 
 
-def check_weights(model: Any, X: Any, matrices: Any, v: Any, rounding: Any, penalty: Any) -> None:
+def check_weights(
+    model: Any, X: Any, matrices: Any, v: Any, rounding: Any, penalty: Penalty, relative: Any
+) -> bool:
     """Compare the last weights with the best for the labels, and distances with theirs."""
     k = model.n_clusters
     if len(np.unique(model.labels_)) < k or not np.isneginf(model.power_history_[-1]):
-        return
+        return False
     A, own = means(model.labels_, v, k), (np.arange(len(v)), model.labels_)
     each = np.array([distances(K, A) for K in matrices])
     weights, small = model.kernel_weights_, model.kernel_weights_ @ rounding
     exact = np.einsum("l,lij->ij", weights, each)
     two = np.sort(exact, axis=1)[:, :2]
     if k > 1 and (np.ptp(two, axis=1) < 100 * small).any():
-        return  # with ties, steps end at labels of equal cost
+        return False  # with ties, steps end at labels of equal cost
     costs = np.array([v @ d[own] for d in each])
-    follow("kernel_weights_", weights, costs, v.sum() * rounding.max(), penalty)
-    check_end(model, model.transform(X), exact, v, small)
+    allowed = v.sum() * rounding.max() + relative * costs.max()
+    follow("kernel_weights_", weights, costs, allowed, penalty)
+    return check_end(model, model.transform(X), exact, v, small, relative)

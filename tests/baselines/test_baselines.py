@@ -407,6 +407,16 @@ class TestDullData:
         model = make(name, 7).fit(X[:7])
         assert len(np.unique(model.labels_)) == 7
 
+    @pytest.mark.parametrize("name", ["MKKM", "RMKKM"])
+    @pytest.mark.parametrize("seed", range(5))
+    def test_rounding_decides_no_weight_where_units_differ(self, name, seed):
+        units = np.array([1e60, 1e20, 1])[:, None, None]
+        rows = np.random.default_rng(seed).normal(size=(3, 8, 3))
+        K = units * (rows @ rows.transpose(0, 2, 1))
+        model = make(name, 8, kernels="precomputed", random_state=seed, n_init=1).fit(K)
+        history = model.objective_history_
+        assert (np.diff(history) <= 1e-6 * history[0]).all()
+
     @names
     def test_one_cluster(self, name):
         model = make(name, 1).fit(X)

@@ -202,7 +202,9 @@ class ProductSpace(Space):
         means = moved.overlaps / (1 if factor is None else factor)
         relative = np.where(cluster_weight > 0, centroids.norms - 2 * means, 0)
         mean_costs = np.einsum("kr,lkr->rl", cluster_weight, relative)
-        centroids.costs = np.maximum(to_numpy(moments) + mean_costs, 0)
+        # A smaller cost is rounding, and would give its kernel all weight.
+        rounding = np.outer(cluster_weight.sum(axis=0), self.floors)
+        centroids.costs = np.maximum(to_numpy(moments) + mean_costs, rounding)
         return centroids
 
     def move(self, step: Step) -> Moved:
