@@ -25,7 +25,7 @@ pytest.importorskip("resource", reason="limits of memory are set as POSIX has th
 
 import fuzz.__main__
 import kernelmeans
-from fuzz import Failure, Refused, definitions, discover, faulted, lacking, pool
+from fuzz import Failure, Refused, commands, definitions, discover, faulted, lacking, pool
 from fuzz.cases import concurrency, faults, measures, models, options
 from fuzz.runner import Campaign, replay
 from fuzz.sound import check_fit, not_finite
@@ -65,6 +65,7 @@ CHECKS = {
     "forks": "    import threading; threading.Thread(target=time.sleep, args=[9]).start()",
     "swells": "    np.ones(5 * 10**7)",
     "warns": "    np.float64(1e300) * np.float64(1e300)",
+    "tells": "    import warnings; warnings.warn('of others', stacklevel=2)",
     "refuses": "    import kernelmeans; kernelmeans.PowerKMeans(2).fit([[np.nan], [1.0]])",
     "passes": "    pass",
 }
@@ -113,6 +114,7 @@ def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_p
     assert "left behind" in texts["leaves"]
     assert "Thread" in texts["forks"]
     assert "RuntimeWarning: overflow" in texts["warns"]
+    assert "foreign warning: of others" in texts["tells"]
     assert "it took" in texts["swells"]
     assert 0 < campaign.tallies["passes"].largest[0] < 500 < campaign.tallies["swells"].largest[0]
     assert f"{campaign.failed} failures" in campaign.table()
@@ -365,6 +367,22 @@ def test_code_that_a_model_runs_would_make_a_file(function, tmp_path, monkeypatc
         archive.writestr("schema.json", json.dumps(schema))
     skops.io.load("m.skops", trusted=[f"{module}.{function}"])
     assert (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("message", "damaged"),
+    [
+        ("a.csv: no rows\nadd some", []),
+        ("a.csv: " + "x" * 2000, []),
+        ("", []),
+        ("no rows", ["a.csv"]),
+    ],
+)
+def test_messages_that_are_not_as_promised_are_seen(message, damaged):
+    commands.require_line("a.csv: no rows", ["a.csv"])
+    commands.require_line("--separator is 'x'", ["a.csv"])
+    with pytest.raises(Failure, match="message"):
+        commands.require_line(message, damaged)
 
 
 @pytest.mark.slow
