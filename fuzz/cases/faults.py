@@ -172,7 +172,9 @@ def outputs_of(arguments: Sequence[str]) -> list[str]:
     if arguments[0] == "choose":
         more["--plot"] = "X.choose.png"
     found = [*OUTPUTS[arguments[0]], *(more[one] for one in arguments if one in more)]
-    return found + [Path(one).name for one in arguments if one.startswith("out/P")]
+    # Where nothing tells clusters apart there are no profiles.
+    pictures = [one for one in arguments if one.startswith("out/P") and not one.endswith(".csv")]
+    return found + [Path(one).name for one in pictures]
 
 
 def check_signal(
