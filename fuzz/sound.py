@@ -16,15 +16,20 @@ from kernelmeans.baselines import RKKM, RMKKM
 from kernelmeans.solver import Ending, Result
 
 #: Kernels whose matrices are positive semi-definite with any parameters: costs cannot rise.
-POSITIVE = ("rbf", "laplacian", "linear", "cosine", "heat", "graph")
+POSITIVE = ("rbf", "laplacian", "geodesic", "linear", "cosine", "heat", "graph")
 FAMILIES = ("neighbors", "widths", "du2015")
 FLOATS = (np.float32, np.float64)
+
+
+def product(A: np.ndarray, B: np.ndarray, power: int = 1) -> np.ndarray:
+    """A kernel that is a callable; named, so that it can be pickled."""
+    return np.asarray(A @ B.T) ** power
 
 
 def check_fit(model: Any, X: Any, weight: Any, rng: Rng, new: Any = None) -> None:
     """Fit a model and check all that is promised of it; errors of the fit come through."""
     with unchanged(model, X, weight), warnings.catch_warnings(record=True) as said:
-        # Where a fit says that squared distances lose their digits, no kernel is positive.
+        # Where a fit says that squared distances lose their digits, they are not compared.
         warnings.filterwarnings("always", "X is sparse, and the mean of its rows is")
         model.fit(X, sample_weight=weight)
     if new is not None:
@@ -32,9 +37,10 @@ def check_fit(model: Any, X: Any, weight: Any, rng: Rng, new: Any = None) -> Non
     with promised():
         check_finite(model)
         check_labels(model, X, weight)
-        if not said and exact(X, weight) and positive(model, X):
+        if not said and exact(X, weight):
             check_distances(model, X, rng)
-            check_history(model, weight)
+            if positive(model, X):
+                check_history(model, weight)
         check_copies(model, X, weight)
 
 
@@ -152,7 +158,11 @@ def positive(model: Any, X: Any) -> bool:
         return all(is_positive(K) for K in (X if X.ndim == 3 else [X]))
     each = kernels if isinstance(kernels, list) else [kernels]
     names = [one[0] if isinstance(one, tuple) else one for one in each]
-    return all(isinstance(name, str) and name in (*POSITIVE, *FAMILIES) for name in names)
+    # Views have the parameters that are the default of poly, with which it is positive.
+    degree, coef0 = getattr(model, "degree", 3), getattr(model, "coef0", 1)
+    poly = ["poly"] if coef0 >= 0 and float(degree).is_integer() else []
+    allowed = [product, *POSITIVE, *FAMILIES, *poly]
+    return all(any(name is one or name == one for one in allowed) for name in names)
 
 
 def exact(X: Any, weight: Any) -> bool:
@@ -189,6 +199,9 @@ def check_history(model: Any, weight: Any) -> None:
     if hasattr(model, "kernel_weights_"):
         # The floor is that of the last weights; those of the steps before may be others.
         floor = max(floor, least)
+    if getattr(model, "kernel", "") == "geodesic":
+        # Near 1 the arccosine has half the digits of the cosine.
+        floor = max(floor, 10 * np.sqrt(np.finfo(float).eps) * model.gamma_)
     floor = total * (np.sqrt(floor) if rooted else floor)
     # A power mean of k distances is up to k^(1/t) times the smallest, and so is its rounding.
     amplified = np.exp(np.minimum(600, np.log(model.n_clusters) / -powers[:-1]))

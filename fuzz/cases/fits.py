@@ -18,7 +18,7 @@ from fuzz.draw import (
     rows,
     weights,
 )
-from fuzz.sound import check_fit
+from fuzz.sound import check_fit, product
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.baselines import MKKM, RKKM, RMKKM
 
@@ -103,11 +103,6 @@ def new_rows(rng: Rng, model: Any, X: Any) -> Any:
         some = X.tocsr()[:3] if scipy.sparse.issparse(X) else X[:3]
         return some * pick(rng, 1, 2, 0)
     return rows(rng, 3, X.shape[1])
-
-
-def product(A: np.ndarray, B: np.ndarray, power: int = 1) -> np.ndarray:
-    """A kernel that is a callable; named, so that it can be pickled."""
-    return np.asarray(A @ B.T) ** power
 
 
 def one_kernel(rng: Rng, X: Any) -> tuple[Any, Any]:
