@@ -1,5 +1,6 @@
-"""The command line in this process: it is done, or says in one message why not."""
+"""The command line in this process: it is done, or says in one line why not."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,23 +10,15 @@ from click.testing import CliRunner, Result
 
 import kernelmeans.cli.job
 import kernelmeans.cli.predict  # noqa: F401  (late imports are not to count)
-from fuzz import Case, Refused
+from fuzz import Refused
 from fuzz.judge import is_refusal, require
 from kernelmeans.cli.app import app
 from kernelmeans.cli.errors import NoClustersError
 
 #: No swap moves, which take longest, and no question about files that exist.
 QUICK = ("--n-swaps", "0", "--force")
-
-
-def command(arguments: Sequence[str], files: Mapping[str, bytes], words: str = "") -> Case:
-    """The case of one command in a folder that holds these files."""
-
-    def check() -> None:
-        write(files)
-        run(arguments)
-
-    return Case(f"{words} {list(arguments)}".strip(), check)
+#: How a message begins that is of an option and not of a file.
+OF_OPTION = re.compile(r"--?\w[\w-]*[ ,]|\w+=")
 
 
 def write(files: Mapping[str, bytes]) -> None:
@@ -35,8 +28,12 @@ def write(files: Mapping[str, bytes]) -> None:
         Path(name).write_bytes(content)
 
 
-def run(arguments: Sequence[str], given: bytes | None = None) -> Result:
+def run(
+    arguments: Sequence[str], given: bytes | None = None, damaged: Sequence[str] = ()
+) -> Result:
     """Run the command line, with these bytes as standard input; refusals and failures are raised.
+
+    A refusal names one of the files that may be damaged, if it is the file that is refused.
 
     Raises
     ------
@@ -59,7 +56,7 @@ def run(arguments: Sequence[str], given: bytes | None = None) -> Result:
     # A search without clusters leaves its scores and its picture, which say why.
     done = not written or isinstance(result.exception, NoClustersError)
     require(done, f"a refused command has written {written}: {result.exception}")
-    require_words(result.exception)
+    require_words(result.exception, damaged)
     raise Refused(str(result.exception)) from result.exception
 
 
@@ -73,11 +70,25 @@ def check_same_labels(data: str, again: Sequence[str] = ()) -> None:
     require(own["label"].equals(predicted["label"]), f"labels {own} and {predicted}")
 
 
-def require_words(error: BaseException) -> None:
-    """Fail unless the error of a command is a short message in words of its own."""
+def require_words(error: BaseException, damaged: Sequence[str] = ()) -> None:
+    """Fail unless the error of a command is a short line in words of its own."""
     cause = error.__cause__
     own = isinstance(error, click.ClickException) and "This is a fault" not in str(error)
     borrowed = isinstance(cause, Exception) and str(error)[:50] == str(cause)[:50]
     if not own or (borrowed and not (cause and is_refusal(cause))):
         raise error
-    require(3 < len(str(error)) < 10_000, f"the message is empty or long: {str(error)[:500]}")
+    assert isinstance(error, click.ClickException)
+    codes = (1, 2, 3) if isinstance(error, NoClustersError) else (1, 2)
+    require(error.exit_code in codes, f"exit code {error.exit_code}: {error}")
+    # What estimators say is of the numbers in a file, and memory of all that is held.
+    require_line(
+        error.format_message(), () if borrowed or isinstance(cause, MemoryError) else damaged
+    )
+
+
+def require_line(message: str, damaged: Sequence[str] = ()) -> None:
+    """Fail unless a message is what docs/trust.md promises of files: a line that names the file."""
+    require(3 < len(message) <= 2000, f"the message is empty or long: {message[:500]}")
+    require(len(message.splitlines()) == 1, f"the message has several lines: {message}")
+    named = any(name in message for name in damaged) or OF_OPTION.match(message)
+    require(not damaged or named, f"the message does not name {damaged}: {message}")

@@ -1,7 +1,6 @@
 """What must hold of a fitted model, whatever it was fitted to."""
 
 import pickle
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -11,7 +10,7 @@ import scipy.sparse
 from sklearn.base import clone
 
 from fuzz import Failure, Rng
-from fuzz.judge import is_refusal, promised, require
+from fuzz.judge import heard, is_refusal, promised, require
 from kernelmeans.baselines import RKKM, RMKKM
 from kernelmeans.solver import Ending, Result
 
@@ -28,9 +27,8 @@ def product(A: np.ndarray, B: np.ndarray, power: int = 1) -> np.ndarray:
 
 def check_fit(model: Any, X: Any, weight: Any, rng: Rng, new: Any = None) -> None:
     """Fit a model and check all that is promised of it; errors of the fit come through."""
-    with unchanged(model, X, weight), warnings.catch_warnings(record=True) as said:
-        # Where a fit says that squared distances lose their digits, they are not compared.
-        warnings.filterwarnings("always", "X is sparse, and the mean of its rows is")
+    # Where a fit says that squared distances lose their digits, they are not compared.
+    with unchanged(model, X, weight), heard("X is sparse, and the mean of its rows is") as said:
         model.fit(X, sample_weight=weight)
     if new is not None:
         check_new(model, new)

@@ -11,8 +11,9 @@ import polars as pl
 import scipy.sparse
 
 from fuzz import Case, Rng
-from fuzz.commands import QUICK, command
+from fuzz.commands import QUICK, check_same_labels, run, write
 from fuzz.draw import pick, rarely
+from fuzz.judge import promised
 from fuzz.mutations import WILD, cut, flipped, inserted, saved, sparse_members
 
 WEIGHT = 3
@@ -38,7 +39,15 @@ def case(rng: Rng) -> Case:
         ["-q"],
     )
     arguments = ["fit", name, "-k", "2", "--kernel", kernel, *options, *QUICK]
-    return command(arguments, {name: content}, f"{kind} {change.__name__}")
+
+    def check() -> None:
+        write({name: content})
+        run(arguments, damaged=[name])
+        if "drop" not in options:
+            with promised():
+                check_same_labels(name, [one for one in options if one == "--no-header"])
+
+    return Case(f"{kind} {change.__name__} {arguments}", check)
 
 
 @cache
