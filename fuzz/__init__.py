@@ -1,12 +1,14 @@
 """Random cases by the hundred thousand, each of which must end well or be refused in words.
 
 A class of cases is a module of ``fuzz.cases``. It has a ``WEIGHT``, its part of the time, and a
-function ``case``, which takes a random generator and returns words and a check.
+function ``case``, which takes a random generator and returns words and a check. ``NEEDS``
+may name a package without which it is left out.
 """
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
@@ -33,3 +35,11 @@ def discover(package: str) -> dict[str, float]:
     """The classes in a package of modules, and their weights."""
     names = [name for _, name, _ in pkgutil.iter_modules(importlib.import_module(package).__path__)]
     return {name: importlib.import_module(f"{package}.{name}").WEIGHT for name in sorted(names)}
+
+
+def lacking(package: str, names: Iterable[str]) -> dict[str, str]:
+    """Those of the classes that need a package which is not installed, and the package."""
+    needs = {
+        name: getattr(importlib.import_module(f"{package}.{name}"), "NEEDS", "") for name in names
+    }
+    return {name: needed for name, needed in needs.items() if needed and not find_spec(needed)}

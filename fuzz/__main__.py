@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from fuzz import discover
-from fuzz.runner import Campaign, replay
+from fuzz import discover, lacking
+from fuzz.runner import CASES, Campaign, replay
 
 
 def main() -> int:
@@ -23,14 +23,20 @@ def main() -> int:
     parser.add_argument("--classes", help="classes, separated by commas (all)")
     parser.add_argument("--store", type=Path, default=Path("build/fuzz"), help="folder of failures")
     parser.add_argument("--replay", nargs=2, metavar=("CLASS", "NUMBER"), help="run one case again")
-    parser.add_argument("--package", default="fuzz.cases", help="where the classes are")
+    parser.add_argument("--package", default=CASES, help="where the classes are")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, _interrupt)
+    weights = discover(given.package)
+    asked = given.replay[:1] if given.replay else (given.classes or "").split(",")
+    if unknown := [name for name in asked if name and name not in weights]:
+        parser.error(f"{', '.join(unknown)}: the classes are {', '.join(weights)}")
     if given.replay:
         return replay(given.package, given.replay[0], int(given.replay[1]))
-    weights = discover(given.package)
     if given.classes:
-        weights = {name: weights[name] for name in given.classes.split(",")}
+        weights = {name: weights[name] for name in filter(None, asked)}
+    for name, missing in lacking(given.package, weights).items():
+        print(f"{name} is left out: {missing} is not installed")
+        del weights[name]
     campaign = Campaign(given.package, weights, given.store, given.first, given.cases)
     campaign.run(60 * given.minutes, given.jobs)
     print(campaign.table())

@@ -69,7 +69,7 @@ def counted(name: str, numbers: range, folder: Path) -> Counter[tuple[str, bool]
             ordinary = outcome["words"].startswith(ORDINARY)
             count.update((what, ordinary) for what in ("cases", outcome["kind"], *faults(outcome)))
             if outcome["kind"] == "failed":
-                store(folder, name, number, outcome)
+                store(folder, PACKAGE, name, number, outcome)
     finally:
         process.end()
     print(name, "done", file=sys.stderr, flush=True)

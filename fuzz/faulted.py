@@ -10,20 +10,39 @@ import errno
 import importlib.readers  # noqa: F401
 import itertools
 import json
+import mmap
 import os
 import resource
+import shutil
 import signal
+import subprocess
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import click
+
 import kernelmeans.cli.job
-import kernelmeans.cli.predict  # noqa: F401
+import kernelmeans.cli.predict
 from kernelmeans.cli.app import app
 
+with suppress(ImportError):  # the extra plot
+    import matplotlib.backends.backend_agg
+    import matplotlib.backends.backend_pdf
+    import matplotlib.backends.backend_svg  # noqa: F401
+
+    import kernelmeans.plotting  # noqa: F401
+
 SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+#: What a command does: it has not begun, its handlers of signals are there, or it has ended.
+BEFORE, BEGUN, ENDED = range(3)
+#: Where a child says what it does, and what it did when a signal came, one more than that.
+_SAID = mmap.mmap(-1, 2)
+#: What a process is run by that may mount a disk, which others do not see.
+NAMESPACE = ["unshare", "--mount", *["--map-root-user"] * bool(os.geteuid())]
 #: Events of Python's audit hooks at which files change.
 _CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
 #: The number of the user who may do least, on Linux.
@@ -35,7 +54,20 @@ WAIT = 20
 
 
 def main() -> None:
-    """Print how each run ended: its exit status, negative for a signal, and what it has said."""
+    """Print how each run ended: its exit status, negative for a signal, and what it has said.
+
+    And what it did when it ended, and when a signal came, if one did.
+    """
+    given = click.Group.invoke
+
+    def invoke(self: click.Group, ctx: click.Context) -> Any:
+        _SAID[0] = BEGUN
+        try:
+            return given(self, ctx)
+        finally:
+            _SAID[0] = ENDED
+
+    click.Group.invoke = invoke  # type: ignore[method-assign]
     begin = FAULTS[sys.argv[1]]
     for number, moment in enumerate(json.loads(sys.argv[2])):
         print(json.dumps(run(str(number), begin, moment, json.loads(sys.argv[3]))), flush=True)
@@ -44,27 +76,30 @@ def main() -> None:
 def run(folder: str, begin: Callable[[int], object], moment: int, arguments: list[str]) -> Any:
     """Run the command in a child in this folder, in which the fault begins with it."""
     receiver, sender = os.pipe()
+    _SAID[:] = bytes([BEFORE, 0])
     if not (child := os.fork()):
         os.dup2(sender, 1)
         os.dup2(sender, 2)
         os.close(receiver)
         os.chdir(folder)
-        status = 128 + signal.SIGINT  # Ctrl-C before the command line has begun, or after it
+        status = FOREIGN
         try:
             status = status_of(begin, moment, arguments)
-        except KeyboardInterrupt:
-            pass
-        except BaseException:
-            traceback.print_exc()
-            status = FOREIGN
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and _SAID[1] != 1 + BEGUN:
+                status = 128 + signal.SIGINT  # before the command line has begun, or after it
+            else:
+                traceback.print_exc()
         finally:
             os._exit(status)
     os.close(sender)
     with os.fdopen(receiver, "rb") as said:
         text = said.read().decode(errors="replace")
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if os.path.ismount(folder):
+        _bring_out(folder)
     _allow(folder, 0o600)  # what is to be looked at
-    return status, text
+    return status, text, _SAID[0], _SAID[1] - 1 if _SAID[1] else None
 
 
 def status_of(begin: Callable[[int], object], moment: int, arguments: list[str]) -> int:
@@ -82,7 +117,7 @@ def status_of(begin: Callable[[int], object], moment: int, arguments: list[str])
 
 def interrupt_after(moment: int) -> None:
     """A signal comes after milliseconds."""
-    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(SIGNALS[moment % 3]))
+    signal.signal(signal.SIGALRM, lambda *_: _raise_signal(moment))
     signal.setitimer(signal.ITIMER_REAL, (1 + moment) / 1000)
 
 
@@ -91,22 +126,74 @@ def interrupt_at(moment: int) -> None:
 
     def interrupt(event: str, given: tuple[Any, ...]) -> None:
         if next(events) == moment:
-            signal.raise_signal(SIGNALS[moment % 3])
+            _raise_signal(moment)
 
     events = itertools.count()
     _watch(("open", *_CHANGES), interrupt)
 
 
+def kill_after(moment: int) -> None:
+    """The process is killed after milliseconds, whatever it does."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, (1 + moment) / 1000)
+
+
+def kill_at(moment: int) -> None:
+    """The process is killed when a file is opened, made, renamed or removed."""
+
+    def kill(event: str, given: tuple[Any, ...]) -> None:
+        if next(events) == moment:
+            signal.raise_signal(signal.SIGKILL)
+
+    events = itertools.count()
+    _watch(("open", *_CHANGES), kill)
+
+
+def kill_in(moment: int) -> None:
+    """The process is killed in the middle of a file, after so many bytes."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    limit_files(moment)
+
+
 def fill_at(moment: int) -> None:
-    """The disk is full when a file or folder is to be made or renamed, and from then on."""
+    """The disk is full when a file is made, renamed or synced, or a folder made; and from then on.
+
+    Network file systems may say so as late as that.
+    """
 
     def refuse(event: str, given: tuple[Any, ...]) -> None:
         reads = event == "open" and not given[2] & os.O_CREAT
         if not reads and next(events) >= moment:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), given[0])
 
-    events = itertools.count()
+    def sync(number: int) -> None:
+        refuse("sync", (None,))
+        given(number)
+
+    events, given = itertools.count(), os.fsync
+    os.fsync = sync  # type: ignore[assignment]
     _watch(("open", "os.mkdir", "os.rename"), refuse)
+
+
+def fill_disk(moment: int) -> None:
+    """All is on a disk that has so many pages left."""
+    here, page = Path.cwd(), mmap.PAGESIZE
+    files = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+    taken = sum(-(-len(content) // page) for content in files.values())
+    size = f"size={max(taken + moment, 1) * page}"  # 0 were no limit
+    subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", here], check=True)
+    os.chdir(here)  # of the disk
+    for path, content in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def _bring_out(folder: str) -> None:
+    """Put what is on the disk of a folder into the folder itself."""
+    shutil.copytree(folder, f"{folder}.copy")
+    subprocess.run(["umount", folder], check=True)
+    shutil.rmtree(folder)
+    os.rename(f"{folder}.copy", folder)
 
 
 def deny_at(moment: int) -> None:
@@ -161,6 +248,12 @@ def limit_memory(moment: int) -> None:
     signal.alarm(WAIT)
 
 
+def _raise_signal(moment: int) -> None:
+    """Send a signal to this process, and note what it did."""
+    _SAID[1] = 1 + _SAID[0]
+    signal.raise_signal(SIGNALS[moment % 3])
+
+
 def _allow(folder: str, mode: int) -> None:
     """Give files below a folder this mode, and folders that of files and the right to be read."""
     for parent, folders, files in os.walk(folder, topdown=False):
@@ -186,7 +279,11 @@ FAULTS = {
     for each in (
         interrupt_after,
         interrupt_at,
+        kill_after,
+        kill_at,
+        kill_in,
         fill_at,
+        fill_disk,
         deny_at,
         replace_at,
         limit_files,

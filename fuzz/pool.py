@@ -15,6 +15,8 @@ from typing import Any
 
 import psutil
 
+from fuzz.worker import WORDS
+
 #: Processor seconds of one case; and the seconds after which it waits for something, if it has had
 #: less of a processor than this.
 SECONDS, WAITING, WORK = 20, 120, 0.5
@@ -64,11 +66,13 @@ class Process:
                 wrong = f"no end after {self._cpu() - cpu:.0f} s of a processor"
                 time.sleep(0.5)
         trace = self._errors.read_bytes()[-10_000:].decode(errors="replace")
+        words = self._home / WORDS
+        said = words.read_text("utf-8", "replace") if words.exists() else ""
         seconds = max(self._cpu() - cpu, time.monotonic() - began)  # 0 of a process that is gone
         self.end()
         self._open()
         trace = f"{wrong}\n{trace}"
-        return {"kind": "failed", "words": "", "trace": trace, "seconds": seconds, "megabytes": 0}
+        return {"kind": "failed", "words": said, "trace": trace, "seconds": seconds, "megabytes": 0}
 
     def end(self) -> None:
         """End it with its children, and remove its files."""

@@ -15,6 +15,8 @@ from typing import Any
 from fuzz.pool import MEGABYTES, SECONDS, WAITING, Process
 from kernelmeans import __version__
 
+#: Where the classes are, unless another package is named.
+CASES = "fuzz.cases"
 #: Seconds between lines of progress.
 PROGRESS = 10
 
@@ -102,7 +104,7 @@ class Campaign:
                 with self._lock:
                     self.tallies[case[0]].add(case[1], outcome)
                 if outcome["kind"] == "failed":
-                    store(self.folder, *case, outcome)
+                    store(self.folder, self.package, *case, outcome)
         finally:
             process.end()
 
@@ -143,18 +145,19 @@ class Campaign:
         return "\n".join(lines)
 
 
-def store(folder: Path, name: str, number: int, outcome: Mapping[str, Any]) -> None:
+def store(folder: Path, package: str, name: str, number: int, outcome: Mapping[str, Any]) -> None:
     """Write a failure into a text file."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{name}-{number}.txt"
     unfinished = file.with_suffix(".unfinished")
-    unfinished.write_text(f"{described(name, number, outcome)}\n", "utf-8")
+    unfinished.write_text(f"{described(package, name, number, outcome)}\n", "utf-8")
     os.replace(unfinished, file)
 
 
-def described(name: str, number: int, outcome: Mapping[str, Any]) -> str:
+def described(package: str, name: str, number: int, outcome: Mapping[str, Any]) -> str:
     """A case and what came of it, for people."""
-    again = f"python -m fuzz --replay {name} {number}"
+    where = f" --package {package}" * (package != CASES)
+    again = f"python -m fuzz{where} --replay {name} {number}"
     title = f"{name} {number} {outcome['kind']} (kernelmeans {__version__}): {again}"
     return f"{title}\n\n{outcome['words']}\n\n{outcome['trace']}".rstrip()
 
@@ -166,5 +169,5 @@ def replay(package: str, name: str, number: int) -> int:
         outcome = process.run(name, number)
     finally:
         process.end()
-    print(described(name, number, outcome))
+    print(described(package, name, number, outcome))
     return int(outcome["kind"] == "failed")

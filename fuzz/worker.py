@@ -29,6 +29,8 @@ from fuzz.judge import allow_own_warnings, is_refusal
 
 #: What takes more is refused by the system, as on a small machine.
 ADDRESS_SPACE = 8 * 2**30
+#: The file with the words of the case that runs.
+WORDS = "words"
 
 
 def main() -> None:
@@ -49,12 +51,13 @@ def main() -> None:
     print("{}", file=answers, flush=True)
     for line in sys.stdin:
         name, number = json.loads(line)
+        (home / WORDS).unlink(missing_ok=True)
         temporary.mkdir()
         before = threading.enumerate()
         forget_peak()
         with tempfile.TemporaryDirectory(dir=home) as folder:
             os.chdir(folder)
-            outcome = run(f"{package}.{name}", name, number)
+            outcome = run(home, f"{package}.{name}", name, number)
             os.chdir(home)
         outcome["megabytes"] = peak()
         threads = [repr(one) for one in threading.enumerate() if one not in before and stays(one)]
@@ -64,7 +67,7 @@ def main() -> None:
         print(json.dumps(outcome), file=answers, flush=True)
 
 
-def run(module: str, name: str, number: int) -> dict[str, Any]:
+def run(home: Path, module: str, name: str, number: int) -> dict[str, Any]:
     """Make and check a case: whether it passed, was refused or failed, and why."""
     begin, words, kind, trace = processor_seconds(), "", "passed", ""
     np.random.seed(number % 2**32)  # noqa: NPY002  (fits without a seed draw from here)
@@ -73,6 +76,7 @@ def run(module: str, name: str, number: int) -> dict[str, Any]:
         # Classes whose names are the same up to an underscore draw the same cases.
         seed = [zlib.crc32(name.partition("_")[0].encode()), number]
         words, check = case(np.random.default_rng(seed))
+        home.joinpath(WORDS).write_text(words, "utf-8", "replace")  # which a crash would lose
         with warnings.catch_warnings():
             allow_own_warnings()
             check()

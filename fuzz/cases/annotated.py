@@ -1,7 +1,6 @@
 """Files of annotated data (``.h5ad``), sound and damaged, through ``kernelmeans fit``."""
 
 import io
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from fuzz.judge import promised
 from fuzz.mutations import WILD, cut, flipped, inserted
 
 WEIGHT = 2
+NEEDS = "anndata"  # the extra h5ad
 #: Names of annotations.
 NAMES = ("kind", "Größe (cm)", "a,b", " ", "0", "<b>", "x" * 300, "obs_names", "gene 0", "a:b")
 ENCODINGS = (
@@ -27,8 +27,6 @@ WHOLE = (-1, 0, 1, 5, 10**5, 2**31 - 1, 10**9, 10**12)
 
 
 def case(rng: Rng) -> Case:
-    if not find_spec("anndata"):  # the extra h5ad
-        return Case("anndata is not installed", lambda: None)
     change = sound if rarely(rng, 2) else pick(rng, *CHANGES)
     content = change(annotated(rng, int(rng.integers(1, 40)), int(rng.integers(1, 6))), rng)
     taken = pick(rng, "obsm:", "obs") if rarely(rng, 20) else pick(rng, *MATRICES)

@@ -1,4 +1,4 @@
-"""Commands that signals, full disks, lost permissions and files that change end.
+"""Commands that signals, kills, full disks, lost permissions and files that change end.
 
 Files are complete, or not there.
 """
@@ -6,19 +6,23 @@ Files are complete, or not there.
 import io
 import json
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
 from click.testing import CliRunner
 
 from fuzz import Case, Refused, Rng
-from fuzz.draw import pick
+from fuzz.draw import pick, rarely
+from fuzz.faulted import BEGUN, NAMESPACE, SIGNALS
 from fuzz.judge import require
 from fuzz.mutations import saved
 from kernelmeans.cli.app import app
@@ -29,7 +33,11 @@ WEIGHT = 2
 FAULTS = {
     "interrupt_after": 600,
     "interrupt_at": 25,
-    "fill_at": 14,
+    "kill_after": 600,
+    "kill_at": 30,
+    "kill_in": 40_000,
+    "fill_at": 26,
+    "fill_disk": 40,
     "deny_at": 25,
     "replace_at": 25,
     "limit_files": 20_000,
@@ -37,6 +45,9 @@ FAULTS = {
 }
 #: How many moments one process tries.
 MOMENTS = 5
+#: Faults in which libraries that draw may fail in words of theirs, or find no fonts.
+PLAIN = "limit_memory", "deny_at"
+PICTURES = "X.png", "P.png", "P.svg", "P.pdf"
 OLD = b"of an earlier run"
 MODEL = "model.skops"
 #: The files that each command always writes.
@@ -45,8 +56,16 @@ OUTPUTS = {
     "predict": ("X.labels.csv",),
     "choose": ("X.choose.json",),
 }
-#: Exit statuses of a command that a signal may end; negative ones are of its first and last moment.
-INTERRUPTED = {0, 129, 130, 143, -1, -15}
+#: Faults that may leave a hidden file, because nobody can remove it.
+LEAVING = "deny_at", "kill_after", "kill_at", "kill_in"
+#: Exit statuses of other faults than signals, which end a command as they do.
+STATUSES = {
+    "kill_after": {0, -signal.SIGALRM},
+    "kill_at": {0, -signal.SIGKILL},
+    "kill_in": {0, -signal.SIGXFSZ},
+}
+#: Those of a signal that comes before the command has begun, or after it has ended; 1 is click's.
+EARLY_OR_LATE = {0, 1, 129, 130, 143, -1, -15}
 #: The name of an input, of the folder of the outputs, or of a file in it.
 NAMED = re.compile(r"\bX\.|\bmodel\.skops|\bout[:/]")
 #: Of a few rows all would fit into what the libraries keep in reserve.
@@ -72,7 +91,12 @@ def case(rng: Rng) -> Case:
         case "choose":
             chosen = [name, "-k", "2-3", "--splits", "2", "--kernels", kernel, "--n-swaps", "0"]
     arguments = [command, *chosen, "-o", "out", "--force"]
-    old = pick(rng, None, *(f"out/{name}" for name in OUTPUTS[command]))
+    if command != "predict" and rarely(rng, 3) and fault not in PLAIN and find_spec("matplotlib"):
+        drawn = pick(rng, *PICTURES)
+        arguments += ["--plot"] if drawn == PICTURES[0] else ["--plot-file", f"out/{drawn}"]
+    if command == "fit" and rarely(rng, 5):
+        arguments += ["--profiles", "out/P.clusters.csv"]
+    old = pick(rng, None, *(f"out/{name}" for name in outputs_of(arguments)))
     return Case(
         f"{fault} {moments} {arguments} {old}", lambda: check(fault, moments, arguments, old)
     )
@@ -89,24 +113,33 @@ def check(fault: str, moments: list[int], arguments: list[str], old: str | None)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
     given = [fault, json.dumps(moments), json.dumps(arguments)]
-    done = subprocess.run([sys.executable, "-m", "fuzz.faulted", *given], capture_output=True)
+    command = [sys.executable, "-m", "fuzz.faulted", *given]
+    if fault == "fill_disk":
+        if not may_mount():
+            raise Refused("no small disk may be mounted here")
+        command = [*NAMESPACE, *command]
+    done = subprocess.run(command, capture_output=True)
     require(done.returncode == 0, done.stderr.decode(errors="replace"))
     ends = [json.loads(line) for line in done.stdout.splitlines()]
     require(len(ends) == len(moments), f"{len(ends)} runs, not {len(moments)}")
-    for number, (status, said) in enumerate(ends):
+    for number, (status, said, ended, came) in enumerate(ends):
         folder = Path(str(number))
         where = f"{fault} {moments[number]}, status {status}: {said}"
         # Without memory polars ends the process, or panics, and nothing can be removed.
         lost = fault == "limit_memory" and (status < 0 or "panicked at" in said)
-        if not lost:
+        if fault.startswith("interrupt"):
+            check_signal(SIGNALS[moments[number] % 3], status, ended, came, where)
+        elif not lost:
             check_end(fault, status, said)
-        if not lost and fault != "deny_at":  # where nothing may be removed
-            check_left(folder, OUTPUTS[arguments[0]], where, is_done=status == 0)
+        if not lost and fault not in LEAVING:
+            check_left(folder, where)
+        if status == 0:
+            check_done(folder, outputs_of(arguments), where)
         if fault != "replace_at":
             check_inputs(folder, inputs, where)
         counts = [FEW_ROWS, N_ROWS] if fault == "replace_at" else [n_rows]
         check_files(folder, counts, where, old, is_done=status == 0)
-    if all(status for status, _ in ends):
+    if all(status for status, *_ in ends):
         raise Refused(f"none of {len(ends)} was done")
 
 
@@ -133,27 +166,55 @@ def model_of(suffix: str) -> bytes:
         return model.read_bytes()
 
 
+def outputs_of(arguments: Sequence[str]) -> list[str]:
+    """The files that a command writes in any case."""
+    more = {"--report": "X.report.html", "--plot": "X.png"}
+    if arguments[0] == "choose":
+        more["--plot"] = "X.choose.png"
+    found = [*OUTPUTS[arguments[0]], *(more[one] for one in arguments if one in more)]
+    return found + [Path(one).name for one in arguments if one.startswith("out/P")]
+
+
+def check_signal(
+    number: signal.Signals, status: int, ended: int, came: int | None, where: str
+) -> None:
+    """A command that has begun ends as it is promised when a signal comes."""
+    require("This is a fault" not in where, where)
+    if came is None:
+        require(status == 0, f"no signal has come: {where}")
+    elif came == BEGUN:
+        require(status == 128 + number, where)
+    else:
+        require(status in EARLY_OR_LATE, where)
+        require(status != 1 or "Aborted!" in where, where)
+    require(status >= 0 or ended != BEGUN, f"the command has not heard it: {where}")
+    require("Traceback" not in where, where)
+
+
 def check_end(fault: str, status: int, said: str) -> None:
     """The exit status is one that is promised, and a command that is refused says why."""
     where = f"{fault}, status {status}: {said}"
     require("Traceback" not in said and "This is a fault" not in said, where)
-    require(status in (INTERRUPTED if fault.startswith("interrupt") else {0, 1, 2}), where)
-    if not status or fault.startswith("interrupt"):
+    require(status in STATUSES.get(fault, {0, 1, 2}), where)
+    if status <= 0:
         return
     _, _, message = said.rpartition("Error: ")
     require(said.count("Error: ") == 1 and len(message.split()) > 1, f"no message: {where}")
-    if fault in ("fill_at", "limit_files", "deny_at"):
+    if fault in ("fill_at", "fill_disk", "limit_files", "deny_at"):
         require(NAMED.search(message), f"no file is named: {where}")
 
 
-def check_left(folder: Path, outputs: Sequence[str], where: str, *, is_done: bool) -> None:
-    """No temporary file and no empty folder is left, and all files are there if it was done."""
+def check_left(folder: Path, where: str) -> None:
+    """No temporary file and no empty folder is left."""
     require(not list(folder.rglob("*.tmp")), f"a temporary file is left: {where}")
+    out = folder / "out"
+    require(not out.exists() or any(out.iterdir()), f"an empty folder is left: {where}")
+
+
+def check_done(folder: Path, outputs: Sequence[str], where: str) -> None:
+    """All files of a command that is done are there."""
     found = {path.name for path in folder.glob("out/*")}
-    if is_done:
-        require(found >= {*outputs}, f"only {found}: {where}")
-    else:
-        require(found or not (folder / "out").exists(), f"an empty folder is left: {where}")
+    require(found >= {*outputs}, f"only {found}: {where}")
 
 
 def check_inputs(folder: Path, inputs: Mapping[str, bytes], where: str) -> None:
@@ -185,13 +246,40 @@ def is_whole(path: Path, n_rows: int) -> bool:
     match path.suffix:
         case ".csv":
             rows = pl.read_csv(content).height if content.endswith(b"\n") else 0
-            return rows == n_rows or (path.name == "X.clusters.csv" and rows > 0)
+            return rows == n_rows or (path.name.endswith(".clusters.csv") and rows > 0)
         case ".json":
             return content.endswith(b"}\n") and json.loads(content)["rows"] == n_rows
         case ".html":
             ends = content.rstrip().endswith(b"</html>")
             return ends and b">%d rows in 3 clusters" % n_rows in content
+        case ".png" | ".svg" | ".pdf":
+            return is_whole_picture(content, path.suffix)
     return len(load_model(path).pipeline[-1].labels_) == n_rows
+
+
+def is_whole_picture(content: bytes, suffix: str) -> bool:
+    """Whether a picture is there to its end; how many rows it shows cannot be told."""
+    if suffix == ".pdf":
+        return content.startswith(b"%PDF") and content.endswith(b"%%EOF\n")
+    try:
+        if suffix == ".svg":
+            return ElementTree.fromstring(content).tag.endswith("svg")
+        from PIL import Image
+
+        Image.open(io.BytesIO(content)).load()
+    except (ElementTree.ParseError, OSError, SyntaxError):
+        return False
+    return content.endswith(b"IEND\xaeB`\x82")
+
+
+@cache
+def may_mount() -> bool:
+    """Whether this user may mount a small disk."""
+    command = [*NAMESPACE, "mount", "-t", "tmpfs", "tmpfs", "."]
+    try:
+        return subprocess.run(command, capture_output=True).returncode == 0
+    except OSError:  # not everywhere are there such programs
+        return False
 
 
 def written(write: Callable[[io.BytesIO], object]) -> bytes:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
+import joblib
 import polars as pl
 
 from fuzz import Case, Rng
@@ -17,10 +18,10 @@ from kernelmeans.cli.app import app
 from kernelmeans.cli.options import Counts, Names, Value
 
 WEIGHT = 4
-#: Options that need other machines or processes, or that are drawn here.
-LEFT_OUT = ("device", "n_jobs", "n_clusters", "n_splits", "help", "views", "n_swaps", "quiet")
+#: Options that are drawn here.
+LEFT_OUT = ("n_jobs", "n_clusters", "n_splits", "views", "n_swaps", "quiet")
 #: Options that take long: one in so many cases has each.
-SLOW = {"plot": 40, "plot_file": 40, "page": 20, "compare": 20}
+SLOW = {"plot": 40, "plot_file": 40, "page": 20, "compare": 20, "device": 40}
 #: Values of options that take text; others have their values from their types.
 TEXTS = {
     "columns": ("a,b", "a,b,c", "?", "plan"),
@@ -38,9 +39,18 @@ TEXTS = {
     "like": ("m.skops", "m.skops", "data.csv"),
     "sheet": ("1", "table"),
     "take": ("X", "obs"),
+    "device": ("cpu",),
 }
+#: Values of ``--jobs``, mostly those without other processes.
+JOBS = ("1", "1", "1", "2", "-1", "0", "x")
 CLUSTERS = ("x", "0", "30", "2,3", "auto", "1")
 WRONG = ("", "0", "-1", "1e300", "nan", "inf", "x", "none", "zz", "*", "é", "a,b,", " ")
+KERNELS = (
+    *('"rbf"', '"linear"', '"heat"', '"laplacian"', '"poly"', '"cosine"', '"sigmoid"'),
+    *('"geodesic"', '"graph"', '"precomputed"', '"neighbors"', "3"),
+)
+#: Keys of views that fewer kernels take.
+ONE_IN = {"metric": 10, "coef0": 8}
 FILES = ("out.txt", "data.csv", "no/such/file", ".", "out.png", "out.json", "other.summary.json")
 
 
@@ -54,7 +64,8 @@ def case(rng: Rng) -> Case:
         arguments += ["-k", pick(rng, *CLUSTERS) if rarely(rng, 15) else "2"]
         arguments += ["--n-swaps", pick(rng, *["0"] * 4, "2", "auto")]
     if name == "choose":
-        arguments += ["--splits", "2", "-k", pick(rng, "2", "2-3", "2-4")]
+        arguments += ["--splits", pick(rng, "2", "2", "3"), "-k", pick(rng, "2", "2-3", "2-4")]
+        arguments += ["--jobs", pick(rng, *JOBS)] if rarely(rng, 6) else []
     arguments += ["-q"] if rarely(rng, 3) else []
     arguments += ["--views", "views.toml"] if name != "predict" and rarely(rng, 4) else []
     known = [one for one in options(name) if rarely(rng, SLOW.get(str(one.name), 25))]
@@ -72,7 +83,8 @@ def case(rng: Rng) -> Case:
             for path in Path().glob("data.*"):
                 if path.name not in needed:
                     path.unlink()
-        run(arguments)
+        with joblib.parallel_config("threading"):  # processes of joblib outlive the case
+            run(arguments)
         check_outputs()
         if name == "fit":
             check_model(arguments)
@@ -81,10 +93,10 @@ def case(rng: Rng) -> Case:
 
 
 def options(name: str) -> list[click.Option]:
-    """The options of a command."""
+    """The options of a command, but for the one that only prints help."""
     parameters = app.commands[name].get_params(click.Context(app.commands[name]))
     found = [one for one in parameters if isinstance(one, click.Option)]
-    return [one for one in found if one.name not in LEFT_OUT]
+    return [one for one in found if one.name not in LEFT_OUT and not one.is_eager]
 
 
 def value(rng: Rng, option: click.Option) -> str:
@@ -136,12 +148,18 @@ def views(rng: Rng) -> bytes:
             "columns": pick(
                 rng, *['["a"]', '["a", "b"]', '["*"]'] * 3, '"a"', "[]", '["zz"]', "[1]"
             ),
-            "kernel": pick(rng, '"rbf"', '"linear"', '"heat"', '"neighbors"', '"graph"', "3"),
+            "kernel": pick(rng, *KERNELS)
+            if rarely(rng, 2)
+            else pick(rng, '"rbf"', '"linear"', '"heat"'),
             "gamma": pick(rng, '"rms"', "0.5", "1.0", "-1", "nan"),
             "name": pick(rng, '"one"', '"one"', '"two"', '""', "2"),
+            "metric": pick(rng, '"euclidean"', '"cosine"', '"cosine"', '"precomputed"', '"x"'),
+            "coef0": pick(rng, "0", "1", "0.5", "-1", "1e300", "inf"),
             pick(rng, "degree", "n_neighbors", "t", "x"): pick(rng, "2", "2", '"auto"', "1e400"),
         }
-        lines += [f"{key} = {text}" for key, text in choices.items() if rarely(rng, 3)]
+        lines += [
+            f"{key} = {text}" for key, text in choices.items() if rarely(rng, ONE_IN.get(key, 3))
+        ]
     content = "\n".join(lines).encode()
     return pick(rng, flipped, cut, inserted)(content, rng) if rarely(rng, 6) else content
 

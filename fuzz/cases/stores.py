@@ -1,7 +1,6 @@
 """Folders of Zarr arrays, sound and damaged, through ``kernelmeans fit``."""
 
 import json
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from fuzz.judge import promised
 from fuzz.mutations import WILD, cut, flipped, inserted
 
 WEIGHT = 2
+NEEDS = "zarr"  # the extra disk
 Files = dict[str, bytes]
 #: What the metadata of an array may say instead. Shapes are small, or take more memory than any
 #: machine has: whatever is between takes as long as if it were stored.
@@ -25,8 +25,6 @@ VALUES: tuple[Any, ...] = (
 
 
 def case(rng: Rng) -> Case:
-    if not find_spec("zarr"):  # the extra disk
-        return Case("zarr is not installed", lambda: None)
     change = pick(rng, sound, sound, *CHANGES)
     files = change(stored(rng), rng)
     options = ["--kernel", pick(rng, "rbf", "linear", "heat")]
