@@ -56,6 +56,30 @@ def rows(rng: Rng, n: int, p: int) -> Any:
     return pick(rng, np.ascontiguousarray, np.asfortranarray)(X)
 
 
+def sparse_form(rng: Rng, X: Any) -> Any:
+    """Sparse rows of any type and form, with zeros that are held, or entries out of order."""
+    X = scipy.sparse.csr_array(X)
+    if rarely(rng, 2):
+        largest = np.finfo(np.float32).max / 2
+        X.data = np.clip(X.data, -largest, largest)
+        X = X.astype(np.float32)
+    if rarely(rng, 3):
+        X.data[rng.random(X.nnz) < 0.2] = 0
+    form, kind = (
+        pick(rng, "coo", "csr", "csr", "csc", "bsr", "lil", "dok"),
+        pick(rng, "array", "matrix"),
+    )
+    if form == "csr" and rarely(rng, 2):
+        order = np.lexsort([rng.random(X.nnz), np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))])
+        X.data, X.indices = X.data[order], X.indices[order]
+        X.has_sorted_indices = False
+    if form == "coo" and rarely(rng, 2):
+        X = X.tocoo()
+        twice = tuple(np.concatenate([one, one]) for one in X.coords)
+        X = scipy.sparse.coo_array((np.concatenate([X.data, X.data]) / 2, twice), X.shape)
+    return getattr(scipy.sparse, f"{form}_{kind}")(X)
+
+
 def kernel_matrix(rng: Rng, n: int) -> np.ndarray:
     """A symmetric matrix, sometimes indefinite, by rounding or truly."""
     A = rng.standard_normal((n, pick(rng, 1, 2, n))) * 10.0 ** pick(rng, 0, 0, 0, 10, 60, 150)

@@ -28,7 +28,7 @@ import kernelmeans
 from fuzz import Failure, Refused, commands, definitions, discover, faulted, lacking, pool
 from fuzz.cases import concurrency, faults, measures, models, options
 from fuzz.runner import Campaign, replay
-from fuzz.sound import check_fit, not_finite
+from fuzz.sound import check_fit, not_finite, positive, product
 from kernelmeans import (
     KernelKMeans,
     KernelPowerKMeans,
@@ -230,6 +230,36 @@ def test_an_objective_may_rise_only_where_a_fit_says_that_digits_are_lost(place,
     monkeypatch.setattr(KernelPowerKMeans, "fit", rising)
     refused = pytest.raises(Failure, match="objective_history_ rises")
     with nullcontext() if place else refused:
+        check_fit(model, X, None, rng)
+
+
+@pytest.mark.parametrize(
+    ("given", "judged"),
+    [
+        ({"kernel": "geodesic"}, True),
+        ({"kernel": "poly", "degree": 2, "coef0": 0}, True),
+        ({"kernel": "poly", "degree": 2.5}, False),
+        ({"kernel": "poly", "coef0": -1}, False),
+        ({"kernel": product}, True),
+        ({"kernel": np.matmul}, False),
+        ({"kernel": "sigmoid"}, False),
+    ],
+)
+def test_an_objective_may_rise_only_if_the_kernel_is_indefinite(given, judged):
+    assert positive(KernelPowerKMeans(3, **given), None) == judged
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_distances_have_no_order_of_rows_whatever_the_kernel_is(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, model = rng.normal(size=(30, 4)), KernelPowerKMeans(3, kernel="sigmoid", random_state=0)
+    check_fit(model, X, None, rng)
+    transform = KernelPowerKMeans.transform
+    by_place = np.linspace(1, 2, 30)[:, None]
+    monkeypatch.setattr(
+        KernelPowerKMeans, "transform", lambda self, X: transform(self, X) * by_place
+    )
+    with pytest.raises(Failure, match=r"distances_|order of rows"):
         check_fit(model, X, None, rng)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fuzz import Case, Refused, Rng
+from fuzz import Case, Failure, Refused, Rng
 from fuzz.draw import (
     budget,
     changed,
@@ -16,9 +16,10 @@ from fuzz.draw import (
     plain_rows,
     rarely,
     rows,
+    sparse_form,
     weights,
 )
-from fuzz.sound import check_fit
+from fuzz.sound import check_fit, product
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.baselines import MKKM, RKKM, RMKKM
 
@@ -40,12 +41,15 @@ DRAWN = (
 
 
 def case(rng: Rng) -> Case:
-    n, p = int(rng.integers(1, 40)), int(rng.integers(1, 5))
+    n, p = int(rng.integers(1, 40)), int(rng.integers(1, 30 if rarely(rng, 8) else 5))
     k = n if rarely(rng, 15) else int(rng.integers(1, 6))
     kind = pick(rng, *ESTIMATORS)
     allowed = {name: kind._parameter_constraints[name] for name in kind().get_params()}
     given = changed(rng, allowed, without=DRAWN) | {"random_state": int(rng.integers(99))}
+    if rarely(rng, 20):
+        given["random_state"] = pick(rng, None, np.random.RandomState(1))
     X = rows(rng, n, p)
+    X = sparse_form(rng, X) if scipy.sparse.issparse(X) else X
     if rarely(rng, 20):
         given["memory_budget"] = budget(rng)
     if "device" in allowed and rarely(rng, 20):
@@ -69,7 +73,36 @@ def case(rng: Rng) -> Case:
     if rarely(rng, 15) and hasattr(model, "set_callbacks"):
         model.set_callbacks(Watcher(int(rng.integers(1, 30)), fails=rarely(rng, 3)))
         words += f"\n{vars(model)['_skl_callbacks']}"
+    if rarely(rng, 40):
+        model, X, weight, what = wrong(rng, model, X, weight)
+        return Case(f"{what} {words}", lambda: check_refused(model, X, weight, what))
     return Case(words, lambda: check_fit(model, X, weight, rng, new))
+
+
+def wrong(rng: Rng, model: Any, X: Any, weight: Any) -> tuple[Any, Any, Any, str]:
+    """A model, data and weights of which one is wrong, and what it is."""
+    n = X.shape[-1] if X.ndim == 3 else X.shape[0]
+    none = X[:, :0] if X.ndim == 3 else X.tocsr()[:0] if scipy.sparse.issparse(X) else X[:0]
+    holed = np.ones(n)
+    holed[rng.integers(n)] = np.nan
+    name = "kernels" if hasattr(model, "kernels") else "kernel" if hasattr(model, "kernel") else ""
+    count, unknown = pick(rng, 0, -1, 2.5, "3", None, np.nan), pick(rng, "gauss", "", None, 3)
+    found: tuple[Any, Any, Any, str] = pick(
+        rng,
+        lambda: (model.set_params(n_clusters=count), X, weight, f"n_clusters={count!r}"),
+        lambda: (model, none, None, "no rows"),
+        lambda: (model, X, holed, "a weight of NaN"),
+        lambda: (model, X, np.ones(n + 1), "too many weights"),
+        *[lambda: (model.set_params(**{name: unknown}), X, weight, f"{name}={unknown!r}")]
+        * bool(name),
+    )()
+    return found
+
+
+def check_refused(model: Any, X: Any, weight: Any, what: str) -> None:
+    """The fit fails; the judge sees whether it does so in words."""
+    model.fit(X, sample_weight=weight)
+    raise Failure(f"a fit to {what} is not refused")
 
 
 @dataclass
@@ -102,12 +135,7 @@ def new_rows(rng: Rng, model: Any, X: Any) -> Any:
     if getattr(model, "kernel", "") in ("precomputed", "graph"):
         some = X.tocsr()[:3] if scipy.sparse.issparse(X) else X[:3]
         return some * pick(rng, 1, 2, 0)
-    return rows(rng, 3, X.shape[1])
-
-
-def product(A: np.ndarray, B: np.ndarray, power: int = 1) -> np.ndarray:
-    """A kernel that is a callable; named, so that it can be pickled."""
-    return np.asarray(A @ B.T) ** power
+    return rows(rng, 3, X.shape[1] + rarely(rng, 20))
 
 
 def one_kernel(rng: Rng, X: Any) -> tuple[Any, Any]:
@@ -115,7 +143,9 @@ def one_kernel(rng: Rng, X: Any) -> tuple[Any, Any]:
     named = "rbf", "laplacian", "geodesic", "poly", "sigmoid", "cosine", "linear", "heat", "heat"
     kernel = pick(rng, *named, "graph", "precomputed", product)
     if kernel == "precomputed":
-        return kernel, kernel_matrix(rng, X.shape[0])
+        K = kernel_matrix(rng, X.shape[0])
+        single = np.abs(K).max() < np.finfo(np.float32).max and rarely(rng, 3)
+        return kernel, K.astype(np.float32) if single else K
     return kernel, graph(rng, X.shape[0]) if kernel == "graph" else X
 
 
