@@ -222,6 +222,19 @@ def test_damaged_parts(part, values):
         read_table(PATH, Reading(take=take))
 
 
+@pytest.mark.usefixtures("cells")
+@pytest.mark.parametrize("part", ["obs/reads", "obs/_index", "var/_index"])
+@pytest.mark.parametrize("shape", [(10**9,), (10**9, 2)])
+def test_parts_that_promise_more_than_they_hold(part, shape):
+    with h5py.File(PATH, "a") as file:
+        attributes = dict(file[part].attrs)
+        del file[part]
+        file.create_dataset(part, shape, "?", chunks=True)
+        file[part].attrs.update(attributes)
+    with pytest.raises(BadInputError, match=r"cells\.h5ad.*(memory budget|not one value)"):
+        read_table(PATH, budget=5e9)
+
+
 def test_other_files(folder):
     PATH.write_bytes(b"x" * 1000)
     with pytest.raises(BadInputError, match="cannot be read as H5AD"):

@@ -10,13 +10,19 @@ import scipy.sparse
 from kernelmeans._text import listed
 from kernelmeans._warnings import warn_user
 from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading.archives import check_size, check_sparse, damaged_errors
+from kernelmeans.cli.reading.archives import (
+    check_size,
+    check_sparse,
+    damaged_errors,
+)
 from kernelmeans.cli.reading.headings import column_names
 from kernelmeans.rows import Rows
 
 _GROUPS = ("layers", "obsm", "obsp")
 #: The column of the names of the rows.
 _ROW_NAMES = "obs_names"
+#: Bytes that each row or column takes for its name.
+_NAME_BYTES = 100
 
 
 class Annotated(NamedTuple):
@@ -76,6 +82,7 @@ def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> Annotate
     _check_links(path, file)
     key = _key(path, file, take)
     check_size(path, sum(map(_nbytes, (file[key], file["obs"], file["var"]))), max_bytes)
+    check_size(path, _NAME_BYTES * max(_length(file["obs"]), _length(file["var"])), max_bytes)
     matrix, obs, columns = read_elem(file[key]), read_elem(file["obs"]), None
     if hasattr(matrix, "columns"):
         matrix, columns = matrix.to_numpy(), column_names(map(str, matrix.columns))
@@ -137,6 +144,17 @@ def _key(path: Path, file: Any, take: str | None) -> str:
         name = "names no matrix" if take is None else f"names {take!r}, which it does not have"
         raise BadInputError(f"{path}: --take {name}; its matrices are {listed(found)}")
     return take.replace(":", "/", 1)
+
+
+def _length(annotations: Any) -> int:
+    """The length of annotations, before they are read: a small file may promise very many."""
+    import h5py
+
+    parts = [part for part in annotations.values() if isinstance(part, h5py.Dataset)]
+    for part in parts:
+        if len(part.shape or ()) > 1:
+            raise ValueError(f"{part.name} has shape {part.shape}, and not one value for each row")
+    return max((part.size or 0 for part in parts), default=0)
 
 
 def _nbytes(part: Any) -> float:
