@@ -42,7 +42,7 @@ TEXTS = {
     "device": ("cpu",),
 }
 #: Values of ``--jobs``, mostly those without other processes.
-JOBS = ("1", "1", "1", "2", "-1", "x")
+JOBS = ("1", "1", "1", "2", "-1", "0", "x")
 CLUSTERS = ("x", "0", "30", "2,3", "auto", "1")
 WRONG = ("", "0", "-1", "1e300", "nan", "inf", "x", "none", "zz", "*", "é", "a,b,", " ")
 KERNELS = (

@@ -450,3 +450,9 @@ def test_help_names_the_kernels_and_the_scores(run):
     assert places == sorted(places)
     assert text.count("--kernels A,B") == text.count("--splits NUMBER") == 1
     assert "choose" in run("--help").output
+
+
+def test_no_jobs_are_refused_before_any_work(refused, data):
+    message = refused("choose", data, "--drop", "kind", "--jobs", 0)
+    assert "--jobs must be" in message
+    assert "Got 0" in message

@@ -194,7 +194,11 @@ default="jaccard"
         ],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "n_jobs": [
+            Interval(Integral, None, -1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
     }
 
     best_estimator_: Any
