@@ -801,6 +801,17 @@ def test_thousands_that_the_fit_had_not_are_read_where_the_decimal_mark_is_sure(
     assert None not in labels_of("1.csv")
 
 
+def test_a_column_against_the_given_decimal_mark_is_read_again_as_in_the_fit(run):
+    rows = [
+        f'{number % 7}{number % 10},"{number % 9 + 1},500.{number:02} €"' for number in range(60)
+    ]
+    Path("all.csv").write_text("\n".join(["size,costs", *rows]))
+    assert "is read as 1500.0" in run("fit", "all.csv", "-k", 2, "--decimal", ",").stderr
+    result = run("predict", "all.model.skops", "all.csv", "--labels", "again.csv")
+    assert result.exit_code == 0, result.output
+    assert labels_of("again.csv") == labels_of("all.labels.csv")
+
+
 @pytest.mark.parametrize(
     ("cells", "said"),
     [

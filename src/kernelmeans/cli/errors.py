@@ -147,8 +147,14 @@ def in_options(message: str) -> str:
 
 
 @contextmanager
-def estimator_errors() -> Iterator[None]:
-    """Print the message of an estimator as it is: these messages are written for users."""
+def estimator_errors(source: str = "") -> Iterator[None]:
+    """Print the message of an estimator as it is: these messages are written for users.
+
+    Parameters
+    ----------
+    source : str, default=""
+        What the message is about, in front of it.
+    """
     try:
         yield
     except ImportError as error:  # PyTorch, for --device
@@ -159,7 +165,7 @@ def estimator_errors() -> Iterator[None]:
             lambda found: f"{flags().get(found[1], found[1])} must",
             str(error),
         )
-        raise BadInputError(message) from error
+        raise BadInputError(f"{source}: {message}" if source else message) from error
     except MemoryError as error:
         raise FailedError(
             f"{error or 'not enough memory'} (The options are --approximation, "

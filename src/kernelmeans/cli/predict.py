@@ -50,7 +50,8 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     if extra := [name for name in table.names if name not in known]:
         job.note(f"the model does not use {listed(extra)}")
     rows = NewRows(table, columns, model)
-    with estimator_errors(), damaged_model_errors(model_file, model):
+    source = f"{table.source}, with the model {model_file}"
+    with estimator_errors(source), damaged_model_errors(model_file, model):
         labels = Labels.of_new(rows, model)
     for remark in rows.remarks():
         job.note(remark)

@@ -276,7 +276,9 @@ def _agrees(frame: pl.DataFrame, numerals: Numerals) -> bool:
 
 def _seen(columns: Mapping[str, _Column], decimal: str | None, numerals: Numerals) -> str | None:
     """The marks between groups of digits that these columns have, if no others are given."""
-    if decimal is None or numerals.thousands is not None:
+    # A column may be numbers under the other mark alone, whatever the options say.
+    differ = any(decimal not in column.decimals for column in columns.values())
+    if decimal is None or differ or numerals.thousands is not None:
         return numerals.thousands
     marks = numerals.groups(decimal)
     return "".join(mark for mark in marks if any(one.example(mark) for one in columns.values()))
