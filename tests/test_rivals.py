@@ -152,12 +152,12 @@ def test_the_table_counts_every_fault_of_a_case_once(tmp_path, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore")  # large numbers become infinite in float32
 @pytest.mark.parametrize("problems", ["kmeans", "spectral", "kernel"])
-def test_both_columns_are_of_the_same_problems(problems):
+def test_both_columns_are_of_the_same_problems(tmp_path, problems):
     names = [name for name in compare.COLUMNS if name.startswith(f"{problems}_")]
     if "kernel_tslearn" in names:
         pytest.importorskip("tslearn")
     for number in range(5):
-        words = [run(f"fuzz.rivals.{name}", name, number)["words"] for name in names]
+        words = [run(tmp_path, f"fuzz.rivals.{name}", name, number)["words"] for name in names]
         # tslearn takes each row as a series, a table of one column.
         first, second = (re.sub(r"[\[\]\s]", "", text[text.index("X = ") :]) for text in words)
         assert first == second
