@@ -200,8 +200,9 @@ def check_end(fault: str, status: int, said: str) -> None:
     require(status in STATUSES.get(fault, {0, 1, 2}), where)
     if status <= 0:
         return
-    _, _, message = said.rpartition("Error: ")
-    require(said.count("Error: ") == 1 and len(message.split()) > 1, f"no message: {where}")
+    # A message may quote the name of an exception.
+    *before, message = re.split("^Error: ", said, flags=re.MULTILINE)
+    require(len(before) == 1 and len(message.split()) > 1, f"no message: {where}")
     if fault in ("fill_at", "fill_disk", "limit_files", "deny_at"):
         require(NAMED.search(message), f"no file is named: {where}")
 
