@@ -108,7 +108,10 @@ def identifiers(table: Table, name: str | None) -> pl.Series | None:
     if isinstance(table, FrameTable):
         column = table.frame.select(name).collect()[name]
     else:
-        column = pl.Series(name, table.column(name))
+        values = table.column(name)
+        # polars does not look into an array of objects whose first value is missing.
+        values = values.tolist() if values.dtype.hasobject else values
+        column = pl.Series(name, values, strict=False)
     if column.dtype.is_float() and (column.floor() == column).all():
         column = column.cast(pl.Int64, strict=False)  # arrays hold all numbers as floats
     return column.cast(pl.String)
