@@ -19,6 +19,11 @@ from kernelmeans.cli.errors import NoClustersError
 QUICK = ("--n-swaps", "0", "--force")
 #: How a message begins that is of an option and not of a file.
 OF_OPTION = re.compile(r"--?\w[\w-]*[ ,]|\w+=")
+# The options come from docstrings, which are parsed before all cases. CPython 3.11.7 fails to parse
+# a file if it destroys an object then whose finalizer parses too (gh-106905), such as one of an
+# earlier case. A user's command begins without any.
+for _command in app.commands.values():
+    _command.get_params(click.Context(_command))
 
 
 def write(files: Mapping[str, bytes]) -> None:
