@@ -5,10 +5,12 @@ Each kernel is fitted to the same rows again and again, and so are several kerne
 search of the number of clusters and the kernel. "same" means that all labels, and the cost or
 score, are the same to the last bit. "same labels" means that the last bits of the cost differ. A
 number is the lowest adjusted Rand index of two fits: 1.0000 are the same clusters with other
-numbers. The last table has the worst answer of all sets.
+numbers. The last table has the worst answer of all sets. The exit code is 1 if labels depend on
+threads, runs, chunks or workers.
 """
 
 import argparse
+import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -38,6 +40,9 @@ COLUMNS = {
     "orders": "three orders",
     "precision": "float32 / 64",
 }
+#: What labels never depend on, and the answers that say so.
+PROMISED = ("threads", "runs", "chunks", "workers")
+SAME = ("-", "same", "same labels")
 #: Most rows of a search, which is a hundred fits.
 SEARCHED_ROWS = 250
 #: How kernels are held in fits to chunks.
@@ -54,8 +59,8 @@ class Task(NamedTuple):
     is_matrix: bool = False
 
 
-def main() -> None:
-    """Print a line for each kernel and set, and counts."""
+def main() -> int:
+    """Print a line for each kernel and set, and the worst answers; 1 if a promise is broken."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sets", default=",".join(NAMES), help="comma separated names")
     parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK)}")
@@ -74,8 +79,12 @@ def main() -> None:
                 print(line(task.name, answers), flush=True)
                 found[task.name].append(answers)
     print(f"\n{line('all', COLUMNS.values())}")
+    broken = False
     for kernel, rows in found.items():
-        print(line(kernel, map(worst, zip(*rows, strict=True))))
+        answers = dict(zip(COLUMNS, map(worst, zip(*rows, strict=True)), strict=True))
+        print(line(kernel, answers.values()))
+        broken |= any(answers[column] not in SAME for column in PROMISED)
+    return int(broken)
 
 
 @contextmanager
@@ -163,8 +172,7 @@ def number_of(model: Any) -> str:
 
 def worst(answers: Iterable[str]) -> str:
     """The answer that says least of what is the same."""
-    order = ("-", "same", "same labels")
-    return max(answers, key=lambda one: order.index(one) if one in order else 4 - float(one))
+    return max(answers, key=lambda one: SAME.index(one) if one in SAME else 4 - float(one))
 
 
 def line(name: str, found: Iterable[str]) -> str:
@@ -173,4 +181,4 @@ def line(name: str, found: Iterable[str]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

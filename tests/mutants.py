@@ -3,7 +3,7 @@
 ``python tests/mutants.py --sample 600`` changes one thing of the code at a time, as mutmut makes
 such mutants, and runs the tests of these rooms that call the changed function, the quick ones
 first and the slow ones never. It prints how many mutants of each module they notice, and writes the
-others to ``build/mutants/unnoticed.diff``.
+others to ``build/mutants/unnoticed.diff``. The exit code is 1 if they notice too few of all.
 
 mutmut's own runner collects all tests for every mutant. Here they are collected once, and each
 mutant is a fork of that process. Functions with decorators, properties among them, and constants of
@@ -31,6 +31,8 @@ ROOMS = ("solver", "spaces", "heat")
 FOLDER = Path("build/mutants")
 #: Most bytes of a process, because a mutant may ask for any number.
 MOST_BYTES = 2**33
+#: The fraction of all mutants that has to be noticed.
+LEAST = 0.85
 
 
 def main():
@@ -51,6 +53,8 @@ def main():
     trials = Trials([n for names in sample.values() for n in names], given.seconds, given.jobs)
     trials.run()
     report(sample, trials.statuses)
+    noticed = sum(status != 0 for status in trials.statuses.values())
+    return int(noticed < LEAST * len(trials.statuses))
 
 
 def write_mutants():
@@ -213,4 +217,4 @@ def body(code, function):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
