@@ -60,7 +60,8 @@ def test_blocks_of_rows_do_not_matter(rng, monkeypatch):
 
 def test_ranks_of_anchors_are_those_near_any_row():
     X, anchors = cloud(60, 2), cloud(9, 2, seed=1)
-    ranks, _ = AnchorGraph(X, np.ones(60), NearestRows(anchors, "euclidean"), 2).ranks()
+    v = np.arange(1.0, 61)
+    ranks, weight = AnchorGraph(X, v, NearestRows(anchors, "euclidean"), 2).ranks()
     order = np.linalg.norm(X[:, None] - anchors, axis=2).argsort(axis=1)
     expected = np.full((9, 9), np.inf)
     for row in order:
@@ -68,6 +69,7 @@ def test_ranks_of_anchors_are_those_near_any_row():
             expected[row[0], other] = min(expected[row[0], other], rank)
     found = ranks.toarray()
     assert_array_equal(np.where(found > 0, found, np.inf), expected)
+    assert_array_equal(weight, [v[order[:, 0] == anchor].sum() for anchor in range(9)])
 
 
 def test_shares_do_not_jump():

@@ -90,6 +90,17 @@ def test_a_node_that_stands_for_many_rows_has_to_be_connected():
     assert find_connection(ranks, 6, 2, np.array([1.0, 1, 1, 1, 9])) is None
 
 
+def test_a_node_is_no_debris_if_it_stands_for_enough():
+    # A pair, and two single nodes.
+    ends = np.array([[0, 1], [1, 0]], np.int32)
+    graph = scipy.sparse.csr_array(([1.0, 1.0], tuple(ends)), (4, 4))
+    assert find_pieces(graph, 3).n_large == 1
+    # Sample weights have any unit.
+    found = find_pieces(graph, 3, np.array([0.05, 0.05, 0.1, 0.001]))
+    assert found.n_large == 2
+    assert_array_equal(found.labels, [0, 0, 1, 2])
+
+
 def test_the_number_that_the_message_tells_is_the_remedy():
     X, _ = groups(60, 50, 20, 10)
     with pytest.warns(UserWarning, match="to 21, the smallest"):
