@@ -2,7 +2,8 @@
 
 A class of cases is a module of ``fuzz.cases``. It has a ``WEIGHT``, its part of the time, and a
 function ``case``, which takes a random generator and returns words and a check. ``NEEDS``
-may name a package without which it is left out.
+may name a package without which it is left out. ``EXTREME`` is true where numbers may be so extreme
+that a fit is lost.
 """
 
 import importlib

@@ -2,7 +2,8 @@
 
 ``python -m fuzz.faulted FAULT MOMENTS ARGUMENTS`` runs it in children, in the folders 0, 1 and so
 on. They are forked, because imports take longest, and from a process of its own, because threads of
-polars do not survive a fork.
+polars do not survive a fork. Where the moment is a time, the command runs first without a fault, in
+the folder ``whole``, and shows how long it takes.
 """
 
 import encodings.cp437  # noqa: F401  (late imports are not to count)
@@ -17,6 +18,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -41,6 +43,8 @@ SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 BEFORE, BEGUN, ENDED = range(3)
 #: Where a child says what it does, and what it did when a signal came, one more than that.
 _SAID = mmap.mmap(-1, 2)
+#: Seconds of a run without a fault.
+_seconds = 0.5
 #: What a process is run by that may mount a disk, which others do not see.
 NAMESPACE = ["unshare", "--mount", *["--map-root-user"] * bool(os.geteuid())]
 #: Events of Python's audit hooks at which files change.
@@ -49,8 +53,10 @@ _CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
 NOBODY = 65534
 #: The exit status of a run from which an exception has escaped.
 FOREIGN = 70
+#: Faults that come after a time: this many parts of that of a whole run, and a bit more.
+TIMED, PARTS, LONGER = ("interrupt_after", "kill_after"), 1000, 1.2
 #: Seconds after which a run without memory is ended.
-WAIT = 20
+WAIT = 5
 
 
 def main() -> None:
@@ -67,10 +73,15 @@ def main() -> None:
         finally:
             _SAID[0] = ENDED
 
+    global _seconds
     click.Group.invoke = invoke  # type: ignore[method-assign]
-    begin = FAULTS[sys.argv[1]]
+    begin, arguments = FAULTS[sys.argv[1]], json.loads(sys.argv[3])
+    if sys.argv[1] in TIMED:
+        started = time.monotonic()
+        run("whole", lambda _: None, 0, arguments)
+        _seconds = time.monotonic() - started
     for number, moment in enumerate(json.loads(sys.argv[2])):
-        print(json.dumps(run(str(number), begin, moment, json.loads(sys.argv[3]))), flush=True)
+        print(json.dumps(run(str(number), begin, moment, arguments)), flush=True)
 
 
 def run(folder: str, begin: Callable[[int], object], moment: int, arguments: list[str]) -> Any:
@@ -116,9 +127,9 @@ def status_of(begin: Callable[[int], object], moment: int, arguments: list[str])
 
 
 def interrupt_after(moment: int) -> None:
-    """A signal comes after milliseconds."""
+    """A signal comes after a part of the time."""
     signal.signal(signal.SIGALRM, lambda *_: _raise_signal(moment))
-    signal.setitimer(signal.ITIMER_REAL, (1 + moment) / 1000)
+    _set_timer(moment)
 
 
 def interrupt_at(moment: int) -> None:
@@ -133,9 +144,9 @@ def interrupt_at(moment: int) -> None:
 
 
 def kill_after(moment: int) -> None:
-    """The process is killed after milliseconds, whatever it does."""
+    """The process is killed after a part of the time, whatever it does."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, (1 + moment) / 1000)
+    _set_timer(moment)
 
 
 def kill_at(moment: int) -> None:
@@ -246,6 +257,10 @@ def limit_memory(moment: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
     # Threads of polars that find no memory may end, and the others wait for them for ever.
     signal.alarm(WAIT)
+
+
+def _set_timer(moment: int) -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0.001 + LONGER * _seconds * moment / PARTS)
 
 
 def _raise_signal(moment: int) -> None:

@@ -26,12 +26,14 @@ FOREIGN = re.compile(
     "Number of distinct clusters|Best performing initialization did not converge"
     "|X (has|does not have valid) feature names"
 )
+#: What a fit says that has lost its numbers: no answer to numbers of ordinary size.
+LOST = "the fit reached NaN or infinite values"
 TYPES = (ValueError, TypeError, MemoryError, NotFittedError, OSError, ImportError)
 
 
 def is_refusal(error: BaseException, own: Sequence[str] = OWN) -> bool:
     """Whether an error is a refusal in words: of an allowed type, raised in ``own``, with words."""
-    if isinstance(error, MemoryError | Refused):
+    if isinstance(error, Refused):
         return True
     frames = traceback.extract_tb(error.__traceback__)
     # What compiled code raises ends at a line that only calls it.
@@ -76,14 +78,14 @@ def heard(words: str) -> Iterator[list[str]]:
 
 
 @contextmanager
-def promised() -> Iterator[None]:
-    """Fail at any error: what a fit has taken is not refused afterwards."""
+def promised(when: str = "after the fit") -> Iterator[None]:
+    """Fail at any error, a refusal too: what a fit has taken is not refused afterwards."""
     try:
         yield
     except Failure:
         raise
     except Exception as error:
-        raise Failure(f"after the fit: {type(error).__name__}: {error}") from error
+        raise Failure(f"{when}: {type(error).__name__}: {error}") from error
 
 
 def require(condition: object, message: str) -> None:

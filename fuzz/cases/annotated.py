@@ -14,6 +14,7 @@ from fuzz.judge import promised
 from fuzz.mutations import WILD, cut, flipped, inserted
 
 WEIGHT = 2
+EXTREME = True
 NEEDS = "anndata"  # the extra h5ad
 #: Names of annotations.
 NAMES = ("kind", "Größe (cm)", "a,b", " ", "0", "<b>", "x" * 300, "obs_names", "gene 0", "a:b")

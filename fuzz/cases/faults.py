@@ -22,7 +22,7 @@ from click.testing import CliRunner
 
 from fuzz import Case, Refused, Rng
 from fuzz.draw import pick, rarely
-from fuzz.faulted import BEGUN, NAMESPACE, SIGNALS
+from fuzz.faulted import BEFORE, BEGUN, NAMESPACE, PARTS, SIGNALS, TIMED
 from fuzz.judge import require
 from fuzz.mutations import saved
 from kernelmeans.cli.app import app
@@ -31,9 +31,9 @@ from kernelmeans.cli.model import load_model
 WEIGHT = 2
 #: The faults of `fuzz.faulted`, and the numbers below which their moments are.
 FAULTS = {
-    "interrupt_after": 600,
+    "interrupt_after": PARTS,
     "interrupt_at": 25,
-    "kill_after": 600,
+    "kill_after": PARTS,
     "kill_at": 30,
     "kill_in": 40_000,
     "fill_at": 26,
@@ -64,8 +64,6 @@ STATUSES = {
     "kill_at": {0, -signal.SIGKILL},
     "kill_in": {0, -signal.SIGXFSZ},
 }
-#: Those of a signal that comes before the command has begun, or after it has ended; 1 is click's.
-EARLY_OR_LATE = {0, 1, 129, 130, 143, -1, -15}
 #: The name of an input, of the folder of the outputs, or of a file in it.
 NAMED = re.compile(r"\bX\.|\bmodel\.skops|\bout[:/]")
 #: Of a few rows all would fit into what the libraries keep in reserve.
@@ -107,9 +105,9 @@ def check(fault: str, moments: list[int], arguments: list[str], old: str | None)
     n_rows = MANY_ROWS if fault == "limit_memory" else N_ROWS
     inputs = inputs_of(arguments, n_rows)
     before = inputs | ({old: OLD} if old else {})
-    for number in range(len(moments)):
+    for place in [*map(str, range(len(moments))), *["whole"] * (fault in TIMED)]:
         for name, content in before.items():
-            path = Path(str(number), name)
+            path = Path(place, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
     given = [fault, json.dumps(moments), json.dumps(arguments)]
@@ -129,6 +127,9 @@ def check(fault: str, moments: list[int], arguments: list[str], old: str | None)
         lost = fault == "limit_memory" and (status < 0 or "panicked at" in said)
         if fault.startswith("interrupt"):
             check_signal(SIGNALS[moments[number] % 3], status, ended, came, where)
+            if came == BEFORE:
+                names = {str(path.relative_to(folder)) for path in files_in(folder)}
+                require(names == {*before}, f"{names} were written: {where}")
         elif not lost:
             check_end(fault, status, said)
         if not lost and fault not in LEAVING:
@@ -187,7 +188,9 @@ def check_signal(
     elif came == BEGUN:
         require(status == 128 + number, where)
     else:
-        require(status in EARLY_OR_LATE, where)
+        # A command that has ended may be done with it; 1 is click's, for Ctrl-C.
+        statuses = {-number, 128 + number, *[1] * (number == signal.SIGINT)}
+        require(status in statuses or (status == 0 and came != BEFORE), where)
         require(status != 1 or "Aborted!" in where, where)
     require(status >= 0 or ended != BEGUN, f"the command has not heard it: {where}")
     require("Traceback" not in where, where)
@@ -218,6 +221,11 @@ def check_done(folder: Path, outputs: Sequence[str], where: str) -> None:
     """All files of a command that is done are there."""
     found = {path.name for path in folder.glob("out/*")}
     require(found >= {*outputs}, f"only {found}: {where}")
+
+
+def files_in(folder: Path) -> list[Path]:
+    """All files in a folder and those below it."""
+    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def check_inputs(folder: Path, inputs: Mapping[str, bytes], where: str) -> None:

@@ -24,6 +24,7 @@ from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans,
 from kernelmeans.baselines import MKKM, RKKM, RMKKM
 
 WEIGHT = 4
+EXTREME = True
 ESTIMATORS = (
     *[KernelPowerKMeans] * 4,
     *[MultiKernelPowerKMeans] * 3,
@@ -33,6 +34,7 @@ ESTIMATORS = (
     MKKM,
     RMKKM,
 )
+NAMED = "rbf", "laplacian", "geodesic", "poly", "sigmoid", "cosine", "linear", "heat"
 #: Parameters that are drawn here.
 DRAWN = (
     *("n_clusters", "init", "kernel", "kernels", "kernel_params", "metric", "n_swaps"),
@@ -86,6 +88,7 @@ def wrong(rng: Rng, model: Any, X: Any, weight: Any) -> tuple[Any, Any, Any, str
     holed = np.ones(n)
     holed[rng.integers(n)] = np.nan
     name = "kernels" if hasattr(model, "kernels") else "kernel" if hasattr(model, "kernel") else ""
+    init, form = pick(rng, *strange_starts(model.n_clusters)), pick(rng, *STRANGE)
     count, unknown = pick(rng, 0, -1, 2.5, "3", None, np.nan), pick(rng, "gauss", "", None, 3)
     found: tuple[Any, Any, Any, str] = pick(
         rng,
@@ -93,10 +96,62 @@ def wrong(rng: Rng, model: Any, X: Any, weight: Any) -> tuple[Any, Any, Any, str
         lambda: (model, none, None, "no rows"),
         lambda: (model, X, holed, "a weight of NaN"),
         lambda: (model, X, np.ones(n + 1), "too many weights"),
+        lambda: (model.set_params(init=init), X, weight, f"init={init!r}"),
+        lambda: (model, form(n), None, form.__name__),
         *[lambda: (model.set_params(**{name: unknown}), X, weight, f"{name}={unknown!r}")]
         * bool(name),
     )()
     return found
+
+
+def strange_starts(k: int) -> list[Any]:
+    """Values of ``init`` that are no numbers."""
+    letters, numbers = list("abcdefgh")[:k], np.arange(k)
+    return [
+        *(letters, [letters] * k, np.array([letters], object), lambda X, k, random_state: letters),
+        *(numbers * 1j, numbers.astype("M8[D]"), [None] * k, set(range(k)), [[0.0], [1.0, 2.0]]),
+        *({"a": 1}, 0, None, b"k-means++"),
+    ]
+
+
+def complex_rows(n: int) -> Any:
+    return np.ones((n, 2)) * 1j
+
+
+def texts(n: int) -> Any:
+    return np.array([["a", "b"]] * n)
+
+
+def objects(n: int) -> Any:
+    return np.array([[None, {}]] * n, object)
+
+
+def dates(n: int) -> Any:
+    return np.zeros((n, 2), "M8[D]")
+
+
+def records(n: int) -> Any:
+    return np.zeros(n, [("a", float), ("b", float)])
+
+
+def one_row(n: int) -> Any:
+    return np.arange(float(n))
+
+
+def cube(n: int) -> Any:
+    return np.ones((n, 2, 2, 2))
+
+
+def ragged(n: int) -> Any:
+    return [[1.0], *[[1.0, 2.0]] * n]
+
+
+def nothing(n: int) -> Any:
+    return None
+
+
+#: Forms of data that hold no rows of numbers.
+STRANGE = complex_rows, texts, objects, dates, records, one_row, cube, ragged, nothing
 
 
 def check_refused(model: Any, X: Any, weight: Any, what: str) -> None:
@@ -140,8 +195,7 @@ def new_rows(rng: Rng, model: Any, X: Any) -> Any:
 
 def one_kernel(rng: Rng, X: Any) -> tuple[Any, Any]:
     """A kernel, and the rows or the matrix that it takes."""
-    named = "rbf", "laplacian", "geodesic", "poly", "sigmoid", "cosine", "linear", "heat", "heat"
-    kernel = pick(rng, *named, "graph", "precomputed", product)
+    kernel = pick(rng, *NAMED, "heat", "graph", "precomputed", product)
     if kernel == "precomputed":
         K = kernel_matrix(rng, X.shape[0])
         single = np.abs(K).max() < np.finfo(np.float32).max and rarely(rng, 3)
@@ -155,12 +209,31 @@ def several_kernels(rng: Rng, X: Any) -> tuple[Any, Any]:
         n = X.shape[0]
         return "precomputed", np.array([kernel_matrix(rng, n) for _ in range(rng.integers(1, 4))])
     p = X.shape[1]
-    columns: Any = [0], slice(0, p), np.arange(p) % 2 == 0, -1, [p], []
-    views = [
-        pick(rng, name, (name, pick(rng, *columns[:4], *columns)))
-        for name in rng.choice(["rbf", "linear", "poly", "cosine", "heat", "neighbors"], 3)
-    ]
+    columns: Any = [0], slice(0, p), np.arange(p) % 2 == 0, -1, first_column, [p], []
+    views: list[Any] = []
+    for number, name in enumerate(rng.choice([*NAMED, "neighbors", "widths", "x"], 3).tolist()):
+        kernel = pick(rng, name, name, drawn_kernel(rng, name), product)
+        seen = pick(rng, *columns[:5], *columns)
+        views.append(pick(rng, kernel, (kernel, seen), (f"v{number}", kernel, seen)))
     return pick(rng, "neighbors", "widths", "du2015", views, views, views[:1]), X
+
+
+def drawn_kernel(rng: Rng, name: str) -> dict[str, Any]:
+    """A kernel with parameters of its own, some of which it may not have."""
+    choices: dict[str, Any] = {
+        "gamma": pick(rng, "rms", "median", 0.5, -1.0),
+        "degree": pick(rng, 2, 1.5),
+        "coef0": pick(rng, 0.0, 1, -1),
+        "n_neighbors": pick(rng, "auto", 2, 0),
+        "metric": pick(rng, "euclidean", "cosine", "x"),
+        "x": 1,
+    }
+    return {"kernel": name} | {key: one for key, one in choices.items() if rarely(rng, 6)}
+
+
+def first_column(X: Any) -> list[int]:
+    """Columns as a function of the rows."""
+    return [0]
 
 
 def start(rng: Rng, X: Any, n: int, k: int) -> Any:

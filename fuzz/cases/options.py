@@ -18,6 +18,7 @@ from kernelmeans.cli.app import app
 from kernelmeans.cli.options import Counts, Names, Value
 
 WEIGHT = 4
+EXTREME = True
 #: Options that are drawn here.
 LEFT_OUT = ("n_jobs", "n_clusters", "n_splits", "views", "n_swaps", "quiet")
 #: Options that take long: one in so many cases has each.

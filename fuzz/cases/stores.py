@@ -12,6 +12,7 @@ from fuzz.judge import promised
 from fuzz.mutations import WILD, cut, flipped, inserted
 
 WEIGHT = 2
+EXTREME = True
 NEEDS = "zarr"  # the extra disk
 Files = dict[str, bytes]
 #: What the metadata of an array may say instead. Shapes are small, or take more memory than any

@@ -1,8 +1,9 @@
-"""Data frames of polars and pandas where rows of numbers are needed."""
+"""Data frames of polars and pandas, and other arrays, where rows of numbers are needed."""
 
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from sklearn.utils import check_array
 
 from kernelmeans._text import counted, first, shortened
@@ -34,9 +35,33 @@ def is_time(dtype: Any) -> bool:
 
 
 def check_no_times(X: Any) -> None:
-    """Refuse a data frame with dates or times, which would become numbers of very small units."""
-    if is_frame(X) and any(map(is_time, X.dtypes)):
-        raise TypeError("X holds dates or times, which are no numbers.")
+    """Refuse dates and times, which would become numbers of some unit."""
+    if any(map(is_time, X.dtypes if is_frame(X) else [getattr(X, "dtype", None)])):
+        raise TypeError("dates and times are no numbers")
+
+
+def refuse_array(X: Any, error: ValueError | TypeError) -> None:
+    """Raise an error in words of ours if it is because lists or an array hold no numbers."""
+    if is_frame(X) or scipy.sparse.issparse(X) or not (found := no_array(X)):
+        return
+    # scikit-learn's conventions ask for the words of the conversion too.
+    reason = str(error).rstrip(".")
+    raise type(error)(f"X: {found} ({reason}). Give an array of numbers.") from error
+
+
+def no_array(X: Any) -> str:
+    """Why lists or an array cannot be numbers; empty if they can."""
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        return "not all rows have the same length"
+    if array.dtype.kind not in "biufcO":
+        return f"values of the type {array.dtype} are no numbers"
+    try:
+        array.astype(np.complex128)
+    except (TypeError, ValueError):
+        return "some values are no numbers"
+    return ""
 
 
 def no_numbers(X: Any) -> str:

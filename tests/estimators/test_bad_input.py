@@ -75,6 +75,26 @@ def test_no_table_of_numbers(estimator, rows, message):
 
 
 @every
+@pytest.mark.parametrize(
+    ("rows", "message", "error"),
+    [
+        (np.array([["a", "b"]] * 5), "X: values of the type <U1 are no numbers", ValueError),
+        ([[1.0, 2.0], [3.0]], "X: not all rows have the same length", ValueError),
+        (np.array([[{}, 1.0]] * 5), "X: some values are no numbers", TypeError),
+        (np.zeros((5, 2), "M8[D]"), r"X: values of the type datetime64\[D\] are no", TypeError),
+        (
+            np.zeros((5, 5), [("a", float), ("b", float)]),
+            "X: values of the type .* are no numbers",
+            TypeError,
+        ),
+    ],
+    ids=["texts", "ragged", "objects", "dates", "records"],
+)
+def test_an_array_of_something_else_is_named(estimator, rows, message, error):
+    refused(estimator, rows, f"^{message}", error)
+
+
+@every
 @pytest.mark.parametrize("n", [1, 2])
 def test_fewer_rows_than_clusters(estimator, n):
     precomputed = getattr(estimator, "kernel", "") == "precomputed"

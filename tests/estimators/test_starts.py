@@ -111,6 +111,27 @@ class TestForms:
             assert_array_equal(start, before)
 
 
+@pytest.mark.parametrize(
+    "start",
+    [
+        [["a", "b"], ["c", "d"]],
+        np.array([["0.5", "1"]] * 2),
+        np.array(["a", "b"], object),
+        X[:2] * 1j,
+        np.zeros(2, "M8[D]"),
+        {0, 1},
+        [[0.0], [1.0, 2.0]],
+    ],
+    ids=["texts", "numbers as text", "objects", "complex", "dates", "a set", "ragged"],
+)
+@pytest.mark.parametrize("given", [True, False], ids=["given", "by a callable"])
+def test_a_start_that_holds_no_numbers_is_refused(start, given):
+    init = start if given else lambda rows, n_clusters, random_state: start
+    name = "init" if given else r"init\(X\)"
+    with pytest.raises(ValueError, match=f"^{name} is not an array of numbers"):
+        KernelPowerKMeans(2, kernel="rbf", init=init).fit(X)
+
+
 class TestRestarts:
     @pytest.mark.parametrize(
         ("init", "restarts"),

@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Budget, Device
-from kernelmeans._frames import check_no_times, no_numbers
+from kernelmeans._frames import check_no_times, no_numbers, refuse_array
 from kernelmeans._sklearn import _check_n_features, _check_sample_weight
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
@@ -91,6 +91,7 @@ class Input:
             check_no_times(X)
             return validate_data(estimator, X, reset=reset, **given)
         except (TypeError, ValueError) as error:
+            refuse_array(X, error)
             if self.pairwise or not (found := no_numbers(X)):
                 raise
             raise ValueError(

@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Device
-from kernelmeans._frames import check_no_times, no_numbers
+from kernelmeans._frames import check_no_times, no_numbers, refuse_array
 from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
@@ -211,7 +211,12 @@ class KernelMatrices(Views):
     holds_values = True
 
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
-        X = check_array(X, dtype=dtype, order="C", ensure_2d=False, allow_nd=True, input_name="X")
+        given = {"dtype": dtype, "order": "C", "ensure_2d": False, "allow_nd": True}
+        try:
+            X = check_array(X, input_name="X", **given)
+        except (TypeError, ValueError) as error:
+            refuse_array(X, error)
+            raise
         if reset:
             if X.ndim != 3 or X.shape[1] != X.shape[2]:
                 raise ValueError(

@@ -132,7 +132,11 @@ class Starts:
         """A given start, checked: indices (restarts, k), coordinates (k, p) or weights (n, k)."""
         try:
             start = np.asarray(start.toarray() if scipy.sparse.issparse(start) else start)
-        except ValueError as error:
+            if start.dtype.kind == "O":
+                start = start.astype(np.float64)
+            if start.dtype.kind not in "biuf":
+                raise ValueError(f"its type is {start.dtype}")
+        except (TypeError, ValueError) as error:
             raise ValueError(
                 f"{name} is not an array of numbers ({error}); give row indices, coordinates or "
                 "weights."
