@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from fuzz.worker import WORDS
 SECONDS, WAITING, WORK = 20, 20, 0.2
 #: Most resident memory, with about 400 for what is imported.
 MEGABYTES = 2000
+#: How many cases before a failure are told.
+REMEMBERED = 9
 ROOT = Path(__file__).parents[1]
 #: One thread in each process, and the same order of sets in a replay.
 ENVIRONMENT = {
@@ -45,7 +48,15 @@ class Process:
         self._open()
 
     def run(self, name: str, number: int) -> dict[str, Any]:
-        """Run a case: whether it passed, was refused or failed, its words, trace and seconds."""
+        """Run a case: whether it passed, was refused or failed, its words, trace and seconds.
+
+        And the last cases before it, which may have left something behind.
+        """
+        before = list(self._ran)
+        self._ran.append(f"{name} {number}")
+        return self._run(name, number) | {"before": before}
+
+    def _run(self, name: str, number: int) -> dict[str, Any]:
         began, cpu = time.monotonic(), self._cpu()
         worked, latest = began, cpu
         with suppress(BrokenPipeError):
@@ -84,6 +95,7 @@ class Process:
         shutil.rmtree(self._home, ignore_errors=True)
 
     def _open(self) -> None:
+        self._ran = deque[str](maxlen=REMEMBERED)
         self._home = Path(tempfile.mkdtemp(prefix="fuzz-"))
         self._errors = self._home / "errors"
         path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])

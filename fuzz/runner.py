@@ -159,7 +159,9 @@ def described(package: str, name: str, number: int, outcome: Mapping[str, Any]) 
     where = f" --package {package}" * (package != CASES)
     again = f"python -m fuzz{where} --replay {name} {number}"
     title = f"{name} {number} {outcome['kind']} (kernelmeans {__version__}): {again}"
-    return f"{title}\n\n{outcome['words']}\n\n{outcome['trace']}".rstrip()
+    text = f"{title}\n\n{outcome['words']}\n\n{outcome['trace']}".rstrip()
+    before = ", ".join(outcome["before"])
+    return f"{text}\n\nThe same process ran before: {before}" if before else text
 
 
 def replay(package: str, name: str, number: int) -> int:

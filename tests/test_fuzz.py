@@ -27,7 +27,7 @@ import fuzz.__main__
 import kernelmeans
 from fuzz import Failure, Refused, commands, definitions, discover, faulted, lacking, pool
 from fuzz.cases import concurrency, faults, measures, models, options
-from fuzz.runner import Campaign, replay
+from fuzz.runner import Campaign, described, replay
 from fuzz.sound import check_fit, not_finite, positive, product
 from kernelmeans import (
     KernelKMeans,
@@ -67,8 +67,13 @@ CHECKS = {
     "warns": "    np.float64(1e300) * np.float64(1e300)",
     "tells": "    import warnings; warnings.warn('of others', stacklevel=2)",
     "refuses": "    import kernelmeans; kernelmeans.PowerKMeans(2).fit([[np.nan], [1.0]])",
+    "exhausts": "    np.empty(10**13)",
+    "loses": "    from kernelmeans.estimators.checks import check_result; check_result(np.nan)",
+    "extreme": "    from kernelmeans.estimators.checks import check_result; check_result(np.nan)",
     "passes": "    pass",
 }
+#: Classes in which all cases are refused.
+ANSWERED = ("refuses", "extreme")
 WAITS = "    time.sleep(99)"
 
 
@@ -79,7 +84,8 @@ def planted(tmp_path, monkeypatch):
     package.mkdir()
     (package / "__init__.py").touch()
     for name, check in {**CHECKS, "waits": WAITS}.items():
-        (package / f"{name}.py").write_text(f"{PLANTED}{check}\n")
+        extreme = "EXTREME = True\n" * (name == "extreme")
+        (package / f"{name}.py").write_text(f"{extreme}{PLANTED}{check}\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(pool, "SECONDS", 1)
     monkeypatch.setattr(pool, "MEGABYTES", 500)
@@ -95,8 +101,8 @@ def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_p
         CHECKS, 2
     )
     counts = {name: tally.failed for name, tally in campaign.tallies.items()}
-    assert counts == dict.fromkeys(CHECKS, 2) | {"passes": 0, "refuses": 0}
-    assert campaign.tallies["refuses"].refused == 2
+    assert counts == dict.fromkeys(CHECKS, 2) | dict.fromkeys(["passes", *ANSWERED], 0)
+    assert all(campaign.tallies[name].refused == 2 for name in ANSWERED)
     assert all(tally.seconds > 0 for tally in campaign.tallies.values())
     stored = {path.name for path in (tmp_path / "failures").iterdir()}
     assert stored == {f"{name}-{n}.txt" for name, count in counts.items() if count for n in (7, 8)}
@@ -111,6 +117,8 @@ def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_p
     assert "in check" in texts["hangs"]  # where it was
     assert "the process is gone" in texts["dies"]
     assert "Segmentation fault" in texts["crashes"]
+    assert "Unable to allocate" in texts["exhausts"]
+    assert "reached NaN" in texts["loses"]
     assert "left behind" in texts["leaves"]
     assert "Thread" in texts["forks"]
     assert "RuntimeWarning: overflow" in texts["warns"]
@@ -118,6 +126,20 @@ def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_p
     assert "it took" in texts["swells"]
     assert 0 < campaign.tallies["passes"].largest[0] < 500 < campaign.tallies["swells"].largest[0]
     assert f"{campaign.failed} failures" in campaign.table()
+
+
+def test_a_failure_names_the_cases_before_it(planted):
+    process = pool.Process(planted)
+    cases = [("passes", 1), ("fails", 2), ("dies", 3), ("fails", 4)]
+    try:
+        outcomes = [process.run(*case) for case in cases]
+    finally:
+        process.end()
+    # A process that is gone is replaced.
+    before = [[], ["passes 1"], ["passes 1", "fails 2"], []]
+    assert [outcome["before"] for outcome in outcomes] == before
+    text = described(planted, *cases[2], outcomes[2])
+    assert text.endswith("The same process ran before: passes 1, fails 2")
 
 
 def test_a_case_that_waits_for_something_ends(planted, monkeypatch):
