@@ -75,6 +75,18 @@ def product(members):
     return ProductSpace(members, [slice(0, 2), slice(1, 4)], EntropyRule(50.0), np.array([1.0, 2]))
 
 
+def scaled(space, block, own, factor):
+    return own * factor, space.sample_weight[block]
+
+
+@pytest.mark.parametrize("place", [0, 1], ids=["here", "on workers"])
+def test_what_is_collected_stands_side_by_side(place):
+    given = np.arange(2.0 * N).reshape(2, N)
+    found = both("linear")[place].collect(scaled, 2, 3.0, per_sample=(given,))
+    for array, expected in zip(found, (3 * given, WEIGHT), strict=True):
+        assert_array_equal(array, expected)
+
+
 def assert_equal_bit_for_bit(here, there, method):
     one, other = (solve(space, space.at(STARTS), method, [3, 4]) for space in (here, there))
     for name in ("labels", "inertia", "cost", "n_iter", "kernel_weights"):
