@@ -169,11 +169,16 @@ def check_distances(model: Any, X: Any, rng: Rng) -> None:
 
 def floor_of(model: Any) -> float:
     """Squared distances below this are rounding."""
-    floor = float(model._floor)
-    if getattr(model, "kernel", "") == "geodesic":
-        # Near 1 the arccosine has half the digits of the cosine.
-        floor = max(floor, 10 * np.sqrt(np.finfo(float).eps) * model.gamma_)
-    return floor
+    geodesic = [model.gamma_] if getattr(model, "kernel", "") == "geodesic" else []
+    if hasattr(model, "kernels_"):
+        geodesic += [
+            one.parameters["gamma"] * factor
+            for one, factor in zip(model.kernels_, model.kernel_factors_, strict=True)
+            if one.function == "geodesic"
+        ]
+    # Near 1 the arccosine has half the digits of the cosine.
+    rounding = 10 * np.sqrt(np.finfo(float).eps) * max(geodesic, default=0.0)
+    return max(float(model._floor), float(rounding))
 
 
 def positive(model: Any, X: Any) -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 import multiprocessing
 import pickle
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -158,6 +159,7 @@ def pickled(tasks: Sequence[Any]) -> list[Any]:
             copies = [pickle.dumps(fresh)]
             while not fit.done():
                 copies.append(pickle.dumps(fresh))
+                time.sleep(0.002)  # or the fit would hardly get on
             fit.result()
         for copy in map(pickle.loads, copies[-20:]):
             try:
