@@ -127,7 +127,8 @@ def test_the_table_counts_every_fault_of_a_case_once(tmp_path, monkeypatch):
         def run(self, name, number):
             kind = "failed" if number in traces else "passed"
             words = rivals.ORDINARY if number % 2 else ""
-            return {"kind": kind, "trace": traces.get(number, ""), "words": words, "seconds": 0}
+            found = {"trace": traces.get(number, ""), "words": words, "seconds": 0}
+            return {"kind": kind, "before": [], **found}
 
         def end(self):
             pass
