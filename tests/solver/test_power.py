@@ -76,6 +76,16 @@ def test_powers_next_to_zero_keep_their_digits(backend, dtype, d):
 
 
 @over_backends
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("d", [[3.0], [3.0, 0.2, 7.0]])
+@pytest.mark.parametrize("s", [-1e-30, -1e-300])
+def test_the_smallest_powers_have_the_geometric_mean(backend, dtype, d, s):
+    values, mean, _ = weigh_one(backend, d, s, dtype)
+    assert mean == pytest.approx(np.exp(np.log(d).mean()), rel=1e-5)
+    np.testing.assert_allclose(values, mean / np.array(d) / len(d), rtol=1e-5)
+
+
+@over_backends
 @given(d=distances, s=st.sampled_from(POWERS), dtype=st.sampled_from(DTYPES))
 def test_nothing_overflows_and_nothing_is_denormal(backend, d, s, dtype):
     with np.errstate(all="raise", under="ignore"):

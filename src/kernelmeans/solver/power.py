@@ -19,6 +19,8 @@ NEGLIGIBLE = 1e-25
 LOG_NEGLIGIBLE = math.log(NEGLIGIBLE)
 #: |s| below which the sum in a power mean differs from k by little more than rounding.
 SMALL_POWER = 0.1
+#: |s| below which a power mean is the geometric one to the last digit; 1/s has to be finite.
+NO_POWER = 1e-20
 
 
 class CostFunction(NamedTuple):
@@ -85,7 +87,7 @@ def power_weights(distances: Array, power: Array, sample_weight: Array) -> Weigh
     """
     xp = namespace(distances)
     k = distances.shape[0]
-    t = like(-power[:, None], distances)
+    t = like(np.maximum(-power[:, None], NO_POWER), distances)
     nearest = reduce("min", distances, axis=0)
     ratios = overwrite(distances, xp.divide, nearest, distances)
     weights = xp.log(ratios)
