@@ -188,10 +188,10 @@ def positive(model: Any, X: Any) -> bool:
         return all(is_positive(K) for K in (X if X.ndim == 3 else [X]))
     each = kernels if isinstance(kernels, list) else [kernels]
     names = [one[-2] if isinstance(one, tuple) else one for one in each]
-    # Those of a dict have parameters of their own.
-    names = [one["kernel"] if isinstance(one, dict) else one for one in names]
-    if "poly" in names and any(isinstance(one, dict | tuple) for one in each):
+    # Those of a dict have parameters of their own, with which poly may not be positive.
+    if any(isinstance(one, dict) and one["kernel"] == "poly" for one in names):
         return False
+    names = [one["kernel"] if isinstance(one, dict) else one for one in names]
     # Views have the parameters that are the default of poly, with which it is positive.
     degree, coef0 = getattr(model, "degree", 3), getattr(model, "coef0", 1)
     poly = ["poly"] if coef0 >= 0 and float(degree).is_integer() else []

@@ -15,7 +15,7 @@ from fuzz import Case, Rng
 from fuzz.commands import QUICK, check_same_labels, run, write
 from fuzz.draw import pick, rarely
 from fuzz.judge import promised
-from fuzz.mutations import WILD, cut, flipped, inserted, saved, sparse_members
+from fuzz.mutations import WILD, cut, flipped, inserted, saved, sound, sparse_members
 
 WEIGHT = 3
 EXTREME = True
@@ -206,11 +206,6 @@ def packed(content: bytes, rng: Rng) -> bytes:
     if rng.integers(2):
         return gzip.compress(pick(rng, *TEXTS)(content, rng), mtime=0)
     return bytes(pick(rng, *BYTES)(gzip.compress(content, mtime=0), rng))
-
-
-def sound(content: bytes, rng: Rng) -> bytes:
-    """A file as it is."""
-    return content
 
 
 BYTES = [flipped, cut, inserted]

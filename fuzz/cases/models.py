@@ -25,7 +25,7 @@ from fuzz import Case, Refused, Rng
 from fuzz.commands import QUICK, require_line, run, write
 from fuzz.draw import pick, rarely
 from fuzz.judge import promised, require
-from fuzz.mutations import WILD, cut, flipped, saved, sparse_members
+from fuzz.mutations import WILD, cut, flipped, saved, sound, sparse_members
 from fuzz.pool import ROOT
 from kernelmeans import (
     KernelKMeans,
@@ -210,11 +210,6 @@ def original(name: str | Path) -> bytes:
             return Path("m.skops").read_bytes()
         finally:
             os.chdir(here)
-
-
-def sound(content: bytes, rng: Rng) -> bytes:
-    """A model as it is."""
-    return content
 
 
 def other_array(content: bytes, rng: Rng) -> bytes:
