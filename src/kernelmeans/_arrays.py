@@ -19,7 +19,7 @@ from array_api_compat import (
 )
 from numpy.typing import ArrayLike
 
-from kernelmeans._typing import Array, IntArray
+from kernelmeans._typing import Array, Columns, IntArray
 
 HOST_TYPES = (np.ndarray, np.generic)
 
@@ -91,6 +91,12 @@ def take_rows(x: Any, which: slice | IntArray) -> Any:
     if isinstance(which, slice):
         return x[which, ...]
     return x[which] if on_host(x) else take(x, which, axis=0)
+
+
+def take_columns(x: Any, columns: Columns) -> Any:
+    """Some columns, on the host in C order, which decides how products are rounded."""
+    found = x[:, columns]
+    return np.ascontiguousarray(found) if isinstance(found, np.ndarray) else found
 
 
 def take(x: Any, indices: IntArray, axis: int) -> Any:

@@ -111,6 +111,14 @@ class TestForms:
         assert_array_equal(model.predict(table), model.labels_)
         assert model.inertia_ == -model.score(table)
 
+    @pytest.mark.parametrize("kernel", ["poly", "rbf", "linear"])
+    def test_rows_of_any_width_have_the_cost_of_their_fit(self, kernel, rng):
+        """Columns lie in memory as they did in the fit, which decides how sums are rounded."""
+        X = rng.standard_normal((40, 21))
+        view = ({"kernel": kernel}, np.arange(21) % 2 == 0)
+        model = MultiKernelPowerKMeans(3, kernels=[view], n_swaps=0, random_state=0).fit(X)
+        assert model.inertia_ == -model.score(X)
+
     def test_by_type_of_column(self):
         pandas = pytest.importorskip("pandas", reason="pandas tables")
         table = pandas.DataFrame(

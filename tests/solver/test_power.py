@@ -86,6 +86,16 @@ def test_the_smallest_powers_have_the_geometric_mean(backend, dtype, d, s):
 
 
 @over_backends
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("d", [[3.0], [3.0, 0.2, 7.0]])
+@pytest.mark.parametrize("s", [-1e31, -1e300, -1e308])
+def test_the_largest_powers_have_the_minimum(backend, dtype, d, s):
+    values, mean, certainty = weigh_one(backend, d, s, dtype)
+    np.testing.assert_array_equal(values, np.array(d) == min(d))
+    assert (mean, certainty) == (np.asarray(min(d), dtype), 1)
+
+
+@over_backends
 @given(d=distances, s=st.sampled_from(POWERS), dtype=st.sampled_from(DTYPES))
 def test_nothing_overflows_and_nothing_is_denormal(backend, d, s, dtype):
     with np.errstate(all="raise", under="ignore"):

@@ -207,6 +207,13 @@ class TestEntropyRule:
         assert_allclose(EntropyRule(2.0).penalty(np.full((1, 4), 0.25)), 0, atol=1e-15)
         assert_allclose(EntropyRule(2.0).penalty(np.eye(4)[:1]), 2 * np.log(4))
 
+    @pytest.mark.parametrize("excess", [0.0, 2.0**-52, 2.0**-40, 2.0**-20])
+    def test_the_rounding_of_weights_costs_nothing(self, excess):
+        """Weights add up to 1 but for rounding, which a large lambda multiplies."""
+        weights = np.array([[(1 + excess) / 2, 1 / 2]])
+        given = {"rtol": 1e-6, "atol": 1e16 * excess * 2.0**-52}
+        assert_allclose(EntropyRule(1e16).penalty(weights), 1e16 * excess**2 / 4, **given)
+
 
 def test_the_subsample_of_a_reweighted_space_has_its_weights():
     X, weight = data.cloud(60, 4), np.ones(60)

@@ -8,6 +8,7 @@ import scipy.sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from kernelmeans._arrays import take_columns
 from kernelmeans._devices import HOST, Device
 from kernelmeans._frames import check_no_times, no_numbers, refuse_array
 from kernelmeans._sklearn import _safe_indexing
@@ -272,8 +273,7 @@ def _select(X: Data, columns: Columns) -> Data:
         return X
     if isinstance(X, Rows):
         return X.select(np.arange(X.shape[1])[columns].tolist())
-    # In C order, as in predictors: the order decides how products are rounded.
-    return X[:, columns] if scipy.sparse.issparse(X) else np.ascontiguousarray(X[:, columns])
+    return take_columns(X, columns)
 
 
 def variances(spaces: Sequence[Space]) -> tuple[Array, Array]:

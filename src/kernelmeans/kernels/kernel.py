@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import like, namespace, on_host, take_rows, to_numpy
+from kernelmeans._arrays import like, namespace, on_host, take_columns, take_rows, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Columns, Data
@@ -219,13 +219,15 @@ class CombinedKernel:
         for kernel, columns, multiplier in zip(
             self.kernels, self.columns, self.multipliers, strict=True
         ):
-            total += X.dtype.type(multiplier) * kernel(X[:, columns], Y[:, columns])
+            total += X.dtype.type(multiplier) * kernel(
+                take_columns(X, columns), take_columns(Y, columns)
+            )
         return total
 
     def diagonal(self, X: Data, device: Device = HOST) -> Array:
         """K(x, x) of each kernel before its normalization and weight, shape (n, L)."""
         pairs = zip(self.kernels, self.columns, strict=True)
-        diagonals = [kernel.diagonal(X[:, columns], device) for kernel, columns in pairs]
+        diagonals = [kernel.diagonal(take_columns(X, columns), device) for kernel, columns in pairs]
         return np.stack(diagonals, axis=1)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import silhouette_samples
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmeans._arrays import double, namespace, reduce, to_numpy
+from kernelmeans._arrays import double, namespace, reduce, take_columns, to_numpy
 from kernelmeans._devices import HOST, Device
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, Data
@@ -194,7 +194,7 @@ def _spaces(
             return
         factors = np.asarray(kernel.multipliers).tolist()
         for factor, one, columns in zip(factors, kernel.kernels, kernel.columns, strict=True):
-            yield factor, _space(one, X[:, columns], weight, threads, device)
+            yield factor, _space(one, take_columns(X, columns), weight, threads, device)
 
 
 def _space(kernel: Kernel, X: Data, weight: Array, threads: Threads, device: Device) -> Space:

@@ -19,8 +19,9 @@ NEGLIGIBLE = 1e-25
 LOG_NEGLIGIBLE = math.log(NEGLIGIBLE)
 #: |s| below which the sum in a power mean differs from k by little more than rounding.
 SMALL_POWER = 0.1
-#: |s| below which a power mean is the geometric one to the last digit; 1/s has to be finite.
-NO_POWER = 1e-20
+#: |s| beyond which a power mean is the geometric one, or the minimum, to the last digit. Inside,
+#: s and 1/s are finite in float32 too.
+SMALLEST_POWER, LARGEST_POWER = 1e-20, 1e30
 
 
 class CostFunction(NamedTuple):
@@ -87,7 +88,7 @@ def power_weights(distances: Array, power: Array, sample_weight: Array) -> Weigh
     """
     xp = namespace(distances)
     k = distances.shape[0]
-    t = like(np.maximum(-power[:, None], NO_POWER), distances)
+    t = like(np.clip(-power[:, None], SMALLEST_POWER, LARGEST_POWER), distances)
     nearest = reduce("min", distances, axis=0)
     ratios = overwrite(distances, xp.divide, nearest, distances)
     weights = xp.log(ratios)

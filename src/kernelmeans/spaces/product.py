@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import xlog1py
 
-from kernelmeans._arrays import double, like, namespace, to_numpy
+from kernelmeans._arrays import double, like, namespace, take_columns, to_numpy
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans.kernels import CombinedKernel
 from kernelmeans.spaces.base import Space
@@ -64,8 +65,11 @@ class EntropyRule(WeightRule):
     def penalty(self, weights: Array) -> Array:
         if self.entropy_weight in (0, np.inf):
             return np.zeros(len(weights))
-        logs = np.log(np.where(weights > 0, weights * weights.shape[1], 1))
-        return self.entropy_weight * np.asarray((weights * logs).sum(axis=1))
+        # Weights that are nearly uniform keep their digits, which a large lambda multiplies: here
+        # the terms are of second order, and those of the first add up to 0.
+        excess = weights * weights.shape[1] - 1
+        terms = xlog1py(excess + 1, excess) - excess
+        return self.entropy_weight * np.asarray(terms.mean(axis=1))
 
 
 class ProductSpace(Space):
@@ -229,7 +233,7 @@ class ProductSpace(Space):
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
         own = zip(self.members, self.columns, strict=True)
         return self._side_by_side(
-            member.at_rows(rows[:, columns], shape) for member, columns in own
+            member.at_rows(take_columns(rows, columns), shape) for member, columns in own
         )
 
     def _side_by_side(self, parts: Iterable[Centroids]) -> Centroids:
@@ -351,7 +355,7 @@ class ProductPredictor(Predictor):
         def embed(rows: Data, diagonal: Array) -> Iterator[Any]:
             # One after the other: kernel values of all members would need room.
             for member, columns, own in zip(members, self.columns, diagonal.T, strict=True):
-                yield member(rows[:, columns], own)
+                yield member(take_columns(rows, columns), own)
 
         return embed
 
