@@ -14,7 +14,7 @@ from fuzz.runner import CASES, Campaign, replay
 
 
 def main() -> int:
-    """Run the command; the exit code is 1 if a case failed."""
+    """Run the command; the exit code is 1 if a case failed, or all of a class were refused."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=3, help="how long (3)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
@@ -40,7 +40,7 @@ def main() -> int:
     campaign = Campaign(given.package, weights, given.store, given.first, given.cases)
     campaign.run(60 * given.minutes, given.jobs)
     print(campaign.table())
-    return int(campaign.failed > 0)
+    return int(campaign.failed > 0 or bool(campaign.refusing))
 
 
 def _interrupt(*_: object) -> NoReturn:

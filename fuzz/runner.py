@@ -19,6 +19,8 @@ from kernelmeans import __version__
 CASES = "fuzz.cases"
 #: Seconds between lines of progress.
 PROGRESS = 10
+#: So many cases of a class, all of them refused, mean that it tries nothing.
+ENOUGH = 8
 
 
 @dataclass
@@ -77,6 +79,13 @@ class Campaign:
     def failed(self) -> int:
         """Number of failures."""
         return sum(tally.failed for tally in self.tallies.values())
+
+    @property
+    def refusing(self) -> list[str]:
+        """Classes of which all cases were refused."""
+        return [
+            name for name, tally in self.tallies.items() if tally.refused == tally.cases >= ENOUGH
+        ]
 
     def run(self, seconds: float, jobs: int) -> None:
         """Run cases for so long in so many processes, or until Ctrl-C."""
@@ -140,6 +149,8 @@ class Campaign:
         lines.append(f"{'all':12}{cases:9}{refused:9}{failed:8}")
         hangs = f"{SECONDS} s of a processor, or {WAITING} s without work"
         lines.append(f"A case fails after {hangs}, or with {MEGABYTES} MB.")
+        if self.refusing:
+            lines.append(f"All cases were refused, which tries nothing: {', '.join(self.refusing)}")
         if self.failed:
             lines.append(f"{self.failed} failures are described in {self.folder}")
         return "\n".join(lines)
