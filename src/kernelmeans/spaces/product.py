@@ -65,8 +65,8 @@ class EntropyRule(WeightRule):
     def penalty(self, weights: Array) -> Array:
         if self.entropy_weight in (0, np.inf):
             return np.zeros(len(weights))
-        # Weights that are nearly uniform keep their digits, which a large lambda multiplies: here
-        # the terms are of second order, and those of the first add up to 0.
+        # A large lambda multiplies the rounding of nearly uniform weights. Here that is of second
+        # order, because the excesses, which add up to 0, are subtracted.
         excess = weights * weights.shape[1] - 1
         terms = xlog1py(excess + 1, excess) - excess
         return self.entropy_weight * np.asarray(terms.mean(axis=1))
