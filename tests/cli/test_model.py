@@ -6,6 +6,8 @@ import io
 import json
 import pickle
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -511,3 +513,14 @@ def nodes(node: object):
 
 def list_node() -> dict:
     return {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode"}
+
+
+def test_models_need_neither_pytorch_nor_dask():
+    """skops lists all of scikit-learn, which would import them: seconds for each command."""
+    code = """
+import sys, kernelmeans.cli.model
+assert not {"torch", "dask"} & set(sys.modules)
+import sklearn.externals.array_api_compat.dask
+assert "dask" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -24,13 +24,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse
-import skops.io
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelmeans
 from kernelmeans._memory import cached_property
 from kernelmeans._text import listed, nearest
+from kernelmeans.cli._skops import skops
 from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.reading import Reading
 from kernelmeans.cli.reading.archives import (
