@@ -23,6 +23,12 @@ from kernelmeans.cli import progress
 QUICK = ["--splits", 4, "-k", "2-4"]
 
 
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch) -> None:
+    """Most of the time goes into data without clusters. Tests of the search draw as many as it."""
+    monkeypatch.setattr("kernelmeans.search.comparison.N_DRAWS", 4)
+
+
 @pytest.fixture
 def iris(folder) -> str:
     iris = load_iris()

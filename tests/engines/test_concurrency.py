@@ -35,6 +35,15 @@ MODELS = [
 PATIENCE = 120
 
 
+@pytest.fixture(autouse=True)
+def blas_on_two_threads(monkeypatch):
+    """BLAS and OpenMP have two threads, here and in other processes, or all stays as it was."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    with threadpool_limits(2):
+        yield
+
+
 def answers(model):
     """Labels of a fit and of a prediction, and the cost."""
     fitted = clone(model).fit(X)

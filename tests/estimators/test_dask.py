@@ -549,9 +549,15 @@ def nursed_workers():
         yield client
 
 
-@pytest.mark.parametrize("delay", [0, 0.03])
-@pytest.mark.parametrize("workers", [nursed_workers, lone_workers])
-@pytest.mark.parametrize("name", ["landmarks", "several"])
+@pytest.mark.parametrize(
+    ("name", "workers", "delay"),
+    [
+        ("landmarks", nursed_workers, 0.03),
+        ("landmarks", lone_workers, 0),
+        ("several", nursed_workers, 0),
+        ("several", lone_workers, 0.03),
+    ],
+)
 def test_a_worker_that_dies_costs_time_but_not_the_result(name, workers, delay):
     pytest.importorskip("sklearn.callback", reason="scikit-learn < 1.9")
     model = MODELS[name]

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 GRID = {"n_clusters": [2, 3]}
 SEARCHES = [
-    ClusterSearch(KernelPowerKMeans(kernel="rbf"), GRID, n_splits=2),
+    ClusterSearch(KernelPowerKMeans(kernel="rbf", n_swaps=0), GRID, n_splits=2),
     ClusterSearch(KMeans(n_init=1), GRID, n_splits=2, scoring="stability"),
 ]
 
