@@ -687,7 +687,7 @@ def frames(draw) -> pl.DataFrame:
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
     packed=st.booleans(),
 )
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 def test_what_was_written_is_read_or_a_doubt_is_said(
     tmp_path_factory, frame, separator, decimal, thousands, ending, encoding, quoting, packed
 ):

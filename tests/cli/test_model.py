@@ -520,7 +520,6 @@ def test_models_need_neither_pytorch_nor_dask():
     code = """
 import sys, kernelmeans.cli.model
 assert not {"torch", "dask"} & set(sys.modules)
-import sklearn.externals.array_api_compat.dask
-assert "dask" in sys.modules
+assert not [name for name, found in sys.modules.items() if found is None and "sklearn" in name]
 """
     subprocess.run([sys.executable, "-c", code], check=True)
