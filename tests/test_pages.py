@@ -19,6 +19,8 @@ from sklearn.datasets import make_blobs
 from sklearn.neighbors import kneighbors_graph
 
 from kernelmeans.cli.app import app
+from kernelmeans.search import comparison
+from kernelmeans.search.comparison import N_DRAWS
 from kernelmeans_paper.datasets import is_present
 
 ROOT = Path(__file__).parents[1]
@@ -145,16 +147,19 @@ def run_python(page, block, names):
 def run_command(arguments):
     search = arguments[0] == "choose" or (arguments[0] == "fit" and "-k" not in arguments)
     # Examples that stand side by side write the same files.
-    more = ["-k", "2-3"] * search + ["--force"] * (arguments[0] != "choose")
+    more = ["-k", "2-3"] * search
+    more += ["--splits", "4"] if arguments[0] == "choose" else ["--force"]
     result = CliRunner().invoke(app, [*arguments, *more])
     assert result.exit_code == 0, f"kernelmeans {shlex.join(arguments)}\n{result.output}"
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("page", WITH_CODE)
-def test_page_works(page, rows, folder):
+def test_page_works(page, rows, folder, monkeypatch):
     """Blocks run one after another, as a reader would type them; each brings its own imports."""
     for block in blocks_of(page):
+        # Most of the time goes into data without clusters.
+        monkeypatch.setattr(comparison, "N_DRAWS", N_DRAWS if block.printed else 2)
         if block.language == "sh":
             for arguments in commands_in(block.code):
                 run_command(arguments)
