@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.neighbors import NearestRows
-from kernelmeans.heat.pieces import find_connection, find_pieces, join
+from kernelmeans.heat.pieces import find_connection, find_pieces, join, with_rest
 
 
 def groups(*sizes, distance=100.0, seed=0):
@@ -222,3 +222,12 @@ def test_a_piece_that_is_cut_off_gets_its_neighbours_features():
         kernel = HeatKernel(4).fit(X, n_clusters=2)
     assert (kernel(X[y == 2], X[y == 1]) > 0.9).all()
     assert (abs(kernel(X[y == 2], X[y == 0])) < 1e-12).all()
+
+
+def test_rows_that_are_not_kept_are_a_group_of_their_own():
+    graph = scipy.sparse.block_diag([np.ones((size, size)) for size in (40, 30, 1, 1)], "csr")
+    pieces = find_pieces(graph, 2)
+    features = np.eye(2)[np.repeat([0, 1, 0], [40, 30, 2])] * pieces.kept[:, None]
+    kernel = with_rest(features, pieces) @ with_rest(features, pieces).T
+    group = np.repeat([0, 1, 2], [40, 30, 2])
+    assert_array_equal(kernel, group[:, None] == group)

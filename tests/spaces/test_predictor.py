@@ -5,8 +5,10 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+from scipy.spatial.distance import cdist
 
 from held import feature_space
+from kernelmeans import PowerKMeans
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace
@@ -51,6 +53,15 @@ def test_new_rows_over_several_blocks(kind):
     np.testing.assert_array_equal(plain.nearest, nearest)
     np.testing.assert_array_equal(labels, expected(kind).argmin(axis=1))
     np.testing.assert_allclose(nearest, expected(kind).min(axis=1), rtol=1e-9, atol=1e-12)
+
+
+def test_distances_of_sparse_rows_to_centroids_of_dense_ones():
+    """Dense features are about their mean, sparse ones are not."""
+    rows = scipy.sparse.random_array((60, 5), density=0.5, format="csr", rng=0)
+    dense = rows.toarray()
+    model = PowerKMeans(3, random_state=0).fit(dense)
+    means = [dense[model.labels_ == cluster].mean(axis=0) for cluster in range(3)]
+    np.testing.assert_allclose(model.transform(rows), cdist(dense, means), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["gram", "features"])
