@@ -158,7 +158,7 @@ def run_command(arguments):
 def test_page_works(page, rows, folder, monkeypatch):
     """Blocks run one after another, as a reader would type them; each brings its own imports."""
     for block in blocks_of(page):
-        # Most of the time goes into data without clusters.
+        # Data without clusters take most of the time, and scores that are not printed need few.
         monkeypatch.setattr(comparison, "N_DRAWS", N_DRAWS if block.printed else 2)
         if block.language == "sh":
             for arguments in commands_in(block.code):

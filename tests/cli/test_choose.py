@@ -25,7 +25,7 @@ QUICK = ["--splits", 4, "-k", "2-4"]
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch) -> None:
-    """Most of the time goes into data without clusters. Tests of the search draw as many as it."""
+    """Draw fewer data without clusters, which take most of the time."""
     monkeypatch.setattr("kernelmeans.search.comparison.N_DRAWS", 4)
 
 

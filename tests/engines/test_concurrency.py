@@ -37,7 +37,7 @@ PATIENCE = 120
 
 @pytest.fixture(autouse=True)
 def blas_on_two_threads(monkeypatch):
-    """BLAS and OpenMP have two threads, here and in other processes, or all stays as it was."""
+    """Give BLAS and OpenMP two threads: where they have one, none can be lost."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
     with threadpool_limits(2):
