@@ -1,9 +1,10 @@
 """A process that runs a command again and again, each time with a fault at another moment.
 
-``python -m fuzz.faulted FAULT MOMENTS ARGUMENTS`` runs it in children, in the folders 0, 1 and so
-on. They are forked, because imports take longest, and from a process of its own, because threads of
-polars do not survive a fork. Where the moment is a time, the command runs first without a fault, in
-the folder ``whole``, and shows how long it takes.
+``python -m fuzz.faulted`` reads a line for each command, ``[FOLDER, FAULT, MOMENTS, ARGUMENTS]``,
+and runs it in children, in the folders 0, 1 and so on of that folder. They are forked, because
+imports take longest, and from a process of its own, because threads of polars do not survive a
+fork. Where the moment is a time, the command runs first without a fault, in the folder ``whole``,
+and shows how long it takes.
 """
 
 import encodings.cp437  # noqa: F401  (late imports are not to count)
@@ -29,6 +30,7 @@ import click
 
 import kernelmeans.cli.job
 import kernelmeans.cli.predict
+from fuzz import commands  # noqa: F401  (options are read from docstrings once, not in each child)
 from kernelmeans.cli.app import app
 
 with suppress(ImportError):  # the extra plot
@@ -60,9 +62,10 @@ WAIT = 5
 
 
 def main() -> None:
-    """Print how each run ended: its exit status, negative for a signal, and what it has said.
+    """Answer each line with how each run ended.
 
-    And what it did when it ended, and when a signal came, if one did.
+    That is its exit status, negative for a signal, and what it has said; and what it did when it
+    ended, and when a signal came, if one did.
     """
     given = click.Group.invoke
 
@@ -73,15 +76,20 @@ def main() -> None:
         finally:
             _SAID[0] = ENDED
 
-    global _seconds
     click.Group.invoke = invoke  # type: ignore[method-assign]
-    begin, arguments = FAULTS[sys.argv[1]], json.loads(sys.argv[3])
-    if sys.argv[1] in TIMED:
+    for line in sys.stdin:
+        print(json.dumps(run_all(*json.loads(line))), flush=True)
+
+
+def run_all(folder: str, fault: str, moments: list[int], arguments: list[str]) -> list[Any]:
+    """Run the command once for each moment."""
+    global _seconds
+    os.chdir(folder)
+    if fault in TIMED:
         started = time.monotonic()
         run("whole", lambda _: None, 0, arguments)
         _seconds = time.monotonic() - started
-    for number, moment in enumerate(json.loads(sys.argv[2])):
-        print(json.dumps(run(str(number), begin, moment, arguments)), flush=True)
+    return [run(str(i), FAULTS[fault], moments[i], arguments) for i in range(len(moments))]
 
 
 def run(folder: str, begin: Callable[[int], object], moment: int, arguments: list[str]) -> Any:

@@ -45,6 +45,7 @@ class Process:
 
     def __init__(self, package: str) -> None:
         self.package = package
+        self._spent = 0.0
         self._open()
 
     def run(self, name: str, number: int) -> dict[str, Any]:
@@ -57,7 +58,7 @@ class Process:
         return self._run(name, number) | {"before": before}
 
     def _run(self, name: str, number: int) -> dict[str, Any]:
-        began, cpu = time.monotonic(), self._cpu()
+        began, cpu = time.monotonic(), self._spent
         worked, latest = began, cpu
         with suppress(BrokenPipeError):
             self._stdin.write(json.dumps([name, number]).encode() + b"\n")
@@ -66,7 +67,8 @@ class Process:
             if select.select([self._stdout], [], [], 1)[0]:
                 line = self._stdout.readline()
                 if line.endswith(b"\n"):
-                    return _judged(dict(json.loads(line)))
+                    self._spent = self._cpu()
+                    return _judged(json.loads(line) | {"seconds": self._spent - cpu})
                 wrong = f"the process is gone (exit status {self._process.wait()})"
                 continue
             # On a busy machine a case may need minutes, but it goes on.
@@ -114,6 +116,7 @@ class Process:
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self._stdout.readline()  # it is ready, and what it imports is no part of a case
+        self._spent = self._cpu()
 
     def _cpu(self) -> float:
         """Processor seconds of the process and of its children, those that have ended too."""

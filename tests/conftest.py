@@ -25,10 +25,11 @@ def threads():
 def browser():
     """Chromium of the system, without a window."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    names = "chromium", "chromium-browser", "google-chrome"
+    # The first takes half the time of the others.
+    names = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
     chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
-        pytest.skip("there is no Chromium: apt-get install chromium")
+        pytest.skip("there is no Chromium: apt-get install chromium-headless-shell")
     with sync_api.sync_playwright() as playwright:
         # Root has no sandbox, and containers have little shared memory.
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]

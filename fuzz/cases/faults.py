@@ -3,6 +3,7 @@
 Files are complete, or not there.
 """
 
+import atexit
 import io
 import json
 import re
@@ -14,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -110,16 +112,9 @@ def check(fault: str, moments: list[int], arguments: list[str], old: str | None)
             path = Path(place, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-    given = [fault, json.dumps(moments), json.dumps(arguments)]
-    command = [sys.executable, "-m", "fuzz.faulted", *given]
-    if fault == "fill_disk":
-        if not may_mount():
-            raise Refused("no small disk may be mounted here")
-        command = [*NAMESPACE, *command]
-    done = subprocess.run(command, capture_output=True)
-    require(done.returncode == 0, done.stderr.decode(errors="replace"))
-    ends = [json.loads(line) for line in done.stdout.splitlines()]
-    require(len(ends) == len(moments), f"{len(ends)} runs, not {len(moments)}")
+    if fault == "fill_disk" and not may_mount():
+        raise Refused("no small disk may be mounted here")
+    ends = runner(mounts=fault == "fill_disk")([str(Path.cwd()), fault, moments, arguments])
     for number, (status, said, ended, came) in enumerate(ends):
         folder = Path(str(number))
         where = f"{fault} {moments[number]}, status {status}: {said}"
@@ -281,6 +276,22 @@ def is_whole_picture(content: bytes, suffix: str) -> bool:
     except (ElementTree.ParseError, OSError, SyntaxError):
         return False
     return content.endswith(b"IEND\xaeB`\x82")
+
+
+@cache
+def runner(*, mounts: bool) -> Callable[[list[Any]], list[Any]]:
+    """Start `fuzz.faulted`, once for all cases. Others do not see what is mounted there."""
+    command = [*NAMESPACE * mounts, sys.executable, "-m", "fuzz.faulted"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(process.communicate)  # its input ends, and so does it
+
+    def run(given: list[Any]) -> list[Any]:
+        print(json.dumps(given), file=process.stdin, flush=True)
+        assert process.stdout is not None
+        require(line := process.stdout.readline(), "fuzz.faulted has ended")
+        return list(json.loads(line))
+
+    return run
 
 
 @cache

@@ -18,5 +18,6 @@ SEARCHES = [
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:n_samples=.* is few for a search")
 @parametrize_with_checks(SEARCHES)
-def test_checks_of_scikit_learn(estimator, check):
+def test_checks_of_scikit_learn(estimator, check, monkeypatch):
+    monkeypatch.setattr("kernelmeans.search.comparison.N_DRAWS", 2)  # most of the time
     check(estimator)
