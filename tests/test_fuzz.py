@@ -100,7 +100,7 @@ def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_p
     counts = {name: tally.failed for name, tally in campaign.tallies.items()}
     assert counts == dict.fromkeys(CHECKS, 2) | dict.fromkeys(["passes", *ANSWERED], 0)
     assert all(campaign.tallies[name].refused == 2 for name in ANSWERED)
-    assert all(tally.seconds > 0 for tally in campaign.tallies.values())
+    assert all(campaign.tallies[name].seconds > 0 for name in ("swells", "hangs"))
     stored = {path.name for path in (tmp_path / "failures").iterdir()}
     assert stored == {f"{name}-{n}.txt" for name, count in counts.items() if count for n in (7, 8)}
     texts = {

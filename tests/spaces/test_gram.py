@@ -75,10 +75,12 @@ class TestPrecomputedRecentred(TestPrecomputed):
         return GramSpace(kernel, X, weight, threads, row_budget=tiny_budget(weight.dtype))
 
 
-def test_a_precomputed_matrix_is_left_as_it_is(threads):
+@pytest.mark.parametrize("budget", [{}, {"row_budget": 1}], ids=["cached", "recomputed"])
+def test_a_precomputed_matrix_is_left_as_it_is(threads, budget):
     K = rbf(*[np.random.default_rng(0).normal(size=(40, 2))] * 2, GAMMA)
     before = K.copy()
-    GramSpace(Kernel("precomputed", {}), K, np.ones(40), threads)
+    space = GramSpace(Kernel("precomputed", {}), K, np.ones(40), threads, **budget)
+    space.update(space.accumulate(np.ones((1, 1, 40)), slice(0, 40)), np.full((1, 1), 40.0))
     np.testing.assert_array_equal(K, before)
 
 

@@ -144,6 +144,16 @@ class TestKernelWeights:
         expected = np.einsum("krn,lkrn->rl", coefficients, d)
         assert_allclose(centroids.costs * FACTORS, expected, rtol=1e-10)
 
+    def test_costs_are_no_smaller_than_their_rounding(self, coefficients):
+        """Of each restart, by its weight: rows that are all the same would cost nothing."""
+        rows = np.repeat([[0.1, 70.0]], N, axis=0)
+        columns = [slice(0, 1), slice(1, 2)]
+        members = [feature_space(LINEAR, rows[:, own], self.v) for own in columns]
+        coefficients[:, 1] /= 2
+        costs = self.step(ProductSpace(members, columns, EntropyRule(1.0)), coefficients).costs
+        floors = np.concatenate([member.floors for member in members])
+        assert_allclose(costs, np.outer(coefficients.sum(axis=(0, 2)), floors))
+
     def test_follow_the_costs_where_they_may(self, space, coefficients):
         centroids = self.step(space, coefficients)
         d = self.member_distances(coefficients)
@@ -189,8 +199,9 @@ def test_a_streamed_member_computes_the_features_of_its_own_subsample_at_most(
 class TestEntropyRule:
     costs = np.array([[3.0, 1.0, 2.0], [0.0, 0.0, 5.0]])
 
-    def test_minimises_cost_and_penalty(self):
-        rule = EntropyRule(0.7)
+    @pytest.mark.parametrize("entropy_weight", [0.7, 1.0, 40.0])
+    def test_minimises_cost_and_penalty(self, entropy_weight):
+        rule = EntropyRule(entropy_weight)
         best = rule.update(self.costs)
         value = (best * self.costs).sum(axis=1) + rule.penalty(best)
         for seed in range(200):
