@@ -142,20 +142,19 @@ def tables(out):
 
 @pytest.mark.slow
 def test_a_killed_run_leaves_no_process_and_goes_on_to_the_same_tables(tmp_path):
-    names = ["motivating", "limit"]
-    assert started(tmp_path / "whole", *names).wait(120) == 0
-    for cells in (1, 8):
-        process = started(tmp_path / "killed", *names)
-        wait_until(lambda cells=cells: finished(tmp_path / "killed") >= cells)
-        children = psutil.Process(process.pid).children(recursive=True)
-        process.send_signal(signal.SIGKILL)
-        process.wait(10)
-        gone, alive = psutil.wait_procs(children, timeout=20)
-        assert gone
-        assert not alive
-        assert not (tmp_path / "killed" / "tables").exists()
-    assert started(tmp_path / "killed", *names).wait(120) == 0
-    assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert started(whole, "motivating").wait(120) == 0
+    process = started(killed, "motivating")
+    wait_until(lambda: finished(killed) >= 4)
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGKILL)
+    process.wait(10)
+    gone, alive = psutil.wait_procs(children, timeout=20)
+    assert gone
+    assert not alive
+    assert not (killed / "tables").exists()
+    assert started(killed, "motivating").wait(120) == 0
+    assert tables(killed) == tables(whole)
 
 
 def finished(out):

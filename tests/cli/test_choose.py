@@ -26,7 +26,7 @@ QUICK = ["--splits", 4, "-k", "2-4"]
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch) -> None:
     """Draw fewer data without clusters, which take most of the time."""
-    monkeypatch.setattr("kernelmeans.search.comparison.N_DRAWS", 4)
+    monkeypatch.setattr("kernelmeans.search.comparison.N_DRAWS", 2)
 
 
 @pytest.fixture
