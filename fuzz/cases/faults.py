@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +23,7 @@ import numpy as np
 import polars as pl
 from click.testing import CliRunner
 
-from fuzz import Case, Refused, Rng
+from fuzz import Case, Failure, Refused, Rng
 from fuzz.draw import pick, rarely
 from fuzz.faulted import BEFORE, BEGUN, NAMESPACE, PARTS, SIGNALS, TIMED
 from fuzz.judge import require
@@ -45,7 +46,7 @@ FAULTS = {
     "limit_files": 20_000,
     "limit_memory": 120,
 }
-#: How many moments one process tries.
+#: How many moments one case tries.
 MOMENTS = 5
 #: Faults in which libraries that draw may fail in words of theirs, or find no fonts.
 PLAIN = "limit_memory", "deny_at"
@@ -286,10 +287,17 @@ def runner(*, mounts: bool) -> Callable[[list[Any]], list[Any]]:
     atexit.register(process.communicate)  # its input ends, and so does it
 
     def run(given: list[Any]) -> list[Any]:
-        print(json.dumps(given), file=process.stdin, flush=True)
         assert process.stdout is not None
-        require(line := process.stdout.readline(), "fuzz.faulted has ended")
-        return list(json.loads(line))
+        line = ""
+        with suppress(BrokenPipeError):
+            print(json.dumps(given), file=process.stdin, flush=True)
+            line = process.stdout.readline()
+        if not line:
+            runner.cache_clear()
+            raise Failure(f"fuzz.faulted has ended (exit status {process.wait()})")
+        answer = json.loads(line)
+        require(isinstance(answer, list), answer)
+        return list(answer)
 
     return run
 

@@ -145,7 +145,7 @@ def test_a_killed_run_leaves_no_process_and_goes_on_to_the_same_tables(tmp_path)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert started(whole, "motivating").wait(120) == 0
     process = started(killed, "motivating")
-    wait_until(lambda: finished(killed) >= 4)
+    wait_until(lambda: finished(killed) >= 2)
     children = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGKILL)
     process.wait(10)

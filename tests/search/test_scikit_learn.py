@@ -19,5 +19,6 @@ SEARCHES = [
 @pytest.mark.filterwarnings("ignore:n_samples=.* is few for a search")
 @parametrize_with_checks(SEARCHES)
 def test_checks_of_scikit_learn(estimator, check, monkeypatch):
-    monkeypatch.setattr("kernelmeans.search.comparison.N_DRAWS", 2)  # most of the time
+    # Draws take most of the time.
+    monkeypatch.setattr("kernelmeans.search.comparison.N_DRAWS", 2)
     check(estimator)
