@@ -20,6 +20,7 @@ pytestmark = [
 # Reads once before and once after the watch begins, so that only what reading takes is seen.
 SCRIPT = """
 import sys
+from time import sleep
 from kernelmeans.rows import open_rows
 rows = open_rows(sys.argv[1])
 rows[:10]
@@ -76,10 +77,11 @@ def test_zarr(tmp_path, numbers):
 
 def test_all_rows_take_little_more_than_their_size(tmp_path, numbers):
     np.save(tmp_path / "data.npy", numbers)
-    taken, total = peak_of_a_sum(tmp_path / "data.npy", "float(rows[:].sum())")
+    # The rows stay until the watch has seen them, on a busy machine too.
+    how = "float((held := rows[:]).sum()) + (sleep(1) or 0)"
+    taken, total = peak_of_a_sum(tmp_path / "data.npy", how)
     assert total == pytest.approx(numbers.sum())
-    # On a busy machine the watch may miss the last moment, when all rows are there.
-    assert numbers.nbytes / 2 < taken < numbers.nbytes + 60 * MB
+    assert numbers.nbytes - 10 * MB < taken < numbers.nbytes + 60 * MB
 
 
 def test_few_columns_of_many(tmp_path, numbers):
