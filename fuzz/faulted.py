@@ -1,10 +1,10 @@
 """A process that runs commands again and again, each time with a fault at another moment.
 
-``python -m fuzz.faulted`` reads a line for each command, ``[FOLDER, FAULT, MOMENTS, ARGUMENTS]``,
-and runs it in children, in the folders 0, 1 and so on of that folder. They are forked, because
-imports take longest, and from a process of its own, because threads of polars do not survive a
-fork. Where the moment is a time, the command runs first without a fault, in the folder ``whole``,
-and shows how long it takes.
+``python -m fuzz.faulted`` reads a line for each command: ``[FOLDER, FAULT, MOMENTS, ARGUMENTS]``.
+The command runs in children, in the folders 0, 1 and so on of that folder. They are forked, because
+imports take longest. Threads of polars do not survive a fork, so this is a process of its own.
+Where the moment is a time, the command runs first without a fault, in the folder ``whole``, and
+shows how long it takes.
 """
 
 import encodings.cp437  # noqa: F401  (late imports are not to count)
@@ -64,9 +64,9 @@ WAIT = 5
 def main() -> None:
     """Answer each line with how each run ended.
 
-    That is its exit status, negative for a signal, and what it has said; and what it did when it
-    ended, and when a signal came, if one did. Where this process itself fails it answers with the
-    traceback.
+    That is its exit status, negative for a signal, what it has said, and what it did when it ended.
+    If a signal came, the answer says what it did then. If this process itself fails, the answer is
+    the traceback.
     """
     given = click.Group.invoke
 
