@@ -1,5 +1,8 @@
 """Clusters are numbered by weight, the largest first, unless the user gives the starts."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -129,6 +132,52 @@ def test_every_restart_is_numbered():
         assert (np.diff(np.bincount(labels, minlength=K)) <= 0).all()
 
 
+DISTINCT = np.repeat(np.eye(3), [10, 30, 20], axis=0)
+
+
+@models
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+class TestFewerDistinctRowsThanClusters:
+    """Several centroids are equal, or differ by rounding."""
+
+    def fitted(self, model):
+        return clone(model).set_params(n_clusters=8).fit(DISTINCT)
+
+    def test_clusters_without_rows_are_the_last(self, model):
+        fitted = self.fitted(model)
+        assert_array_equal(fitted.labels_, np.repeat([2, 0, 1], [10, 30, 20]))
+        assert_array_equal(fitted.predict(DISTINCT), fitted.labels_)
+        assert_array_equal(fitted.result_.labels[fitted.result_.best], fitted.labels_)
+
+    def test_new_numbers_are_those_of_new_rows_too(self, model):
+        fitted, numbers = self.fitted(model), np.arange(8)[::-1]
+        fitted.renumber(numbers)
+        assert_array_equal(fitted.labels_, np.repeat([5, 7, 6], [10, 30, 20]))
+        assert_array_equal(fitted.predict(DISTINCT), fitted.labels_)
+
+
+@pytest.mark.filterwarnings("ignore:kernel=precomputed")
+class TestKernelsThatAreNotPositive:
+    """Squared distances may be negative, and rounding is not all that the solver cuts off."""
+
+    @pytest.mark.parametrize("estimator", [KernelPowerKMeans, KernelKMeans])
+    @pytest.mark.parametrize("seed", range(3))
+    def test_sizes_fall(self, estimator, seed):
+        matrix = np.random.default_rng(seed).standard_normal((60, 60))
+        matrix += matrix.T
+        model = estimator(3, kernel="precomputed", random_state=0).fit(matrix)
+        assert (np.diff(np.bincount(model.labels_, minlength=3)) <= 0).all()
+        assert_array_equal(model.predict(matrix), model.labels_)
+        assert_array_equal(model.result_.labels[model.result_.best], model.labels_)
+
+    def test_clusters_that_are_found_are_those_of_the_labels(self):
+        distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+        with pytest.warns(UserWarning, match="distinct clusters") as caught:
+            model = KernelPowerKMeans(3, kernel="precomputed", random_state=0).fit(distances)
+        found = len(np.unique(model.labels_))
+        assert any(f"distinct clusters ({found}) found" in str(one.message) for one in caught)
+
+
 def test_clusters_without_rows_are_the_last():
     rows = np.repeat([[0.0], [5.0], [9.0]], [2, 4, 3], axis=0)
     with pytest.warns(UserWarning, match="distinct clusters"):
@@ -142,14 +191,25 @@ def test_rows_on_disk(tmp_path):
     model = PowerKMeans(memory_budget=2 * rows.nbytes, **SHORT).fit(rows)
     assert_array_equal(model.labels_, np.tile(Y, 400))
     assert_array_equal(model.predict(rows), model.labels_)
+    np.save(tmp_path / "few.npy", DISTINCT)
+    few = open_rows(tmp_path / "few.npy")
+    with pytest.warns(UserWarning, match="distinct clusters"):
+        model = PowerKMeans(8, memory_budget=3 * few.nbytes, random_state=0).fit(few)
+    assert_array_equal(model.labels_, np.repeat([2, 0, 1], [10, 30, 20]))
 
 
 def test_dask_arrays():
-    array = pytest.importorskip("dask.array").from_array(X, (32, 2))
+    from_array = pytest.importorskip("dask.array").from_array
+    array = from_array(X, (32, 2))
     model = PowerKMeans(**SHORT).fit(array)
     assert_array_equal(model.labels_.compute(), Y)
     assert_array_equal(model.predict(array).compute(), Y)
     assert_array_equal(model.predict(X), Y)
+    few = from_array(DISTINCT, (20, 3))
+    with pytest.warns(UserWarning, match="distinct clusters"):
+        model = PowerKMeans(8, random_state=0).fit(few)
+    assert_array_equal(model.labels_.compute(), np.repeat([2, 0, 1], [10, 30, 20]))
+    assert_array_equal(model.predict(few).compute(), model.labels_.compute())
 
 
 @models
@@ -163,6 +223,16 @@ def test_new_numbers_are_those_of_all_answers(model):
     assert_array_equal(fitted.transform(X)[:, numbers], distances)
     assert_array_equal(fitted.memberships_[:, numbers], soft)
     assert_array_equal(fitted.result_.labels[fitted.result_.best], fitted.labels_)
+
+
+@models
+def test_new_numbers_of_a_copy_are_its_own(model):
+    fitted = clone(model).fit(X)
+    before, labels = pickle.dumps(fitted), fitted.predict(X)
+    other = copy.copy(fitted).renumber([1, 2, 3, 0])
+    assert pickle.dumps(fitted) == before
+    assert_array_equal(fitted.predict(X), labels)
+    assert_array_equal(other.predict(X), (labels + 1) % K)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +265,8 @@ def test_centroids_of_several_kernels_stay_shared():
 
 
 def test_new_numbers_of_dask_labels():
-    array = pytest.importorskip("dask.array").from_array(X, (32, 2))
+    from_array = pytest.importorskip("dask.array").from_array
+    array = from_array(X, (32, 2))
     model = PowerKMeans(**SHORT).fit(array).renumber([3, 2, 1, 0])
     assert_array_equal(model.labels_.compute(), 3 - Y)
     assert_array_equal(model.predict(array).compute(), 3 - Y)

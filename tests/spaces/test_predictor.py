@@ -79,27 +79,30 @@ def test_no_squared_distance_is_negative(kind):
     assert compared.nearest.min() >= 0
 
 
+@pytest.mark.parametrize("resolution", [0.0, 0.5])
 @pytest.mark.parametrize("kind", ["gram", "features", "several"])
-def test_centroids_in_another_order(kind):
-    predictor, order = exported(kind), np.array([2, 0, 1])
+def test_new_numbers_name_the_same_centroids(kind, resolution):
+    predictor, numbers = exported(kind), np.array([1, 2, 0])
+    predictor.resolution = resolution  # within it the first centroid is nearest, by any number
     diagonal = np.ones((len(NEW), 3)) if kind == "several" else np.ones(len(NEW))
     before = predictor.compare(NEW, diagonal, keep_distances=True)
-    predictor.reorder(order)
-    after = predictor.compare(NEW, diagonal, keep_distances=True)
-    np.testing.assert_array_equal(after.distances, before.distances[order])
-    np.testing.assert_array_equal(order[after.labels], before.labels)
-    np.testing.assert_array_equal(after.nearest, before.nearest)
+    for times, expected in enumerate([numbers, numbers[numbers]], start=1):
+        other = predictor
+        for _ in range(times):
+            other = other.renumbered(numbers)
+        after = other.compare(NEW, diagonal, keep_distances=True)
+        np.testing.assert_array_equal(after.distances[expected], before.distances)
+        np.testing.assert_array_equal(after.labels, expected[before.labels])
+        np.testing.assert_array_equal(after.nearest, before.nearest)
+    again = predictor.compare(NEW, diagonal, keep_distances=True)
+    np.testing.assert_array_equal(again.labels, before.labels)
+    np.testing.assert_array_equal(again.distances, before.distances)
 
 
-def test_predictors_of_the_same_coefficients_share_them_in_any_order():
-    predictor = exported("several")
-    first, _, last = predictor.members
+def test_predictors_of_the_same_coefficients_share_them():
+    first, _, last = exported("several").members
     assert first.coefficients is last.coefficients
     assert first.X is last.X
-    own = first.coefficients
-    predictor.reorder(np.array([1, 2, 0]))
-    assert first.coefficients is last.coefficients
-    np.testing.assert_array_equal(first.coefficients, own[[1, 2, 0]])
 
 
 @pytest.mark.parametrize("kind", ["gram", "features"])

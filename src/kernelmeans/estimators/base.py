@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -182,6 +183,9 @@ class KernelClusterer(
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
         self._set_labels(X, given, weight, embedded)
+        if isinstance(self.init, str):
+            # Else the numbers are those of the start that the user gives.
+            self._renumber(result.number_by_weight(weight, self.n_clusters))
         if self.approximation_error_ == 0 and self.inertia_bounds_ is None:
             self.inertia_bounds_ = self.inertia_, self.inertia_
         weights = result.kernel_weights[result.best]
@@ -328,15 +332,19 @@ class KernelClusterer(
         """
         check_is_fitted(self)
         numbers = completed_numbers(numbers, self.n_clusters)
-        order = np.argsort(numbers)
-        self._predictor = copy.copy(self._predictor)
-        self._predictor.reorder(order)
+        self._renumber(numbers)
+        # Copies of the estimator have the same arrays.
+        labels, best = self.result_.labels.copy(), self.result_.best
+        labels[best] = numbers[labels[best]]
+        self.result_ = replace(self.result_, labels=labels)
+        return self
+
+    def _renumber(self, numbers: IntArray) -> None:
+        """Give the clusters new numbers, in what is kept about new rows and training rows."""
+        self._predictor = self._predictor.renumbered(numbers)
         self.labels_ = renumbered(self.labels_, numbers)
         if self.memberships_ is not None:
-            self.memberships_ = take(self.memberships_, order, axis=1)
-        best = self.result_.best
-        self.result_.labels[best] = renumbered(self.result_.labels[best], numbers)
-        return self
+            self.memberships_ = take(self.memberships_, np.argsort(numbers), axis=1)
 
     def _received(self, X: Any, data: Input, reset: bool) -> tuple[Data, Device]:
         """The rows, checked and on the host, and the device to compute on."""
@@ -447,9 +455,6 @@ class KernelClusterer(
             order = method.n_swaps, self.max_iter, seeds[result.best], reporter.on_swap, batch
             swap_moves(space, result, *order)
             self._say(1, f"swap moves: cost {result.inertia[result.best]:.6g}")
-        if isinstance(self.init, str):
-            # Else the numbers are those of the start that the user gives.
-            result.number_by_weight(space.sample_weight)
         return result
 
     def _set_bounds(self, space: Space, method: Method, result: Result) -> None:
@@ -493,6 +498,8 @@ class KernelClusterer(
                 soft = memberships(compared.distances, self._last_power, self._lowest)
                 self.memberships_ = to_library_of(soft.T, given)
         self.inertia_ = total_cost(found["nearest"], weight)
+        # The solver may have rounded otherwise.
+        self.result_.labels[self.result_.best] = found["label"]
         closest = np.stack([found["nearest"], found["second"]][: self.n_clusters], axis=1)
 
         def as_given(values: Array) -> Any:

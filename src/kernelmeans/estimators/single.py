@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, cast
 
+import numpy as np
+
 from kernelmeans._typing import Array
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.checks import ANNEALING, COMMON, DEVICE, KERNEL, OF_KERNEL
@@ -714,4 +716,4 @@ class PowerKMeans(KernelClusterer):
     def cluster_centers_(self) -> Array:
         """The centroids, shape (n_clusters, n_features)."""
         predictor = cast(FeaturePredictor, self._predictor)
-        return predictor.theta + predictor.features.origin
+        return predictor.theta[np.argsort(predictor.numbers)] + predictor.features.origin

@@ -35,7 +35,8 @@ class Result:
     Attributes
     ----------
     labels : ndarray of shape (n_init, n_samples)
-        Nearest final centroid of each sample.
+        Nearest final centroid of each sample. Those of the best restart are ``labels_`` of the
+        estimator.
     inertia : ndarray of shape (n_init,)
         Weighted sum of the samples' squared distances to these centroids.
     cost : ndarray of shape (n_init,)
@@ -94,26 +95,35 @@ class Result:
         centroids = results[batches[np.argmin(cost)]].centroids
         return cls(**joined, centroids=centroids, rounding=rounding)
 
-    def number_by_weight(self, sample_weight: Array) -> None:
+    def number_by_weight(self, sample_weight: Array, n_clusters: int) -> IntArray:
         """Number the clusters of each restart by weight, the largest first.
 
         Of clusters of equal weight the one that holds the first sample comes first.
+
+        Parameters
+        ----------
+        sample_weight : ndarray of shape (n_samples,)
+            Weights of the samples.
+        n_clusters : int
+            Number of clusters, with samples or without.
+
+        Returns
+        -------
+        ndarray of shape (n_clusters,)
+            New number of each cluster of the best restart.
         """
-        assert self.centroids is not None
-        k, best = self.centroids.shape[0], self.best
-        for restart, labels in enumerate(self.labels):
-            order = largest_first(labels, sample_weight, k)
-            self.labels[restart] = np.argsort(order)[labels]
-            if restart == best:
-                self.centroids.reorder(order)
+        numbers = [_by_weight(labels, sample_weight, n_clusters) for labels in self.labels]
+        for labels, new in zip(self.labels, numbers, strict=True):
+            labels[:] = new[labels]
+        return numbers[self.best]
 
 
-def largest_first(labels: IntArray, sample_weight: Array, n_clusters: int) -> IntArray:
-    """Clusters in the order of their weights; of equals the one that holds the first sample."""
+def _by_weight(labels: IntArray, sample_weight: Array, n_clusters: int) -> IntArray:
+    """New numbers of clusters, the largest first; of equals the one that holds the first sample."""
     weight = np.bincount(labels, sample_weight, minlength=n_clusters)
     first = np.full(n_clusters, len(labels))
     np.minimum.at(first, labels, np.arange(len(labels)))
-    return np.lexsort((first, -weight))
+    return np.argsort(np.lexsort((first, -weight))).astype(labels.dtype)
 
 
 def cost_rounding(space: Space, centroids: Centroids) -> Array:

@@ -145,15 +145,6 @@ class Centroids:
         """A copy of everything."""
         return self.take(np.arange(self.shape[1]))
 
-    def reorder(self, order: IntArray) -> None:
-        """Put the clusters of all restarts into another order."""
-        self.vectors = tuple(take(vector, order, axis=0) for vector in self.vectors)
-        self.norms = self.norms[:, order]
-        if self.coefficients is not None:
-            self.coefficients = take(self.coefficients, order, axis=0)
-        if self.cluster_weight is not None:
-            self.cluster_weight = self.cluster_weight[order]
-
     def put(self, where: tuple[IntArray, IntArray], other: "Centroids") -> None:
         """Overwrite the centroids at (j, r) by an (m, 1) set; the kernel weights stay."""
         pairs = list(zip(self.vectors, other.vectors, strict=True))

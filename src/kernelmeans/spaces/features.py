@@ -367,9 +367,6 @@ class FeaturePredictor(Predictor):
     def _moved(self, move: Callable[[Any], Any]) -> None:
         self.features, self.theta = self.features.moved(move), move(self.theta)
 
-    def _reorder(self, order: IntArray, copies: dict[int, Array]) -> None:
-        self.theta = self.theta[order]
-
     @property
     def _row_bytes(self) -> int:
         return int(self.theta.shape[1] * self.norms.itemsize)

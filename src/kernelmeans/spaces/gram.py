@@ -345,12 +345,6 @@ class GramPredictor(Predictor):
         self.X = None if self.X is None else move(self.X)
         self.sample_norms = None if self.sample_norms is None else move(self.sample_norms)
 
-    def _reorder(self, order: IntArray, copies: dict[int, Array]) -> None:
-        key = id(self.coefficients)
-        if key not in copies:
-            copies[key] = self.coefficients[order]
-        self.coefficients = copies[key]
-
     @property
     def _row_bytes(self) -> int:
         return int(self.coefficients.shape[1] * self.norms.itemsize)

@@ -3,7 +3,7 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from kernelmeans.spaces.kernel_rows import LARGEST_BLOCK, ROW_BUDGET, portions, 
 
 #: From rows and their K(x, x) to their embedding: what `_compare` needs, whatever the centroids.
 Embedding = Callable[[Data, Array], Any]
-#: From squared distances (k, block) and labels (block,) to a few numbers (m, block) on each row.
+#: From squared distances (k, block) and the nearest centroids (block,) to numbers (m, block).
 Summary = Callable[[Array, IntArray], Array]
 
 
@@ -26,11 +26,11 @@ class Comparison(NamedTuple):
     Attributes
     ----------
     labels : ndarray of shape (n_rows,)
-        Nearest centroid, the first of those that rounding does not tell apart.
+        Cluster of the nearest centroid, the first of those that rounding does not tell apart.
     nearest : ndarray of shape (n_rows,)
         Squared distance to it.
     distances : ndarray of shape (k, n_rows) or None
-        All squared distances, where they were asked for.
+        All squared distances, in the order of the clusters, where they were asked for.
     summary : ndarray of shape (m, n_rows) or None
         What a function of the distances has found, where one was given.
     """
@@ -43,6 +43,8 @@ class Comparison(NamedTuple):
 
 class Predictor(ABC):
     """k centroids in feature space, and all that is needed to compare new rows with them.
+
+    A predictor is a value: its methods return others, which may have the same arrays.
 
     Attributes
     ----------
@@ -66,6 +68,22 @@ class Predictor(ABC):
     row_budget: int = ROW_BUDGET
     device: Device = HOST
     workers: int | None = None
+    _numbers: IntArray | None = None
+
+    @property
+    def numbers(self) -> IntArray:
+        """Numbers of the centroids' clusters, shape (k,); in order where none were given."""
+        return np.arange(len(self.norms)) if self._numbers is None else self._numbers
+
+    def renumbered(self, numbers: IntArray) -> Self:
+        """The same centroids, whose clusters have new numbers (k,).
+
+        The centroids keep their order: which of equal ones is the nearest does not depend on
+        numbers.
+        """
+        other = copy.copy(self)
+        other._numbers = numbers[self.numbers]
+        return other
 
     @abstractmethod
     def embedding(self) -> Embedding:
@@ -87,18 +105,6 @@ class Predictor(ABC):
         moved.device = device
         moved._moved(device.put)
         return moved
-
-    def reorder(self, order: IntArray, copies: dict[int, Array] | None = None) -> None:
-        """Put the centroids into another order.
-
-        Several predictors share arrays in ``copies``, where the id of the former is the key.
-        """
-        self.norms = self.norms[order]
-        self._reorder(order, {} if copies is None else copies)
-
-    @abstractmethod
-    def _reorder(self, order: IntArray, copies: dict[int, Array]) -> None:
-        """Put all other arrays that have a row for each centroid into another order."""
 
     @property
     @abstractmethod
@@ -169,6 +175,7 @@ class Predictor(ABC):
         labels, nearest = np.empty(n, np.int32), np.empty(n, dtype)
         summaries: dict[int, Array] = {}
         distances = np.empty((self.norms.shape[0], n), dtype) if keep_distances else None
+        numbers = self.numbers
 
         def fill(block: slice) -> None:
             products, squared_norms = self._compare(embedded(block))
@@ -177,14 +184,16 @@ class Predictor(ABC):
             least = reduce("min", relative, axis=0)
             # Rounding depends on a row's place in its block, and must not choose between equals.
             level = namespace(relative).maximum(relative, least + self.resolution)
-            labels[block] = to_numpy(reduce("argmin", level, axis=0))
+            centroid = to_numpy(reduce("argmin", level, axis=0))
+            labels[block] = numbers[centroid]
             np.maximum(to_numpy(least + squared_norms), 0, out=nearest[block])
             if distances is None and summary is None:
                 return
-            out = None if distances is None else distances[:, block]
-            squared = np.maximum(to_numpy(relative + squared_norms), 0, out=out)
+            squared = np.maximum(to_numpy(relative + squared_norms), 0)
+            if distances is not None:
+                distances[numbers, block] = squared
             if summary is not None:
-                summaries[block.start] = summary(squared, labels[block])
+                summaries[block.start] = summary(squared, centroid)
 
         # The blocks depend on nothing but the model, so that equal data get equal labels.
         rows, max_in_flight = portions(self._row_bytes, self.row_budget)

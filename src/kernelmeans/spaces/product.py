@@ -372,10 +372,6 @@ class ProductPredictor(Predictor):
     def _moved(self, move: Callable[[Any], Any]) -> None:
         self.members = [member.on(self.device) for member in self.members]
 
-    def _reorder(self, order: IntArray, copies: dict[int, Array]) -> None:
-        for member in self.members:
-            member.reorder(order, copies)
-
     @property
     def _row_bytes(self) -> int:
         return max(member._row_bytes for member in self.members)
