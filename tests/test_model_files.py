@@ -76,6 +76,16 @@ def test_a_model_opens_again(model, table):
     assert (pl.read_csv("data.labels.csv")["label"].to_numpy() == labels).all()
 
 
+def test_numbers_of_clusters_that_are_set_after_a_fit_change_no_file():
+    model = KernelKMeans(1, kernel="rbf").fit(X).set_params(n_clusters=1000)
+    save_model(model, "some.model.skops")
+    result = CliRunner().invoke(app, ["predict", "some.model.skops", write(X)])
+    assert result.exit_code == 0, result.output
+    labels = pl.read_csv("data.labels.csv")
+    assert "second_distance" not in labels.columns
+    assert set(labels["label"]) == {0}
+
+
 def test_columns_in_another_order_are_refused_as_before():
     model = KernelPowerKMeans(3, kernel="rbf").fit(FRAME)
     save_model(model, "some.model.skops")

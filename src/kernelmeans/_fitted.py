@@ -1,6 +1,7 @@
 """Clusterers of any kind, alone or in a pipeline or a search, and the rows that they take."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,17 @@ def is_stacked(estimator: Any) -> bool:
 def count_rows(X: Any, estimator: Any) -> int:
     """Rows of X, as an estimator sees them."""
     return int(X.shape[1] if is_stacked(estimator) else _num_samples(X))
+
+
+def count_clusters(model: Any) -> int | None:
+    """Clusters of a fitted clusterer, with rows or without; None if the labels alone tell."""
+    # The parameter may have changed since the fit, and of other packages be no number.
+    if hasattr(model, "_n_centroids"):
+        return int(model._n_centroids)
+    if hasattr(model, "cluster_centers_"):
+        return len(model.cluster_centers_)
+    count = getattr(model, "n_clusters", None)
+    return int(count) if isinstance(count, Integral) else None
 
 
 def parts(estimator: Any) -> tuple[list[Any], Any]:

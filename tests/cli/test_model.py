@@ -472,10 +472,19 @@ def test_archives_in_archives_are_counted(sparse_model):
     assert "8.0 MB" in refusal(changed(sparse_model, ".npz", change))
 
 
-@pytest.mark.parametrize("count", [0, -3, 10**12, 3.0, "3", None])
-def test_a_number_of_clusters_that_labels_cannot_have(model_file, count):
+@pytest.mark.parametrize("norms", [np.empty(0), np.ones(10**4), np.ones((3, 1)), [1.0] * 3, None])
+def test_a_number_of_centroids_that_labels_cannot_have(model_file, norms):
     content = skops.io.load(model_file, trusted=list(TRUSTED_TYPES))
-    content["pipeline"][-1].n_clusters = count
+    content["pipeline"][-1]._predictor.norms = norms
+    skops.io.dump(content, "new.skops")
+    assert "incomplete" in refusal(Path("new.skops"))
+
+
+@pytest.mark.parametrize("change", [lambda n: n + 1, lambda n: n[:-1], lambda n: 0 * n, list])
+def test_numbers_that_clusters_cannot_have(model_file, change):
+    content = skops.io.load(model_file, trusted=list(TRUSTED_TYPES))
+    predictor = content["pipeline"][-1]._predictor
+    predictor._numbers = change(predictor.numbers)
     skops.io.dump(content, "new.skops")
     assert "incomplete" in refusal(Path("new.skops"))
 

@@ -70,7 +70,7 @@ class Labels:
 
         # A loop would hold its last block in memory while the next is read.
         found, away, placed = map(np.concatenate, zip(*map(assigned, rows), strict=True))
-        near = [found["nearest"], found["second"]][: estimator.n_clusters]
+        near = [found["nearest"], found["second"]][: estimator._n_centroids]
         distances = np.sqrt(np.stack(near, axis=1))
         far = None if model.far is None else away > model.far
         return cls(found["label"], distances, found["certainty"], far, placed=placed)

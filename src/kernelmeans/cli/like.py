@@ -31,7 +31,7 @@ class Earlier:
     def __init__(self, path: Path, table: Table, budget: float) -> None:
         self.path = path
         model = load_model(path, budget)
-        self.n_clusters, self.columns = model.pipeline[-1].n_clusters, model.columns
+        self.n_clusters, self.columns = model.pipeline[-1]._n_centroids, model.columns
         with estimator_errors(), damaged_model_errors(path, model):
             found = Labels.of_new(NewRows(table, model.columns_in(table), model), model)
         #: The cluster of each row, -1 for rows that the model cannot place.
@@ -71,7 +71,7 @@ class Earlier:
         earlier = self.labels if rows is None else self.labels[rows]
         placed = earlier >= 0
         found = match_clusters(model.labels_[placed], earlier[placed]) if placed.any() else {}
-        n_clusters = model.n_clusters
+        n_clusters = model._n_centroids
         model.renumber([found.get(cluster, -1) for cluster in range(n_clusters)])
         for number in range(self.n_clusters):
             if number not in found.values():

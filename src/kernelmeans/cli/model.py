@@ -338,14 +338,24 @@ def _well_formed(model: Model) -> bool:
         and isinstance(predictor, Predictor)
         and isinstance(predictor, ProductPredictor) == several
         and isinstance(labels, np.ndarray)
-        and type(estimator.n_clusters) is int
-        and 0 < estimator.n_clusters <= labels.size
+        and _has_centroids(predictor, labels.size)
         and isinstance(model.columns, list)
         and all(isinstance(name, str) for name in model.columns)
         and model.dtype in ("float32", "float64")
         and (model.reading is None or _is_reading(model.reading))
         and (model.far is None or (type(model.far) is float and model.far >= 0))
     )
+
+
+def _has_centroids(predictor: Predictor, most: int) -> bool:
+    """Say whether a predictor has a centroid or more, up to so many, and a number for each."""
+    norms, numbers = (getattr(predictor, name, None) for name in ("norms", "_numbers"))
+    if not (isinstance(norms, np.ndarray) and norms.ndim == 1 and 0 < norms.size <= most):
+        return False
+    if numbers is None:  # of older files
+        return True
+    every = np.arange(norms.size)
+    return isinstance(numbers, np.ndarray) and np.array_equal(np.sort(numbers), every)
 
 
 def _is_reading(reading: Any) -> bool:

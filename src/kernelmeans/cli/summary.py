@@ -33,7 +33,7 @@ def fit_summary(
     # Columns of a kernel matrix or a graph are rows again.
     features = {} if job.pairwise else {"features": len(task.columns)}
     summary: dict[str, Any] = {
-        **summarized(job.data, model.labels_, model.n_clusters, features),
+        **summarized(job.data, model.labels_, model._n_centroids, features),
         "cost": cost(model),
         **({} if fitted.plain is None else _comparison(fitted, fitted.plain)),
         "critical_power": critical_power(annealed),

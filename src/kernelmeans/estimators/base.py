@@ -257,7 +257,7 @@ class KernelClusterer(
         """
         check_is_fitted(self)
         rows, device = self._received(X, self._input, reset=False)
-        empty = np.empty((0, self.n_clusters), self._predictor.norms.dtype)
+        empty = np.empty((0, self._n_centroids), self._predictor.norms.dtype)
         distances = self._ask(KernelClusterer._distances, rows, device, diagonal, empty)
         return cast(Array, to_library_of(distances, X))
 
@@ -331,7 +331,7 @@ class KernelClusterer(
         kernelmeans.metrics.match_clusters : Which clusters of an earlier model these are.
         """
         check_is_fitted(self)
-        numbers = completed_numbers(numbers, self.n_clusters)
+        numbers = completed_numbers(numbers, self._n_centroids)
         self._renumber(numbers)
         # Copies of the estimator have the same arrays.
         labels, best = self.result_.labels.copy(), self.result_.best
@@ -521,13 +521,20 @@ class KernelClusterer(
         return state
 
     @property
+    def _n_centroids(self) -> int:
+        """Number of clusters of the fit; the parameter may have changed since."""
+        return len(self._predictor.norms)
+
+    @property
     def _n_features_out(self) -> int:
-        return self.n_clusters
+        return self._n_centroids
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        for name, value in self._make_input().tags.items():
+        # The parameters may have changed since the fit.
+        data = self._input if self.__sklearn_is_fitted__() else self._make_input()
+        for name, value in data.tags.items():
             setattr(tags.input_tags, name, value)
         return tags
 

@@ -95,7 +95,7 @@ def plot_bifurcation(estimator: Any, X: Any) -> Figure:
         figure = Figure(figsize=(WIDTH, 3.8), dpi=150, layout="constrained")
         above, below = axes = figure.subplots(2, 1, sharex=True, height_ratios=[2, 3])
     above.step(size, paths.n_distinct, where="mid", color=BLUE, linewidth=1.4)
-    above.set(ylim=(0, model.n_clusters + 1), ylabel="distinct centroids")
+    above.set(ylim=(0, model._n_centroids + 1), ylabel="distinct centroids")
     above.yaxis.set_major_locator(MaxNLocator(8, integer=True))
     below.plot(size, paths.places, color="0.25", linewidth=0.9)
     below.set(xscale="log", xlabel="|power|", ylabel="centroids,\nfirst principal axis", yticks=[])
@@ -131,7 +131,11 @@ def centroid_paths(estimator: Any, X: Any) -> Paths:
         raise ValueError(f"X has {X.shape[0]} rows; give the {n_rows} rows of the fit.")
     X = transformed(transformers, X)
     seed = fitted.random_state if isinstance(fitted.random_state, int) else 0
-    model = clone(fitted).set_params(eta=1, n_swaps=0, max_iter=_STEPS, n_init="auto")
+    # Parameters may have changed since the fit.
+    known = fitted.get_params(deep=False)
+    kernel = {name: value for name, value in fitted._input.parameters.items() if name in known}
+    model = clone(fitted).set_params(n_clusters=fitted._n_centroids, **kernel)
+    model.set_params(eta=1, n_swaps=0, max_iter=_STEPS, n_init="auto")
     start, powers = fitted.memberships_, _powers(fitted)
     distances = []
     for power in powers:

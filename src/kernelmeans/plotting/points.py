@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmeans._arrays import to_numpy
-from kernelmeans._fitted import count_rows, on_host, parts, readable, taken, transformed
+from kernelmeans._fitted import (
+    count_clusters,
+    count_rows,
+    on_host,
+    parts,
+    readable,
+    taken,
+    transformed,
+)
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.plotting.places import places
 
@@ -136,5 +144,4 @@ def _sizes(model: Any, labels: IntArray, rows: IntArray, n_rows: int) -> IntArra
         known = on_host(known)
         if np.array_equal(known[rows], labels):
             labels = known
-    n_clusters = getattr(model, "n_clusters", None)
-    return np.bincount(labels, minlength=n_clusters if isinstance(n_clusters, Integral) else 0)
+    return np.bincount(labels, minlength=count_clusters(model) or 0)

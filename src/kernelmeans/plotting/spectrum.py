@@ -76,7 +76,7 @@ def draw_spectrum(axes: Sequence[Axes], estimator: Any) -> None:
             f"estimator={type(model).__name__} has no graph; fit one with kernel='heat' or 'graph'."
         )
     above, below = axes
-    values, t, k = np.asarray(model.eigenvalues_), float(model.t_), model.n_clusters
+    values, t, k = np.asarray(model.eigenvalues_), float(model.t_), model._n_centroids
     _draw_eigenvalues(above, values[: max(_MIN_EIGENVALUES, _PER_CLUSTER * k)], k)
     _draw_states(below, values, t, k)
     for ax in axes:

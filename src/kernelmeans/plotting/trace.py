@@ -81,7 +81,7 @@ def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
     histories = list(zip(result.objective_history, result.power_history, strict=True))
     best = histories.pop(result.best)
     # A power mean may be as many times its smallest distance as there are clusters.
-    noise = 2 * model.n_clusters * result.rounding
+    noise = 2 * model._n_centroids * result.rounding
     for objective, power in histories:
         _draw_steps(axes, objective, power, noise, color="0.6", linewidth=0.8)
     _draw_steps(axes, *best, noise, color=BLUE, marker=".", markersize=4, linewidth=1.2, zorder=3)

@@ -5,7 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmeans._fitted import count_rows, on_host, readable, taken, transformed
+from kernelmeans._fitted import (
+    count_clusters,
+    count_rows,
+    on_host,
+    readable,
+    taken,
+    transformed,
+)
 from kernelmeans._typing import Array, IntArray
 
 #: A row is near the border if the second centroid is farther than its own by less than this.
@@ -75,7 +82,7 @@ def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:
         for start in range(0, n_rows, _BLOCK)
     ]
     labels = np.concatenate([labels for labels, _, _ in blocks])
-    n_clusters = getattr(model, "n_clusters", None)
+    n_clusters = count_clusters(model)
     if any(own is None for _, own, _ in blocks):
         return Placed(labels, n_clusters=n_clusters)
     own, gaps = (np.concatenate([block[part] for block in blocks]) for part in (1, 2))
@@ -86,7 +93,7 @@ def of_fit(model: Any) -> Placed:
     """What a fitted clusterer keeps about its training rows."""
     labels = on_host(model.labels_)
     distances = getattr(model, "distances_", None)
-    n_clusters = getattr(model, "n_clusters", None)
+    n_clusters = count_clusters(model)
     if distances is None:
         return Placed(labels, n_clusters=n_clusters)
     near = on_host(distances)
@@ -99,7 +106,7 @@ def _placed(transformers: Sequence[Any], model: Any, rows: Any) -> tuple[IntArra
     rows = transformed(transformers, rows)
     labels = on_host(model.predict(rows))
     found = np.array(on_host(model.transform(rows))) if hasattr(model, "transform") else np.empty(0)
-    if found.shape != (len(labels), getattr(model, "n_clusters", None)):
+    if found.shape != (len(labels), count_clusters(model)):
         return labels, None, None
     every = np.arange(len(labels))
     own = found[every, labels]

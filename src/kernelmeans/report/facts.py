@@ -93,11 +93,6 @@ class Subject:
         return cls(given, transformers, model, table, X, drawn, known)
 
     @property
-    def n_clusters(self) -> int:
-        """Number of clusters of the model."""
-        return int(self.model.n_clusters)
-
-    @property
     def is_matrix(self) -> bool:
         """Whether X is a matrix between rows, or a stack of them."""
         return is_pairwise(self.model) or is_stacked(self.model)
@@ -109,7 +104,7 @@ class Subject:
 
 def clusters_of(subject: Subject, names: Sequence[str] | None) -> Clusters:
     """Number, name and size of each cluster; what else belongs to it is added later."""
-    sizes = np.bincount(subject.labels, minlength=subject.n_clusters).tolist()
+    sizes = np.bincount(subject.labels, minlength=subject.model._n_centroids).tolist()
     if names is not None and (isinstance(names, str) or len(names) != len(sizes)):
         raise ValueError(
             f"names={names!r} should name each of the {counted(len(sizes), 'cluster')}, in the "

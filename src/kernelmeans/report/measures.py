@@ -130,7 +130,7 @@ def cost(model: Any) -> float:
 
 def _exact(model: Any, values: Any) -> Array:
     """Costs, those within rounding 0."""
-    rounding = 2 * model.n_clusters * model.result_.rounding
+    rounding = 2 * model._n_centroids * model.result_.rounding
     return np.where(np.abs(values) > rounding, values, 0.0)
 
 
