@@ -174,7 +174,8 @@ default="random-partition"
         rows that are recomputed in each step, and ``"explicit"`` are features whose inner product
         is the kernel.
     approximation_error_ : float or None
-        0. None if a kernel turns out not to be positive semi-definite.
+        0 for exact kernels. With heat kernels it is what `kernelmeans.MultiKernelPowerKMeans` says.
+        None if a kernel turns out not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
         Lower and upper bound of the cost of ``labels_`` under the exact kernels and these weights,
         if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.
@@ -288,7 +289,8 @@ class RKKM(OneKernelClusterer):
         have more large pieces than there are clusters.
     t : "auto" or float, default="auto"
         Time of the heat and graph kernels. ``"auto"`` is the time at which heat has mixed within as
-        many groups of rows as there are clusters, and has hardly flowed between the groups.
+        many groups of rows as there are clusters, and has hardly flowed between the groups. It
+        counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
         sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
@@ -360,7 +362,9 @@ class RKKM(OneKernelClusterer):
         rows that are recomputed in each step, and ``"explicit"`` are features whose inner product
         is the kernel.
     approximation_error_ : float or None
-        0. None if the kernel turns out not to be positive semi-definite.
+        0 for an exact kernel. With a heat or graph kernel it is what
+        `kernelmeans.KernelPowerKMeans` says. None if the kernel turns out not to be positive
+        semi-definite.
     inertia_bounds_ : tuple of float or None
         Lower and upper bound of the cost of ``labels_`` under the exact kernel, if the centroids
         are the means of the clusters. Both are ``inertia_`` for an exact kernel. None if
@@ -549,7 +553,8 @@ class RMKKM(SeveralKernelsClusterer):
         rows that are recomputed in each step, and ``"explicit"`` are features whose inner product
         is the kernel.
     approximation_error_ : float or None
-        0. None if a kernel turns out not to be positive semi-definite.
+        0 for exact kernels. With heat kernels it is what `kernelmeans.MultiKernelPowerKMeans` says.
+        None if a kernel turns out not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
         Lower and upper bound of the cost of ``labels_`` under the exact kernels and these weights,
         if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.

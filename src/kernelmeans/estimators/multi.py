@@ -198,15 +198,18 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
     approximation_, approximation_reason_ : list of L str
         How each kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
         rows that are recomputed in each step, ``"explicit"`` are features whose inner product is
-        the kernel, and other names are approximations.
+        the kernel, and other names are approximations. The features of heat kernels are the leading
+        eigenpairs of their graphs.
     approximation_error_ : float or None
         Fraction of the trace of the combined kernel matrix that is residual; 0 for exact kernels.
-        None with random features, with anchors, and if a kernel turns out not to be positive
-        semi-definite.
+        With heat kernels it is the fraction that all other eigenpairs have, and it is known if no
+        piece of their graphs has more than 200 rows. None if it is not, with random features, with
+        anchors, and if a kernel turns out not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
         Lower and upper bound of the cost of ``labels_`` under the exact kernels and these weights,
         if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.
-        None if ``approximation_error_`` is None.
+        Exact heat kernels have all eigenpairs: ``inertia_``, the cost with the leading ones, may
+        lie outside the bounds. None if ``approximation_error_`` is None.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).

@@ -15,6 +15,7 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
 from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anchors
+from kernelmeans.heat.basis import WHOLE_ROWS
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import (
     Explicit,
@@ -50,6 +51,11 @@ CHUNK_BYTES, FEWEST_ROWS = 2**25, 64
 #: Fewest chunks that half of the budget holds, and blocks that are filled at a time. They do not
 #: depend on the number of threads, because the chunks decide how sums are rounded.
 CHUNKS, FILLED_BLOCKS = 16, 8
+#: Reason why the residuals of a heat kernel are not known.
+NO_BOUNDS = (
+    "; bounds would need all eigenvectors, which are computed for pieces of up to "
+    f"{WHOLE_ROWS} rows"
+)
 #: Fraction of their memory that Dask workers may fill with features, or with the work on a chunk.
 WORKER_FRACTION = 0.5
 
@@ -260,7 +266,7 @@ def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
     if isinstance(X, DaskRows):
         remedy = "use an estimator with approximation='auto' or 'landmarks'"
         raise _not_on_dask("the neighbour graph of kernel='heat'", remedy)
-    reason = f"kernel={kernel.name!r} is held by the eigenvectors of its graph"
+    reason = f"kernel={kernel.name!r} is held by the leading eigenvectors of its graph"
     return KernelPlan(kernel, X, "explicit", reason)
 
 
@@ -405,21 +411,27 @@ class Holder:
             return GramSpace(kernel, X, self.weight, self.threads, device, room)
         features: FeatureMap = Explicit(kernel)
         if isinstance(kernel, DiffusionKernel):
-            self._fit_graph(kernel, planned, index)
-            # The graph of anchors is not that of all rows, and nothing bounds the difference.
-            features.residual_is_positive = planned.method == "explicit"
-        elif planned.method != "explicit":
+            residuals = self._fit_graph(kernel, planned, index)
+            # Their norms do not say what they lack of the kernel of all eigenpairs.
+            features.residual_is_positive = False
+            space = self._features(features, X, room)
+            if residuals is not None and space.chunks is None:
+                space.keep_residuals(residuals)
+            elif planned.method == "explicit":
+                self.reasons[-1] += NO_BOUNDS
+            return space
+        if planned.method != "explicit":
             asked = planned.method, planned.n_components, self.seed, self.plan.n_clusters
             features = approximate(kernel, X, self.weight, *asked)
         return self._features(features, X, room)
 
-    def _fit_graph(self, kernel: DiffusionKernel, planned: KernelPlan, index: int) -> None:
-        """Find the graph of all rows, or that of anchors."""
+    def _fit_graph(self, kernel: DiffusionKernel, planned: KernelPlan, index: int) -> Array | None:
+        """Find the graph of all rows, or that of anchors; return residuals if they are known."""
         X, k = planned.X, self.plan.n_clusters
         if planned.method == "explicit":
             rows = X[:] if isinstance(X, Rows) else X
             kernel.fit(rows, self.weight, k, self._distinct.setdefault(id(X), {}))
-            return
+            return kernel.residuals(rows)
         count = planned.n_components
         count = auto_anchors(X.shape[0], k) if isinstance(count, str) else int(count)
         # Its size does not depend on the budget, so that the clusters do not either.
@@ -427,6 +439,7 @@ class Holder:
         assert isinstance(kernel, HeatKernel)
         # Each kernel has a seed, because several sets of anchors show more than one.
         kernel.fit_anchors(rows, weight, k, count, self.seed + index)
+        return None
 
     def _features(self, features: FeatureMap, X: Data, room: int) -> FeatureSpace:
         """The space of features, which are held if they fit, and else recomputed in each step."""

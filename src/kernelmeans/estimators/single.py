@@ -103,7 +103,8 @@ class KernelPowerKMeans(OneKernelClusterer):
         (``approximation="landmarks"``), it is a fiftieth of their number, and at least 5.
     t : "auto" or float, default="auto"
         Time of the heat and graph kernels. ``"auto"`` is the time at which heat has mixed within as
-        many groups of rows as there are clusters, and has hardly flowed between the groups.
+        many groups of rows as there are clusters, and has hardly flowed between the groups. It
+        counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
         sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
@@ -224,14 +225,18 @@ class KernelPowerKMeans(OneKernelClusterer):
     approximation_, approximation_reason_ : str
         How the kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
         rows that are recomputed in each step, ``"explicit"`` are features whose inner product is
-        the kernel, and other names are approximations.
+        the kernel, and other names are approximations. The features of heat and graph kernels are
+        the leading eigenpairs of the graph.
     approximation_error_ : float or None
-        Fraction of the trace of the kernel matrix that is residual; 0 for an exact kernel. None for
-        random features, for anchors, and if the kernel turns out not to be positive semi-definite.
+        Fraction of the trace of the kernel matrix that is residual; 0 for an exact kernel. With a
+        heat or graph kernel it is the fraction that all other eigenpairs have, and it is known if
+        no piece of the graph has more than 200 rows. None if it is not, for random features, for
+        anchors, and if the kernel turns out not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
         Lower and upper bound of the cost of ``labels_`` under the exact kernel, if the centroids
-        are the means of the clusters. Both are ``inertia_`` for an exact kernel. None if
-        ``approximation_error_`` is None.
+        are the means of the clusters. Both are ``inertia_`` for an exact kernel. An exact heat or
+        graph kernel has all eigenpairs: ``inertia_``, the cost with the leading ones, may lie
+        outside the bounds. None if ``approximation_error_`` is None.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -374,7 +379,8 @@ class KernelKMeans(OneKernelClusterer):
         (``approximation="landmarks"``), it is a fiftieth of their number, and at least 5.
     t : "auto" or float, default="auto"
         Time of the heat and graph kernels. ``"auto"`` is the time at which heat has mixed within as
-        many groups of rows as there are clusters, and has hardly flowed between the groups.
+        many groups of rows as there are clusters, and has hardly flowed between the groups. It
+        counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
         sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
@@ -480,14 +486,18 @@ class KernelKMeans(OneKernelClusterer):
     approximation_, approximation_reason_ : str
         How the kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
         rows that are recomputed in each step, ``"explicit"`` are features whose inner product is
-        the kernel, and other names are approximations.
+        the kernel, and other names are approximations. The features of heat and graph kernels are
+        the leading eigenpairs of the graph.
     approximation_error_ : float or None
-        Fraction of the trace of the kernel matrix that is residual; 0 for an exact kernel. None for
-        random features, for anchors, and if the kernel turns out not to be positive semi-definite.
+        Fraction of the trace of the kernel matrix that is residual; 0 for an exact kernel. With a
+        heat or graph kernel it is the fraction that all other eigenpairs have, and it is known if
+        no piece of the graph has more than 200 rows. None if it is not, for random features, for
+        anchors, and if the kernel turns out not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
         Lower and upper bound of the cost of ``labels_`` under the exact kernel, if the centroids
-        are the means of the clusters. Both are ``inertia_`` for an exact kernel. None if
-        ``approximation_error_`` is None.
+        are the means of the clusters. Both are ``inertia_`` for an exact kernel. An exact heat or
+        graph kernel has all eigenpairs: ``inertia_``, the cost with the leading ones, may lie
+        outside the bounds. None if ``approximation_error_`` is None.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).

@@ -24,6 +24,9 @@ TOLERANCE = 1e-5
 #: with more are the same (``benchmarks/heat_time.py``), and pairs without a gap to the next take
 #: long.
 PAIRS_PER_CLUSTER, EXTRA_PAIRS = 2, 10
+#: Rows of a piece up to which all its eigenpairs are computed, so that residuals are known. For
+#: larger pieces they would take a noticeable part of the time of a fit.
+WHOLE_ROWS = 200
 #: Restarts of Lanczos' method for a slow spectrum.
 MOST_RESTARTS = 10_000
 #: States that remain of all that decay when these count as mixed.
@@ -35,7 +38,7 @@ NEGLIGIBLE = 1e-2
 
 
 class Basis(NamedTuple):
-    """Features whose inner products are the cosine form of a heat kernel.
+    """Features whose inner products are the cosine form of a heat kernel of leading eigenpairs.
 
     Attributes
     ----------
@@ -45,15 +48,21 @@ class Basis(NamedTuple):
         The eigenvalue of each column, in descending order.
     t : float
         The time.
+    residuals : ndarray of shape (n_rows,) or None
+        The fraction of H_ii, for H of all eigenpairs, that the eigenpairs without a column have;
+        zeros for rows of pieces that are not kept. None if it is not known.
     """
 
     features: Array
     values: Array
     t: float
+    residuals: Array | None = None
 
 
 def heat_basis(graph: Data, pieces: Pieces, n_clusters: int, t: float | str = "auto") -> Basis:
-    """The rows of U exp(-(1 - lambda) t), scaled to norm 1.
+    """The rows of U exp(-(1 - lambda) t), scaled to norm 1, for the leading eigenpairs.
+
+    These are the `pair_count` leading ones of all pieces, without those of negligible weight.
 
     Parameters
     ----------
@@ -69,7 +78,7 @@ def heat_basis(graph: Data, pieces: Pieces, n_clusters: int, t: float | str = "a
     Returns
     -------
     Basis
-        Features, eigenvalues and time.
+        Features, eigenvalues and time; residuals if no piece has more than 200 rows.
 
     Examples
     --------
@@ -96,7 +105,60 @@ def heat_basis(graph: Data, pieces: Pieces, n_clusters: int, t: float | str = "a
     for column, index in enumerate(np.flatnonzero(kept)):
         _, vectors = pairs[piece[index]]
         features[rows[piece[index]], column] = vectors[:, rank[index]] * weights[index]
-    return Basis(unit_rows(features), values[kept], time)
+    residuals = None
+    if max(map(len, rows)) <= WHOLE_ROWS:
+        residuals = np.zeros(S.shape[0])
+        for own, inside in enumerate(rows):
+            n_kept = int(np.count_nonzero(piece[kept] == own))
+            residuals[inside] = residuals_of(S, inside, *pairs[own], n_kept, time)
+    return Basis(unit_rows(features), values[kept], time, residuals)
+
+
+def residuals_of(
+    S: Data, rows: IntArray, values: Array, vectors: Array, n_kept: int, t: float
+) -> Array:
+    """The fraction of the diagonal of H = exp(-2 t (I - S)) that the first eigenpairs do not have.
+
+    Parameters
+    ----------
+    S : CSR array of shape (n_samples, n_samples)
+        The normalized graph.
+    rows : ndarray of int of shape (n_rows,)
+        Rows of one connected component.
+    values : ndarray of shape (r,)
+        Largest eigenvalues of it, in descending order.
+    vectors : ndarray of shape (n_rows, r)
+        Their eigenvectors.
+    n_kept : int
+        Number of eigenpairs that are kept.
+    t : float
+        The time.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Fractions of H_ii, those of all other eigenpairs.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse
+    >>> from kernelmeans.heat.basis import leading_pairs, residuals_of
+    >>> S, rows = scipy.sparse.csr_array(np.full((2, 2), 0.5)), np.arange(2)
+    >>> residuals_of(S, rows, *leading_pairs(S, rows, 2), n_kept=1, t=1.0).round(4)
+    array([0.1192, 0.1192])
+    """
+    weighted = vectors * np.exp(-t * (1 - values))
+    kept, others = weighted[:, :n_kept], weighted[:, n_kept:]
+    diagonal = np.einsum("ij,ij->i", kept, kept)
+    # Pairs that have not been computed have no larger weights than the last that has.
+    rest = math.exp(-2 * t * (1 - values[-1]))
+    if len(values) < len(rows) and rest > np.finfo(np.float64).eps * diagonal.min():
+        values, others = scipy.linalg.eigh(_piece(S, rows).toarray(), driver="evd")
+        others *= np.exp(-t * (1 - np.minimum(values, 1)))
+        # Of equal eigenvalues, these may be other vectors: the kept ones are projected out.
+        others -= vectors[:, :n_kept] @ (vectors[:, :n_kept].T @ others)
+    lacking = np.einsum("ij,ij->i", others, others)
+    return np.asarray(lacking / (diagonal + lacking))
 
 
 def heat_weights(
@@ -107,7 +169,7 @@ def heat_weights(
     Parameters
     ----------
     values : ndarray of shape (r,)
-        Eigenvalues lambda, of which the ``n_pieces`` largest are 1.
+        Leading eigenvalues lambda, of which the ``n_pieces`` largest are 1.
     n_clusters, n_pieces, t
         As for `solve_time`, or the time itself.
 
@@ -118,7 +180,8 @@ def heat_weights(
     weights : ndarray of shape (r,)
         The weights, exp(-(1 - lambda) t).
     kept : ndarray of bool of shape (r,)
-        Which of them are not negligible.
+        Which of them are not negligible: those whose square, the fraction of a state that is not
+        yet mixed, is above 0.01.
     """
     time = solve_time(values, n_clusters, n_pieces) if isinstance(t, str) else t
     weights = np.exp(-time * (1 - values))
@@ -158,8 +221,7 @@ def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
     >>> leading_pairs(S, np.arange(2), 1)[0].round(12)
     array([1.])
     """
-    block = S[rows][:, rows] if len(rows) < S.shape[0] else S
-    n = len(rows)
+    block, n = _piece(S, rows), len(rows)
     if n <= DENSE_ROWS or count > DENSE_FRACTION * n:
         leading = [max(0, n - count), n - 1]
         try:
@@ -181,6 +243,11 @@ def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
     # If it were rounded, no heat would be left after a long time.
     values[0] = 1
     return values, vectors[:, ::-1]
+
+
+def _piece(S: Data, rows: IntArray) -> Data:
+    """The part of the graph on the rows of one piece."""
+    return S[rows][:, rows] if len(rows) < S.shape[0] else S
 
 
 def pair_count(n_clusters: int) -> int:
@@ -223,6 +290,9 @@ def states(values: Array, t: float) -> float:
 
 def solve_time(values: Array, n_clusters: int, n_pieces: int) -> float:
     """The time at which there are as many states as clusters.
+
+    Only the states of the given eigenvalues count. A fit gives the 2 k + 10 leading ones of k
+    clusters, so that its time is slightly shorter than that of all eigenvalues.
 
     The states of different pieces of the graph never mix. If there are as many pieces as clusters,
     or more, it is the time at which each piece is mixed.

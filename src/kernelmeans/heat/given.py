@@ -23,6 +23,8 @@ from kernelmeans.heat.pieces import Pieces, find_pieces, warn_of_rest, with_rest
 
 #: Most rows that a message lists.
 NAMED = 10
+#: Difference of features that counts as rounding.
+ROUNDING = 1e-8
 
 
 class EdgeRows:
@@ -77,10 +79,11 @@ class EdgeRows:
 class GraphKernel(DiffusionKernel):
     """The heat kernel of a graph that is given: how alike two of its vertices are.
 
-    As `HeatKernel`, but A is X itself: symmetric and not negative, with its diagonal. Rows of X
-    with the same edges have the same features. A new row is given by its edges to the training
-    rows. Its features are the mean of those of the rows at the other ends, weighted by the edges
-    and scaled to norm 1. A new row that equals a row of X has the features of that row.
+    As `HeatKernel`, and of leading eigenpairs as that is, but A is X itself: symmetric and not
+    negative, with its diagonal. Rows of X with the same edges have the same features. A new row is
+    given by its edges to the training rows. Its features are the mean of those of the rows at the
+    other ends, weighted by the edges and scaled to norm 1. A new row that equals a row of X has the
+    features of that row.
 
     Pieces of the graph that are debris, or more than the clusters, are one group, because no edge
     says where they belong. Vertices without edges are in this group too.
@@ -88,8 +91,8 @@ class GraphKernel(DiffusionKernel):
     Parameters
     ----------
     t : "auto" or float, default="auto"
-        Time. ``"auto"`` is the time at which there are as many states as clusters
-        (``kernelmeans.heat.basis.solve_time``).
+        Time. ``"auto"`` is the time at which there are as many states as clusters, as for
+        `HeatKernel`.
 
     Attributes
     ----------
@@ -158,8 +161,14 @@ class GraphKernel(DiffusionKernel):
             edges.digests(rows), return_index=True, return_inverse=True
         )
         # Features of equal rows differ only in parts that no other row has, if at all.
-        features = with_rest(basis.features, pieces)[first].astype(X.dtype)
-        self._features = Extension(edges, known, features, n_neighbors or n)
+        features = with_rest(basis.features, pieces)
+        shared, residuals = features[first], basis.residuals
+        if residuals is not None:
+            # Of rows that differ in such parts, one kernel is bounded, and another is in use.
+            alike = np.abs(shared[edges.places] - features).max() < ROUNDING
+            residuals = residuals[first] if alike else None
+        shared = shared.astype(X.dtype)
+        self._features = Extension(edges, known, shared, n_neighbors or n, residuals)
         self._fitted(basis, pieces, n_neighbors)
         return self
 
@@ -225,8 +234,8 @@ class DistancesKernel(GraphKernel):
         ``"auto"`` is `auto_neighbors`, or twice as many if the graph would otherwise have more
         pieces than clusters.
     t : "auto" or float, default="auto"
-        Time. ``"auto"`` is the time at which there are as many states as clusters
-        (``kernelmeans.heat.basis.solve_time``).
+        Time. ``"auto"`` is the time at which there are as many states as clusters, as for
+        `HeatKernel`.
 
     Examples
     --------

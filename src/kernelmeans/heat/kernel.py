@@ -64,15 +64,26 @@ class Extension:
         Their features.
     n_neighbors : int
         Number of training rows near a new one that count, unless edges say which.
+    residuals : ndarray of shape (n_rows,), default=None
+        Those of `kernelmeans.heat.basis.Basis` for the training rows, if they are known.
     """
 
+    #: Older model files have none.
+    residuals: Array | None = None
+
     def __init__(
-        self, rows: TrainingRows, known: Digests, features: Array, n_neighbors: int
+        self,
+        rows: TrainingRows,
+        known: Digests,
+        features: Array,
+        n_neighbors: int,
+        residuals: Array | None = None,
     ) -> None:
         self.rows = rows
         self.known = known
         self.features = features
         self.n_neighbors = n_neighbors
+        self.residuals = residuals
 
     def __call__(self, X: Data) -> Array:
         """Features of norm 1, or zeros for a row that is near none."""
@@ -187,6 +198,28 @@ class DiffusionKernel(Kernel):
         found: Array = to_device_of(self._features(to_numpy(X)), X)
         return found
 
+    def residuals(self, X: Data) -> Array | None:
+        """What the kernel lacks of k(x, x) = 1 of the heat kernel with all eigenpairs.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+            Training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or None
+            The residuals, 0 for rows that are not in the graph. None if they are not known: with
+            anchors, with more than 200 rows in a piece that is kept, or where rows of a given graph
+            are equal and their features are not.
+        """
+        known = getattr(self._features, "residuals", None)
+        if known is None:
+            return None
+        assert isinstance(self._features, Extension)
+        _, places = self._features.find(to_numpy(X))
+        return np.where(places < 0, 0.0, known[places])
+
     def values(self, X: Data, Y: Data) -> Array:
         """Kernel matrix between the rows of X and those of Y, shape (n_X, n_Y)."""
         return self.features(X) @ self.features(Y).T
@@ -197,11 +230,14 @@ class HeatKernel(DiffusionKernel):
 
     A is the graph of `SpectralClustering(affinity="nearest_neighbors")` on the distinct rows, D its
     degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form H_xy / sqrt(H_xx H_yy) of
-    H = exp(-2 t (I - S)). Its features are the rows of U exp(-(1 - lambda) t), scaled to norm 1,
-    where lambda and U are the 2 k + 10 leading eigenpairs of S for k clusters. Kernel k-means with
-    it is a weighted graph cut without the relaxation of spectral clustering. Columns of few values,
-    such as yes and no, get noise before neighbours are sought if they would tear the graph
-    (``kernelmeans.heat.dither``).
+    H = exp(-2 t (I - S)). Kernel k-means with it is a weighted graph cut without the relaxation of
+    spectral clustering. Columns of few values, such as yes and no, get noise before neighbours are
+    sought if they would tear the graph (``kernelmeans.heat.dither``).
+
+    H is truncated. Of the eigenpairs lambda, U of all pieces of S, the 2 k + 10 leading ones are
+    computed for k clusters. Of these, the ones with exp(-2 (1 - lambda) t) of at most 0.01 are
+    dropped, except the first of each piece. The features are the rows of U exp(-(1 - lambda) t),
+    scaled to norm 1. The kernel is their inner product. `residuals` says what it lacks.
 
     It depends on the training rows, so it has to be fitted. A new row that equals a training row
     has the features of that row. The features of any other row are the mean of those of its
@@ -215,8 +251,9 @@ class HeatKernel(DiffusionKernel):
         Neighbours of a row, itself included, at least 2. ``"auto"`` is `auto_neighbors`, or twice
         as many if the graph would otherwise have more pieces than clusters.
     t : "auto" or float, default="auto"
-        Time. ``"auto"`` is the time at which there are as many states as clusters
-        (``kernelmeans.heat.basis.solve_time``).
+        Time. ``"auto"`` is the time at which there are as many states as clusters, among those of
+        the 2 k + 10 leading eigenpairs (``kernelmeans.heat.basis.solve_time``). It is slightly
+        shorter than it would be with all eigenpairs.
     metric : {"euclidean", "cosine"}, default="euclidean"
         The distance between neighbours.
     factor : int, default=1
@@ -309,8 +346,10 @@ class HeatKernel(DiffusionKernel):
         called = f"{self.called}: the graph"
         warn_of_pieces(pieces, wanted, called, n_neighbors, sought.ranks, self.family)
         basis = heat_basis(graph, pieces, n_clusters, self._given["t"])
-        features = basis.features[join(pieces, nearest)].astype(nearest.rows.dtype)
-        self._features = Extension(nearest, known, features, n_neighbors)
+        source = join(pieces, nearest)
+        features = basis.features[source].astype(nearest.rows.dtype)
+        residuals = None if basis.residuals is None else basis.residuals[source]
+        self._features = Extension(nearest, known, features, n_neighbors, residuals)
         self._fitted(basis, pieces, n_neighbors)
         return self
 

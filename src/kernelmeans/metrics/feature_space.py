@@ -74,7 +74,9 @@ def kernel_inertia(
     -----
     The kernel is exact even where the estimator has approximated it. The cost then lies within
     ``inertia_bounds_``. All n_rows^2 kernel values are computed twice, a few rows at a time, unless
-    the kernel is an inner product of features, as linear and heat kernels are.
+    the kernel is an inner product of features, as linear and heat kernels are. Heat and graph
+    kernels are those of the fit, which consist of leading eigenpairs; ``inertia_bounds_`` are
+    about all eigenpairs.
 
     References
     ----------

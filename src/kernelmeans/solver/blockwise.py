@@ -66,11 +66,14 @@ def _distances(space: Space, block: slice, centroids: Centroids) -> tuple[Array]
 
 
 def partition_cost(space: Space, centroids: Centroids) -> float:
-    """Weighted squared distances to the means of the clusters of one restart's centroids."""
+    """Weighted squared distances to the means of the clusters of one restart's centroids.
+
+    The centroids decide on the clusters in the space, and the cost is that in its full space.
+    """
     space = space.reweighted(centroids.kernel_weights[0])
     total = space.reduce(_partition, centroids.shape, centroids)
     cluster_weight, squares = total.sums
-    means = space.update(total.vectors, cluster_weight, centroids.copy())
+    means = space.full.update(total.vectors, cluster_weight, centroids.copy())
     return float(squares - (cluster_weight * space.norms(means)).sum())
 
 
@@ -78,8 +81,9 @@ def _partition(space: Space, block: slice, centroids: Centroids) -> PartialSum:
     v = space.device_weight[block]
     weights = hard_weights(space.distances(centroids, block), v).values
     cluster_weight = double(reduce("sum", weights, axis=-1))
-    squares = double(v) @ double(space.squared_norms(block))
-    return PartialSum(space.accumulate(weights, block), (cluster_weight, squares))
+    full = space.full
+    squares = double(v) @ double(full.squared_norms(block))
+    return PartialSum(full.accumulate(weights, block), (cluster_weight, squares))
 
 
 def hard_costs(space: Space, centroids: Centroids) -> Array:

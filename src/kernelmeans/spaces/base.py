@@ -308,6 +308,15 @@ class Space(ABC):
         """The traces under kernel weights (L,)."""
         return self.trace
 
+    @property
+    def full(self) -> "Space":
+        """The samples as the kernels that are approximated see them, for costs of partitions.
+
+        Their squared norms have the residuals. Another space only where distances here do not: the
+        features of a truncated heat kernel have norm 1.
+        """
+        return self
+
     def reweighted(self, kernel_weights: Array) -> "Space":
         """The same samples under other kernel weights (L,)."""
         return self

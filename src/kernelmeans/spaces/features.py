@@ -64,16 +64,44 @@ class HeldFeatures(Features):
         ||phi_i||^2 about the origin, residual included.
     raw : bool, default=False
         As above.
+    residuals : ndarray of shape (n_samples,), default=None
+        Residuals that the squared norms do not have, of features that are scaled to norm 1.
     """
 
-    def __init__(self, Z: Data, squared_norms: Array, raw: bool = False) -> None:
-        self.Z, self.squared_norms, self.raw = Z, squared_norms, raw
+    def __init__(
+        self, Z: Data, squared_norms: Array, raw: bool = False, residuals: Array | None = None
+    ) -> None:
+        self.Z, self.squared_norms, self.raw, self.residuals = Z, squared_norms, raw, residuals
         self.width = int(Z.shape[1])
 
     def take(self, which: slice | IntArray) -> "HeldFeatures":
-        return HeldFeatures(
-            take_rows(self.Z, which), take_rows(self.squared_norms, which), self.raw
-        )
+        residuals = None if self.residuals is None else take_rows(self.residuals, which)
+        squared_norms = take_rows(self.squared_norms, which)
+        return HeldFeatures(take_rows(self.Z, which), squared_norms, self.raw, residuals)
+
+
+class FullFeatures(Features):
+    """Features of norm 1, scaled back to what they are of a kernel with k(x, x) = 1.
+
+    Parameters
+    ----------
+    source : HeldFeatures
+        The features, with their residuals.
+    origin : ndarray of shape (width,)
+        Their origin.
+    """
+
+    raw = False
+
+    def __init__(self, source: HeldFeatures, origin: Array) -> None:
+        self.source, self.origin, self.width = source, origin, source.width
+
+    def take(self, which: slice | IntArray) -> HeldFeatures:
+        held = self.source.take(which)
+        xp, residuals = namespace(held.Z), held.residuals
+        assert residuals is not None
+        Z = xp.sqrt(1 - residuals)[:, None] * (held.Z + self.origin) - self.origin
+        return HeldFeatures(Z, xp.vecdot(Z, Z) + residuals)
 
 
 class FeatureSpace(Space):
@@ -204,6 +232,25 @@ class FeatureSpace(Space):
         space = cls(features, HeldFeatures(Z, norms), sample_weight, engine)
         space.trace = Trace(float(sample_weight @ norms), 0.0)
         return space
+
+    def keep_residuals(self, residuals: Array) -> None:
+        """Keep residuals (n_samples,) of features of norm 1: for bounds alone, not for distances.
+
+        With features scaled by sqrt(1 - residual), the rest of the kernel has to be positive
+        semi-definite.
+        """
+        assert isinstance(self.source, HeldFeatures)
+        self.source.residuals = like(residuals, self.device_weight)
+        v = self.sample_weight.astype(np.float64)
+        self.trace = Trace(float(v.sum()), float(v @ residuals))
+
+    @property
+    def full(self) -> "FeatureSpace":
+        source = self.source
+        if not isinstance(source, HeldFeatures) or source.residuals is None:
+            return self
+        scaled = FullFeatures(source, self.features.origin)
+        return FeatureSpace(self.features, scaled, self.sample_weight, self.engine)
 
     def squared_norms(self, block: slice) -> Array:
         return self.source.take(block).squared_norms

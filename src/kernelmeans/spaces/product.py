@@ -289,6 +289,13 @@ class ProductSpace(Space):
         limits = [chunks.in_flight for chunks in found if chunks.in_flight is not None]
         return LocalChunks(finest.slices, min(limits, default=None))
 
+    @property
+    def full(self) -> "ProductSpace":
+        full = [member.full for member in self.members]
+        changed = any(one is not member for one, member in zip(full, self.members, strict=True))
+        # The chunks of a space that does not change stay what they are.
+        return self._of(full) if changed else self
+
     def traces(self, kernel_weights: Array) -> Trace | None:
         traces = [member.trace for member in self.members if member.trace is not None]
         if len(traces) < len(self.members):
