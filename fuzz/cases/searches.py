@@ -92,6 +92,8 @@ def check_results(search: ClusterSearch, X: Any) -> None:
         if not isinstance(search.best_estimator_, KMeans):  # of equal rows it may predict others
             np.testing.assert_array_equal(labels, search.best_estimator_.predict(X), "labels_")
         require(np.isfinite(search.best_score_), f"best_score_ {search.best_score_}")
+        found, asked = np.unique(labels[labels >= 0]), results["n_clusters"][search.best_index_]
+        require(len(found) == asked, f"{len(found)} clusters of {asked}")
         check_scores(search.best_estimator_, X, labels)
     again = type(search)(**search.get_params(deep=False)).fit(X)
     require(again.best_index_ == search.best_index_, "best_index_ of two searches")

@@ -160,6 +160,21 @@ def test_noise_has_no_clusters(run, noise):
 
 
 @pytest.mark.usefixtures("folder")
+def test_three_values_are_three_clusters(run, refused):
+    colours = np.repeat(["red", "green", "blue"], [20, 25, 30])
+    pl.DataFrame({"colour": colours, "kind": colours}).write_csv("colours.csv")
+    arguments = ["colours.csv", "--label-column", "kind", "--splits", 4]
+    result = run("choose", *arguments, "-k", "2-5")
+    assert result.stderr.count("Warning: ") == 1
+    assert "it finds only 3 clusters" in result.stderr
+    found = results("colours.choose.json")
+    assert (found["clusters"], found["candidates"][found["chosen"]]["ari"]) == (3, 1)
+    for candidate in found["candidates"][2:]:
+        assert (candidate["ari"], candidate["stability"]) == (None, None)
+    assert "Ask for at most 3" in refused("choose", *arguments, "-k", "4-5", "--force")
+
+
+@pytest.mark.usefixtures("folder")
 def test_five_rows_are_too_few_for_a_choice(run, refused, blobs):
     # Of one number of clusters that one would be chosen, whether it is found again or not.
     blobs[:5].write_csv("five.csv")

@@ -274,7 +274,7 @@ class Noisy(KMeans):
 
 
 def test_noise_is_no_cluster():
-    far = np.random.default_rng(0).uniform(-40, 40, (9, 3))
+    far = np.random.default_rng(0).uniform(-40, 40, (3, 3))
     grid = {"n_clusters": [2, 3]}
     search = ClusterSearch(Noisy(n_init=1, random_state=0), grid, n_splits=3, random_state=0)
     plot_search(search.fit(np.concatenate([X, far])))

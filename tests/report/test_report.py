@@ -245,6 +245,17 @@ def test_a_search_that_chose_nothing_is_refused_in_words():
         ClusterReport(search, noise)
 
 
+def test_candidates_of_a_search_that_failed_have_no_scores():
+    rows = np.repeat(np.eye(3), 20, axis=0)
+    search = ClusterSearch(KernelPowerKMeans(), {"n_clusters": [3, 4]}, n_splits=2, random_state=0)
+    with pytest.warns(UserWarning, match="it finds only 3 clusters"):
+        search.fit(rows)
+    report = ClusterReport(search, rows)
+    found = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert [one["mean_stability"] for one in found["stability"]["candidates"]] == [1, None]
+    assert "nan" not in Reader(report.to_html()).texts
+
+
 def test_matrices_of_many_rows_have_no_silhouettes(monkeypatch):
     monkeypatch.setattr("kernelmeans.report.facts.PAIRWISE_ROWS", 100)
     K = rbf_kernel(X)

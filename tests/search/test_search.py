@@ -10,9 +10,10 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs, make_circles
 from sklearn.metrics import adjusted_rand_score, rand_score
+from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_limits
@@ -261,6 +262,42 @@ class TestFailures:
             np.testing.assert_array_equal(search.results_[name][kept], other.results_[name])
             assert np.isnan(search.results_[name][1])
         assert search.results_["jaccard"][1].tolist() == pytest.approx([np.nan], nan_ok=True)
+
+    @pytest.mark.parametrize(
+        ("estimator", "name", "scoring"),
+        [
+            (KernelPowerKMeans(), "n_clusters", "jaccard"),
+            (KMeans(n_init=1), "n_clusters", "stability"),
+            (KMeans(n_init=1), "n_clusters", "prediction_strength"),
+            (KMeans(n_init=1), "n_clusters", "neighbor_consistency"),
+            (GaussianMixture(reg_covar=1e-3), "n_components", "jaccard"),
+            (make_pipeline(StandardScaler(), KMeans(n_init=1)), "kmeans__n_clusters", "jaccard"),
+        ],
+    )
+    def test_values_that_rows_take_are_no_more_clusters_than_that(self, estimator, name, scoring):
+        values = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+        rows = np.repeat(values, [40, 30, 30, 20], axis=0)
+        only = rf"'{name}': 5}}: ValueError: it finds only 4 clusters, .* Ask for at most 4\.$"
+        with pytest.warns(UserWarning, match=only) as caught:
+            search = searched(estimator, {name: [6, 2, 4, 5]}, rows, scoring=scoring, n_splits=6)
+        assert len(caught) == 1
+        assert search.best_params_ == {name: 4}
+        assert adjusted_rand_score(rows @ [2, 1], search.labels_) == 1
+        assert np.isnan(search.results_["mean_stability"]).tolist() == [True, False, False, True]
+        assert not search.results_["valid"][[0, 3]].any()
+
+    @pytest.mark.parametrize("asked", [[5], [4, 5]])
+    def test_fewer_values_than_clusters_in_all_candidates(self, asked):
+        only = r"All candidates failed: .* it finds only 3 clusters, .* Ask for at most 3\.$"
+        with pytest.raises(ValueError, match=only):
+            searched(grid={"n_clusters": asked}, X=np.repeat(np.eye(3), 20, axis=0))
+
+    def test_a_cluster_that_a_half_misses_is_not_found_again(self):
+        rows = np.repeat(np.eye(3), [60, 59, 1], axis=0)
+        results = searched(grid={"n_clusters": [2, 3]}, X=rows, n_splits=6).results_
+        assert results["mean_stability"][1] < 1
+        # One of two halves has the row of its own.
+        assert sorted(results["jaccard"][1] > 0.6) == [False, True, True]
 
     def test_progress_counts_no_fits_of_candidates_that_have_failed(self):
         class Ends(FailsAt):

@@ -126,7 +126,11 @@ def _summary(job: "TableJob", task: "Task", search: ClusterSearch) -> dict[str, 
     columns["jaccard"] = [overlaps.tolist() for overlaps in columns["jaccard"]]
     if task.labels is not None:
         known = task.labels[search.rows_used_]
-        columns["ari"] = [adjusted_rand_score(known, each) for each in search.labels_by_candidate_]
+        columns["ari"] = [
+            # A candidate that failed has no labels.
+            np.nan if (each < 0).all() else adjusted_rand_score(known, each)
+            for each in search.labels_by_candidate_
+        ]
     return {
         "kernelmeans": kernelmeans.__version__,
         "input": str(job.data),

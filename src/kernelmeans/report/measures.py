@@ -173,7 +173,11 @@ def stability(search: Any, labels: IntArray, n_clusters: int) -> dict[str, Any]:
     results, best = search.results_, search.best_index_
     names = ["n_clusters", "mean_stability", "min_jaccard", "valid"]
     candidates = [
-        {name: results[name][row].item() for name in names}
+        # Scores of a candidate that failed are NaN.
+        {
+            name: None if np.isnan(results[name][row]) else results[name][row].item()
+            for name in names
+        }
         | {"others": {name: str(one) for name, one in params.items() if "n_clusters" not in name}}
         | {"chosen": row == best}
         for row, params in enumerate(results["params"])

@@ -91,7 +91,7 @@ def _stability(found: Found) -> Html | None:
         return [
             element("strong", f"{count}, chosen") if one["chosen"] else count,
             named(others) if others else NOTHING,
-            svg.bar(says, stability if stability > 0 else 0.0),
+            svg.bar(says, max(stability or 0.0, 0.0)),
             score(stability),
             score(one["min_jaccard"]),
             "yes" if one["valid"] else "no",

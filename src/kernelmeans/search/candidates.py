@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._memory import Found, remembering
-from kernelmeans._text import bounded
+from kernelmeans._text import bounded, counted
 from kernelmeans._typing import IntArray
 from kernelmeans.metrics import neighbor_consistency
 from kernelmeans.search.splits import Samples, Split
@@ -54,6 +54,13 @@ def clusters_parameter(estimator: Any) -> str | None:
     return found or (nested[-1] if nested else None)
 
 
+def clusters_asked(estimator: Any) -> int | None:
+    """The number of clusters that an estimator is asked for, if that is a parameter."""
+    name = clusters_parameter(estimator)
+    asked = None if name is None else estimator.get_params()[name]
+    return int(asked) if isinstance(asked, Integral) else None
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """An estimator with parameters of a grid.
@@ -80,11 +87,9 @@ class Candidate:
         """Set parameters, which may be estimators."""
         made = clone(estimator).set_params(**clone(dict(params), safe=False))
         name = clusters_parameter(made)
-        asked = None if name is None else made.get_params()[name]
-        n_clusters = int(asked) if isinstance(asked, Integral) else None
         step = f"{made.steps[-1][0]}__" if isinstance(made, Pipeline) else ""
         others = {k.removeprefix(step): v for k, v in params.items() if k != name}
-        return cls(params, made, n_clusters, others)
+        return cls(params, made, clusters_asked(made), others)
 
 
 @dataclass(eq=False)
@@ -153,8 +158,15 @@ def _on_all(estimator: Any, samples: Samples, seed: int) -> Outcome:
     model = seeded(estimator, seed, only_unset=True).fit(samples.X)
     seconds = time.perf_counter() - start
     labels = np.asarray(to_numpy(labels_of(model, samples.X)))
-    if (labels < 0).all():
+    n_found = int(np.count_nonzero(np.unique(labels) >= 0))
+    if not n_found:
         raise ValueError("no row is in a cluster")
+    # Clusters without rows would not be missed in halves, and the others are found again.
+    if n_found < (clusters_asked(model) or 1):
+        raise ValueError(
+            f"it finds only {counted(n_found, 'cluster')}, fewer than asked for: many rows may be "
+            f"equal. Ask for at most {n_found}"
+        )
     inertia = float(getattr(last_step(model), "inertia_", np.nan))
     return Outcome([labels], seconds, inertia, _consistency(model, samples, labels))
 

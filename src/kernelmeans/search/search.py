@@ -104,8 +104,8 @@ default="jaccard"
         ``mean_reference``, the stability on data without clusters, where it was needed;
         ``separate``, whether the clusters are pieces of X that no near neighbours connect;
         ``inertia``, which must not be compared; ``mean_fit_time`` in seconds for a half, without
-        the neighbours that another candidate has found before. Scores of a candidate that fails are
-        NaN.
+        the neighbours that another candidate has found before. Scores of a candidate that fails, or
+        finds fewer clusters than it is asked for, are NaN.
     best_index_ : int or None
         The chosen candidate. None if no clusters would be found again.
     best_params_ : dict
@@ -159,7 +159,10 @@ default="jaccard"
     of this half. A graph of at least ten neighbours has few such rows. A negative label is noise,
     as of DBSCAN: such rows are in no cluster, and do not count for the model either.
 
-    A candidate whose fit to all rows fails is not fitted to halves.
+    A candidate whose fit to all rows fails is not fitted to halves. A fit that finds fewer clusters
+    than it is asked for has failed: its empty clusters would not be missed in halves. Rows that
+    take three values have at most three clusters. A half may find fewer clusters than all rows:
+    then the missing ones are not found again.
 
     References
     ----------
@@ -253,7 +256,7 @@ default="jaccard"
             If ``sample_weight`` or another parameter is given.
         ValueError
             If the estimator or the grid cannot be used, if a half has fewer rows than clusters, or
-            if all candidates fail.
+            if all candidates fail or find fewer clusters than they are asked for.
         KeyboardInterrupt
             If it is interrupted, after storing what it has.
         """
