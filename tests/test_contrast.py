@@ -10,8 +10,8 @@ from scipy.stats import ks_2samp
 from sklearn.pipeline import make_pipeline
 
 from kernelmeans import ClusterReport, KernelPowerKMeans, describe
-from kernelmeans.profiles.columns import Grouped, profile_of
-from kernelmeans.profiles.contrast import MOST_CLUSTERS, advice, separation
+from kernelmeans.profiles.columns import MOST_CLUSTERS, Grouped, profile_of
+from kernelmeans.profiles.contrast import advice, separation
 from kernelmeans.tables import TableTransformer
 
 
@@ -202,6 +202,8 @@ def test_one_cluster_and_very_many_have_nothing_to_compare(rng):
         described = describe(some, table)
         assert {one.apart for one in described.records} == {()}
     assert len(describe(np.minimum(labels, MOST_CLUSTERS - 1), table).records[0].apart) > 0
+    # A square of their number would be kept for each column.
+    assert profile_of(table[:, 0], "a", grouped(labels)).frequencies is None
 
 
 def test_a_cluster_without_rows_is_compared_with_none():

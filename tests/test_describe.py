@@ -1,6 +1,7 @@
 """What clusters are, by columns of a table; pandas is the oracle."""
 
 import json
+from dataclasses import replace
 from datetime import date, datetime
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans, PowerKMeans, describe
+from kernelmeans.profiles.description import Description
 from kernelmeans.tables import TableTransformer
 
 
@@ -459,6 +461,27 @@ def test_the_dict_is_json(table, labels):
     assert [len(one["columns"]) for one in whole["clusters"]] == [14] * 3
     top = described.to_dict(most=1)["clusters"][0]["columns"]
     assert [one["column"] for one in top] == [entry.column for entry in described.top(0, 1)]
+
+
+class Counted(tuple):
+    """Counts how often an item is looked at."""
+
+    looks = 0
+
+    def __iter__(self):
+        for item in super().__iter__():
+            self.looks += 1
+            yield item
+
+
+@pytest.mark.parametrize("told", [Description.text, lambda one: one.to_dict(most=5)])
+def test_each_entry_is_looked_at_once_however_many_clusters_there_are(rng, told):
+    described = describe(np.arange(600) % 60, rng.normal(size=(600, 4)))
+    entries, records = Counted(described.entries), Counted(described.records)
+    again = replace(described, entries=entries, records=records)
+    assert told(again) == told(described)
+    assert entries.looks == 60 * 4
+    assert records.looks <= 5 * 60
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])

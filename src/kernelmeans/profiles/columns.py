@@ -13,6 +13,8 @@ from scipy.sparse import csr_array
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.tables.kinds import Found, as_category, found_in
 
+#: Most clusters that are compared pair by pair; the pairs of more are too many.
+MOST_CLUSTERS = 100
 #: Interquartile range of a normal distribution, in standard deviations.
 _NORMAL_RANGE = 1.349
 #: Fewer rows say nothing of a cluster, unless they are half of it.
@@ -59,8 +61,13 @@ class Grouped(NamedTuple):
         squares = np.maximum(relative.sums(relative.weights), np.finfo(float).tiny)
         return np.asarray(relative.sums() ** 2 / squares)
 
-    def fractions(self, present: "Grouped", codes: IntArray, n_codes: int) -> Array:
-        """Fractions of each cluster that are in `present` with each code, and that are not."""
+    def fractions(self, present: "Grouped", codes: IntArray, n_codes: int) -> Array | None:
+        """Fractions of each cluster that are in `present` with each code, and that are not.
+
+        They are for comparisons of clusters: None of more than `MOST_CLUSTERS`.
+        """
+        if self.n_clusters > MOST_CLUSTERS:
+            return None
         keys = present.labels * (n_codes + 1) + codes
         counts = np.bincount(keys, present.weights, self.n_clusters * (n_codes + 1))
         sums = np.maximum(self.sums(), np.finfo(float).tiny)[:, None]
@@ -109,7 +116,7 @@ class Profile(NamedTuple):
     frequencies : ndarray of shape (n_clusters, n_values + 1) or None
         Fractions of the rows of each cluster: those with each value of a category, or in intervals
         of numbers between the middles of the clusters; at last those without a value. None of
-        texts and identifiers.
+        texts and identifiers, and of more than `MOST_CLUSTERS`.
     """
 
     kind: str

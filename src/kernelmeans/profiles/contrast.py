@@ -11,8 +11,6 @@ from kernelmeans._text import first
 from kernelmeans._typing import Array
 from kernelmeans.profiles.columns import Profile
 
-#: Pairs of more clusters are too many to compare.
-MOST_CLUSTERS = 100
 #: Smaller differences from the whole table are not worth a line, in standard deviations.
 SMALLEST = 0.1
 # Most columns that tell a cluster apart; others that it is separated from so well need no more.
@@ -83,7 +81,7 @@ def contrasted(
         Empty for one cluster, for very many, and without columns.
     """
     found = {name: pair for name, pair in columns.items() if pair[0].frequencies is not None}
-    if not found or not 1 < len(names) <= MOST_CLUSTERS:
+    if not found or len(names) == 1:
         return Contrast([()] * len(names))
     with np.errstate(divide="ignore"):
         spread = np.sqrt(np.add.outer(1 / sizes, 1 / sizes))

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from textwrap import wrap
 from typing import Any, NamedTuple
 
+from kernelmeans._memory import cached_property
 from kernelmeans._text import counted, shortened
 from kernelmeans.profiles.contrast import SMALLEST, Alike, advice, sentences
 
@@ -150,6 +151,16 @@ class Description:
         """A data frame of all columns in all clusters, with the columns of `Entry`."""
         return _frame(self.entries, Entry, self.library)
 
+    @cached_property
+    def _by_cluster(self) -> dict[int | str, tuple[tuple[str, ...], list[Entry]]]:
+        """The columns that tell each cluster apart, and all of its columns by rank."""
+        found: dict[int | str, tuple[tuple[str, ...], list[Entry]]] = {
+            record.cluster: (record.apart, []) for record in self.records
+        }
+        for entry in self.entries:
+            found[entry.cluster][1].append(entry)
+        return found
+
     def top(self, cluster: int | str, most: int = 5) -> list[Entry]:
         """The most telling columns of a cluster.
 
@@ -167,12 +178,12 @@ class Description:
             Those that differ most from the whole table, the most telling one first. Among them are
             the columns that tell the cluster from the others, even from those on both sides of it.
         """
-        apart = next((one.apart for one in self.records if one.cluster == cluster), ())
+        apart, entries = self._by_cluster.get(cluster, ((), []))
         telling: dict[tuple[str | float, ...], Entry] = {}
         due = set(apart[:2])
-        for entry in self.entries:
+        for entry in entries:
             smallest = 0 if entry.source in due else SMALLEST
-            if entry.cluster == cluster and abs(entry.difference) >= smallest:
+            if abs(entry.difference) >= smallest:
                 if _stands(entry):
                     due.discard(entry.source)
                 numbers = entry.number, entry.overall_number, entry.difference
@@ -195,7 +206,7 @@ class Description:
         """
         clusters = []
         for record in self.records:
-            own = [entry for entry in self.entries if entry.cluster == record.cluster]
+            own = self._by_cluster[record.cluster][1]
             chosen = own if most is None else self.top(record.cluster, most)
             columns = [_plain(entry._asdict()) for entry in chosen]
             clusters.append(_plain(record._asdict()) | {"columns": columns})
