@@ -73,7 +73,10 @@ def test_swap_moves_have_a_line(capsys):
     model = KernelKMeans(4, n_swaps="auto", verbose=True, random_state=0).fit(X)
     first, swaps, last = printed(capsys, model)
     assert first.startswith("restart 1 of 1: ")
-    assert swaps == f"swap moves: cost {model.inertia_:.6g}"
+    before = int(re.search(r" after (\d+) steps?, converged$", first)[1])
+    more = model.n_iter_ - before
+    assert more > 0
+    assert swaps == f"swap moves: cost {model.inertia_:.6g} after {more} more steps"
     assert last.startswith(f"cost {model.inertia_:.6g} after {model.n_iter_} steps and ")
 
 

@@ -94,6 +94,16 @@ class TestConstantPower:
                 4, kernel="rbf", n_swaps=0, s0=s0, eta=1, max_iter=400, random_state=0
             ).fit(X)
 
+    def test_rows_that_differ_are_no_duplicates(self):
+        why = "centroids that coincide at the power -1 of the last step: lower s0, or raise eta"
+        with (
+            pytest.warns(UserWarning, match="the centroids collapse"),
+            pytest.warns(ConvergenceWarning, match=rf"found smaller .* Possibly due to {why}"),
+        ):
+            GAUSSIAN(20, s0=-1, eta=1, random_state=0).fit(X)
+        # The remedy.
+        assert len(np.unique(GAUSSIAN(20, s0=-1, random_state=0).fit(X).labels_)) == 20
+
     def test_is_silent_below_the_critical_power(self):
         model = KernelPowerKMeans(
             4, kernel="rbf", n_swaps=0, s0=1.3 * CRITICAL, eta=1, random_state=0

@@ -453,8 +453,9 @@ class KernelClusterer(
         result = Result.join(results, float(cost_rounding(space, results[0].centroids)[0]))
         if method.n_swaps != 0 and result.converged[result.best] and not reporter.stopped:
             order = method.n_swaps, self.max_iter, seeds[result.best], reporter.on_swap, batch
+            before = int(result.n_iter[result.best])
             swap_moves(space, result, *order)
-            self._say(1, f"swap moves: cost {result.inertia[result.best]:.6g}")
+            reporter.swaps_done(result, before)
         return result
 
     def _set_bounds(self, space: Space, method: Method, result: Result) -> None:

@@ -121,6 +121,11 @@ class Reporter:
                 f" after {counted(steps, 'step')}, {_why(result, restart)}",
             )
 
+    def swaps_done(self, result: Result, steps_before: int) -> None:
+        """Report the swap moves: the steps at the end are those of the restart and these."""
+        more = counted(int(result.n_iter[result.best]) - steps_before, "more step")
+        self._estimator._say(1, f"swap moves: cost {result.inertia[result.best]:.6g} after {more}")
+
     def end(self) -> None:
         """Report that the fit is over."""
         if self._context is not None:

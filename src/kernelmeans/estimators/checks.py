@@ -329,9 +329,22 @@ def warn_of_end(result: Result, method: Method, n_clusters: int, pairwise: bool)
         )
     found = len(np.unique(result.labels[best]))
     if found < n_clusters:
-        alike = "rows that are alike" if pairwise else "duplicate points"
+        why = _why_few(float(result.power_history[best][-1]), method, pairwise)
         warn_user(
             f"Number of distinct clusters ({found}) found smaller than n_clusters "
-            f"({n_clusters}). Possibly due to {alike} in X.",
+            f"({n_clusters}). Possibly due to {why}.",
             ConvergenceWarning,
         )
+
+
+def _why_few(power: float, method: Method, pairwise: bool) -> str:
+    """Why clusters have no rows after a last step at this power."""
+    if np.isfinite(power):
+        return (
+            f"centroids that coincide at the power {power:.3g} of the last step: lower s0, or "
+            "raise eta or max_iter"
+        )
+    if not method.refills:
+        return "empty clusters, which this method does not fill again"
+    # Hard steps put the centroids of empty clusters on other rows, as long as rows differ.
+    return "rows that are alike in X" if pairwise else "duplicate points in X"
