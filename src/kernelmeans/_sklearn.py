@@ -1,9 +1,8 @@
 """Everything taken from scikit-learn's private modules, or from versions that may lack it."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sklearn.base import _fit_context
 from sklearn.utils._indexing import _get_column_indices, _safe_indexing
 from sklearn.utils._param_validation import (
     Interval,
@@ -18,25 +17,45 @@ from sklearn.utils.validation import (
     _num_samples,
 )
 
+from kernelmeans._typing import Array, IntArray
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn < 1.9
+if TYPE_CHECKING:
+    from sklearn.callback import CallbackSupportMixin
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where scikit-learn has no callbacks."""
+    # scikit-learn has no annotations, and what it decorates would have none either.
+    class ClusterMixin:
+        def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> IntArray: ...
 
-    def with_callbacks(method: Method) -> Method:
-        """Leave the method as it is."""
-        return method
+    class TransformerMixin:
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array: ...
+
+    def _fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
+    def with_callbacks(method: Method) -> Method: ...
+
+else:
+    from sklearn.base import ClusterMixin, TransformerMixin, _fit_context
+
+    try:
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+    except ImportError:  # scikit-learn < 1.9
+
+        class CallbackSupportMixin:
+            """Stands in where scikit-learn has no callbacks."""
+
+        def with_callbacks(method):
+            """Leave the method as it is."""
+            return method
 
 
 __all__ = [
     "CallbackSupportMixin",
+    "ClusterMixin",
     "Interval",
     "InvalidParameterError",
     "StrOptions",
+    "TransformerMixin",
     "_check_feature_names_in",
     "_check_n_features",
     "_check_sample_weight",

@@ -1,13 +1,23 @@
 """Other methods, for comparison with kernel power k-means. They use the same solver."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from kernelmeans._sklearn import Interval, StrOptions
-from kernelmeans._typing import Array
+from kernelmeans._typing import (
+    Array,
+    Auto,
+    FamilyName,
+    GivenStarts,
+    KernelName,
+    MetricName,
+    ScalingName,
+    SeedingName,
+    WidthName,
+)
 from kernelmeans.estimators.checks import ALTERNATING, KERNELS, OF_KERNEL
 from kernelmeans.estimators.multi import SeveralKernelsClusterer
 from kernelmeans.estimators.single import OneKernelClusterer
@@ -204,17 +214,17 @@ default="random-partition"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ALTERNATING,
         **KERNELS,
-        "init": [StrOptions({"random-partition", "k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"random-partition", *get_args(SeedingName)}), callable, "array-like"],
     }
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        kernels: str | Sequence[Any] = "widths",
-        kernel_scaling: str | None = None,
-        init: Any = "random-partition",
-        n_init: int | str = "auto",
+        kernels: FamilyName | list[Any] | tuple[Any, ...] = "widths",
+        kernel_scaling: ScalingName | None = None,
+        init: Literal["random-partition"] | SeedingName | GivenStarts = "random-partition",
+        n_init: Auto | int = "auto",
         max_iter: int = 100,
         tol: float = 1e-5,
         memory_budget: int | str | None = None,
@@ -399,16 +409,16 @@ class RKKM(OneKernelClusterer):
         self,
         n_clusters: int = 8,
         *,
-        kernel: str | Callable[..., Any] = "rbf",
-        gamma: str | float = "rms",
+        kernel: KernelName | Callable[..., Any] = "rbf",
+        gamma: WidthName | float = "rms",
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_neighbors: int | str = "auto",
-        t: float | str = "auto",
-        metric: str = "euclidean",
-        init: Any = "random",
-        n_init: int | str = "auto",
+        n_neighbors: Auto | int = "auto",
+        t: Auto | float = "auto",
+        metric: MetricName = "euclidean",
+        init: SeedingName | GivenStarts = "random",
+        n_init: Auto | int = "auto",
         max_iter: int = 100,
         tol: float = 1e-5,
         memory_budget: int | str | None = None,
@@ -591,11 +601,11 @@ class RMKKM(SeveralKernelsClusterer):
         self,
         n_clusters: int = 8,
         *,
-        kernels: str | Sequence[Any] = "widths",
-        kernel_scaling: str | None = None,
+        kernels: FamilyName | list[Any] | tuple[Any, ...] = "widths",
+        kernel_scaling: ScalingName | None = None,
         exponent: float = 0.4,
-        init: Any = "random",
-        n_init: int | str = "auto",
+        init: SeedingName | GivenStarts = "random",
+        n_init: Auto | int = "auto",
         max_iter: int = 100,
         tol: float = 1e-5,
         memory_budget: int | str | None = None,

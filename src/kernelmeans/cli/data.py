@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._text import counted, meant
-from kernelmeans._typing import BoolArray
+from kernelmeans._typing import BoolArray, MissingName, SkewedName
 from kernelmeans._warnings import warn_user
 from kernelmeans.cli.errors import BadInputError, in_options
 from kernelmeans.cli.reading.tables import Table, blocks, flat, in_lines
@@ -48,8 +48,8 @@ class ColumnChoice:
     drop: Sequence[str] = ()
     categorical: Sequence[str] = ()
     dates: bool = False
-    missing: str = "impute"
-    skewed: str = "log"
+    missing: MissingName = "impute"
+    skewed: SkewedName = "log"
     label_column: str | None = None
     weight_column: str | None = None
     id_column: str | None = None

@@ -16,6 +16,7 @@ from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans, MultiKer
 from kernelmeans._devices import HOST
 from kernelmeans._files import Writer
 from kernelmeans._text import bounded
+from kernelmeans._typing import DTypeName
 from kernelmeans.cli import outputs
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import BadInputError, NoClustersError, estimator_errors, in_options
@@ -134,7 +135,7 @@ class TableJob(Job, ColumnChoice):
     parameters: dict[str, Any]
     n_clusters: range | None = None
     scale: bool = True
-    dtype: str = "float64"
+    dtype: DTypeName = "float64"
     views: Path | None = None
     plot: bool = False
     plot_file: Path | None = None

@@ -6,18 +6,19 @@ from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
-from sklearn.base import (
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import put_first, take, to_numpy
 from kernelmeans._devices import HOST, Device, device_of, to_library_of
 from kernelmeans._estimator import Estimator
-from kernelmeans._sklearn import CallbackSupportMixin, _check_sample_weight
+from kernelmeans._sklearn import (
+    CallbackSupportMixin,
+    ClusterMixin,
+    TransformerMixin,
+    _check_sample_weight,
+)
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import aligned, packed, unpacked
@@ -75,18 +76,14 @@ class KernelClusterer(
     n_clusters: int
     init: Any
     n_init: Any
-    n_swaps: int | str = 0
     max_iter: int
     memory_budget: int | str | None
-    approximation: str | None = None
-    n_components: int | float | str = "auto"
-    cache_kernel: bool = True
-    device: str | None = None
     random_state: Any
-    labels_: Any
-    distances_: Any
-    certainty_: Any
-    memberships_: Any
+    # Those of another library for its X.
+    labels_: IntArray
+    distances_: Array
+    certainty_: Array
+    memberships_: Array | None
     result_: Result
     inertia_: float
     inertia_bounds_: tuple[float, float] | None
@@ -158,8 +155,7 @@ class KernelClusterer(
         kernel, kernels, rows = data.resolve(X, weight, seed)
         starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
-        asked = self.approximation, self.n_components, self.cache_kernel
-        request = Request(self.n_clusters, *asked, "approximation" in vars(self))
+        request = Request.of(self.get_params(deep=False))
         plan = make_plan(kernels, rows, request, budget, device)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
@@ -346,9 +342,13 @@ class KernelClusterer(
         if self.memberships_ is not None:
             self.memberships_ = take(self.memberships_, np.argsort(numbers), axis=1)
 
+    def _device(self, X: Any) -> Device:
+        """The device to compute with some rows on; not all estimators let users choose it."""
+        return device_of(getattr(self, "device", None), X)
+
     def _received(self, X: Any, data: Input, reset: bool) -> tuple[Data, Device]:
         """The rows, checked and on the host, and the device to compute on."""
-        device = device_of(self.device, X)
+        device = self._device(X)
         dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
         rows = data.read(self, to_numpy(X), dtype, reset)
         if not device.is_host:
@@ -484,7 +484,7 @@ class KernelClusterer(
             # The labels are computed here once, and then need neither cluster nor data.
             found = computed(found) if isinstance(X, DaskRows) else found
         else:
-            device = device_of(self.device, given)
+            device = self._device(given)
             size = X.shape[0] * self.n_clusters * X.dtype.itemsize
             fits = size <= MEMBERSHIPS_FRACTION * device.budget(self.memory_budget).n_bytes
             if embedded is None:
@@ -580,7 +580,7 @@ def by_blocks(
         delattr(light, name)
     if not isinstance(rows, DaskRows):
         # Large arrays go to the device once, not with each block.
-        light._predictor = light._predictor.on(device_of(light.device, None))
+        light._predictor = light._predictor.on(light._device(None))
         return np.concatenate([_of_block(question, light, rows[one]) for one in rows.blocks()])
     # Dask itself works on several blocks at a time.
     light._predictor = copy.copy(light._predictor)

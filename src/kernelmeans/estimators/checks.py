@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import scipy.sparse
@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelmeans._devices import Device
 from kernelmeans._sklearn import Interval, StrOptions
-from kernelmeans._typing import Array, Data
+from kernelmeans._typing import Array, Data, MetricName, ScalingName, SeedingName, WidthName
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat import neighbor_family
 from kernelmeans.heat.neighbors import AMPLE
@@ -34,7 +34,7 @@ FAMILIES: Mapping[str, Callable[..., list[Kernel]]] = {
 }
 COMMON: dict[str, Any] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
-    "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+    "init": [StrOptions(set(get_args(SeedingName))), callable, "array-like"],
     "n_init": [StrOptions({"auto"}), Interval(Integral, 1, MOST_RESTARTS, closed="both")],
     "n_swaps": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -60,7 +60,7 @@ APPROXIMATION: dict[str, Any] = {
 OF_KERNEL: dict[str, Any] = {
     "kernel": [StrOptions(set(PARAMETERS)), callable],
     "gamma": [
-        StrOptions({"rms", "median", "scale"}),
+        StrOptions(set(get_args(WidthName))),
         Interval(Real, 0, None, closed="neither"),
     ],
     "degree": [Interval(Real, 0, None, closed="left")],
@@ -68,7 +68,7 @@ OF_KERNEL: dict[str, Any] = {
     "kernel_params": [dict, None],
     "n_neighbors": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
     "t": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-    "metric": [StrOptions({"euclidean", "cosine", "precomputed"})],
+    "metric": [StrOptions(set(get_args(MetricName)))],
 }
 KERNEL: dict[str, Any] = {**OF_KERNEL, "cache_kernel": ["boolean"], **APPROXIMATION}
 ANNEALING: dict[str, Any] = {
@@ -80,7 +80,7 @@ ANNEALING: dict[str, Any] = {
 #: Parameters of estimators of several kernels.
 KERNELS: dict[str, Any] = {
     "kernels": [StrOptions({*FAMILIES, "precomputed"}), list, tuple],
-    "kernel_scaling": [StrOptions({"unit-variance", "cosine", "min-max"}), None],
+    "kernel_scaling": [StrOptions(set(get_args(ScalingName))), None],
     "cache_kernel": ["boolean"],
 }
 

@@ -1,6 +1,5 @@
 """The annealed estimator of several kernels or views."""
 
-from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -8,10 +7,20 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._sklearn import Interval
+from kernelmeans._typing import (
+    ApproximationName,
+    Array,
+    Auto,
+    FamilyName,
+    GivenStarts,
+    ScalingName,
+    SeedingName,
+)
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.checks import ANNEALING, APPROXIMATION, COMMON, DEVICE, KERNELS
 from kernelmeans.estimators.inputs import Input
 from kernelmeans.estimators.several import KernelMatrices, Views
+from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.solver import Method
 from kernelmeans.spaces import EntropyRule, Space, WeightRule
 
@@ -19,8 +28,15 @@ from kernelmeans.spaces import EntropyRule, Space, WeightRule
 class SeveralKernelsClusterer(KernelClusterer):
     """Estimators of several kernels, which are put on one scale."""
 
-    kernels: str | Sequence[Any]
-    kernel_scaling: str | None
+    kernels: FamilyName | list[Any] | tuple[Any, ...]
+    kernel_scaling: ScalingName | None
+    approximation_: list[str]
+    approximation_reason_: list[str]
+    kernel_: CombinedKernel
+    kernels_: list[Kernel]
+    kernel_factors_: Array
+    kernel_weights_: Array
+    kernel_weights_history_: Array
 
     def _make_input(self) -> Input:
         given = isinstance(self.kernels, str) and self.kernels == "precomputed"
@@ -254,21 +270,21 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         self,
         n_clusters: int = 8,
         *,
-        kernels: str | Sequence[Any] = "neighbors",
-        kernel_scaling: str | None = "unit-variance",
+        kernels: FamilyName | list[Any] | tuple[Any, ...] = "neighbors",
+        kernel_scaling: ScalingName | None = "unit-variance",
         entropy_weight: float = 2.0,
-        s0: str | float = "auto",
-        eta: str | float = "auto",
+        s0: Auto | float = "auto",
+        eta: Auto | float = "auto",
         anneal_every: int = 1,
-        init: Any = "k-means++",
-        n_init: int | str = "auto",
-        n_swaps: int | str = "auto",
+        init: SeedingName | GivenStarts = "k-means++",
+        n_init: Auto | int = "auto",
+        n_swaps: Auto | int = "auto",
         max_iter: int = 1000,
         tol: float = 1e-6,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
-        approximation: str | None = "auto",
-        n_components: int | float | str = "auto",
+        approximation: Auto | ApproximationName | None = "auto",
+        n_components: Auto | int | float = "auto",
         device: str | None = None,
         verbose: int = 0,
         random_state: Any = None,

@@ -1,9 +1,9 @@
 """The plan: how each kernel is held, at which price in bytes, and why. It is carried out here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import scipy.sparse
 from sklearn.utils import assert_all_finite
@@ -78,6 +78,12 @@ class Request(NamedTuple):
     n_components: int | float | str = "auto"
     cache_kernel: bool = True
     has_approximation: bool = True
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> "Request":
+        """Take what there is of these among the parameters of an estimator."""
+        given = {name: value for name, value in parameters.items() if name in cls._fields}
+        return cls(**given, has_approximation="approximation" in given)
 
 
 class KernelPlan(NamedTuple):

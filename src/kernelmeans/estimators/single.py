@@ -5,7 +5,16 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from kernelmeans._typing import Array
+from kernelmeans._typing import (
+    ApproximationName,
+    Array,
+    Auto,
+    GivenStarts,
+    KernelName,
+    MetricName,
+    SeedingName,
+    WidthName,
+)
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.checks import ANNEALING, COMMON, DEVICE, KERNEL, OF_KERNEL
 from kernelmeans.estimators.inputs import Graph, Input, KernelMatrix
@@ -17,9 +26,11 @@ from kernelmeans.spaces import FeaturePredictor, Space
 class OneKernelClusterer(KernelClusterer):
     """Estimators of one kernel: its parameters, and their settled values."""
 
-    kernel: str | Callable[..., Any]
-    metric: str
+    kernel: KernelName | Callable[..., Any]
+    metric: MetricName
     kernel_: Kernel
+    approximation_: str
+    approximation_reason_: str
 
     def _make_input(self) -> Input:
         parameters = {name: getattr(self, name) for name in OF_KERNEL}
@@ -283,26 +294,26 @@ class KernelPowerKMeans(OneKernelClusterer):
         self,
         n_clusters: int = 8,
         *,
-        kernel: str | Callable[..., Any] = "heat",
-        gamma: str | float = "rms",
+        kernel: KernelName | Callable[..., Any] = "heat",
+        gamma: WidthName | float = "rms",
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_neighbors: int | str = "auto",
-        t: float | str = "auto",
-        metric: str = "euclidean",
-        s0: str | float = "auto",
-        eta: str | float = "auto",
+        n_neighbors: Auto | int = "auto",
+        t: Auto | float = "auto",
+        metric: MetricName = "euclidean",
+        s0: Auto | float = "auto",
+        eta: Auto | float = "auto",
         anneal_every: int = 1,
-        init: Any = "k-means++",
-        n_init: int | str = "auto",
-        n_swaps: int | str = "auto",
+        init: SeedingName | GivenStarts = "k-means++",
+        n_init: Auto | int = "auto",
+        n_swaps: Auto | int = "auto",
         max_iter: int = 1000,
         tol: float = 1e-6,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
-        approximation: str | None = "auto",
-        n_components: int | float | str = "auto",
+        approximation: Auto | ApproximationName | None = "auto",
+        n_components: Auto | int | float = "auto",
         device: str | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -524,22 +535,22 @@ class KernelKMeans(OneKernelClusterer):
         self,
         n_clusters: int = 8,
         *,
-        kernel: str | Callable[..., Any] = "rbf",
-        gamma: str | float = "rms",
+        kernel: KernelName | Callable[..., Any] = "rbf",
+        gamma: WidthName | float = "rms",
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_neighbors: int | str = "auto",
-        t: float | str = "auto",
-        metric: str = "euclidean",
-        init: Any = "k-means++",
-        n_init: int | str = "auto",
-        n_swaps: int | str = 0,
+        n_neighbors: Auto | int = "auto",
+        t: Auto | float = "auto",
+        metric: MetricName = "euclidean",
+        init: SeedingName | GivenStarts = "k-means++",
+        n_init: Auto | int = "auto",
+        n_swaps: Auto | int = 0,
         max_iter: int = 1000,
         memory_budget: int | str | None = None,
         cache_kernel: bool = True,
-        approximation: str | None = "auto",
-        n_components: int | float | str = "auto",
+        approximation: Auto | ApproximationName | None = "auto",
+        n_components: Auto | int | float = "auto",
         device: str | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -685,16 +696,20 @@ class PowerKMeans(KernelClusterer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **DEVICE, **ANNEALING}
 
+    kernel_: Kernel
+    approximation_: str
+    approximation_reason_: str
+
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        s0: str | float = "auto",
-        eta: str | float = "auto",
+        s0: Auto | float = "auto",
+        eta: Auto | float = "auto",
         anneal_every: int = 1,
-        init: Any = "k-means++",
-        n_init: int | str = "auto",
-        n_swaps: int | str = "auto",
+        init: SeedingName | GivenStarts = "k-means++",
+        n_init: Auto | int = "auto",
+        n_swaps: Auto | int = "auto",
         max_iter: int = 1000,
         tol: float = 1e-6,
         memory_budget: int | str | None = None,

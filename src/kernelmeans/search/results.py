@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 
 from kernelmeans._memory import content_hash
 from kernelmeans._text import counted
-from kernelmeans._typing import Array, IntArray
+from kernelmeans._typing import Array, IntArray, ScoreName
 from kernelmeans.metrics import jaccard_stability, prediction_strength, stability
 from kernelmeans.search.candidates import Candidate, Outcome
 from kernelmeans.search.rules import exceeds, validity
@@ -19,7 +19,7 @@ from kernelmeans.search.splits import UNPLACED, Split
 #: Most candidates that a message lists.
 NAMED = 5
 #: Any score of two labellings, as the parameter ``scoring``.
-Scoring = str | Callable[[IntArray, IntArray], float]
+Scoring = ScoreName | Callable[[IntArray, IntArray], float]
 
 
 def name_of(scoring: Scoring) -> str:

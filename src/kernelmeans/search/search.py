@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from copy import deepcopy
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
-from sklearn.base import ClusterMixin, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,12 +17,13 @@ from kernelmeans._estimator import Estimator
 from kernelmeans._fitted import count_rows
 from kernelmeans._sklearn import (
     CallbackSupportMixin,
+    ClusterMixin,
     Interval,
     StrOptions,
     _fit_context,
     with_callbacks,
 )
-from kernelmeans._typing import IntArray
+from kernelmeans._typing import IntArray, ScoreName
 from kernelmeans._warnings import warn_user
 from kernelmeans.rows import as_rows
 from kernelmeans.search.candidates import (
@@ -191,10 +192,7 @@ default="jaccard"
         "estimator": "no_validation",
         "param_grid": [dict, list],
         "n_splits": [Interval(Integral, 2, None, closed="left")],
-        "scoring": [
-            StrOptions({"jaccard", "stability", "prediction_strength", "neighbor_consistency"}),
-            callable,
-        ],
+        "scoring": [StrOptions(set(get_args(ScoreName))), callable],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
         "n_jobs": [
@@ -206,7 +204,8 @@ default="jaccard"
 
     best_estimator_: Any
     best_index_: int | None
-    labels_: Any
+    # Those of another library for its X.
+    labels_: IntArray
     labels_by_candidate_: IntArray
     results_: dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -18,7 +18,7 @@ from kernelmeans._sklearn import (
     _fit_context,
 )
 from kernelmeans._text import counted, first, listed
-from kernelmeans._typing import Array, BoolArray
+from kernelmeans._typing import Array, BoolArray, DTypeName, MissingName, SkewedName
 from kernelmeans._warnings import warn_user
 from kernelmeans.tables.columns import Column, as_text, matching
 from kernelmeans.tables.decisions import Decision, decide, logarithms
@@ -153,11 +153,11 @@ class TableTransformer(TransformerMixin, Estimator):
         "drop": [str, list, tuple, np.ndarray],
         "categorical": [str, list, tuple, np.ndarray],
         "dates": ["boolean"],
-        "missing": [StrOptions({"impute", "drop", "error"})],
+        "missing": [StrOptions(set(get_args(MissingName)))],
         "missing_values": [tuple, list],
-        "skewed": [StrOptions({"log", "keep"})],
+        "skewed": [StrOptions(set(get_args(SkewedName)))],
         "scale": ["boolean"],
-        "dtype": [StrOptions({"float64", "float32"})],
+        "dtype": [StrOptions(set(get_args(DTypeName)))],
     }
 
     scaler_: StandardScaler | None
@@ -169,11 +169,11 @@ class TableTransformer(TransformerMixin, Estimator):
         drop: Sequence[str] = (),
         categorical: Sequence[str] = (),
         dates: bool = False,
-        missing: str = "impute",
+        missing: MissingName = "impute",
         missing_values: Sequence[str | float] = (),
-        skewed: str = "log",
+        skewed: SkewedName = "log",
         scale: bool = True,
-        dtype: str = "float64",
+        dtype: DTypeName = "float64",
     ) -> None:
         self.columns = columns
         self.drop = drop
