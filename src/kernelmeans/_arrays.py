@@ -71,6 +71,20 @@ def to_device_of(values: Any, x: Array) -> Any:
     return namespace(x).asarray(values, device=x.device)
 
 
+def canonical(x: Any) -> Any:
+    """A sparse matrix in CSR format, with each entry once and in order; anything else as it is.
+
+    Formulas take entries one by one, and SciPy would put them in order in place.
+    """
+    if not scipy.sparse.issparse(x) or x.ndim != 2:
+        return x
+    rows = x.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
 def all_finite(x: Array) -> bool:
     """Whether no value is NaN or infinite."""
     xp = namespace(x)
@@ -96,7 +110,7 @@ def take_rows(x: Any, which: slice | IntArray) -> Any:
 def take_columns(x: Any, columns: Columns) -> Any:
     """Some columns, on the host in C order, which decides how products are rounded."""
     found = x[:, columns]
-    return np.ascontiguousarray(found) if isinstance(found, np.ndarray) else found
+    return np.ascontiguousarray(found) if isinstance(found, np.ndarray) else canonical(found)
 
 
 def take(x: Any, indices: IntArray, axis: int) -> Any:

@@ -5,7 +5,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from sklearn.base import is_clusterer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._frames import with_columns_of
+from kernelmeans._given import plain, with_gaps
 from kernelmeans._sklearn import _num_samples, _safe_indexing
 from kernelmeans._text import shortened
 from kernelmeans._typing import IntArray
@@ -105,10 +105,9 @@ def transformed(transformers: Sequence[Any], X: Any) -> Any:
 
 def readable(X: Any, *steps: Any) -> Any:
     """X in a form from which rows can be taken, with the columns that the first step has seen."""
+    X = plain(with_gaps(X))
     if (rows := as_rows(X)) is not None:
         return rows
-    if scipy.sparse.issparse(X):
-        return X.tocsr()
     if isinstance(X, list | tuple):
         return np.asarray(X)
     if not hasattr(X, "shape"):

@@ -1,11 +1,10 @@
 """Simulated data with known clusters, to try the claims of the paper on."""
 
-from numbers import Integral
-
 import numpy as np
 from scipy.stats import vonmises_fisher
 from sklearn.utils import check_random_state
 
+from kernelmeans._given import is_integer
 from kernelmeans._typing import Array, IntArray
 
 #: Class of rows that belong to no cluster.
@@ -158,7 +157,7 @@ def make_rings(
 
 
 def _check_least(name: str, value: int, least: int) -> None:
-    if not isinstance(value, Integral) or value < least:
+    if not is_integer(value) or value < least:
         raise ValueError(f"{name}={value}: give an integer of at least {least}.")
 
 

@@ -75,6 +75,21 @@ def test_matrices_by_name(cells, take, names):
     assert table.column("obs_names").tolist() == cells.obs_names.tolist()
 
 
+@pytest.mark.usefixtures("folder")
+def test_repeated_entries_are_added_up(run):
+    clean = scipy.sparse.random_array((60, 8), density=0.6, format="csr", rng=0)
+    values = np.stack([2 * clean.data, -clean.data], 1).ravel()
+    twice = values, np.repeat(clean.indices, 2), 2 * clean.indptr
+    labels = []
+    for name, parts in {"clean": (clean.data, clean.indices, clean.indptr), "twice": twice}.items():
+        X = scipy.sparse.csr_matrix(parts, shape=clean.shape)
+        anndata.AnnData(X).write_h5ad(f"{name}.h5ad")
+        result = run("fit", f"{name}.h5ad", "-k", 3, "--kernel", "rbf")
+        assert result.exit_code == 0, result.output
+        labels.append(pl.read_csv(f"{name}.labels.csv")["label"].to_list())
+    assert labels[0] == labels[1]
+
+
 @pytest.mark.usefixtures("cells")
 def test_other_matrices_are_pointed_out():
     with pytest.warns(UserWarning, match="X is read; --take names another .*'obsm:X_pca'"):

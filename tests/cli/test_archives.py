@@ -54,6 +54,22 @@ def test_every_sparse_format(tmp_path, form):
     np.testing.assert_array_equal(found.toarray(), S.toarray())
 
 
+def twice(matrix):
+    """The same matrix, each entry as two that add up to it."""
+    values = np.stack([2 * matrix.data, -matrix.data], 1).ravel()
+    parts = values, np.repeat(matrix.indices, 2), 2 * matrix.indptr
+    return type(matrix)(tuple(part.copy() for part in parts), shape=matrix.shape)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_repeated_entries_are_added_up(tmp_path, form):
+    scipy.sparse.save_npz(tmp_path / "X.npz", twice(S.asformat(form)))
+    found = read_npz(tmp_path / "X.npz", MB)
+    assert found.has_canonical_format
+    assert found.nnz == S.nnz
+    np.testing.assert_array_equal(found.toarray(), S.toarray())
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -100,7 +116,7 @@ def test_other_arrays_count_too(tmp_path):
         (b"hello", "'X.npy' is no NPY array"),
         (stored((10**11, 2), bytes(64)), "64 bytes of numbers"),
         (stored((-4, -2), bytes(64)), "(-4, -2)"),
-        (stored((4, 2), bytes(64), "|O"), "of object"),
+        (stored((4, 2), bytes(64), "|O"), "object values, not real numbers"),
         (stored((4, 2), bytes(48)), "48 bytes"),
     ],
 )

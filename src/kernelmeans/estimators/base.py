@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernelmeans._arrays import put_first, take, to_numpy
 from kernelmeans._devices import HOST, Device, device_of, to_library_of
 from kernelmeans._estimator import Estimator
+from kernelmeans._given import received
 from kernelmeans._sklearn import (
     CallbackSupportMixin,
     ClusterMixin,
@@ -23,7 +24,11 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import aligned, packed, unpacked
 from kernelmeans.estimators.callbacks import Reporter, fitting, refused_later
-from kernelmeans.estimators.checks import check_result, refuse_elsewhere, warn_of_end
+from kernelmeans.estimators.checks import (
+    check_result,
+    refuse_elsewhere,
+    warn_of_end,
+)
 from kernelmeans.estimators.inputs import Input, check_weights
 from kernelmeans.estimators.numbers import completed_numbers, renumbered
 from kernelmeans.estimators.plan import Holder, Request, make_plan
@@ -151,7 +156,7 @@ class KernelClusterer(
         given, data = X, self._make_input()
         X, device = self._received(X, data, reset=True)
         budget = device.budget(self.memory_budget)
-        weight = check_weights(to_numpy(sample_weight), X, self.n_clusters)
+        weight = check_weights(received(sample_weight, "sample_weight"), X, self.n_clusters)
         kernel, kernels, rows = data.resolve(X, weight, seed)
         starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
@@ -292,7 +297,7 @@ class KernelClusterer(
         """
         check_is_fitted(self)
         X, device = self._received(X, self._input, reset=False)
-        weight = _check_sample_weight(to_numpy(sample_weight), X, dtype=X.dtype)
+        weight = _check_sample_weight(received(sample_weight, "sample_weight"), X, dtype=X.dtype)
         found = self._ask(KernelClusterer._assigned, X, device, diagonal, self._no_assignment)
         found = computed(found) if isinstance(X, DaskRows) else found
         return -total_cost(found["nearest"], weight)
@@ -350,7 +355,7 @@ class KernelClusterer(
         """The rows, checked and on the host, and the device to compute on."""
         device = self._device(X)
         dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
-        rows = data.read(self, to_numpy(X), dtype, reset)
+        rows = data.read(self, received(X), dtype, reset)
         if not device.is_host:
             refuse_elsewhere(rows, device)
             if reset and rows.dtype == np.float32:
@@ -368,7 +373,7 @@ class KernelClusterer(
 
         The method is `_labels`, `_distances` or `_assigned`; ``empty`` is its answer for no rows.
         """
-        diagonal = to_numpy(diagonal)
+        diagonal = received(diagonal, "diagonal")
         self._input.check_diagonal(self.kernel_, X, diagonal)
         if isinstance(X, Rows):
             return by_blocks(self, question, X, empty)

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import all_finite, to_numpy
+from kernelmeans._arrays import all_finite
+from kernelmeans._given import received
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.kernels import CombinedKernel, Kernel
@@ -60,7 +61,7 @@ class Starts:
         self.seeded = isinstance(init, str) and init == "k-means++"
         given = not (isinstance(init, str) or callable(init))
         if given:
-            self.init = self._checked(to_numpy(init), "init")
+            self.init = self._checked(init, "init")
             self._refuse_ambiguous(n_init)
             self.n_init = self._given_restarts(n_init)
         elif n_init == "auto":
@@ -130,6 +131,7 @@ class Starts:
 
     def _checked(self, start: Any, name: str) -> Any:
         """A given start, checked: indices (restarts, k), coordinates (k, p) or weights (n, k)."""
+        start = received(start, name)
         try:
             start = np.asarray(start.toarray() if scipy.sparse.issparse(start) else start)
             if start.dtype.kind == "O":

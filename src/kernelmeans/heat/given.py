@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
+from kernelmeans._given import plain
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.basis import heat_basis, pairs_bytes
@@ -50,12 +51,11 @@ class EdgeRows:
         self.holds_distances = holds_distances
 
     def read(self, X: Data, dtype: Any) -> Data:
-        """The columns that count, without duplicate entries, and without zeros unless distances."""
+        """The columns that count, without zeros unless these are distances."""
         rows = scipy.sparse.csr_array(X, dtype=dtype)
         everything = len(self.counting) == rows.shape[1]
         # A copy, because the matrix of the user must not change.
         rows = rows.copy() if everything else rows[:, self.counting]
-        rows.sum_duplicates()
         if not self.holds_distances:
             rows.eliminate_zeros()
         return rows
@@ -145,7 +145,7 @@ class GraphKernel(DiffusionKernel):
         self : GraphKernel
             The fitted kernel.
         """
-        wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
+        X, wanted, n_clusters = plain(X), n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         n = X.shape[0]
         counting = np.arange(n) if sample_weight is None else np.flatnonzero(sample_weight)
         edges = EdgeRows(counting, self._holds_distances)

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse
 
-from kernelmeans._arrays import to_device_of, to_numpy
+from kernelmeans._arrays import to_device_of
+from kernelmeans._given import plain, received
 from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
@@ -195,7 +196,7 @@ class DiffusionKernel(Kernel):
             raise ValueError(
                 f"kernel={self.name!r} is a function of training rows: fit it to them first."
             )
-        found: Array = to_device_of(self._features(to_numpy(X)), X)
+        found: Array = to_device_of(self._features(received(X)), X)
         return found
 
     def residuals(self, X: Data) -> Array | None:
@@ -333,7 +334,7 @@ class HeatKernel(DiffusionKernel):
         self : HeatKernel
             The fitted kernel.
         """
-        wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
+        X, wanted, n_clusters = plain(X), n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         metric, shared = self._given["metric"], {} if shared is None else shared
         if metric not in shared:
             shared[metric] = DistinctRows.of(X, sample_weight, metric)
@@ -376,7 +377,7 @@ class HeatKernel(DiffusionKernel):
         self : HeatKernel
             The fitted kernel, whose neighbours are anchors.
         """
-        counting = np.flatnonzero(sample_weight)
+        X, counting = plain(X), np.flatnonzero(sample_weight)
         if len(counting) < len(sample_weight):
             X, sample_weight = X[counting], sample_weight[counting]
         wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
@@ -415,7 +416,7 @@ class HeatKernel(DiffusionKernel):
         anchors = isinstance(features, AnchorFeatures)
         nearest: NearestRows = features.nearest if anchors else features.rows
         place = int(training and not anchors and nearest.rows.shape[0] > 1)
-        distances, _ = nearest.of(nearest.read(X, nearest.rows.dtype), 1 + place)
+        distances, _ = nearest.of(nearest.read(plain(X), nearest.rows.dtype), 1 + place)
         return np.asarray(distances[:, place])
 
     def fit_bytes(self, X: Data, n_clusters: int) -> int:

@@ -69,7 +69,7 @@ def digests(X: Data, zeros_count: bool = False) -> Digests:
     Parameters
     ----------
     X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-        Rows of one dtype. The order of the entries of a CSR matrix does not count.
+        Rows of one dtype; a CSR matrix has each entry once, in order.
     zeros_count : bool, default=False
         Whether a zero that a CSR matrix stores differs from one that it does not store.
 
@@ -100,7 +100,6 @@ def _contents(X: Data, zeros_count: bool) -> list[bytes]:
         # Adding zero turns -0.0 into 0.0.
         return [row.tobytes() for row in X + X.dtype.type(0)]
     X = scipy.sparse.csr_array(X, copy=True)
-    X.sum_duplicates()
     if not zeros_count:
         X.eliminate_zeros()
     columns = X.indices.astype(np.int64)

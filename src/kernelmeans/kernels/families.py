@@ -9,6 +9,7 @@ from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import paired_euclidean_distances
 from sklearn.utils import check_array
 
+from kernelmeans._given import plain, received
 from kernelmeans._typing import Array, Data
 from kernelmeans.kernels.kernel import Kernel, check_finite
 from kernelmeans.kernels.widths import reciprocal, resolve_gamma
@@ -105,6 +106,7 @@ def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
             "the largest distance between two rows can only be computed for rows in memory; "
             "pass an array, or use 'widths'."
         )
+    X = plain(X)
     largest = _largest_distance(X if sample_weight is None else X[sample_weight > 0])
     if not 2 * DU2015_WIDTHS[-1] * largest < np.sqrt(np.finfo(np.float64).max):
         raise ValueError("squared distances between rows of X overflow; scale its columns.")
@@ -158,7 +160,7 @@ def du2015_kernels(X: Data) -> Array:
     >>> du2015_kernels(np.eye(3)).shape
     (12, 3, 3)
     """
-    X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32))
+    X = check_array(received(X), accept_sparse="csr", dtype=(np.float64, np.float32))
     family = du2015_family(X)
     matrices = np.empty((len(family), X.shape[0], X.shape[0]), X.dtype)
     for kernel, matrix in zip(family, matrices, strict=True):

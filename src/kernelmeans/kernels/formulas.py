@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from kernelmeans._arrays import double, like, namespace, on_host, overwrite, to_numpy
+from kernelmeans._given import received
 from kernelmeans._typing import Array, Data
 from kernelmeans.kernels.gaussian import GaussianRows, power_distances
 
@@ -113,9 +114,10 @@ def geodesic_kernel(X: Data, Y: Data | None = None, gamma: float = 0.5) -> Array
     array([[1.   , 0.208]])
     """
     dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-    X = check_array(X, accept_sparse="csr", dtype=np.float64)
-    Y = X if Y is None else check_array(Y, accept_sparse="csr", dtype=np.float64)
-    return geodesic(X, Y, gamma).astype(dtype, copy=False)
+    X = check_array(received(X), accept_sparse="csr", dtype=np.float64)
+    if Y is not None:
+        Y = check_array(received(Y, "Y"), accept_sparse="csr", dtype=np.float64)
+    return geodesic(X, X if Y is None else Y, gamma).astype(dtype, copy=False)
 
 
 def geodesic(X: Data, Y: Data, gamma: float) -> Array:

@@ -10,6 +10,7 @@ import scipy.sparse
 
 from kernelmeans._arrays import like, namespace, on_host, take_columns, take_rows, to_numpy
 from kernelmeans._devices import HOST, Device
+from kernelmeans._given import plain
 from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Columns, Data
 from kernelmeans._warnings import warn_user
@@ -233,8 +234,13 @@ class CombinedKernel:
 
 def _checked(K: Any, X: Data, Y: Data) -> Array:
     """The values of a callable, checked, as a new array like X."""
+    if scipy.sparse.issparse(K):
+        raise ValueError(
+            "kernel: the callable returned a sparse matrix; it must return an array, which its "
+            "method toarray() makes."
+        )
     if on_host(X):
-        K = np.asarray(K)
+        K = np.asarray(plain(K, "kernel(X, Y)"))
     elif on_host(K) or type(K) is not type(X) or K.device != X.device:
         raise ValueError(
             f"kernel: the callable was given rows of type {type(X).__name__} on {X.device} and "
@@ -260,7 +266,8 @@ def _checked(K: Any, X: Data, Y: Data) -> Array:
 
 
 def floating(X: Data) -> Data:
-    """Rows of floats as they are, others as float64: kernel values are no integers."""
+    """Plain rows, of floats or else of float64: kernel values are no integers."""
+    X = plain(X)
     # Types of PyTorch have no kind, and its rows are floats.
     return X if getattr(X.dtype, "kind", "f") == "f" else X.astype(np.float64)
 

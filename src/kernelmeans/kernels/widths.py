@@ -8,6 +8,7 @@ import scipy.sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from kernelmeans._given import plain
 from kernelmeans._text import check_name
 from kernelmeans._typing import Array, BoolArray, Data
 from kernelmeans.kernels.formulas import NAMED, geodesic_kernel
@@ -67,7 +68,7 @@ def resolve_gamma(
     if not isinstance(gamma, str):
         return float(gamma)
     check_name("gamma", gamma, ["rms", "median", "scale"])
-    found = _named_gamma(gamma, kernel, X, random_state, _uneven(sample_weight))
+    found = _named_gamma(gamma, kernel, plain(X), random_state, _uneven(sample_weight))
     if not 0 < found < math.inf:
         raise ValueError(
             f"gamma={gamma!r}: squared distances between rows of X overflow; scale its columns."

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import silhouette_samples
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmeans._arrays import double, namespace, reduce, take_columns, to_numpy
+from kernelmeans._arrays import double, namespace, reduce, take_columns
 from kernelmeans._devices import HOST, Device
+from kernelmeans._given import received
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, Data
 from kernelmeans.engines import Threads
@@ -98,7 +99,7 @@ def kernel_inertia(
     """
     rows, device = _received(estimator, X)
     distinct, codes = encoded("labels", labels, rows.shape[0])
-    weight = check_weights(to_numpy(sample_weight), rows, n_clusters=1)
+    weight = check_weights(received(sample_weight, "sample_weight"), rows, n_clusters=1)
     spaces = _spaces(estimator.kernel_, rows, weight, device)
     return sum(factor * _cost(space, codes, len(distinct)) for factor, space in spaces)
 

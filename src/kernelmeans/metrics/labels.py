@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelmeans._arrays import to_numpy
+from kernelmeans._given import received
 from kernelmeans._text import counted
 from kernelmeans._typing import IntArray
 
@@ -39,7 +39,7 @@ def encoded(name: str, labels: Any, n_rows: int | None = None) -> tuple[Any, Int
     >>> encoded("labels", [7, -1, 7])
     (array([-1,  7]), array([1, 0, 1]))
     """
-    given = np.asarray(to_numpy(labels))
+    given = np.asarray(received(labels, name))
     if given.ndim != 1 or not len(given):
         raise ValueError(
             f"{name} has shape {given.shape}: give one label for each row, shape (n_rows,), as "

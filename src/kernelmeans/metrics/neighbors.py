@@ -1,15 +1,14 @@
 """How far clusters keep neighbours together."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import NearestNeighbors, sort_graph_by_row_values
 from sklearn.utils import check_array
 
-from kernelmeans._arrays import to_numpy
+from kernelmeans._given import is_integer, received
 from kernelmeans._typing import Data
 from kernelmeans.engines.threads import (
     in_this_process,
@@ -66,9 +65,14 @@ def neighbor_consistency(
     >>> neighbor_consistency(X, [0, 0, 1, 1, 1, 1], n_neighbors=2)
     0.6666666666666666
     """
-    if not isinstance(n_neighbors, Integral) or isinstance(n_neighbors, bool) or n_neighbors < 1:
+    if not is_integer(n_neighbors) or n_neighbors < 1:
         raise ValueError(f"n_neighbors={n_neighbors!r} must be a positive integer, such as 25.")
-    rows = to_numpy(X) if metric != "minkowski" else _of_ordinary_size(to_numpy(X))
+    rows = received(X)
+    if metric == "minkowski":
+        rows = _of_ordinary_size(rows)
+    elif metric == "precomputed" and scipy.sparse.issparse(X):
+        # As given if no entry is repeated: the order of the entries decides among equal distances.
+        rows = X if X.nnz == rows.nnz else _in_order_of_distance(rows)
     search = NearestNeighbors(n_neighbors=n_neighbors, metric=metric).fit(rows)
     n_rows = int(search.n_samples_fit_)
     _, codes = encoded("labels", labels, n_rows)
@@ -78,6 +82,11 @@ def neighbor_consistency(
     with single_threaded_blas(), single_threaded_openmp(), in_this_process():
         near = search.kneighbors(n_neighbors=min(n_neighbors, n_rows - 1), return_distance=False)
     return float(np.mean(codes[near] == codes[:, None]))
+
+
+def _in_order_of_distance(distances: Data) -> Data:
+    found: Data = sort_graph_by_row_values(distances, copy=True, warn_when_not_sorted=False)
+    return found
 
 
 def _of_ordinary_size(X: Any) -> Data:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernelmeans._arrays import to_numpy
+from kernelmeans._given import received
 from kernelmeans._typing import Array
 
 
@@ -108,7 +108,7 @@ def effective_clusters(eigenvalues: ArrayLike, *, t: float | None = None) -> flo
 
 def _checked(eigenvalues: ArrayLike, at_least: int) -> Array:
     """The eigenvalues in descending order."""
-    values = np.asarray(to_numpy(eigenvalues), dtype=float)
+    values = np.asarray(received(eigenvalues, "eigenvalues"), dtype=float)
     if values.ndim != 1 or len(values) < at_least or not np.isfinite(values).all():
         raise ValueError(
             f"eigenvalues has shape {values.shape} and {np.count_nonzero(~np.isfinite(values))} "

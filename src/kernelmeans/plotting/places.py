@@ -13,8 +13,8 @@ from sklearn.manifold import smacof
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_array
 
-from kernelmeans._arrays import to_numpy
 from kernelmeans._fitted import is_pairwise
+from kernelmeans._given import received
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.heat import GraphKernel, HeatKernel
@@ -173,7 +173,7 @@ def _read(model: Any, shown: Any) -> Data:
     """Rows as the kernel takes them, checked as in `predict`."""
     if isinstance(model, KernelClusterer):
         dtype = model._predictor.norms.dtype
-        values = model._input.read(model, to_numpy(shown), dtype, reset=False)
+        values = model._input.read(model, received(shown), dtype, reset=False)
         return values[:] if isinstance(values, Rows) else values
     found: Data = check_array(shown, accept_sparse="csr", dtype=[np.float64, np.float32])
     return found

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmeans._arrays import to_numpy
 from kernelmeans._fitted import (
     count_clusters,
     count_rows,
@@ -15,6 +14,7 @@ from kernelmeans._fitted import (
     taken,
     transformed,
 )
+from kernelmeans._given import is_integer, received
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.plotting.places import places
 
@@ -106,7 +106,7 @@ def map_points(
     transformers, model = parts(estimator)
     X = readable(X, *transformers, model)
     n_rows = count_rows(X, model)
-    if not isinstance(max_points, Integral) or max_points < 1:
+    if not is_integer(max_points) or max_points < 1:
         raise ValueError(f"max_points={max_points!r} should be a positive number of rows.")
     rows = np.arange(n_rows)
     if n_rows > max_points:
@@ -124,8 +124,9 @@ def map_points(
 def _given(coordinates: Any, rows: IntArray, n_rows: int) -> tuple[Array, tuple[str, str]]:
     """Places from the user, checked."""
     needed = f"two for each row of X: shape ({n_rows}, 2)"
+    coordinates = received(coordinates, "coordinates")
     try:
-        points = np.asarray(to_numpy(coordinates), np.float64)
+        points = np.asarray(coordinates, np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"coordinates should be an array of numbers, {needed}: {error}") from error
     if points.shape != (n_rows, 2):

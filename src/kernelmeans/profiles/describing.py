@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._fitted import on_host, parts
+from kernelmeans._given import plain, received
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.profiles.columns import Grouped, Profile, profile_of
@@ -124,8 +125,9 @@ def describe(
         )
     weights = None
     if sample_weight is not None:
+        given_weights = received(sample_weight, "sample_weight")
         weights = _check_sample_weight(
-            sample_weight, columns.X, dtype=np.float64, ensure_non_negative=True
+            given_weights, columns.X, dtype=np.float64, ensure_non_negative=True
         )
     given = matching(categorical, columns, "categorical")
     transformers = parts(model_or_labels)[0] if isinstance(model_or_labels, Pipeline) else []
@@ -259,7 +261,7 @@ def _is_none(label: Any) -> bool:
 def _found(model: Any, table: Any, X: Any) -> Placed:
     """Labels, of an estimator or as given, and distances if they can be known."""
     if not hasattr(model, "fit"):
-        labels = on_host(model)
+        labels = on_host(plain(model, "labels"))
         if labels.ndim != 1:
             raise ValueError(f"labels of shape {labels.shape} are given; give one for each row")
         return Placed(labels)

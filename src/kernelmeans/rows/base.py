@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernelmeans._given import plain
 from kernelmeans._text import suggestion
 from kernelmeans._typing import Array, DType, IntArray
 from kernelmeans.engines import tree_sum
@@ -284,7 +285,8 @@ class Rows:
         """All columns of rows, from the array; its file may be damaged, or may have changed."""
         which = f"{self.source}: rows {start} to {stop - 1}"
         try:
-            found = np.asarray(self.array[start:stop])
+            read = self.array[start:stop]
+            found = np.asarray(read)
             float_type(self.source, found.dtype)  # a damaged store may return text
         except MemoryError:
             raise
@@ -298,6 +300,7 @@ class Rows:
                 f"{which} have shape {found.shape}, not {expected}: the file was changed "
                 "meanwhile; open it again"
             )
+        plain(read, which)
         return found
 
     def _indices(self, key: ArrayLike) -> IntArray:

@@ -127,7 +127,7 @@ def _as_array(collection: Any) -> tuple[Any, list[str] | None]:
         names = columns if all(isinstance(name, str) for name in columns) else None
         lengths = tuple(computed(collection.map_partitions(len)))
         collection = collection.to_dask_array(lengths=lengths)
-    elif not isinstance(meta, np.ndarray):
+    elif not isinstance(meta, np.ndarray) or isinstance(meta, np.ma.MaskedArray):
         what = type(collection if meta is None else meta).__name__
         raise ValueError(
             f"X: Dask collections must be dataframes, or dask arrays of NumPy arrays, got {what}; "

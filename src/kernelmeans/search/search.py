@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelmeans._estimator import Estimator
 from kernelmeans._fitted import count_rows
+from kernelmeans._given import plain
 from kernelmeans._sklearn import (
     CallbackSupportMixin,
     ClusterMixin,
@@ -319,6 +320,7 @@ default="jaccard"
         """
         check_is_fitted(self)
         if self.best_estimator_ is None:
+            X = plain(X)
             tags = self.__sklearn_tags__().input_tags
             if tags.two_d_array and hasattr(self, "n_features_in_"):
                 finite: Any = "allow-nan" if tags.allow_nan else True

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._fitted import is_pairwise, is_stacked
+from kernelmeans._given import plain, with_gaps
 from kernelmeans._memory import cached_property
 from kernelmeans._sklearn import _num_samples, _safe_indexing
 from kernelmeans._typing import Array, BoolArray, IntArray
@@ -72,6 +73,7 @@ class Samples:
     @classmethod
     def of(cls, X: Any, estimators: Sequence[Any]) -> "Samples":
         """Look at X as estimators do, which have to agree."""
+        X = plain(with_gaps(X))
         kinds = {(is_pairwise(one), is_stacked(one)) for one in estimators}
         if len(kinds) > 1:
             raise ValueError(
@@ -86,8 +88,6 @@ class Samples:
                     f"X should be a square matrix between all rows, or a stack of them; got shape "
                     f"{X.shape}."
                 )
-        elif scipy.sparse.issparse(X):
-            X = X.tocsr()
         elif (rows := as_rows(X)) is not None:
             X = rows
         return cls(X, pairwise or stacked, stacked)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from kernelmeans._frames import column_at, is_frame
+from kernelmeans._given import plain, with_gaps
 from kernelmeans._text import listed
 from kernelmeans._typing import Array
 from kernelmeans.tables.numerals import number_of
@@ -52,7 +53,7 @@ class Table(Mapping[str, Array]):
                 "pandas, such as its collect() or to_pandas() returns."
             )
         if not self.named:
-            X = check_array(X, dtype=None, ensure_all_finite=False)
+            X = check_array(plain(with_gaps(X)), dtype=None, ensure_all_finite=False)
         columns = X.columns if self.named else range(X.shape[1])
         self.X, self.names = X, [str(name) for name in names or columns]
         self._missing = {str(value).strip().lower() for value in missing_values}

@@ -11,6 +11,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._estimator import Estimator
+from kernelmeans._given import received
 from kernelmeans._sklearn import (
     StrOptions,
     _check_feature_names_in,
@@ -391,7 +392,9 @@ class TableTransformer(TransformerMixin, Estimator):
         weights = (
             None
             if sample_weight is None
-            else _check_sample_weight(sample_weight, table.X, ensure_non_negative=True)
+            else _check_sample_weight(
+                received(sample_weight, "sample_weight"), table.X, ensure_non_negative=True
+            )
         )
         rules: dict[str, Any] = {"dates": self.dates, "missing": self.missing}
         rules["skewed"] = self.skewed if self.scale else "keep"

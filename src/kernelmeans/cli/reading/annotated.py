@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from kernelmeans._arrays import canonical
 from kernelmeans._text import listed
 from kernelmeans._warnings import warn_user
 from kernelmeans.cli.errors import BadInputError
@@ -93,7 +94,7 @@ def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> Annotate
         raise ValueError(f"{key} has shape {matrix.shape}, which does not fit to obs and var")
     if scipy.sparse.issparse(matrix):
         check_sparse(matrix)
-        matrix = matrix.tocsr()
+        matrix = canonical(matrix)
     annotations = {str(name): _values(obs[name]) for name in obs.columns}
     annotations |= {_ROW_NAMES: _values(obs.index)}
     features = set(columns or map(str, range(matrix.shape[1])))

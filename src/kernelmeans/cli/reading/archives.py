@@ -10,6 +10,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from kernelmeans._arrays import canonical
 from kernelmeans._devices import readable
 from kernelmeans._text import listed, shortened
 from kernelmeans.cli.errors import BadInputError
@@ -119,7 +120,12 @@ def array_header(path: Path, archive: zipfile.ZipFile, name: str) -> Header:
             shape, _, dtype = read(file)
         held = archive.getinfo(name).file_size - file.tell()
     header = Header(shape, dtype)
-    if dtype.hasobject or min(shape, default=0) < 0 or header.nbytes != held:
+    if dtype.hasobject:
+        raise BadInputError(
+            f"{path}: its member {name!r} holds {dtype} values, not real numbers: write it again, "
+            "as floats: numpy.savez(path, X=X.astype(float))"
+        )
+    if min(shape, default=0) < 0 or header.nbytes != held:
         raise BadInputError(
             f"{path}: its member {name!r} holds {held} bytes of numbers, but its header promises "
             f"shape {shape} of {dtype}: write it again"
@@ -192,4 +198,4 @@ def _read_sparse(path: Path, shape: Header, arrays: Any, max_bytes: float) -> An
     with damaged_errors(f"{path}: the sparse matrix is damaged"):
         matrix = scipy.sparse.load_npz(path)
         check_sparse(matrix)
-        return matrix.tocsr()
+        return canonical(matrix)

@@ -1,0 +1,95 @@
+"""What users give for parameters, where its values are what counts."""
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from kernelmeans._arrays import canonical, to_numpy
+from kernelmeans._text import counted
+
+#: Attributes of what has values of its own, or can be made an array of them.
+_OF_VALUES = ("dtype", "__array__", "__array_interface__", "__array_namespace__", "__dlpack__")
+
+
+def received(given: Any, name: str = "X") -> Any:
+    """What a user gave for a parameter, as `plain`, and on the host."""
+    return to_numpy(plain(given, name))
+
+
+def plain(given: Any, name: str = "X") -> Any:
+    """What a user gave for a parameter, if its values are what it shows.
+
+    Parameters
+    ----------
+    given : object
+        Rows, weights, labels or anything else.
+    name : str, default="X"
+        The parameter, for messages.
+
+    Returns
+    -------
+    object
+        The same. A sparse matrix is in CSR format, with each entry once and in order.
+
+    Raises
+    ------
+    TypeError
+        If its items are of its own type without end, as those of annotated data.
+    ValueError
+        If values are masked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans._given import plain
+    >>> plain(np.ma.array([1.0, 2.0], mask=[False, True]))
+    Traceback (most recent call last):
+    ...
+    ValueError: X: 1 value is masked, and has no number. Leave out rows with masked values, or \
+give them numbers by the method filled.
+    """
+    items = [given, *given] if isinstance(given, list | tuple) else [given]
+    masked = [one for one in items if isinstance(one, np.ma.MaskedArray)]
+    if count := sum(int(np.count_nonzero(np.ma.getmaskarray(one))) for one in masked):
+        has = "is masked, and has no number" if count == 1 else "are masked, and have no numbers"
+        raise ValueError(
+            f"{name}: {counted(count, 'value')} {has}. Leave out rows with masked values, or give "
+            "them numbers by the method filled."
+        )
+    for kind, one in {type(one): one for one in items}.items():
+        if _is_endless(one):
+            matrices = "its matrix"
+            if hasattr(kind, "obsm"):
+                matrices = "one of its matrices, adata.X or adata.obsm[...], or adata.to_df()"
+            raise TypeError(
+                f"{name} has the type {kind.__name__}, and so is neither an array nor a table; "
+                f"give {matrices}."
+            )
+    return canonical(given.data if isinstance(given, np.ma.MaskedArray) else given)
+
+
+def _is_endless(given: Any) -> bool:
+    """Whether NumPy would look for values in its items, and find items of the same type."""
+    kind = type(given)
+    if isinstance(given, Sequence | Mapping) or any(hasattr(given, name) for name in _OF_VALUES):
+        return False
+    is_divided = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    return is_divided and isinstance(next(iter(given), None), kind)
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is an integer; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def with_gaps(X: Any) -> Any:
+    """A masked array as an array without its masked values: NaN among floats, None among others."""
+    if not (isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X)):
+        return X
+    if X.dtype.kind == "f":
+        return X.filled(np.nan)
+    values = X.data.astype(object)
+    values[np.ma.getmaskarray(X)] = None
+    return values
