@@ -9,7 +9,9 @@ from scipy.sparse import csr_array
 
 import data
 import oracle
-from kernelmeans import KernelKMeans, KernelPowerKMeans
+from backends import over_backends
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans.baselines import MKKM, RKKM, RMKKM
 
 X = data.cloud(120, 3)
 BAD = {
@@ -37,6 +39,97 @@ def test_errors_of_a_callable_come_out():
 
     with pytest.raises(KeyError, match="no such column"):
         KernelPowerKMeans(3, kernel=kernel).fit(X)
+
+
+def lopsided(A, B):
+    return np.exp(-0.05 * ((A[:, None] - B) ** 2).sum(-1)) + 0.2 * (A[:, :1] - B[:, :1].T)
+
+
+def shifted(A, B):
+    return (A - X.mean(axis=0) - 1) @ B.T
+
+
+#: Estimators of a kernel, by what is said of it.
+ASYMMETRIC = {
+    "one": lambda kernel: KernelPowerKMeans(3, kernel=kernel),
+    "rows again": lambda kernel: KernelKMeans(3, kernel=kernel, cache_kernel=False),
+    "landmarks": lambda kernel: KernelPowerKMeans(3, kernel=kernel, approximation="landmarks"),
+    "rpcholesky": lambda kernel: KernelPowerKMeans(3, kernel=kernel, approximation="rpcholesky"),
+    "several": lambda kernel: MultiKernelPowerKMeans(3, kernels=["rbf", (kernel, [0, 1, 2])]),
+    "normalized": lambda kernel: MultiKernelPowerKMeans(
+        3, kernels=["rbf", kernel], kernel_scaling="cosine"
+    ),
+    "RKKM": lambda kernel: RKKM(3, kernel=kernel),
+    "MKKM": lambda kernel: MKKM(3, kernels=["rbf", kernel]),
+    "RMKKM": lambda kernel: RMKKM(3, kernels=["rbf", kernel]),
+}
+
+
+@pytest.mark.parametrize("kernel", [lopsided, shifted])
+@pytest.mark.parametrize("way", ASYMMETRIC)
+def test_callables_that_are_not_symmetric_are_refused(way, kernel):
+    several = r"kernels\[1\].*, " * (way in ("several", "normalized", "MKKM", "RMKKM"))
+    with pytest.raises(ValueError, match=f"^{several}.*kernel='{kernel.__name__}' must be symm"):
+        ASYMMETRIC[way](kernel).fit(X)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda X, path: csr_array(X),
+        lambda X, path: pytest.importorskip("dask.array").from_array(X, (50, 3)),
+        lambda X, path: np.save(path / "X.npy", X) or np.load(path / "X.npy", mmap_mode="r"),
+        lambda X, path: np.sort(X, axis=0),
+        lambda X, path: np.repeat(X[:3], 40, axis=0),
+    ],
+    ids=["sparse", "dask", "disk", "sorted", "equal rows"],
+)
+def test_other_rows_for_callables_that_are_not_symmetric(form, tmp_path):
+    def kernel(A, B):
+        A, B = (rows.toarray() if hasattr(rows, "toarray") else rows for rows in (A, B))
+        return lopsided(A, B)
+
+    with pytest.raises(ValueError, match="must be symmetric"):
+        KernelPowerKMeans(3, kernel=kernel).fit(form(X, tmp_path))
+
+
+@over_backends
+def test_callables_on_a_device_that_are_not_symmetric(backend):
+    with pytest.raises(ValueError, match="must be symmetric"):
+        KernelPowerKMeans(3, kernel=lambda A, B: A @ B.T + A[:, :1]).fit(backend.array(X))
+
+
+def test_rows_of_weight_0_do_not_show_whether_a_callable_is_symmetric():
+    weight = np.ones(len(X))
+    weight[::2] = 0
+    rows = np.where(weight[:, None] > 0, X, 1e3)
+
+    def kernel(A, B):
+        return oracle.rbf(A, B, 0.3) + (A[:, :1] > 100) * np.ones(len(B))
+
+    KernelPowerKMeans(3, kernel=kernel, random_state=0).fit(rows, sample_weight=weight)
+    with pytest.raises(ValueError, match="must be symmetric"):
+        KernelPowerKMeans(3, kernel=kernel, random_state=0).fit(rows)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("shift", [0, 30])
+def test_rounding_does_not_make_a_callable_asymmetric(dtype, shift):
+    def kernel(A, B):
+        squares = (A * A).sum(1)[:, None] - 2 * A @ B.T + (B * B).sum(1)
+        return np.exp(-0.3 * squares) * (
+            1 + A.dtype.type(1e-9 if dtype == "float64" else 1e-6) * (A[:, :1] > B[:, 0])
+        )
+
+    rows = (X + shift).astype(dtype)
+    KernelPowerKMeans(3, kernel=kernel, approximation=None, random_state=0).fit(rows)
+
+
+def test_sparse_and_masked_values_of_a_callable_are_refused():
+    with pytest.raises(ValueError, match=r"returned a sparse matrix; .* toarray\(\)"):
+        KernelPowerKMeans(3, kernel=lambda A, B: A @ B.T).fit(csr_array(X))
+    with pytest.raises(ValueError, match=r"kernel\(X, Y\): .* masked"):
+        KernelPowerKMeans(3, kernel=lambda A, B: np.ma.masked_less(A @ B.T, 0)).fit(X)
 
 
 def indefinite(A, B):

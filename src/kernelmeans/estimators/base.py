@@ -25,6 +25,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import aligned, packed, unpacked
 from kernelmeans.estimators.callbacks import Reporter, fitting, refused_later
 from kernelmeans.estimators.checks import (
+    check_callables,
     check_result,
     refuse_elsewhere,
     warn_of_end,
@@ -162,6 +163,7 @@ class KernelClusterer(
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
         request = Request.of(self.get_params(deep=False))
         plan = make_plan(kernels, rows, request, budget, device)
+        check_callables(kernels, rows, weight, device, data.names)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
         with Threads(None if device.is_host else 1) as threads:

@@ -1,6 +1,6 @@
 """Checks: of parameters and rows before any heavy work, and of the result."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, get_args
 
@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from kernelmeans._arrays import to_numpy
 from kernelmeans._devices import Device
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import Array, Data, MetricName, ScalingName, SeedingName, WidthName
@@ -26,6 +27,8 @@ MOST_RESTARTS = int(np.iinfo(np.int32).max)
 COARSE = 1e-3
 #: Rows and columns of a matrix that are compared at a time to check its symmetry.
 SYMMETRY_ROWS = 256
+#: Rows on which a callable kernel is called to check its symmetry.
+CALLED_ROWS = 32
 #: Families of kernels, by the name that stands for all of them.
 FAMILIES: Mapping[str, Callable[..., list[Kernel]]] = {
     "widths": width_family,
@@ -127,6 +130,65 @@ def _asymmetries(K: Array) -> Iterator[tuple[slice, float]]:
             for columns in tiles[index:]
         )
         yield rows, difference
+
+
+def check_callables(
+    kernels: Sequence[Kernel],
+    rows: Sequence[Data],
+    sample_weight: Array,
+    device: Device,
+    names: Sequence[str] | None,
+) -> None:
+    """Refuse callable kernels that are not symmetric, as far as a few rows tell.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        The kernels of a fit.
+    rows : sequence of {ndarray, CSR matrix, Rows} of shape (n_samples, n_features)
+        The training rows as each of them takes them.
+    sample_weight : ndarray of shape (n_samples,)
+        Sample weights. Rows of weight 0 are not looked at.
+    device : Device
+        Where kernel values are computed.
+    names : sequence of str or None
+        Names of the kernels in messages, if there are several.
+
+    Raises
+    ------
+    ValueError
+        If kernel values between two sets of rows change with the order of the sets, by more than
+        rounding; or if a callable returns no finite array of the right shape.
+    """
+    counting = np.flatnonzero(sample_weight)
+    # At random, because rows that follow each other may be equal.
+    n_called = min(CALLED_ROWS, len(counting))
+    some = np.random.default_rng(0).choice(counting, n_called, replace=False)
+    for index, (kernel, X) in enumerate(zip(kernels, rows, strict=True)):
+        if kernel.given_name is not None or len(some) < 2:
+            continue
+        A, B = (device.put(X[half]) for half in (some[::2], some[1::2]))
+        try:
+            _check_symmetric(kernel, A, B)
+        except ValueError as error:
+            if names is None:
+                raise
+            raise ValueError(f"{names[index]}: {error}") from error
+
+
+def _check_symmetric(kernel: Kernel, A: Data, B: Data) -> None:
+    """Refuse a kernel whose values between rows A and rows B are not those between B and A."""
+    values = kernel.values(A, B), kernel.values(B, A).T, kernel.diagonal(A)
+    forth, back, diagonal = map(to_numpy, values)
+    difference = float(np.max(np.abs(forth - back)))
+    scale = max(float(np.max(np.abs(part))) for part in (forth, back, diagonal))
+    if difference > np.sqrt(np.finfo(forth.dtype).eps) * scale:
+        raise ValueError(
+            f"kernel={kernel.name!r} must be symmetric, but k(X, Y) and k(Y, X).T differ by up to "
+            f"{difference:.3g} on rows of X, the largest value being {scale:.3g}. Use a function "
+            "with the same value for both orders; if rounding is to blame, return "
+            "(k(X, Y) + k(Y, X).T) / 2."
+        )
 
 
 def check_graph(A: Data) -> None:
