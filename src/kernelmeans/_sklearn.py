@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sklearn.utils._indexing import _get_column_indices, _safe_indexing
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils._param_validation import (
-    Interval,
     InvalidParameterError,
     StrOptions,
     validate_parameter_constraints,
@@ -47,6 +47,14 @@ else:
         def with_callbacks(method):
             """Leave the method as it is."""
             return method
+
+
+class Interval(_Interval):  # type: ignore[misc]
+    """Numbers of an interval, which True and False are not, though Python has them for integers."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a value is a number of the interval."""
+        return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
 
 
 __all__ = [

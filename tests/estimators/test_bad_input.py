@@ -74,6 +74,12 @@ def test_no_table_of_numbers(estimator, rows, message):
     refused(estimator, rows, message)
 
 
+@pytest.mark.parametrize("name", ["n_clusters", "n_init", "n_swaps", "max_iter", "gamma"])
+def test_true_is_no_number(name):
+    estimator = KernelPowerKMeans(3, kernel="rbf").set_params(**{name: True})
+    refused(estimator, X, f"'{name}' parameter .* Got True")
+
+
 @every
 @pytest.mark.parametrize(
     ("rows", "message", "error"),

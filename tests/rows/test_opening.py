@@ -132,7 +132,9 @@ def test_arrays_that_are_no_matrix_of_numbers(tmp_path, zarr, array, words):
 
 def test_arrays_of_objects(tmp_path):
     np.save(tmp_path / "data.npy", np.array([[1, "a"]], dtype=object))
-    assert "Python objects" in refusal(tmp_path / "data.npy")
+    told = refusal(tmp_path / "data.npy")
+    assert "Python objects" in told
+    assert "X.astype(float)" in told
 
 
 def test_a_header_that_promises_too_much(tmp_path):
