@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from sklearn.base import clone
+from sklearn.utils.extmath import safe_sparse_dot
 
 from fuzz import Failure, Rng
 from fuzz.judge import LOST, heard, is_refusal, promised, require
@@ -22,7 +23,7 @@ FLOATS = (np.float32, np.float64)
 
 def product(A: np.ndarray, B: np.ndarray, power: int = 1) -> np.ndarray:
     """A kernel that is a callable; named, so that it can be pickled."""
-    return np.asarray(A @ B.T) ** power
+    return np.asarray(safe_sparse_dot(A, B.T, dense_output=True)) ** power
 
 
 def check_fit(model: Any, X: Any, weight: Any, rng: Rng, new: Any = None) -> None:
