@@ -182,13 +182,20 @@ DRAWING = {
         name: KernelPowerKMeans(kernel="rbf", approximation=name, n_components=12)
         for name in ("landmarks", "rpcholesky", "rff")
     },
+    **{
+        f"{name}, auto": KernelPowerKMeans(kernel="rbf", approximation=name)
+        for name in ("landmarks", "rpcholesky", "rff")
+    },
+    "median": KernelPowerKMeans(kernel="laplacian", gamma="median"),
 }
 
 
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", DRAWING)
-def test_rows_without_weight_change_no_draw(name, seed):
+def test_rows_without_weight_change_no_draw(name, seed, monkeypatch):
+    # Fewer than all rows, but not than those with weight.
+    monkeypatch.setattr("kernelmeans.kernels.widths.MEDIAN_ROWS", 60)
     rng = np.random.default_rng(seed)
     X, weight = data.blobs(50, 3, 4)[0], rng.uniform(0.5, 2, 50)
     places = np.sort(rng.integers(51, size=20))

@@ -71,6 +71,21 @@ def test_where_one_sample_has_almost_all_the_weight(heavy, dtype, threads):
         assert got == pytest.approx(oracle.critical_power(K, weight), abs=0.05)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_samples_without_weight_change_nothing(seed, threads):
+    # Without clusters, eigenvalues are so near that the start vector shows.
+    rng = np.random.default_rng(seed)
+    X, other = rng.uniform(size=(300, 8)), rng.uniform(-1, 3, size=(60, 8))
+    places = rng.integers(301, size=60)
+    weight = np.insert(np.ones(300), places, 0)
+    more = np.insert(X, places, other, axis=0)
+    plain, weighted = (
+        critical_power(gram_space(Z @ Z.T, threads, w), seed=0)
+        for Z, w in ((X, np.ones(300)), (more, weight))
+    )
+    assert weighted == pytest.approx(plain, rel=1e-9)
+
+
 def test_of_samples_that_differ_by_rounding_alone_is_a_number_or_minus_infinity(threads):
     # Almost constant: the eigenvalue is that of roundings, or none.
     for seed in range(20):

@@ -54,6 +54,9 @@ def test_only_annealed_runs_of_many_samples_begin_on_subsamples(X):
     assert not can_subsample(space_of(X), K, Constant(s0=-3, critical_power=-2))
     assert not can_subsample(space_of(X), K, replace(ANNEALED, subsamples=False))
     assert not can_subsample(space_of(X), K, Hard())
+    # Samples without weight do not count.
+    few = feature_space(Kernel("linear", {}), X, (np.arange(len(X)) < 2500).astype(float))
+    assert not can_subsample(few, K, ANNEALED)
     # A cluster has too few samples in the subsample.
     assert not can_subsample(space_of(X), 6, ANNEALED)
 

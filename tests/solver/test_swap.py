@@ -90,6 +90,17 @@ def test_an_automatic_search_ends_when_it_is_long(threads, monkeypatch):
     assert steps[2**21] < rivals + 2 * 2**21 / (40 * 400)
 
 
+def test_samples_without_weight_change_no_search(threads, monkeypatch):
+    monkeypatch.setattr("kernelmeans.solver.swap.QUICK", 2**13)
+    X = data.cloud(60, 2)
+    more, weight = np.concatenate([X, X[:40] + 1]), np.r_[np.ones(60), np.zeros(40)]
+    plain, weighted = (
+        mended(make_space(Z, "gram", threads, v), np.arange(6)[:, None], moves="auto")[1]
+        for Z, v in ((X, np.ones(60)), (more, weight))
+    )
+    assert weighted.n_iter == plain.n_iter
+
+
 @pytest.mark.parametrize(("max_iter", "ending"), [(2, Ending.OUT_OF_STEPS), (99, Ending.CONVERGED)])
 def test_the_ending_is_that_of_the_run_with_the_lowest_cost(max_iter, ending, threads):
     space = make_space(data.cloud(300, 2), "gram", threads)

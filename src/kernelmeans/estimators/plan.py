@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, NamedTuple
 
+import numpy as np
 import scipy.sparse
 from sklearn.utils import assert_all_finite
 
@@ -439,7 +440,9 @@ class Holder:
             kernel.fit(rows, self.weight, k, self._distinct.setdefault(id(X), {}))
             return kernel.residuals(rows)
         count = planned.n_components
-        count = auto_anchors(X.shape[0], k) if isinstance(count, str) else int(count)
+        # Rows of weight 0 do not count.
+        n_samples = int(np.count_nonzero(self.weight))
+        count = auto_anchors(n_samples, k) if isinstance(count, str) else int(count)
         # Its size does not depend on the budget, so that the clusters do not either.
         rows, weight = subsample_rows(X, self.weight, at_least=2 * count)
         assert isinstance(kernel, HeatKernel)

@@ -200,12 +200,14 @@ def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None)
         )
     if not column_moments(X, weight)[1].any():
         return 1.0
-    if X.shape[0] > MEDIAN_ROWS:
+    counts = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
+    weight = None if weight is None else _uneven(weight[counts])
+    if len(counts) > MEDIAN_ROWS:
         p = None if weight is None else weight / weight.sum()
         rng = check_random_state(random_state)
-        chosen = rng.choice(X.shape[0], MEDIAN_ROWS, replace=weight is not None, p=p)
-        X, weight = X[chosen], None
-    X = X[:]
+        counts = rng.choice(counts, MEDIAN_ROWS, replace=weight is not None, p=p)
+        weight = None
+    X = X[counts]
     if distance == "angle":
         distances = -np.log(geodesic_kernel(X, gamma=1.0))
     else:
@@ -215,8 +217,8 @@ def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None)
     weight = np.ones(distances.shape[0]) if weight is None else weight
     distances, weight = distances[pairs], weight[pairs[0]] * weight[pairs[1]]
     # Pairs of equal rows do not count: if most rows were repeated, the median would be 0.
-    counts = (distances > 0) & (weight > 0)
-    median = _weighted_median(distances[counts], weight[counts])
+    differ = (distances > 0) & (weight > 0)
+    median = _weighted_median(distances[differ], weight[differ])
     return reciprocal(2 * median**2 if distance == "euclidean" else median)
 
 

@@ -89,7 +89,9 @@ def approximate(
     True
     """
     check_method(kernel, method, n_components)
-    most, fraction = _limits(n_components, sample_weight.shape[0], n_clusters)
+    # Rows of weight 0 do not count.
+    n_samples = int(np.count_nonzero(sample_weight))
+    most, fraction = _limits(n_components, n_samples, n_clusters)
     if random_map := RANDOM_MAPS.get(method):
         # Random features are no samples, and may be more than these.
         count = int(n_components) if isinstance(n_components, Integral) else most

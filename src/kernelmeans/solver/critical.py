@@ -63,12 +63,15 @@ def critical_power(space: Space, seed: int = 0) -> float:
     # Samples at the mean have no direction: the mean is over the others.
     fractions = np.where(varies, weight, 0) / weight[varies].sum()
     scale = np.sqrt(fractions / np.where(varies, squared, 1)).astype(space.dtype)
+    # The start vector is drawn for these alone: samples without weight change nothing.
+    counting = np.flatnonzero(weight)
 
     def apply(x: Array) -> Array:
-        y = scale * x.ravel()
-        return np.asarray(scale * _centered_product(space, y, weight))
+        y = np.zeros_like(scale)
+        y[counting] = scale[counting] * x.ravel()
+        return np.asarray(scale * _centered_product(space, y, weight))[counting]
 
-    _, top = extreme_eigenvalues(apply, space.n_samples, space.dtype, seed, [-1])
+    _, top = extreme_eigenvalues(apply, len(counting), space.dtype, seed, [-1])
     return float(1 - 1 / (2 * top)) if top > 0 else -np.inf
 
 

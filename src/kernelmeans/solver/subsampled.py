@@ -40,7 +40,7 @@ def can_subsample(space: Space, n_clusters: int, method: Method) -> bool:
     """
     available = space.subsample.n_samples
     wanted = isinstance(method, Annealed) and method.subsamples
-    return wanted and SAMPLES_PER_CLUSTER * n_clusters <= available < space.n_samples
+    return wanted and SAMPLES_PER_CLUSTER * n_clusters <= available < space.n_counting
 
 
 def anneal_subsamples(
@@ -74,7 +74,7 @@ def anneal_subsamples(
     """
     assert isinstance(method, Annealed)
     samples = space.subsample
-    most = min(FRACTION * space.n_samples, FRACTION_OF_SUBSAMPLE * samples.n_samples)
+    most = min(FRACTION * space.n_counting, FRACTION_OF_SUBSAMPLE * samples.n_samples)
     size = max(SAMPLES_PER_CLUSTER * n_clusters, int(most))
     rng = np.random.RandomState(seed)
     seeds = rng.randint(np.iinfo(np.int32).max, size=(SUBSAMPLES, 2 + STARTS)).tolist()

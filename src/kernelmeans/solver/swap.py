@@ -85,7 +85,7 @@ def swap_moves(
     if search.cost <= search.rounding:
         return
     size = max(SEARCHED, SEARCHED_PER_CLUSTER * search.centroids.shape[0])
-    if space.keeps_coefficients or space.n_samples <= size:
+    if space.keeps_coefficients or space.n_counting <= size:
         search.run(n_swaps, seed, batch)
     else:
         search.run_on_subsample(size, n_swaps, seed, batch)
@@ -118,7 +118,7 @@ class _Search:
         """Try rivals, exchanges and moves, until these are enough or no longer pay."""
         k = self.centroids.shape[0]
         if n_swaps == "auto":
-            most, patience = automatic_swaps(k, self.space.n_samples)
+            most, patience = automatic_swaps(k, self.space.n_counting)
         else:
             most = patience = int(n_swaps)
         rng = np.random.RandomState(seed)
@@ -161,7 +161,7 @@ class _Search:
     @property
     def affordable_moves(self) -> int:
         """Number of moves before the search has taken too long."""
-        steps = MOST_DISTANCES // (self.centroids.shape[0] * self.space.n_samples) - self.steps
+        steps = MOST_DISTANCES // (self.centroids.shape[0] * self.space.n_counting) - self.steps
         return steps // STEPS_OF_A_MOVE
 
     def below(self, method: Hard) -> Hard:

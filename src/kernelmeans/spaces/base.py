@@ -82,6 +82,11 @@ class Space(ABC):
         """Number of samples."""
         return int(self.sample_weight.shape[0])
 
+    @cached_property
+    def n_counting(self) -> int:
+        """Number of samples of positive weight: the others decide nothing."""
+        return int(np.count_nonzero(self.sample_weight))
+
     @property
     def dtype(self) -> DType:
         """Precision of the arithmetic."""
