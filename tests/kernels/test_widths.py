@@ -102,6 +102,22 @@ def test_weights_count_as_repeats(name, rng):
     assert got != pytest.approx(resolve_gamma(name, "rbf", X), rel=1e-6)
 
 
+@pytest.mark.parametrize("heaviest", [1, 3, 1000])
+def test_a_row_makes_no_pair_with_itself(heaviest, rng):
+    X, weight = rng.standard_normal((30, 2)), np.r_[heaviest, np.ones(29)]
+    products = np.outer(weight, weight) * (1 - np.eye(30))
+    squared = ((X[:, None] - X) ** 2).sum(-1)
+    expected = 1 / (2 * (products * squared).sum() / products.sum())
+    for unit in (1, 1e-3, 77.0):
+        got = resolve_gamma("rms", "rbf", X, sample_weight=unit * weight)
+        assert got == pytest.approx(expected)
+    # Copies of a row do make pairs.
+    total = weight.sum()
+    own, of_copies = (weight**2).sum() / total**2, 1 / total
+    repeated = resolve_gamma("rms", "rbf", np.repeat(X, weight.astype(int), axis=0))
+    assert got == pytest.approx(repeated * (1 - own) / (1 - of_copies))
+
+
 @pytest.mark.parametrize("name", ["rms", "scale"])
 def test_weights_count_for_rows_on_disk_and_chunks(name, rng):
     da = pytest.importorskip("dask.array")

@@ -137,7 +137,8 @@ class KernelClusterer(
             Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights; all ones when None. A row of weight 2 counts as two equal rows, a row
-            of weight 0 not at all.
+            of weight 0 not at all. A default width is an exception: for it no row makes a pair
+            with itself.
 
         Returns
         -------

@@ -32,7 +32,8 @@ def resolve_gamma(
     different rows; 1 / n_features for laplacian, poly and sigmoid; 0.5 for geodesic.
     ``"median"`` takes for sigma the median distance between different rows of a random subsample.
     ``"scale"`` is 1 / (n_features * variance of X), as in scikit-learn's SVC.
-    The weight of a pair of rows is the product of their weights.
+    The weight of a pair of rows is the product of their weights. A row makes no pair with itself,
+    whatever its weight: that is not the same as the row repeated, whose copies are pairs.
 
     Parameters
     ----------
