@@ -6,11 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
 import data
 import oracle
 from backends import over_backends
-from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.baselines import MKKM, RKKM, RMKKM
 
 X = data.cloud(120, 3)
@@ -130,6 +131,54 @@ def test_sparse_and_masked_values_of_a_callable_are_refused():
         KernelPowerKMeans(3, kernel=lambda A, B: A @ B.T).fit(csr_array(X))
     with pytest.raises(ValueError, match=r"kernel\(X, Y\): .* masked"):
         KernelPowerKMeans(3, kernel=lambda A, B: np.ma.masked_less(A @ B.T, 0)).fit(X)
+
+
+def distance(A, B):
+    return np.sqrt(((A[:, None] - B) ** 2).sum(-1))
+
+
+def negative_square(A, B):
+    return -(distance(A, B) ** 2) / 2
+
+
+D = distance(X, X)
+#: Fits to distances, squared distances, or edges without loops, where kernel values belong.
+DISTANCES = {
+    "precomputed": (KernelPowerKMeans(3, kernel="precomputed"), D),
+    "squares in float32": (KernelPowerKMeans(3, kernel="precomputed"), (D**2).astype("f")),
+    "rounded": (KernelKMeans(3, kernel="precomputed"), D + 1e-12 * np.eye(len(D))),
+    "edges": (KernelPowerKMeans(3, kernel="precomputed"), (D < 1) - np.eye(len(D))),
+    "pivots": (KernelPowerKMeans(3, kernel="precomputed", approximation="rpcholesky"), D),
+    "stack": (MultiKernelPowerKMeans(3, kernels="precomputed"), np.stack([np.exp(-D), D])),
+    "view": (MultiKernelPowerKMeans(3, kernels=["rbf", distance]), X),
+    **{
+        f"callable, {approximation}": (
+            KernelPowerKMeans(3, kernel=distance, approximation=approximation),
+            X,
+        )
+        for approximation in (None, "landmarks", "rpcholesky")
+    },
+}
+
+
+@pytest.mark.parametrize("name", DISTANCES)
+def test_distances_are_no_kernel(name):
+    model, rows = DISTANCES[name]
+    with pytest.raises(ValueError, match=r"no kernel.*np\.exp\(-D / .*kernel='heat'"):
+        clone(model).fit(rows)
+
+
+@pytest.mark.parametrize("kernel", [negative_square, lambda A, B: 0 * distance(A, B)])
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_kernels_with_a_diagonal_of_zeros_may_be_sound(kernel):
+    # About any origin minus half the squared distances are inner products.
+    given = {"n_clusters": 3, "random_state": 0, "n_swaps": 0}
+    own = KernelPowerKMeans(kernel=kernel, **given).fit(X)
+    held = KernelPowerKMeans(kernel="precomputed", **given).fit(kernel(X, X))
+    if kernel is negative_square:
+        linear = PowerKMeans(**given).fit(X)
+        assert own.inertia_ == pytest.approx(linear.inertia_)
+    np.testing.assert_array_equal(own.labels_, held.labels_)
 
 
 def indefinite(A, B):

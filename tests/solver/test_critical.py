@@ -220,6 +220,10 @@ def test_the_warning_reports_the_size_of_the_violation(lowest, threads):
     assert number == pytest.approx(lowest, rel=0.05, abs=2e-3 * np.ptp(spectrum))
     assert number < 0
     assert "kernel=precomputed" in message
+    # A larger number on the diagonal would hide all else.
+    advised = re.search(r"add (\S+) to the diagonal", message)
+    variance = np.trace(oracle.centred(K)) / len(K)
+    assert (advised is not None) == (-lowest <= variance)
 
 
 @pytest.mark.parametrize("n", [10, 80])

@@ -15,7 +15,13 @@ from kernelmeans._typing import Array, Data, MetricName, ScalingName, SeedingNam
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat import neighbor_family
 from kernelmeans.heat.neighbors import AMPLE
-from kernelmeans.kernels import PARAMETERS, Kernel, du2015_family, width_family
+from kernelmeans.kernels import (
+    PARAMETERS,
+    Kernel,
+    check_similarity,
+    du2015_family,
+    width_family,
+)
 from kernelmeans.kernels.widths import column_moments
 from kernelmeans.lowrank import METHODS
 from kernelmeans.rows import DaskRows
@@ -89,7 +95,7 @@ KERNELS: dict[str, Any] = {
 
 
 def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
-    """Refuse a training kernel matrix that is not square and symmetric.
+    """Refuse a training kernel matrix that is not square and symmetric, or holds distances.
 
     Parameters
     ----------
@@ -101,7 +107,7 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
     Raises
     ------
     ValueError
-        If it is not square, or not symmetric up to rounding.
+        If it is not square, or not symmetric up to rounding, or if only its diagonal is 0.
     """
     if K.shape[0] != K.shape[1]:
         raise ValueError(
@@ -117,6 +123,14 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
                 f"K[j, i] differ by up to {difference:.3g}. If rounding is to blame, pass "
                 "(K + K.T) / 2."
             )
+    with np.errstate(over="ignore"):
+        mean = float(np.mean(K, dtype=np.float64))
+    check_similarity(
+        np.diagonal(K),
+        mean,
+        name,
+        "For distances D pass np.exp(-D / D.mean()), or set kernel='heat' and metric='precomputed'",
+    )
 
 
 def _asymmetries(K: Array) -> Iterator[tuple[slice, float]]:

@@ -7,8 +7,10 @@ from kernelmeans.kernels.kernel import (
     PARAMETERS,
     CombinedKernel,
     Kernel,
+    check_callable,
     check_finite,
     check_range,
+    check_similarity,
     resolve_kernel,
 )
 from kernelmeans.kernels.widths import resolve_gamma
@@ -19,7 +21,9 @@ __all__ = [
     "CombinedKernel",
     "Kernel",
     "check_finite",
+    "check_callable",
     "check_range",
+    "check_similarity",
     "du2015_family",
     "du2015_kernels",
     "geodesic_kernel",

@@ -415,6 +415,49 @@ def check_finite(kernel: Kernel, *values: Array) -> None:
         )
 
 
+def check_similarity(diagonal: Array, mean: float, name: str, remedy: str) -> None:
+    """Refuse values that are small where rows are alike, as distances are.
+
+    Of inner products none is larger than the largest k(x, x). Where all of these are 0 and the
+    others positive, the squared distances k(x, x) + k(y, y) - 2 k(x, y) are negative.
+
+    Parameters
+    ----------
+    diagonal : ndarray of shape (n_samples,)
+        k(x, x) of the samples.
+    mean : float
+        Mean of all values.
+    name : str
+        What holds the values, for the message.
+    remedy : str
+        What to do with distances D, for the message.
+
+    Raises
+    ------
+    ValueError
+        If the diagonal is 0 up to rounding, and the mean is positive.
+    """
+    largest = float(np.abs(diagonal).max())
+    # Sums that overflow are refused elsewhere.
+    if 0 < mean < np.inf and largest <= np.sqrt(np.finfo(diagonal.dtype).eps) * mean:
+        raise ValueError(
+            f"{name} holds distances or edges and no kernel: it is 0 between each row and itself, "
+            f"and {mean:.3g} on average. {remedy}; for edges set kernel='graph'."
+        )
+
+
+def check_callable(kernel: Kernel, diagonal: Array, mean: float) -> None:
+    """The same for a kernel that is a function; others are known."""
+    if kernel.given_name is None:
+        check_similarity(
+            diagonal,
+            mean,
+            f"kernel={kernel.name!r}",
+            "Instead of distances D return np.exp(-D / c), where c is a typical distance, the same "
+            "in all calls, or leave the rows to kernel='heat'",
+        )
+
+
 def check_range(kernel: Kernel, squared_norms: Array, sample_weight: Array) -> None:
     """Refuse squared norms so large that distances, sums or costs of the samples may overflow.
 

@@ -8,7 +8,7 @@ import scipy.sparse
 from sklearn.utils.extmath import row_norms
 
 from kernelmeans._typing import Array, Data, IntArray
-from kernelmeans.kernels import Kernel, check_finite, check_range
+from kernelmeans.kernels import Kernel, check_callable, check_finite, check_range
 from kernelmeans.lowrank.cholesky import Pivots, pivoted_cholesky
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
 from kernelmeans.lowrank.maps import RANDOM_MAPS, FeatureMap, Nystroem, is_definite
@@ -108,6 +108,9 @@ def approximate(
             squared_norms = kernel.squared_norms(kernel.diagonal(X))
             check_finite(kernel, squared_norms, row_norms(X, squared=True))
         check_range(kernel, squared_norms, sample_weight)
+        if kernel.given_name is None:
+            some = X[:DEFINITE_ROWS]
+            check_callable(kernel, squared_norms, float(np.mean(kernel.values(some, some))))
     if method == "rpcholesky":
         indices = _pivots(kernel, X, sample_weight, most, 1 - fraction, seed).indices
         # The zero kernel has no pivot.

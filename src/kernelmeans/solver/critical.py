@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import scipy.linalg
 
+from kernelmeans._arrays import to_numpy
 from kernelmeans._typing import Array, DType, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.lowrank import subsample
@@ -193,11 +194,14 @@ def warn_unless_positive(space: Space, seed: int, name: str) -> None:
     smallest, largest = spectrum_ends(space, seed)
     if _is_violated(space, smallest, largest):
         space.trace = None
+        variance = float(np.mean(to_numpy(space.squared_norms(slice(0, space.n_samples)))))
+        # A larger number would make all samples equally far from each other.
+        small = -smallest <= variance
         warn_user(
             f"kernel={name}: the centred kernel matrix is not positive semi-definite (smallest "
             f"eigenvalue {smallest:.3g}, largest {largest:.3g}). Squared distances can be "
-            "negative and the objective may rise; use a positive semi-definite kernel, or add "
-            f"{-smallest:.3g} to the diagonal.",
+            "negative and the objective may rise; use a positive semi-definite kernel"
+            f"{f', or add {-smallest:.3g} to the diagonal' if small else ''}.",
         )
 
 
