@@ -255,3 +255,72 @@ def test_the_geodesic_kernel_refuses_rows_without_direction(make):
     for call in (model.predict, KernelPowerKMeans(3, kernel="geodesic").fit):
         with pytest.raises(ValueError, match="row 7 is zero and has no direction"):
             call(make(rows))
+
+
+#: Fits that compare directions, and take rows that have none.
+OF_DIRECTIONS = {
+    "cosine": KernelPowerKMeans(3, kernel="cosine"),
+    "cosine, pivots": KernelPowerKMeans(3, kernel="cosine", approximation="rpcholesky"),
+    "heat": KernelPowerKMeans(3, metric="cosine"),
+    "heat by anchors": KernelPowerKMeans(3, metric="cosine", approximation="landmarks"),
+    "hard": KernelKMeans(3, kernel="cosine"),
+    "view": MultiKernelPowerKMeans(3, kernels=[("cosine", [0, 1]), ("cosine", [2, 3])]),
+    "family": MultiKernelPowerKMeans(3, kernels=[{"kernel": "neighbors", "metric": "cosine"}]),
+    "scaled": MultiKernelPowerKMeans(3, kernels=["linear"], kernel_scaling="cosine"),
+    "scaled power": MultiKernelPowerKMeans(
+        3, kernels=[{"kernel": "poly", "coef0": 0, "degree": 2}], kernel_scaling="cosine"
+    ),
+}
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("name", OF_DIRECTIONS)
+def test_rows_without_direction_are_counted_and_placed_alike(name, make):
+    rows = np.random.default_rng(0).standard_normal((60, 4))
+    model = clone(OF_DIRECTIONS[name]).set_params(random_state=0)
+    # pytest turns warnings into errors.
+    model.fit(make(rows)).predict(make(rows))
+    rows[[7, 9, 30]] = 0
+    message = "X: 3 of 60 rows are zero and have no direction"
+    with pytest.warns(UserWarning, match=message) as caught:
+        model.fit(make(rows))
+    assert len(caught) == 1
+    placed = model.labels_[[7, 9, 30]]
+    assert len(set(placed.tolist())) == 1
+    with pytest.warns(UserWarning, match="X: 2 of 2 rows are zero") as caught:
+        new = model.predict(np.zeros((2, 4)))
+    assert len(caught) == 1
+    np.testing.assert_array_equal(new, placed[:2])
+
+
+def test_rows_without_direction_are_counted_in_chunks():
+    da = pytest.importorskip("dask.array")
+    rows = np.random.default_rng(0).standard_normal((60, 4))
+    rows[[7, 9, 30]] = 0
+    with pytest.warns(UserWarning, match="X: 3 of 60 rows"):
+        KernelPowerKMeans(3, kernel="cosine").fit(da.from_array(rows, chunks=(25, 4)))
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "csr"])
+def test_a_row_without_direction_joins_the_cluster_with_the_shortest_mean(make):
+    rows = np.abs(np.random.default_rng(0).standard_normal((60, 4))) ** 3
+    rows[7] = 0
+    with pytest.warns(UserWarning, match="1 of 60 rows"):
+        model = KernelPowerKMeans(3, kernel="cosine", random_state=0).fit(make(rows))
+    unit = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+    lengths = [np.linalg.norm(unit[model.labels_ == j].mean(axis=0)) for j in range(3)]
+    assert model.labels_[7] == np.argmin(lengths)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "laplacian", "poly", "heat"])
+def test_rows_of_zeros_are_like_others_for_other_kernels(kernel):
+    rows = np.random.default_rng(0).standard_normal((60, 4))
+    rows[7] = 0
+    KernelPowerKMeans(3, kernel=kernel, random_state=0).fit(rows).predict(rows)
+
+
+def test_rows_without_direction_in_one_view_are_placed_by_the_others():
+    rows = np.random.default_rng(0).standard_normal((60, 4))
+    rows[7, 2:] = 0
+    kernels = [("rbf", [0, 1]), ("cosine", [2, 3])]
+    MultiKernelPowerKMeans(3, kernels=kernels, random_state=0).fit(rows).predict(rows)

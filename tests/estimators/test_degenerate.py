@@ -57,6 +57,7 @@ def fit_few(model, X, found, **given):
     assert len(np.unique(model.labels_)) == found
 
 
+@pytest.mark.filterwarnings("ignore:X. .* rows are zero and have no direction")
 @pytest.mark.parametrize("value", [0.0, -3.7, 1e6])
 @pytest.mark.parametrize("k", [1, 4])
 def test_all_rows_equal(estimator, dtype, value, k):

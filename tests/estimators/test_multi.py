@@ -510,6 +510,7 @@ class TestScaling:
         else:
             self.same(make("four", kernels="precomputed", **given).fit(Ks), expected)
 
+    @pytest.mark.filterwarnings("ignore:X. 1 of 80 rows are zero")
     @pytest.mark.parametrize("scaling", ["cosine", "min-max"])
     def test_a_row_without_length_stays_a_zero_vector(self, scaling):
         rows = np.abs(X)

@@ -29,6 +29,7 @@ from kernelmeans.estimators.checks import (
     check_result,
     refuse_elsewhere,
     warn_of_end,
+    warn_of_zero_rows,
 )
 from kernelmeans.estimators.inputs import Input, check_weights
 from kernelmeans.estimators.numbers import completed_numbers, renumbered
@@ -160,6 +161,7 @@ class KernelClusterer(
         budget = device.budget(self.memory_budget)
         weight = check_weights(received(sample_weight, "sample_weight"), X, self.n_clusters)
         kernel, kernels, rows = data.resolve(X, weight, seed)
+        warn_of_zero_rows(kernel, X)
         starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
         request = Request.of(self.get_params(deep=False))
@@ -380,6 +382,7 @@ class KernelClusterer(
         self._input.check_diagonal(self.kernel_, X, diagonal)
         if isinstance(X, Rows):
             return by_blocks(self, question, X, empty)
+        warn_of_zero_rows(self.kernel_, X)
         return question(self, X, device, diagonal)
 
     def _labels(self, X: Data, device: Device, diagonal: Any = None) -> IntArray:

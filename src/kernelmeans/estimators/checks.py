@@ -1,6 +1,8 @@
 """Checks: of parameters and rows before any heavy work, and of the result."""
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, get_args
 
@@ -8,23 +10,34 @@ import numpy as np
 import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelmeans._arrays import to_numpy
+from kernelmeans._arrays import take_columns, to_numpy
 from kernelmeans._devices import Device
 from kernelmeans._sklearn import Interval, StrOptions
-from kernelmeans._typing import Array, Data, MetricName, ScalingName, SeedingName, WidthName
+from kernelmeans._typing import (
+    Array,
+    Columns,
+    Data,
+    MetricName,
+    ScalingName,
+    SeedingName,
+    WidthName,
+)
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat import neighbor_family
 from kernelmeans.heat.neighbors import AMPLE
 from kernelmeans.kernels import (
     PARAMETERS,
+    CombinedKernel,
     Kernel,
     check_similarity,
     du2015_family,
     width_family,
 )
+from kernelmeans.kernels.formulas import largest_entries
+from kernelmeans.kernels.kernel import OF_FEATURES
 from kernelmeans.kernels.widths import column_moments
 from kernelmeans.lowrank import METHODS
-from kernelmeans.rows import DaskRows
+from kernelmeans.rows import DaskRows, Rows
 from kernelmeans.solver import Ending, Method, Result
 
 #: Restarts of which each has another seed.
@@ -358,6 +371,50 @@ def warn_if_far(X: Data, sample_weight: Array, kernel: str) -> None:
             f"{max(0, int(-np.log10(eps * ratio)))} digits. Pass X.toarray(), which will be "
             "centred, subtract a constant from the columns, or use float64."
         )
+
+
+def warn_of_zero_rows(kernel: Kernel | CombinedKernel, X: Data) -> None:
+    """Warn of rows of zeros, where nothing but their direction could place them.
+
+    Parameters
+    ----------
+    kernel : Kernel or CombinedKernel
+        The kernel of the fit. Of several kernels each has to compare directions alone.
+    X : {ndarray, CSR matrix, Rows} of shape (n_rows, n_features)
+        Training rows, or new ones.
+    """
+    combined = isinstance(kernel, CombinedKernel)
+    kernels = kernel.kernels if combined else [kernel]
+    if not all(compares_directions(one, X.dtype) for one in kernels):
+        return
+    count = partial(_count_zeros, parts=kernel.columns if combined else [slice(None)])
+    zeros = X.summed(count, operator.add) if isinstance(X, Rows) else count(X)
+    if zeros:
+        first = kernels[0]
+        name = "metric='cosine'" if first.given_name == "heat" else f"kernel={first.name!r}"
+        warn_user(
+            f"X: {zeros} of {X.shape[0]} rows are zero and have no direction. {name} finds them "
+            "alike to no row: their labels mean little. Leave them out, or use another kernel."
+        )
+
+
+def compares_directions(kernel: Kernel, dtype: Any) -> bool:
+    """Whether a kernel of rows of features has a vector of zeros for a row of zeros."""
+    if kernel.given_name == "heat":
+        return bool(kernel.parameters.get("metric") == "cosine")
+    scaled = kernel.normalized or kernel.given_name == "cosine"
+    known = kernel.given_name in OF_FEATURES
+    return known and scaled and not kernel.diagonal(np.zeros((1, 1), dtype)).any()
+
+
+def _count_zeros(X: Data, parts: Sequence[Columns]) -> int:
+    """Number of rows that are zero in all these columns."""
+    zero = np.ones(X.shape[0], bool)
+    for columns in parts:
+        rows = take_columns(X, columns)
+        sparse = scipy.sparse.issparse(rows)
+        zero &= largest_entries(rows) == 0 if sparse else ~rows.any(axis=1)
+    return int(np.count_nonzero(zero))
 
 
 def check_result(*values: Array | float) -> None:
