@@ -97,7 +97,7 @@ class TestOverflow:
 
     @pytest.mark.parametrize("gamma", ["rms", "median", "scale"])
     def test_so_are_those_that_have_no_width(self, gamma):
-        with pytest.raises(ValueError, match=r"overflow; scale its columns|NaN or infinite"):
+        with pytest.raises(ValueError, match=r"overflow .*; scale its columns|NaN or infinite"):
             KernelPowerKMeans(2, kernel="rbf", gamma=gamma).fit(1e200 * data.cloud(20, 2))
 
     @pytest.mark.parametrize(
@@ -179,6 +179,94 @@ class TestOverflow:
         with pytest.raises(ZeroDivisionError):
             fresh.fit(X)
         assert not hasattr(fresh, "n_features_in_")
+
+
+#: Numbers whose squares vanish, or nearly.
+TINY = pytest.mark.parametrize(
+    ("dtype", "scale"), [("f4", 1e-22), ("f4", 1e-30), ("f8", 1e-158), ("f8", 1e-170)]
+)
+POWER = {"kernel": "poly", "coef0": 0.0, "degree": 2}
+
+
+class TestUnderflow:
+    @TINY
+    @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+    @pytest.mark.parametrize(
+        "model",
+        [
+            PowerKMeans(3),
+            KernelPowerKMeans(3, kernel="linear"),
+            KernelPowerKMeans(3, kernel="sigmoid", coef0=0.0),
+            *(
+                KernelPowerKMeans(3, approximation=approximation, **POWER)
+                for approximation in (None, "landmarks", "rpcholesky")
+            ),
+            MultiKernelPowerKMeans(3, kernels=["linear"]),
+            MultiKernelPowerKMeans(3, kernels=[POWER], kernel_scaling="cosine"),
+            MultiKernelPowerKMeans(3, kernels="du2015"),
+        ],
+        ids=str,
+    )
+    def test_rows_whose_distances_vanish_are_refused(self, model, form, dtype, scale):
+        with pytest.raises(ValueError, match=r"multiply the columns of X .*float64|underflow"):
+            model.fit(form((scale * X).astype(dtype)))
+
+    @pytest.mark.parametrize("model", [PowerKMeans(3), KernelPowerKMeans(3, kernel="linear")])
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    def test_so_are_rows_close_together_by_a_vanishing_distance(self, model, dtype):
+        tiny = float(np.finfo(dtype).tiny) ** 0.5 / 100
+        with pytest.raises(ValueError, match="multiply the columns of X"):
+            model.fit((tiny * (X + 100)).astype(dtype))
+
+    @TINY
+    @pytest.mark.parametrize("given", [{}, {"approximation": "rpcholesky"}])
+    def test_kernel_matrices_too(self, given, dtype, scale):
+        K = ((X @ X.T).astype(dtype) * np.dtype(dtype).type(scale)) * np.dtype(dtype).type(scale)
+        K[0, 0] = K[0, 0] or np.nextafter(0, 1, dtype=dtype)
+        with pytest.raises(ValueError, match="multiply the columns of X or the kernel matrix"):
+            KernelPowerKMeans(3, kernel="precomputed", **given).fit(K)
+
+    @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+    @pytest.mark.parametrize("gamma", ["rms", "median", "scale"])
+    def test_so_are_those_that_have_no_width(self, gamma, form):
+        model = KernelPowerKMeans(3, kernel="rbf", gamma=gamma)
+        with pytest.raises(ValueError, match=r"underflow; scale its columns"):
+            model.fit(form(1e-170 * X))
+
+    @TINY
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"kernel": "laplacian", "gamma": "median"},
+            {"kernel": "cosine"},
+            {"kernel": "heat"},
+            {"kernel": "heat", "approximation": "landmarks"},
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+    def test_kernels_without_squares_need_none(self, given, form, dtype, scale):
+        model = KernelPowerKMeans(3, random_state=0, **given)
+        plain = model.fit_predict(form(X.astype(dtype)))
+        small = model.fit_predict(form((X * scale).astype(dtype)))
+        assert oracle.same_partition(plain, small)
+
+    @pytest.mark.filterwarnings("ignore:Number of distinct")
+    @pytest.mark.parametrize("value", [0, 1e-30, 1e-12, 0.3])
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    @pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian"])
+    def test_rows_may_be_equal(self, kernel, dtype, value):
+        rows = np.full((30, 2), value, dtype)
+        assert KernelPowerKMeans(3, kernel=kernel).fit(rows).inertia_ <= 1e-6 * value**2
+        assert KernelPowerKMeans(1, kernel="linear").fit(scipy.sparse.csr_array(0 * rows))
+        KernelPowerKMeans(3, kernel="precomputed").fit(np.zeros((30, 30), dtype))
+
+    def test_one_column_may_vanish_beside_another(self):
+        rows = np.c_[X, 1e-200 * X[:, 0]]
+        for kernel in ("linear", "rbf"):
+            assert oracle.same_partition(
+                KernelPowerKMeans(3, kernel=kernel, random_state=0).fit_predict(rows), Y
+            )
 
 
 @pytest.mark.parametrize("approximation", [None, "landmarks", "rpcholesky"])

@@ -80,8 +80,8 @@ def test_the_largest_distance_is_found_block_by_block(form, monkeypatch):
     ("scale", "said"),
     [
         (1e100, "kernel='poly' with .* is NaN or infinite on these data"),
-        (1e153, "squared distances between rows of X overflow; scale"),
-        (1e300, "squared distances between rows of X overflow; scale"),
+        (1e153, "squared distances between rows of X overflow or underflow; scale"),
+        (1e300, "squared distances between rows of X overflow or underflow; scale"),
     ],
 )
 def test_rows_that_are_too_large_for_the_family_of_du_et_al_are_refused(scale, said, form):

@@ -34,7 +34,7 @@ from kernelmeans.kernels import (
     width_family,
 )
 from kernelmeans.kernels.formulas import largest_entries
-from kernelmeans.kernels.kernel import OF_FEATURES
+from kernelmeans.kernels.kernel import COARSE, OF_FEATURES
 from kernelmeans.kernels.widths import column_moments
 from kernelmeans.lowrank import METHODS
 from kernelmeans.rows import DaskRows, Rows
@@ -42,8 +42,6 @@ from kernelmeans.solver import Ending, Method, Result
 
 #: Restarts of which each has another seed.
 MOST_RESTARTS = int(np.iinfo(np.int32).max)
-#: Relative rounding of squared distances from which on there is a warning.
-COARSE = 1e-3
 #: Rows and columns of a matrix that are compared at a time to check its symmetry.
 SYMMETRY_ROWS = 256
 #: Rows on which a callable kernel is called to check its symmetry.

@@ -165,14 +165,23 @@ class NearestRows:
     def _origin_and_scale(self) -> tuple[Any, Any]:
         return origin_and_scale(self.rows)
 
+    @cached_property
+    def _doublings(self) -> int:
+        """How often small sparse rows have to be doubled to be near 1."""
+        return max(0, -int(np.frexp(np.abs(self.rows.data).max(initial=0))[1]))
+
     def _placed(self, X: Data) -> Data:
         """Rows as they are searched. They may be overwritten."""
         if self.metric == "cosine":
             return unit_rows(X)
-        if not scipy.sparse.issparse(X):
-            origin, scale = self._origin_and_scale
-            X -= origin
-            X /= scale
+        if scipy.sparse.issparse(X):
+            # A power of two costs no digit, and squares do not vanish. If they overflow, the search
+            # refuses them.
+            np.ldexp(X.data, self._doublings, out=X.data)
+            return X
+        origin, scale = self._origin_and_scale
+        X -= origin
+        X /= scale
         return X
 
     @cached_property

@@ -11,6 +11,7 @@ from kernelmeans.kernels.kernel import (
     check_finite,
     check_range,
     check_similarity,
+    check_underflow,
     resolve_kernel,
 )
 from kernelmeans.kernels.widths import resolve_gamma
@@ -24,6 +25,7 @@ __all__ = [
     "check_callable",
     "check_range",
     "check_similarity",
+    "check_underflow",
     "du2015_family",
     "du2015_kernels",
     "geodesic_kernel",

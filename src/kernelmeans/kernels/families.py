@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from kernelmeans._given import plain, received
 from kernelmeans._typing import Array, Data
 from kernelmeans.kernels.kernel import Kernel, check_finite
-from kernelmeans.kernels.widths import reciprocal, resolve_gamma
+from kernelmeans.kernels.widths import column_moments, reciprocal, resolve_gamma
 from kernelmeans.rows import Rows
 
 #: Widths of the Gaussian kernels of Du et al., in units of the largest distance between rows.
@@ -88,7 +88,7 @@ def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
     Raises
     ------
     ValueError
-        If X is not in memory, or squared distances overflow.
+        If X is not in memory, or squared distances overflow or underflow.
 
     References
     ----------
@@ -108,9 +108,13 @@ def du2015_family(X: Data, sample_weight: Array | None = None) -> list[Kernel]:
         )
     X = plain(X)
     largest = _largest_distance(X if sample_weight is None else X[sample_weight > 0])
-    if not 2 * DU2015_WIDTHS[-1] * largest < np.sqrt(np.finfo(np.float64).max):
-        raise ValueError("squared distances between rows of X overflow; scale its columns.")
-    gammas = [reciprocal(2 * (width * largest) ** 2) for width in DU2015_WIDTHS]
+    varies = column_moments(X, sample_weight)[1].any()
+    too_large = not 2 * DU2015_WIDTHS[-1] * largest < np.sqrt(np.finfo(np.float64).max)
+    if too_large or (varies and DU2015_WIDTHS[0] * largest < np.sqrt(np.finfo(X.dtype).tiny)):
+        raise ValueError(
+            "squared distances between rows of X overflow or underflow; scale its columns."
+        )
+    gammas = [reciprocal(2 * (width * largest) ** 2, False) for width in DU2015_WIDTHS]
     gaussians = [Kernel("rbf", {"gamma": gamma}) for gamma in gammas]
     polynomials = [
         Kernel("poly", {"gamma": 1.0, "degree": degree, "coef0": constant})

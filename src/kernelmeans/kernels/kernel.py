@@ -14,9 +14,11 @@ from kernelmeans._given import plain
 from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Columns, Data
 from kernelmeans._warnings import warn_user
-from kernelmeans.kernels.formulas import NAMED, NamedKernel, never_positive
+from kernelmeans.kernels.formulas import NAMED, NamedKernel, largest_entries, never_positive
 from kernelmeans.kernels.widths import resolve_gamma
 
+#: Relative rounding of squared distances that is too much.
+COARSE = 1e-3
 #: Rows per call when only the diagonal of a kernel matrix is needed.
 DIAGONAL_ROWS = 128
 #: The parameters that each named kernel takes.
@@ -139,6 +141,14 @@ class Kernel:
         values = self.values(rows, rows)
         diagonal: Array = namespace(values).linalg.diagonal(values)
         return to_numpy(diagonal) if on_host(X) else diagonal
+
+    def is_nonzero(self, X: Data, diagonal: Array) -> bool:
+        """Whether some k(x, x) are not 0 in exact arithmetic, given those that were computed.
+
+        Of named kernels that are 0 for a row of zeros none is 0 for other rows.
+        """
+        known = self.given_name in OF_FEATURES and not self.diagonal(X[:1] * 0).any()
+        return bool((largest_entries(X) if known else diagonal).any())
 
     def norms(self, diagonal: Array) -> Array | None:
         """Norms that values are divided by, from K(x, x); None if the kernel is not normalized."""
@@ -486,4 +496,32 @@ def check_range(kernel: Kernel, squared_norms: Array, sample_weight: Array) -> N
             f"these data, and sums of such numbers overflow in {sample_weight.dtype} from "
             f"{most:.3g} on; scale the columns of X or the kernel matrix, use float64, or choose "
             "another kernel or other parameters."
+        )
+
+
+def check_underflow(kernel: Kernel, squared_norms: Array, nonzero: Callable[[], bool]) -> None:
+    """Refuse squared norms so small that distances of the samples lose their digits.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    squared_norms : ndarray
+        Squared norms of the samples.
+    nonzero : callable
+        Whether they would not all be 0 in exact arithmetic.
+
+    Raises
+    ------
+    ValueError
+        If the largest one is too small, but not for a reason.
+    """
+    largest = float(np.abs(squared_norms).max(initial=0))
+    least = float(np.finfo(squared_norms.dtype).tiny) / COARSE
+    if largest < least and nonzero():
+        raise ValueError(
+            f"kernel={kernel.name!r} with parameters {kernel.parameters} reaches only "
+            f"{largest:.3g} on these data, and numbers below {least:.3g} lose their digits in "
+            f"{squared_norms.dtype}; multiply the columns of X or the kernel matrix by a large "
+            "number, use float64, or choose another kernel or other parameters."
         )

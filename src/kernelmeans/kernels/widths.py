@@ -72,7 +72,8 @@ def resolve_gamma(
     found = _named_gamma(gamma, kernel, plain(X), random_state, _uneven(sample_weight))
     if not 0 < found < math.inf:
         raise ValueError(
-            f"gamma={gamma!r}: squared distances between rows of X overflow; scale its columns."
+            f"gamma={gamma!r}: squared distances between rows of X overflow or underflow; scale "
+            "its columns."
         )
     return found
 
@@ -85,7 +86,7 @@ def _named_gamma(
     if gamma == "scale":
         # The variance of all entries together, whatever their column.
         mean, variance = column_moments(X, weight)
-        return reciprocal(X.shape[1] * float(np.mean(variance) + np.var(mean)))
+        return reciprocal(X.shape[1] * float(np.mean(variance) + np.var(mean)), variance.any())
     distance = NAMED[kernel].distance
     if distance == "angle":
         return 0.5
@@ -95,31 +96,36 @@ def _named_gamma(
     # sum_ij v_i v_j ||x_i - x_j||^2 = 2 sum_p var_p for weights that sum to one.
     if weight is None:
         n = X.shape[0]
-        return reciprocal(4 * float(np.sum(variance)) * n / max(n - 1, 1))
+        return reciprocal(4 * float(np.sum(variance)) * n / max(n - 1, 1), variance.any())
     different = 1 - float(np.sum((weight / weight.sum()) ** 2))
-    return reciprocal(4 * float(np.sum(variance)) / max(different, np.finfo(float).tiny))
+    total = 4 * float(np.sum(variance)) / max(different, np.finfo(float).tiny)
+    return reciprocal(total, variance.any())
 
 
-def reciprocal(value: float) -> float:
-    """1 / value, or 1 where that is not finite, as for the width of constant data.
+def reciprocal(value: float, varies: Any) -> float:
+    """1 / value; 1 for constant data, of which any width gives the same kernel matrix.
 
     Parameters
     ----------
     value : float
         Not negative.
+    varies : bool
+        Whether it is above 0 in exact arithmetic.
 
     Returns
     -------
     float
-        Finite.
+        Infinite if the value has underflowed.
 
     Examples
     --------
     >>> from kernelmeans.kernels.widths import reciprocal
-    >>> reciprocal(4.0), reciprocal(0.0)
-    (0.25, 1.0)
+    >>> reciprocal(4.0, True), reciprocal(0.0, True), reciprocal(0.0, False)
+    (0.25, inf, 1.0)
     """
-    return 1 / value if value > 0 and math.isfinite(1 / value) else 1.0
+    if value > 0:
+        return 1 / value
+    return math.inf if varies else 1.0
 
 
 def _uneven(sample_weight: Array | None) -> Array | None:
@@ -168,7 +174,7 @@ class _Moments(NamedTuple):
 
 
 def column_moments(X: Data, weight: Array | None = None) -> tuple[Array, Array]:
-    """Means and variances of the columns; the variance of a constant column is exactly 0.
+    """Means and variances of the columns; of constant columns alone the variance is exactly 0.
 
     Parameters
     ----------
@@ -182,13 +188,18 @@ def column_moments(X: Data, weight: Array | None = None) -> tuple[Array, Array]:
         X, weight = X[counts], None if weight is None else weight[counts].astype(np.float64)
         mean, variance = mean_variance_axis(X.astype(np.float64), axis=0, weights=weight)
         spread = (X.max(axis=0) - X.min(axis=0)).toarray().ravel()
-        return mean, np.where(spread > 0, variance, 0)
+        return mean, _of_varying(variance, spread > 0)
     weights = () if weight is None else (weight,)
     if isinstance(X, Rows):
         moments = X.summed(_Moments.of, _Moments.plus, *weights)
     else:
         moments = _Moments.of(X, *weights)
-    return moments.mean, np.where(moments.high > moments.low, moments.variance, 0)
+    return moments.mean, _of_varying(moments.variance, moments.high > moments.low)
+
+
+def _of_varying(variance: Array, varies: BoolArray) -> Array:
+    """Variances, 0 for columns that do not vary and never for others, whose squares may vanish."""
+    return np.where(varies, np.maximum(variance, np.nextafter(0, 1)), 0)
 
 
 def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None) -> float:
@@ -199,8 +210,11 @@ def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None)
             f"gamma='median' needs a kernel that is a function of a distance ({others}), got "
             f"kernel={kernel!r}; use gamma='rms', 'scale' or a float."
         )
-    if not column_moments(X, weight)[1].any():
+    variance = column_moments(X, weight)[1]
+    if not variance.any():
         return 1.0
+    if distance == "euclidean" and variance.sum() < np.finfo(float).tiny:
+        return math.inf
     counts = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
     weight = None if weight is None else _uneven(weight[counts])
     if len(counts) > MEDIAN_ROWS:
@@ -220,7 +234,7 @@ def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None)
     # Pairs of equal rows do not count: if most rows were repeated, the median would be 0.
     differ = (distances > 0) & (weight > 0)
     median = _weighted_median(distances[differ], weight[differ])
-    return reciprocal(2 * median**2 if distance == "euclidean" else median)
+    return reciprocal(2 * median**2 if distance == "euclidean" else median, False)
 
 
 def _weighted_median(values: Array, weight: Array) -> float:

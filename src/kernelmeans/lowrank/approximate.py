@@ -8,7 +8,7 @@ import scipy.sparse
 from sklearn.utils.extmath import row_norms
 
 from kernelmeans._typing import Array, Data, IntArray
-from kernelmeans.kernels import Kernel, check_callable, check_finite, check_range
+from kernelmeans.kernels import Kernel, check_callable, check_finite, check_range, check_underflow
 from kernelmeans.lowrank.cholesky import Pivots, pivoted_cholesky
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
 from kernelmeans.lowrank.maps import RANDOM_MAPS, FeatureMap, Nystroem, is_definite
@@ -97,7 +97,8 @@ def approximate(
         count = int(n_components) if isinstance(n_components, Integral) else most
         return random_map(kernel, X.shape[1], count, seed, sample_weight.dtype)
     if kernel.precomputed:
-        check_range(kernel, np.diagonal(X), sample_weight)
+        diagonal = np.diagonal(X)
+        check_range(kernel, diagonal, sample_weight)
     else:
         columns = most * (method == "rpcholesky")
         # Twice as many rows as landmarks, because a row can be drawn more than once.
@@ -105,12 +106,14 @@ def approximate(
             X, sample_weight, columns=columns, at_least=2 * most, seed=seed
         )
         with np.errstate(all="ignore"):
-            squared_norms = kernel.squared_norms(kernel.diagonal(X))
+            diagonal = kernel.diagonal(X)
+            squared_norms = kernel.squared_norms(diagonal)
             check_finite(kernel, squared_norms, row_norms(X, squared=True))
         check_range(kernel, squared_norms, sample_weight)
         if kernel.given_name is None:
             some = X[:DEFINITE_ROWS]
             check_callable(kernel, squared_norms, float(np.mean(kernel.values(some, some))))
+    check_underflow(kernel, diagonal, lambda: kernel.is_nonzero(X, diagonal))
     if method == "rpcholesky":
         indices = _pivots(kernel, X, sample_weight, most, 1 - fraction, seed).indices
         # The zero kernel has no pivot.

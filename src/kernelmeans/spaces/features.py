@@ -21,7 +21,7 @@ from kernelmeans._arrays import (
 from kernelmeans._devices import HOST, Device
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
-from kernelmeans.kernels import Kernel, check_finite, check_range
+from kernelmeans.kernels import Kernel, check_finite, check_range, check_underflow
 from kernelmeans.lowrank import FeatureMap, subsample_size
 from kernelmeans.rows import Rows
 from kernelmeans.spaces.base import Space
@@ -30,6 +30,8 @@ from kernelmeans.spaces.kernel_rows import slices
 from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Moved, Step
 
+#: Size of a difference from the mean that may be rounding, in roundings of the mean.
+ROUNDINGS = 8
 #: Rows whose features are computed together.
 FILL_ROWS = 2048
 
@@ -215,6 +217,9 @@ class FeatureSpace(Space):
         squares = to_numpy(norms)
         check_finite(features.kernel, squares)
         check_range(features.kernel, squares, sample_weight)
+        # Of equal rows all differences from the mean are rounding.
+        rounding = ROUNDINGS * float(np.finfo(dtype).eps) * np.abs(mean).max(initial=0)
+        check_underflow(features.kernel, squares, lambda: float(xp.max(xp.abs(Z))) > rounding)
         if features.residual_is_positive:
             space.trace = Trace(float(v64 @ squares + v64.sum() * (mean @ mean)), residual)
         return space
@@ -228,6 +233,7 @@ class FeatureSpace(Space):
         norms = np.asarray(Z.multiply(Z).sum(axis=1)).ravel().astype(sample_weight.dtype)
         check_finite(features.kernel, norms)
         check_range(features.kernel, norms, sample_weight)
+        check_underflow(features.kernel, norms, lambda: bool(Z.data.any()))
         features = features.about(np.zeros(Z.shape[1]), sample_weight.dtype)
         space = cls(features, HeldFeatures(Z, norms), sample_weight, engine)
         space.trace = Trace(float(sample_weight @ norms), 0.0)

@@ -10,7 +10,7 @@ from kernelmeans._devices import HOST, Device
 from kernelmeans._memory import cached_property
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel, check_callable, check_finite, check_range
+from kernelmeans.kernels import Kernel, check_callable, check_finite, check_range, check_underflow
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
 from kernelmeans.spaces.kernel_rows import (
@@ -91,10 +91,12 @@ class GramSpace(Space):
         for block, projected in engine.map(project, blocks, self.rows.in_flight):
             means[block] = projected
         with np.errstate(all="ignore"):
-            diagonal = like(kernel.squared_norms(kernel.diagonal(self.X)), means)
+            own = kernel.diagonal(self.X)
+            diagonal = like(kernel.squared_norms(own), means)
         check_finite(kernel, to_numpy(means), to_numpy(diagonal))
         check_callable(kernel, to_numpy(diagonal), float(weights @ means))
         check_range(kernel, to_numpy(diagonal), sample_weight)
+        check_underflow(kernel, to_numpy(own), lambda: kernel.is_nonzero(self.X, own))
         self.origin = Origin(weights, means)
         self._squared_norms = self.origin.squared_norms(diagonal, means)
         self.trace = Trace(float(self.device_weight @ diagonal), 0.0)
