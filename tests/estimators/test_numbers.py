@@ -11,6 +11,7 @@ import data
 import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.baselines import MKKM, RKKM, RMKKM
+from kernelmeans.rows import open_rows
 
 X, Y = data.blobs(90, 2, 3)
 
@@ -50,7 +51,7 @@ class TestFarFromZero:
         family = MultiKernelPowerKMeans(3, kernels=kernels, kernel_scaling=None, random_state=0)
         assert oracle.same_partition(family.fit(X + 1e6).labels_, Y)
 
-    @pytest.mark.filterwarnings("ignore:Number of distinct")
+    @pytest.mark.filterwarnings("ignore:Number of distinct", "ignore:X. the rows of a cluster")
     @pytest.mark.parametrize("dtype", ["float32", "float64"])
     def test_sparse_rows_that_lose_their_digits_bring_a_warning(self, dtype):
         offset = 1e4 if dtype == "float32" else 1e9
@@ -79,6 +80,111 @@ class TestFarFromZero:
     def test_others_bring_none(self):
         PowerKMeans(3, random_state=0).fit(scipy.sparse.csr_array(X + 10))
         KernelPowerKMeans(3, kernel="laplacian").fit(scipy.sparse.csr_array(X + 1e8))
+
+
+def pairs_of_groups(gap):
+    """Three pairs of groups. Those of a pair lie close together, beside the distances of pairs."""
+    rng = np.random.default_rng(0)
+    places = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    labels = np.repeat(np.arange(6), 30)
+    places = np.concatenate([places, places + np.array([0, gap])])
+    return places[labels] + 0.05 * gap * rng.standard_normal((180, 2)), labels
+
+
+def with_a_far_row(distance):
+    rows, labels = data.blobs(90, 2, 3)
+    return np.r_[rows, [[distance, 0.0]]], np.r_[labels, 3]
+
+
+def parallel(copies):
+    """Rows that are equal but for a factor."""
+    return np.repeat(data.cloud(4, 3), copies, axis=0) * (1 + np.arange(4 * copies)[:, None])
+
+
+BEYOND_SINGLE = {
+    "pairs": pairs_of_groups(1e-3),
+    "closer pairs": pairs_of_groups(1e-4),
+    "a far row": with_a_far_row(1e5),
+}
+#: Kernels of squared distances, of which float32 cannot hold small ones beside large ones.
+OF_SQUARES = {
+    "linear": lambda k: PowerKMeans(k, random_state=0),
+    "hard": lambda k: KernelKMeans(k, kernel="linear", random_state=0),
+    "rbf": lambda k: KernelPowerKMeans(k, kernel="rbf", random_state=0),
+    "recomputed": lambda k: KernelPowerKMeans(
+        k, kernel="rbf", approximation=None, cache_kernel=False, random_state=0
+    ),
+    "landmarks": lambda k: KernelPowerKMeans(
+        k, kernel="rbf", approximation="landmarks", random_state=0
+    ),
+    "views": lambda k: MultiKernelPowerKMeans(k, kernels=["linear", "rbf"], random_state=0),
+}
+
+
+class TestSinglePrecision:
+    @pytest.mark.parametrize("name", BEYOND_SINGLE)
+    @pytest.mark.parametrize("kind", OF_SQUARES)
+    def test_distances_that_it_hides_bring_a_warning(self, kind, name):
+        rows, labels = BEYOND_SINGLE[name]
+        model = OF_SQUARES[kind](labels.max() + 1)
+        assert oracle.same_partition(model.fit(rows).labels_, labels)
+        with pytest.warns(UserWarning, match=r"float32.* pass X\.astype") as caught:
+            model.fit(rows.astype("f4"))
+        # The rows are no duplicates.
+        assert len(caught) == 1
+
+    @pytest.mark.parametrize("gap", [1e-3, 1e-4])
+    @pytest.mark.parametrize("given", [{"kernel": "laplacian"}, {"kernel": "heat"}], ids=str)
+    def test_other_kernels_need_no_squares(self, given, gap):
+        rows, labels = pairs_of_groups(gap)
+        model = KernelPowerKMeans(6, random_state=0, **given).fit(rows.astype("f4"))
+        assert oracle.same_partition(model.labels_, labels)
+
+    def test_kernel_matrices_are_looked_at_too(self):
+        rows, _ = pairs_of_groups(1e-3)
+        rows = rows - rows.mean(axis=0)
+        K = (rows @ rows.T).astype("f4")
+        with pytest.warns(UserWarning, match=r"float32.* pass X\.astype"):
+            KernelPowerKMeans(6, kernel="precomputed", random_state=0).fit(K)
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            np.repeat(data.cloud(6, 3), 20, axis=0),
+            np.random.default_rng(0).integers(0, 3, (60, 2)) * np.array([0.1, 10]),
+            np.eye(6)[np.arange(60) % 6],
+            1e4 + data.cloud(90, 2),
+            np.exp(3 * data.cloud(90, 3)),
+        ],
+        ids=["copies", "categories", "indicators", "far from zero", "skewed"],
+    )
+    @pytest.mark.parametrize("kind", OF_SQUARES)
+    def test_ordinary_rows_bring_none(self, kind, rows):
+        OF_SQUARES[kind](6).fit(rows.astype("f4"))
+
+    @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+    def test_nor_do_rows_that_the_kernel_calls_equal(self, form):
+        rows = form(parallel(20).astype("f4"))
+        for kernel in ("cosine", "geodesic"):
+            KernelPowerKMeans(4, kernel=kernel, random_state=0).fit(rows)
+
+    def test_nor_do_rows_without_weight(self):
+        rows = np.repeat(data.cloud(3, 3), 20, axis=0)
+        weight = np.tile([0, 1], 30)
+        rows[weight == 0] += 1e-4
+        PowerKMeans(3, random_state=0).fit(rows.astype("f4"), sample_weight=weight)
+
+    def test_rows_on_disk_are_looked_at_too(self, tmp_path):
+        rows, _ = BEYOND_SINGLE["pairs"]
+        np.save(tmp_path / "rows.npy", rows.astype("f4"))
+        model = PowerKMeans(6, random_state=0, memory_budget=5000)
+        with pytest.warns(UserWarning, match=r"float32.* pass X\.astype"):
+            model.fit(open_rows(tmp_path / "rows.npy"))
+
+    def test_copies_are_still_called_copies(self):
+        rows = np.repeat(data.cloud(3, 3), 20, axis=0).astype("f4")
+        with pytest.warns(UserWarning, match="Possibly due to duplicate points"):
+            PowerKMeans(5).fit(rows)
 
 
 class TestOverflow:

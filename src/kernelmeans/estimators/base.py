@@ -28,6 +28,7 @@ from kernelmeans.estimators.checks import (
     check_callables,
     check_result,
     refuse_elsewhere,
+    warn_if_coarse,
     warn_of_end,
     warn_of_zero_rows,
 )
@@ -179,6 +180,7 @@ class KernelClusterer(
             result = self._solve(space, starts, method, budget.n_bytes, seeds, reporter)
             self._set_bounds(space, method, result)
             self._predictor, self._floor = _exported(space, result)
+            rounding = 2 * self._floor * space.uncentered
         # Labels need memory: only the embedded samples stay of the space, if it holds them.
         embedded = space.embedded
         del space
@@ -188,7 +190,7 @@ class KernelClusterer(
         self.objective_history_ = result.objective_history[result.best]
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
-        self._set_labels(X, given, weight, embedded)
+        found = self._set_labels(X, given, weight, embedded)
         if isinstance(self.init, str):
             # Else the numbers are those of the start that the user gives.
             self._renumber(result.number_by_weight(weight, self.n_clusters))
@@ -196,7 +198,9 @@ class KernelClusterer(
             self.inertia_bounds_ = self.inertia_, self.inertia_
         weights = result.kernel_weights[result.best]
         check_result(self.inertia_, self.objective_history_, self._predictor.norms, weights)
-        warn_of_end(result, method, self.n_clusters, data.pairwise)
+        coarse = device.is_host and float(found["nearest"][weight > 0].mean()) <= rounding
+        coarse = coarse and warn_if_coarse(kernels, rows, found["label"], weight)
+        warn_of_end(result, method, self.n_clusters, data.pairwise, coarse)
         reporter.end()
         return self
 
@@ -486,8 +490,8 @@ class KernelClusterer(
 
     def _set_labels(
         self, X: Data, given: Any, weight: Array, embedded: Callable[[slice], Any] | None
-    ) -> None:
-        """Set labels, cost and memberships of the training rows."""
+    ) -> Any:
+        """Set labels, cost and memberships of the training rows; what `_assigned` says of them."""
         self.memberships_ = None
         # The code of predict makes the last assignment: labels_ == predict(X), bit for bit.
         if isinstance(X, Rows):
@@ -521,6 +525,7 @@ class KernelClusterer(
         self.labels_ = as_given(found["label"])
         self.distances_ = as_given(np.sqrt(closest))
         self.certainty_ = as_given(found["certainty"])
+        return found
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")

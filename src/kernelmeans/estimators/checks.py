@@ -15,15 +15,17 @@ from kernelmeans._devices import Device
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import (
     Array,
+    BoolArray,
     Columns,
     Data,
+    IntArray,
     MetricName,
     ScalingName,
     SeedingName,
     WidthName,
 )
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat import neighbor_family
+from kernelmeans.heat import DiffusionKernel, neighbor_family
 from kernelmeans.heat.neighbors import AMPLE
 from kernelmeans.kernels import (
     PARAMETERS,
@@ -36,12 +38,15 @@ from kernelmeans.kernels import (
 from kernelmeans.kernels.formulas import largest_entries
 from kernelmeans.kernels.kernel import COARSE, OF_FEATURES
 from kernelmeans.kernels.widths import column_moments
-from kernelmeans.lowrank import METHODS
+from kernelmeans.lowrank import METHODS, Nystroem
 from kernelmeans.rows import DaskRows, Rows
 from kernelmeans.solver import Ending, Method, Result
+from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 
 #: Restarts of which each has another seed.
 MOST_RESTARTS = int(np.iinfo(np.int32).max)
+#: Size of a difference that may be rounding, in roundings of the numbers.
+ROUNDINGS = 4
 #: Rows and columns of a matrix that are compared at a time to check its symmetry.
 SYMMETRY_ROWS = 256
 #: Rows on which a callable kernel is called to check its symmetry.
@@ -381,11 +386,14 @@ def warn_of_zero_rows(kernel: Kernel | CombinedKernel, X: Data) -> None:
     X : {ndarray, CSR matrix, Rows} of shape (n_rows, n_features)
         Training rows, or new ones.
     """
-    combined = isinstance(kernel, CombinedKernel)
-    kernels = kernel.kernels if combined else [kernel]
+    parts: Sequence[Columns] = [slice(None)]
+    if isinstance(kernel, CombinedKernel):
+        kernels, parts = kernel.kernels, kernel.columns
+    else:
+        kernels = [kernel]
     if not all(compares_directions(one, X.dtype) for one in kernels):
         return
-    count = partial(_count_zeros, parts=kernel.columns if combined else [slice(None)])
+    count = partial(_count_zeros, parts=parts)
     zeros = X.summed(count, operator.add) if isinstance(X, Rows) else count(X)
     if zeros:
         first = kernels[0]
@@ -436,7 +444,67 @@ def check_result(*values: Array | float) -> None:
         )
 
 
-def warn_of_end(result: Result, method: Method, n_clusters: int, pairwise: bool) -> None:
+def warn_if_coarse(
+    kernels: Sequence[Kernel], rows: Sequence[Data], labels: IntArray, sample_weight: Array
+) -> bool:
+    """Warn if distances to centroids are rounding in float32, and would not be in float64.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        The kernels of the fit.
+    rows : sequence of {ndarray, CSR matrix, Rows}
+        Training rows of each.
+    labels : ndarray of shape (n_samples,)
+        Clusters of which this is known to be so, or whose rows are equal.
+    sample_weight : ndarray of shape (n_samples,)
+        Sample weights. Rows of weight 0 do not count.
+
+    Returns
+    -------
+    bool
+        Whether there was a warning. There is none if the rows of each cluster are equal.
+    """
+    pairs = zip(kernels, rows, strict=True)
+    coarse = any(_hides_distances(kernel, X, labels, sample_weight > 0) for kernel, X in pairs)
+    if coarse:
+        warn_user(
+            "X: the rows of a cluster are so near to each other, beside the size of the numbers or "
+            "the distances of other rows, that float32 does not tell them apart. Float64 does: "
+            "pass X.astype(np.float64), or leave out rows that are far from all others."
+        )
+    return coarse
+
+
+def _hides_distances(kernel: Kernel, X: Data, labels: IntArray, counts: BoolArray) -> bool:
+    """Whether float64 tells some row from the first of its cluster, and float32 may not."""
+    unknown = isinstance(X, DaskRows) or isinstance(kernel, DiffusionKernel)
+    # Of geodesic distances none is squared, and an arc cosine costs float64 half of its digits.
+    if unknown or kernel.given_name == "geodesic" or X.dtype != np.float32:
+        return False
+    # Differences of this size are rounding of the rows, or of given kernel values.
+    least = ROUNDINGS * float(np.finfo(np.float32).eps)
+    least = least if kernel.precomputed else least**2
+    clusters, own = np.unique(labels, return_inverse=True)
+    first = np.array([np.argmax(counts & (own == j)) for j in range(len(clusters))])
+    heads = X[first].astype(np.float64)
+    diagonal = np.diagonal(heads[:, first]) if kernel.precomputed else kernel.diagonal(heads)
+    heads_norms = kernel.squared_norms(diagonal)
+    near = Nystroem(kernel, first if kernel.precomputed else heads, diagonal)
+    for block in row_blocks(X, FILL_ROWS):
+        rows, diagonal = near.read(X, block)
+        rows = rows.astype(np.float64)
+        diagonal = diagonal.astype(np.float64) if kernel.precomputed else kernel.diagonal(rows)
+        values = near.raw(rows, diagonal)[np.arange(len(diagonal)), own[block]]
+        norms = kernel.squared_norms(diagonal) + heads_norms[own[block]]
+        if (counts[block] & (norms - 2 * values > least * norms)).any():
+            return True
+    return False
+
+
+def warn_of_end(
+    result: Result, method: Method, n_clusters: int, pairwise: bool, explained: bool
+) -> None:
     """Warn if the best restart ended too early, or found fewer clusters than asked for.
 
     Parameters
@@ -449,6 +517,8 @@ def warn_of_end(result: Result, method: Method, n_clusters: int, pairwise: bool)
         Number of clusters asked for.
     pairwise : bool
         Whether the columns of X are samples too.
+    explained : bool
+        Whether another warning says why clusters are missing, if they are.
     """
     best = result.best
     if result.endings[best] == Ending.OUT_OF_STEPS:
@@ -459,7 +529,7 @@ def warn_of_end(result: Result, method: Method, n_clusters: int, pairwise: bool)
             ConvergenceWarning,
         )
     found = len(np.unique(result.labels[best]))
-    if found < n_clusters:
+    if found < n_clusters and not explained:
         why = _why_few(float(result.power_history[best][-1]), method, pairwise)
         warn_user(
             f"Number of distinct clusters ({found}) found smaller than n_clusters "

@@ -361,6 +361,11 @@ class Space(ABC):
         return np.array([floor], self.dtype)
 
     @property
+    def uncentered(self) -> float:
+        """Size of the numbers that inner products are computed from, over `magnitude`."""
+        return 1.0
+
+    @property
     def out_of_reach(self) -> Array:
         """Squared norms (L,) so large that no sample goes to a centroid that has them."""
         largest = 1e-4 * float(np.finfo(self.dtype).max)

@@ -258,6 +258,13 @@ class FeatureSpace(Space):
         scaled = FullFeatures(source, self.features.origin)
         return FeatureSpace(self.features, scaled, self.sample_weight, self.engine)
 
+    @property
+    def uncentered(self) -> float:
+        if self.features.whitening is None or self.trace is None or not self.magnitude:
+            return 1.0
+        # Kernel values against landmarks are rounded before features are centered.
+        return self.trace.total / (float(self.sample_weight.sum()) * self.magnitude)
+
     def squared_norms(self, block: slice) -> Array:
         return self.source.take(block).squared_norms
 
