@@ -57,7 +57,7 @@ def rows(rng: Rng, n: int, p: int) -> Any:
 
 
 def sparse_form(rng: Rng, X: Any) -> Any:
-    """Sparse rows of any type and form, with zeros that are held, or entries out of order."""
+    """Sparse rows of any type and form, with zeros that are held."""
     X = scipy.sparse.csr_array(X)
     if rarely(rng, 2):
         largest = np.finfo(np.float32).max / 2
@@ -69,15 +69,34 @@ def sparse_form(rng: Rng, X: Any) -> Any:
         pick(rng, "coo", "csr", "csr", "csc", "bsr", "lil", "dok"),
         pick(rng, "array", "matrix"),
     )
-    if form == "csr" and rarely(rng, 2):
-        order = np.lexsort([rng.random(X.nnz), np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))])
-        X.data, X.indices = X.data[order], X.indices[order]
-        X.has_sorted_indices = False
-    if form == "coo" and rarely(rng, 2):
-        X = X.tocoo()
-        twice = tuple(np.concatenate([one, one]) for one in X.coords)
-        X = scipy.sparse.coo_array((np.concatenate([X.data, X.data]) / 2, twice), X.shape)
+    X = scrambled(rng, X) if form in ("csr", "csc", "coo") else X
     return getattr(scipy.sparse, f"{form}_{kind}")(X)
+
+
+def scrambled(rng: Rng, X: Any) -> Any:
+    """The same CSR matrix, its entries as sums of two, out of order, or read-only."""
+    data, indices, indptr = X.data, X.indices, X.indptr
+    if rarely(rng, 2):
+        share = pick(rng, 0.5, 2)  # both sums are exact
+        data = np.outer(data, [share, 1 - share]).ravel().astype(data.dtype)
+        indices, indptr = np.repeat(indices, 2), 2 * indptr
+    if rarely(rng, 2):
+        order = np.lexsort([rng.random(len(data)), np.repeat(range(X.shape[0]), np.diff(indptr))])
+        data, indices = data[order], indices[order]
+    X = type(X)((data, indices, indptr), X.shape, copy=True)
+    if rarely(rng, 2):
+        for part in (X.data, X.indices, X.indptr):
+            part.flags.writeable = False
+    return X
+
+
+def canonical(X: Any) -> Any:
+    """The same rows; sparse ones as CSR with each entry once and in order."""
+    if not scipy.sparse.issparse(X):
+        return X
+    X = X.tocsr(copy=True)
+    X.sum_duplicates()
+    return X
 
 
 def kernel_matrix(rng: Rng, n: int) -> np.ndarray:

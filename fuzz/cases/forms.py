@@ -1,20 +1,25 @@
-"""The same rows in other forms: lists, data frames, arrays of other libraries, files and Dask."""
+"""The same rows in other forms: data frames, arrays of other libraries, files, Dask and sparse.
+
+Masked arrays have such a form too as long as nothing is masked.
+"""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import dask.array
 import numpy as np
 import pandas as pd
 import polars as pl
+import scipy.sparse
 import zarr
 from sklearn.base import clone
 from zarr.core.sync import cleanup_resources
 
-from fuzz import Case, Refused, Rng
-from fuzz.draw import budget, pick, plain_rows, rarely, weights
-from fuzz.judge import promised, require
-from fuzz.sound import check_finite
+from fuzz import Case, Failure, Refused, Rng
+from fuzz.draw import budget, pick, plain_rows, rarely, scrambled, weights
+from fuzz.judge import is_refusal, promised, require
+from fuzz.sound import check_finite, unchanged
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.rows import open_rows
 
@@ -48,7 +53,7 @@ def case(rng: Rng) -> Case:
         lambda: MultiKernelPowerKMeans(k, kernels=views, **pick(rng, {}, low), **given),
         lambda: KernelKMeans(k, kernel=pick(rng, "rbf", "heat"), **given),
     )()
-    weight, form = weights(rng, n), pick(rng, *SAME, *OTHER)
+    weight, form = weights(rng, n), pick(rng, *SAME, *OTHER, sparse, sparse)
     words = f"{form.__name__} {model!r}\nX = {X!r}\nsample_weight = {weight!r}"
     return Case(words, lambda: check(form, model, X, weight))
 
@@ -64,15 +69,21 @@ def check(form: Callable[[Any], Any], model: Any, X: Any, weight: Any) -> None:
 
 def compare(form: Callable[[Any], Any], model: Any, X: Any, weight: Any) -> None:
     """Check the fits to both."""
+    small = rounding(model, X)
+    X = scipy.sparse.csr_array(X) if form is sparse else X
     plain = clone(model).fit(X, sample_weight=weight)
     other = form(X)
     with promised():
         distances = plain.transform(X)
-        allowed = 1e-3 * distances.max() + 2 * np.sqrt(plain._floor) + rounding(model, X)
+        allowed = 1e-3 * distances.max() + 2 * np.sqrt(plain._floor) + small
         found = np.asarray(plain.transform(other))
         np.testing.assert_allclose(found, distances, rtol=1e-3, atol=allowed)
         check_labels(plain.predict(other), distances, allowed)
-    again = clone(model).fit(other, sample_weight=weight)
+        if form is masked:
+            check_masked(plain, model, X, weight)
+    again = clone(model)
+    with unchanged(again, other) if form is sparse else nullcontext():
+        again.fit(other, sample_weight=weight)
     with promised():
         check_finite(again)
         check_labels(again.predict(X), np.asarray(again.transform(X)), allowed)
@@ -80,6 +91,27 @@ def compare(form: Callable[[Any], Any], model: Any, X: Any, weight: Any) -> None
         if form in SAME and again.certainty_.dtype == X.dtype:
             np.testing.assert_array_equal(again.labels_, plain.labels_, "labels_")
             require(again.inertia_ == plain.inertia_, f"{again.inertia_} {plain.inertia_}")
+
+
+def check_masked(fitted: Any, model: Any, X: Any, weight: Any) -> None:
+    """What is masked is refused: a value in a fit and afterwards, and a weight."""
+    holed = masked(X)
+    holed[len(X) // 2, 0] = np.ma.masked
+    ones = np.ma.array(np.ones(len(X)), mask=holed.mask[:, 0])
+    questions: dict[str, Callable[[], Any]] = {
+        "fit": lambda: clone(model).fit(holed, sample_weight=weight),
+        "weights": lambda: clone(model).fit(X, sample_weight=ones),
+        "predict": lambda: fitted.predict(holed),
+        "transform": lambda: fitted.transform(holed),
+        "score": lambda: fitted.score(holed),
+    }
+    for name, ask in questions.items():
+        try:
+            ask()
+        except Exception as error:
+            require(is_refusal(error) and "mask" in str(error), f"{name}: {error!r}")
+        else:
+            raise Failure(f"{name}: a masked value is used")
 
 
 def rounding(model: Any, X: Any) -> float:
@@ -102,6 +134,15 @@ def pandas(X: Any) -> Any:
 
 def polars(X: Any) -> Any:
     return pl.DataFrame(X, schema=[f"c{j}" for j in range(X.shape[1])])
+
+
+def masked(X: Any) -> Any:
+    return np.ma.array(X.copy(), mask=np.zeros(X.shape, bool))
+
+
+def sparse(X: Any) -> Any:
+    """Like no CSR matrix should be, of one that is as it should be."""
+    return scrambled(np.random.default_rng(X.nnz), X)
 
 
 def read_only(X: Any) -> Any:
@@ -149,5 +190,5 @@ def dask_array(X: Any) -> Any:
 
 
 #: Forms of which nothing is computed in another order, and the others.
-SAME = (pandas, polars, read_only, strided)
+SAME = (pandas, polars, read_only, strided, masked, sparse)
 OTHER = (tensor, npy, memory_map, parquet, zarr_folder, dask_array)

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import kneighbors_graph, radius_neighbors_graph
 
 from fuzz import Case, Rng
-from fuzz.draw import graph, pick, plain_rows, rarely, weights
+from fuzz.draw import graph, pick, plain_rows, rarely, scrambled, weights
 from fuzz.judge import require
 from fuzz.sound import check_fit
 from kernelmeans import KernelKMeans, KernelPowerKMeans
@@ -21,6 +21,8 @@ def case(rng: Rng) -> Case:
     n, k = int(rng.integers(3, 60)), int(rng.integers(1, 6))
     kind = pick(rng, KernelPowerKMeans, KernelPowerKMeans, KernelKMeans)
     source, X = pick(rng, neighbors, given, given, distances)(rng, n)
+    if scipy.sparse.issparse(X) and rarely(rng, 2):
+        X = scrambled(rng, X.tocsr())
     model = kind(
         k,
         **source,
@@ -46,7 +48,7 @@ def neighbors(rng: Rng, n: int) -> tuple[dict[str, str], Any]:
     X = X + pick(rng, 0, 0, 1e4) * rng.integers(3, size=(n, 1))
     X = X[rng.integers(n, size=n)] if rarely(rng, 4) else X
     metric = pick(rng, "euclidean", "euclidean", "cosine")
-    X = scipy.sparse.csr_array(X) if rarely(rng, 6) else X
+    X = scipy.sparse.csr_array(X) if rarely(rng, 3) else X
     return {"kernel": "heat", "metric": metric}, X
 
 

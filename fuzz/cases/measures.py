@@ -1,6 +1,7 @@
 """`kernelmeans.metrics` against their definitions, pair by pair and row by row."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from fuzz import Case, Rng
 from fuzz.definitions import Long, close, distances, kernel, means, silhouettes
-from fuzz.draw import pick, plain_rows, rarely, weights
+from fuzz.draw import canonical, pick, plain_rows, rarely, sparse_form, weights
 from fuzz.judge import promised, require
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.metrics import (
@@ -138,6 +139,20 @@ def check_fitted(model: Any, X: Any, own: Any, weight: Any) -> None:
         require((np.abs(found) <= 1 + 1e-9).all(), f"silhouettes {found}")
 
 
+def check_sparse(model: Any, X: Any, own: Any, weight: Any) -> None:
+    """Sparse rows in any form say what they say in the usual one."""
+    usual = canonical(X)
+    model.fit(usual)
+    for measure, given in (
+        (neighbor_consistency, (own,)),
+        (partial(kernel_inertia, model), (own, weight)),
+        (partial(kernel_silhouette_samples, model), (own,)),
+    ):
+        found = measure(usual, *given)
+        with promised():
+            np.testing.assert_array_equal(measure(X, *given), found, f"{measure} of {X!r}")
+
+
 def between_rows(model: Any, X: Any) -> tuple[Any, Any]:
     """The kernel of a model between all rows, by its definition if it is one of one line.
 
@@ -167,6 +182,12 @@ def fitted(rng: Rng, n: int) -> tuple[Any, ...]:
     return model, plain_rows(rng, n, int(rng.integers(1, 4))), labels(rng, n), weights(rng, n)
 
 
+def sparsely(rng: Rng, n: int) -> tuple[Any, ...]:
+    """The same with sparse rows."""
+    model, X, own, weight = fitted(rng, n)
+    return model, sparse_form(rng, X), own, weight
+
+
 def equal(value: float, exact: float, name: str) -> None:
     """Fail unless both numbers are the same up to rounding."""
     require(abs(value - exact) <= 1e-9 * max(1, abs(exact)), f"{name}: {value} is not {exact}")
@@ -186,4 +207,5 @@ CHECKS: dict[Callable[..., None], Callable[[Rng, int], tuple[Any, ...]]] = {
         pick(rng, None, None, 0.0, 1.0, 1e3, -1.0, np.nan),
     ),
     check_fitted: fitted,
+    check_sparse: sparsely,
 }

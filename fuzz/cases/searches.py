@@ -4,14 +4,13 @@ from typing import Any
 
 import joblib
 import numpy as np
-import scipy.sparse
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fuzz import Case, Rng
-from fuzz.draw import graph, kernel_matrix, pick, plain_rows, rarely
+from fuzz.draw import canonical, graph, kernel_matrix, pick, plain_rows, rarely, sparse_form
 from fuzz.frames import frame
 from fuzz.judge import promised, require
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
@@ -26,11 +25,11 @@ TABLE_GRID = {"powerkmeans__n_clusters": [2, 3], "tabletransformer__skewed": ["l
 
 def case(rng: Rng) -> Case:
     n, p = int(rng.integers(4, 40)), int(rng.integers(1, 4))
-    X = plain_rows(rng, n, p)
+    X = few_distinct_rows(rng, n) if rarely(rng, 4) else plain_rows(rng, n, p)
     quick: dict[str, Any] = {"n_swaps": 0, "max_iter": 20}
     estimator, grid = pick(
         rng,
-        (PowerKMeans(**quick), {"n_clusters": [2, 3]}),
+        *[(PowerKMeans(**quick), {"n_clusters": pick(rng, [2, 3], range(2, 8), [3, n])})] * 2,
         (KernelPowerKMeans(**quick), {"n_clusters": [1, 2], "kernel": ["rbf", "heat"]}),
         (KernelPowerKMeans(kernel="precomputed", **quick), {"n_clusters": [2, 3]}),
         (KernelPowerKMeans(kernel="graph", **quick), {"n_clusters": [1, 2, 3]}),
@@ -49,7 +48,7 @@ def case(rng: Rng) -> Case:
     elif grid is TABLE_GRID:
         X = frame(rng, n)
     elif rarely(rng, 8):
-        X = scipy.sparse.csr_array(X)
+        X = sparse_form(rng, X)
     search = ClusterSearch(
         estimator,
         {**grid, "zz": [1]} if rarely(rng, 30) else pick(rng, grid, grid, grid, [grid, grid], {}),
@@ -61,6 +60,17 @@ def case(rng: Rng) -> Case:
     )
     words = f"{search!r}\nX = {X!r}"
     return Case(words, lambda: check(search, X))
+
+
+def few_distinct_rows(rng: Rng, n: int) -> np.ndarray:
+    """Rows of a category in columns of zeros and ones, of a rounded number, or of two answers."""
+    values = pick(
+        rng,
+        np.eye(pick(rng, 2, 3, 5)),
+        np.arange(3.0)[:, None],
+        np.indices((2, 2)).reshape(2, 4).T * 1.0,
+    )
+    return values[rng.integers(len(values), size=n)]
 
 
 def agreement(labels_a: np.ndarray, labels_b: np.ndarray) -> float:
@@ -95,7 +105,7 @@ def check_results(search: ClusterSearch, X: Any) -> None:
         found, asked = np.unique(labels[labels >= 0]), results["n_clusters"][search.best_index_]
         require(len(found) == asked, f"{len(found)} clusters of {asked}")
         check_scores(search.best_estimator_, X, labels)
-    again = type(search)(**search.get_params(deep=False)).fit(X)
+    again = type(search)(**search.get_params(deep=False)).fit(canonical(X))
     require(again.best_index_ == search.best_index_, "best_index_ of two searches")
     np.testing.assert_array_equal(again.labels_, labels, "labels_ of two searches")
 
