@@ -22,7 +22,7 @@ FAMILIES = ("neighbors", "widths", "du2015")
 FLOATS = (np.float32, np.float64)
 
 
-def product(A: np.ndarray, B: np.ndarray, power: int = 1) -> np.ndarray:
+def product(A: Any, B: Any, power: int = 1) -> np.ndarray:
     """A kernel that is a callable; named, so that it can be pickled."""
     return np.asarray(safe_sparse_dot(A, B.T, dense_output=True)) ** power
 

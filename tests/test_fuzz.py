@@ -25,9 +25,20 @@ pytest.importorskip("resource", reason="limits of memory are set as POSIX has th
 import fuzz.__main__
 import kernelmeans
 from fuzz import Failure, Refused, commands, definitions, discover, faulted, pool
-from fuzz.cases import concurrency, faults, measures, models, options
+from fuzz.cases import (
+    callables,
+    concurrency,
+    faults,
+    measures,
+    models,
+    options,
+    precision,
+    searches,
+    states,
+)
+from fuzz.draw import canonical, scrambled
 from fuzz.runner import ENOUGH, Campaign, described, replay
-from fuzz.sound import check_fit, not_finite, positive, product
+from fuzz.sound import check_fit, not_finite, positive, product, unchanged
 from kernelmeans import (
     KernelKMeans,
     KernelPowerKMeans,
@@ -413,6 +424,64 @@ def test_threads_of_blas_that_are_not_given_back_are_noticed(monkeypatch):
 def kept_at_one(limits, given=threads._set_threads):
     """Limits BLAS, but never gives back its threads."""
     given([one for one in limits if one[1] == 1])
+
+
+def test_sparse_rows_are_the_same_in_any_form_and_are_watched():
+    rng = np.random.default_rng(0)
+    X = scipy.sparse.random_array((9, 5), density=0.5, format="csr", rng=rng)
+    found = [scrambled(rng, X) for _ in range(30)]
+    assert all((canonical(one) != X).nnz == 0 for one in found)
+    assert any(one.nnz > X.nnz for one in found)
+    assert any(not one.data.flags.writeable for one in found)
+    unsorted = next(one for one in found if not one.has_sorted_indices and one.data.flags.writeable)
+    with pytest.raises(Failure, match="data are others"), unchanged(PowerKMeans(), unsorted):
+        unsorted.sort_indices()
+
+
+@pytest.mark.parametrize("kernel", [*callables.SYMMETRIC, *callables.OTHERS])
+def test_callables_are_symmetric_or_far_from_it(kernel):
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    K = kernel(X, X)
+    assert (np.abs(K - K.T).max() > 0.01 * np.abs(K).max()) == (kernel in callables.OTHERS)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("name", "faulty"),
+    [
+        ("_n_features_out", property(lambda self: self.n_clusters)),
+        ("renumber", lambda self, numbers: self),
+        ("renumber", lambda self, numbers: self.result_.labels.fill(0)),
+    ],
+)
+def test_answers_by_parameters_and_shared_parts_of_copies_are_seen(name, faulty, monkeypatch):
+    monkeypatch.setattr(PowerKMeans, name, faulty)
+    cases = (states.case(np.random.default_rng(number)) for number in range(100))
+    _, check = next(case for case in cases if case.words.startswith("PowerKMeans"))
+    with pytest.raises(Failure):
+        check()
+
+
+@pytest.mark.filterwarnings("always::UserWarning")  # as in the fuzz
+@pytest.mark.parametrize("said", ["", "in float32 they are equal", precision.ALIKE])
+def test_groups_that_float32_does_not_find_are_seen(said, monkeypatch):
+    X, groups = precision.small(np.random.default_rng(0))
+
+    def fit(self, X):
+        self.labels_ = groups if X.dtype == float else np.zeros_like(groups)
+        if said and X.dtype != float:
+            warnings.warn(said, UserWarning, stacklevel=2)
+        return self
+
+    monkeypatch.setattr(PowerKMeans, "fit", fit)
+    with nullcontext() if "float32" in said else pytest.raises(Failure):
+        precision.check(PowerKMeans(3), X.astype(np.float32), groups)
+
+
+def test_searches_see_few_distinct_rows():
+    rng = np.random.default_rng(0)
+    counts = {len(np.unique(searches.few_distinct_rows(rng, 40), axis=0)) for _ in range(50)}
+    assert counts == {2, 3, 4, 5}
 
 
 @pytest.mark.parametrize("function", ["eval", "system"])

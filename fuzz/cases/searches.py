@@ -70,7 +70,7 @@ def few_distinct_rows(rng: Rng, n: int) -> np.ndarray:
         np.arange(3.0)[:, None],
         np.indices((2, 2)).reshape(2, 4).T * 1.0,
     )
-    return values[rng.integers(len(values), size=n)]
+    return np.asarray(values[rng.integers(len(values), size=n)])
 
 
 def agreement(labels_a: np.ndarray, labels_b: np.ndarray) -> float:

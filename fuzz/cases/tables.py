@@ -1,6 +1,8 @@
 """`TableTransformer` and an estimator after it, over data frames of pandas and polars."""
 
 import pickle
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,9 @@ import polars as pl
 from sklearn.pipeline import make_pipeline
 
 from fuzz import Case, Rng
-from fuzz.draw import changed, pick, rarely
+from fuzz.draw import changed, pick, plain_rows, rarely
 from fuzz.frames import NOT_FINITE, frame
-from fuzz.judge import promised, require
+from fuzz.judge import is_refusal, promised, require
 from kernelmeans import PowerKMeans, describe
 from kernelmeans.tables import TableTransformer
 
@@ -20,6 +22,8 @@ WEIGHT = 3
 
 def case(rng: Rng) -> Case:
     n = int(rng.integers(1, 50))
+    if rarely(rng):
+        return masked(rng, n)
     table = frame(rng, n)
     names = list(table.columns)
     given = changed(rng, TableTransformer._parameter_constraints,
@@ -43,6 +47,31 @@ def case(rng: Rng) -> Case:
         require(np.isfinite(prepare.transform(other)).all(), "new rows")
 
     return Case(words, check)
+
+
+def masked(rng: Rng, n: int) -> Case:
+    """An array of which something is masked, and the same array with NaN there."""
+    X = plain_rows(rng, n, int(rng.integers(1, 5)))
+    mask = rng.random(X.shape) < pick(rng, 0, 0.1, 0.5, 0.9)
+    two = np.ma.array(X, mask=mask), np.where(mask, np.nan, X)
+    labels = rng.integers(0, 2, n)
+
+    def check() -> None:
+        for ask in (TableTransformer().fit_transform, partial(describe, labels)):
+            found, expected = (answer(ask, given) for given in two)
+            require(found == expected, f"masked {found}, NaN {expected}")
+
+    return Case(f"{two[0]!r} {labels!r}", check)
+
+
+def answer(ask: Callable[[Any], Any], given: Any) -> str:
+    """What is answered, or said in a refusal."""
+    try:
+        return str(ask(given))
+    except Exception as error:
+        if not is_refusal(error):
+            raise
+        return str(error)
 
 
 def check_table(prepare: Any, table: pd.DataFrame, Z: np.ndarray, rng: Rng) -> None:
