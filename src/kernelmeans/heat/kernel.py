@@ -218,7 +218,7 @@ class DiffusionKernel(Kernel):
         if known is None:
             return None
         assert isinstance(self._features, Extension)
-        _, places = self._features.find(to_numpy(X))
+        _, places = self._features.find(received(X))
         return np.where(places < 0, 0.0, known[places])
 
     def values(self, X: Data, Y: Data) -> Array:

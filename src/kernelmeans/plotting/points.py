@@ -1,6 +1,5 @@
 """Places of rows on a map of the clusters: numbers alone, which any picture can use."""
 
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
