@@ -172,8 +172,9 @@ class TestKernelsThatAreNotPositive:
 
     def test_clusters_that_are_found_are_those_of_the_labels(self):
         distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+        matrix = distances + 0.01 * distances.mean() * np.eye(len(X))
         with pytest.warns(UserWarning, match="distinct clusters") as caught:
-            model = KernelPowerKMeans(3, kernel="precomputed", random_state=0).fit(distances)
+            model = KernelPowerKMeans(3, kernel="precomputed", random_state=0).fit(matrix)
         found = len(np.unique(model.labels_))
         assert any(f"distinct clusters ({found}) found" in str(one.message) for one in caught)
 

@@ -167,10 +167,10 @@ class KernelClusterer(
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
         request = Request.of(self.get_params(deep=False))
         plan = make_plan(kernels, rows, request, budget, device)
-        check_callables(kernels, rows, weight, device, data.names)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
         with Threads(None if device.is_host else 1) as threads:
+            check_callables(kernels, rows, weight, device, data.names)
             holder = Holder(plan, weight, threads, seed)
             spaces = holder.hold(data.names)
             space = data.space(kernel, spaces, holder, self._weight_rule)
