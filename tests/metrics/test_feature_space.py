@@ -136,6 +136,12 @@ def test_several_blocks_of_rows():
     assert kernel_inertia(model, rows, labels) == pytest.approx(expected, rel=1e-11)
 
 
+def test_weights_that_overflow_are_refused():
+    model = KernelPowerKMeans(2, kernel="rbf", random_state=0).fit(X.astype("f"))
+    with pytest.raises(ValueError, match="sample_weight contains infinity or a value too large"):
+        kernel_inertia(model, X, model.labels_, np.full(len(X), 1e100))
+
+
 def test_rows_without_weight_do_not_count():
     model, _ = fitted("rbf")
     weight = np.where(LABELS == 2, 0.0, WEIGHT)

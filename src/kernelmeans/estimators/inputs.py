@@ -252,7 +252,9 @@ def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
         If weights are negative, if fewer than ``n_clusters`` are positive, or if the square of
         their sum would overflow.
     """
-    weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+    # Weights that X's dtype cannot hold become infinite, and are refused as such.
+    with np.errstate(over="ignore"):
+        weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     positive = int(np.count_nonzero(weight))
     if positive == 0:
         raise ValueError(
