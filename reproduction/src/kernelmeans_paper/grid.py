@@ -23,16 +23,26 @@ class Scale:
         Data sets that each simulation is repeated on.
     absent : frozenset of str
         Benchmark sets that are not to be had, and left out.
+    sets : frozenset of str
+        Benchmark sets to run on, of those that an experiment has; all or, if quick, a few of them
+        when empty.
     """
 
     quick: bool = False
     datasets: int = 5
     absent: frozenset[str] = frozenset()
+    sets: frozenset[str] = frozenset()
 
     @property
     def starts(self) -> int:
         """Matched starts of each method: the paper's 20, or 5."""
         return 5 if self.quick else 20
+
+    def choose(self, names: Sequence[str], few: Sequence[str]) -> tuple[str, ...]:
+        """The benchmark sets of an experiment, of all and of the few that are quick."""
+        if self.sets:
+            return tuple(name for name in names if name in self.sets)
+        return tuple(few if self.quick else names)
 
 
 @dataclass(frozen=True)
@@ -136,6 +146,11 @@ class Experiment:
     report: Callable[[Results, Scale], Section]
     data: Callable[[Scale], Sequence[str]] = lambda scale: ()
     alone: bool = False
+
+    def left_out(self, scale: Scale) -> list[str]:
+        """The benchmark sets that it has at full scale only."""
+        here = self.data(scale)
+        return [name for name in self.data(Scale()) if name not in here]
 
     def cells(self, scale: Scale) -> list[Cell]:
         """The cells, without those on benchmark sets that are absent."""

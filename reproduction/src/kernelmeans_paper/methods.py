@@ -1,7 +1,7 @@
 """The methods that are compared with one kernel, each from the same starts."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -71,24 +71,29 @@ def spectral_labels(K: Array, k: int, runs: int) -> IntArray:
         )
 
 
-#: What follows the paper's name of a method where its schedule is the paper's.
-PAPERS = ", paper's schedule"
-#: By title; the paper's schedule and the automatic one of both annealed methods, n_swaps=0.
+#: What follows the paper's name of a method that anneals. The automatic schedule is the library's.
+PAPERS, AUTOMATIC = SCHEDULES = ("paper's schedule", "automatic schedule")
+#: By title; both schedules without swap moves.
 METHODS: dict[str, Callable[[Problem], Runs]] = {
-    "Kernel power k-means": partial(_matched, KernelPowerKMeans),
-    f"Kernel power k-means{PAPERS}": partial(_matched, KernelPowerKMeans, **PAPER_SCHEDULE),
+    f"Kernel power k-means, {PAPERS}": partial(_matched, KernelPowerKMeans, **PAPER_SCHEDULE),
+    f"Kernel power k-means, {AUTOMATIC}": partial(_matched, KernelPowerKMeans),
     "Kernel k-means": partial(_matched, KernelKMeans),
-    "Power k-means": partial(_matched, PowerKMeans),
-    f"Power k-means{PAPERS}": partial(_matched, PowerKMeans, **PAPER_SCHEDULE),
+    f"Power k-means, {PAPERS}": partial(_matched, PowerKMeans, **PAPER_SCHEDULE),
+    f"Power k-means, {AUTOMATIC}": partial(_matched, PowerKMeans),
     "Spectral": _spectral,
 }
-#: Those that ranks count: the defaults.
-RANKED = ("Kernel power k-means", "Kernel k-means", "Power k-means", "Spectral")
 
 
-def paper_name(method: str) -> str:
-    """What the paper calls a method, whichever its schedule."""
-    return method.removesuffix(PAPERS)
+def scheduled(name: str, schedule: str, titles: Container[str] = METHODS) -> str:
+    """Title of a method of the paper with a schedule, or without one if it does not anneal."""
+    title = f"{name}, {schedule}"
+    return title if title in titles else name
+
+
+def paper_name(title: str) -> str:
+    """What the paper calls a method, whatever its schedule."""
+    name, _, schedule = title.rpartition(", ")
+    return name if schedule in SCHEDULES else title
 
 
 def scores(problem: Problem, runs: Runs) -> dict[str, list[float]]:

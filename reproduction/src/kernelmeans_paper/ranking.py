@@ -1,60 +1,115 @@
 """Rows of a table of methods: who is missing, who is best, and the average rank."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
 from kernelmeans_paper.grid import Scale
 from kernelmeans_paper.report import Entry
-from kernelmeans_paper.statistics import ranks
+from kernelmeans_paper.statistics import mark, mean, ranks, signed_rank_p, tolerance
+
+#: Values of the runs of each method.
+Runs = Mapping[str, Sequence[float]]
+#: Where the paper prints nothing.
+NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
-def missing(name: str, scale: Scale, count: int) -> list[Entry]:
-    """Cells of a row that is not there, with the reason in the first."""
+def missing(name: str, scale: Scale, printed: Sequence[float | None]) -> list[Entry]:
+    """Cells of a row that is not there beside the paper's, with the reason in the first."""
     reason = "file not here" if name in scale.absent else "not run"
-    return [Entry(reason), *[Entry(None)] * (count - 1)]
+    values = [reason, *[None] * (len(printed) - 1)]
+    return [Entry(value, theirs) for value, theirs in zip(values, printed, strict=True)]
 
 
-def ranks_among(values: Mapping[str, float], ranked: Iterable[str]) -> dict[str, float]:
-    """Rank of each of the ranked methods in one row."""
-    methods = list(ranked)
-    return dict(zip(methods, ranks([values[method] for method in methods]), strict=True))
+def p_values(runs: Runs) -> dict[str, float | None]:
+    """p-value of each method against the one of the largest mean, which has None."""
+    best = max(runs, key=lambda method: mean(runs[method]))
+    return {
+        method: None if method == best else signed_rank_p(values, runs[best])
+        for method, values in runs.items()
+    }
+
+
+def ranked(runs: Runs, printed: Mapping[str, float] = NOTHING) -> list[Entry]:
+    """Cells of a row: means of methods, ranks among them, and the best in bold.
+
+    Parameters
+    ----------
+    runs : mapping of str to sequence of float
+        Values of each method, the larger the better.
+    printed : mapping of str to float
+        The paper's means, of those methods that it has.
+
+    Returns
+    -------
+    list of Entry
+        One for each method.
+    """
+    means = {method: mean(values) for method, values in runs.items()}
+    best = max(means, key=lambda method: means[method])
+    return [
+        Entry(
+            means[method],
+            printed.get(method),
+            rank=rank,
+            best=method == best,
+            tolerance=tolerance(runs[method]),
+        )
+        for method, rank in zip(means, ranks(list(means.values())), strict=True)
+    ]
+
+
+def compared(runs: Runs, printed: Mapping[str, float] = NOTHING) -> list[Entry]:
+    """The same of methods that begin at the same starts, with marks.
+
+    Parameters
+    ----------
+    runs : mapping of str to sequence of float
+        Values of each method, the larger the better; value i of all methods is from start i.
+    printed : mapping of str to float
+        The paper's means, of those methods that it has.
+
+    Returns
+    -------
+    list of Entry
+        One for each method. ``"+"`` marks a significant difference from the best.
+
+    Examples
+    --------
+    >>> from kernelmeans_paper.ranking import compared
+    >>> first, second = compared({"a": [0.5] * 20, "b": [0.7] * 20})
+    >>> first.mark, first.rank, second.best
+    ('+', 2.0, True)
+    """
+    return [
+        entry if p is None else replace(entry, mark=mark(p))
+        for entry, p in zip(ranked(runs, printed), p_values(runs).values(), strict=True)
+    ]
 
 
 def average_ranks(
-    rows: Sequence[Mapping[str, float]],
-    printed: Sequence[Mapping[str, float]],
-    methods: Iterable[str],
+    rows: Sequence[Sequence[Entry]], printed: Sequence[Sequence[float]] = ()
 ) -> list[Entry]:
     """Cells of the average rank, beside the paper's over the same rows if there are any.
 
     Parameters
     ----------
-    rows : sequence of mapping of str to float
-        Ranks by method, one mapping for each row of the table.
-    printed : sequence of mapping of str to float
-        Those of the paper's values in the same rows; empty for none.
-    methods : iterable of str
-        Columns; those without a rank stay empty.
+    rows : sequence of sequence of Entry
+        Cells of the rows, one for each method.
+    printed : sequence of sequence of float
+        The paper's values in the same rows.
 
     Returns
     -------
     list of Entry
-        One for each column, the best in bold.
+        One for each method, the best in bold.
     """
-    ours, theirs = _means(rows), _means(printed)
+    own = np.array([[entry.rank for entry in row] for row in rows], dtype=np.float64)
+    ours = own.mean(axis=0).tolist()
+    theirs = np.mean(list(map(ranks, printed)), axis=0).tolist() if printed else [None] * len(ours)
     return [
-        Entry(
-            ours.get(method),
-            theirs.get(method),
-            best=method in ours and ours[method] == min(ours.values()),
-            digits=2,
-        )
-        for method in methods
+        Entry(rank, paper, best=rank == min(ours), digits=2)
+        for rank, paper in zip(ours, theirs, strict=True)
     ]
-
-
-def _means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {
-        method: float(np.mean([row[method] for row in rows])) for row in rows[:1] for method in row
-    }

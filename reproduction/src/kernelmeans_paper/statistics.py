@@ -7,6 +7,10 @@ from scipy.stats import rankdata, wilcoxon
 
 #: A smaller p-value counts as a difference.
 LEVEL = 0.05
+#: Part of the tolerance of a mean that does not depend on its starts: all may end alike.
+MEAN_TOLERANCE = 0.005
+#: Tolerance of a cost in %.
+COST_TOLERANCE = 0.1
 
 
 def ranks(values: Sequence[float]) -> list[float]:
@@ -56,7 +60,7 @@ def signed_rank_p(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def mark(p: float) -> str:
-    """The paper's sign: ``"+"`` for a significant difference from the best, else ``"≈"``."""
+    """The paper's sign: ``"+"`` for a significant difference from the best of a row, or ``"≈"``."""
     return "+" if p < LEVEL else "≈"
 
 
@@ -68,6 +72,28 @@ def mean(values: Sequence[float]) -> float:
 def spread(values: Sequence[float]) -> float:
     """Standard deviation as a plain number."""
     return float(np.std(values))
+
+
+def tolerance(values: Sequence[float]) -> float:
+    """How far the mean over starts may lie from that of another run of the same starts.
+
+    Parameters
+    ----------
+    values : sequence of float
+        One for each start.
+
+    Returns
+    -------
+    float
+        Two standard errors of the mean, and `MEAN_TOLERANCE`.
+
+    Examples
+    --------
+    >>> from kernelmeans_paper.statistics import tolerance
+    >>> tolerance([0.5, 0.5, 0.5, 0.5])
+    0.005
+    """
+    return float(2 * np.std(values, ddof=1) / np.sqrt(len(values)) + MEAN_TOLERANCE)
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:

@@ -15,7 +15,13 @@ SMALL = Table(
     "Mean NMI",
     ("data", "ours", "theirs"),
     [
-        ("Yale", [Entry(0.61234, 0.5921, rank=1.0, best=True), Entry(0.5, 0.5199, "+", 2.5)]),
+        (
+            "Yale",
+            [
+                Entry(0.61234, 0.5921, rank=1.0, best=True),
+                Entry(0.5, 0.5199, "+", 2.5, tolerance=0.01),
+            ],
+        ),
         ("Lung", [Entry("not run"), Entry(None)]),
         ("Steps", [Entry(12, digits=0), Entry(3.14159, digits=2)]),
     ],
@@ -121,6 +127,7 @@ def test_json_has_everything():
         "mark": "+",
         "rank": 2.5,
         "best": False,
+        "tolerance": 0.01,
     }
     assert written["Yale", "ours"]["best"] is True
     assert written["Lung", "ours"]["value"] == "not run"

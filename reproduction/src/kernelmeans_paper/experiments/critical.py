@@ -12,7 +12,7 @@ from kernelmeans_paper.methods import Runs, fitted, scores
 from kernelmeans_paper.problems import TITLES, on_sphere, random_starts, standardised
 from kernelmeans_paper.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans_paper.report.picture import draw_lines
-from kernelmeans_paper.statistics import mean
+from kernelmeans_paper.statistics import COST_TOLERANCE, MEAN_TOLERANCE, mean, tolerance
 from kernelmeans_paper.watch import coefficients_at_a_power
 
 #: Powers over the critical one.
@@ -22,11 +22,12 @@ STEPS = 8
 SMALL = 1e-4
 STARTS: dict[str, float | str] = {"s0 = -1": -1.0, "s0 = auto": "auto"}
 REAL_SETS = ("yale", "orl", "coil20", "jaffe", "lung_discrete", "glioma", "seeds")
+QUICK_SETS = ("lung_discrete", "seeds")
 SPHERES = (10, 20, 50)
 
 
 def _real(scale: Scale) -> Sequence[str]:
-    return ("lung_discrete", "seeds") if scale.quick else REAL_SETS
+    return scale.choose(REAL_SETS, QUICK_SETS)
 
 
 def _grid(scale: Scale) -> list[dict[str, Any]]:
@@ -102,8 +103,9 @@ def _title(parameters: Any) -> str:
 def _growth_table(results: Results) -> Table:
     rows = []
     for parameters, outcome in results.where(task="growth"):
-        measured = [Entry(value) for value in outcome["measured"]]
-        rows.append((_title(parameters), [Entry(outcome["critical"], digits=2), *measured]))
+        critical = Entry(outcome["critical"], digits=2, tolerance=MEAN_TOLERANCE)
+        measured = [Entry(value, tolerance=MEAN_TOLERANCE) for value in outcome["measured"]]
+        rows.append((_title(parameters), [critical, *measured]))
         worst = max(
             abs(m / p - 1) for m, p in zip(outcome["measured"], outcome["predicted"], strict=True)
         )
@@ -130,12 +132,13 @@ def _start_table(results: Results) -> Table:
             if not all(outcomes):
                 continue
             first, second = (outcome for outcome in outcomes if outcome)
-            entries = [Entry(first["critical"], digits=2)]
+            entries = [Entry(first["critical"], digits=2, tolerance=MEAN_TOLERANCE)]
             best = min(first["cost"] + second["cost"])
             for outcome in (first, second):
+                gap = 100 * (mean(outcome["cost"]) / best - 1)
                 entries += [
-                    Entry(mean(outcome["nmi"])),
-                    Entry(100 * (mean(outcome["cost"]) / best - 1), digits=2),
+                    Entry(mean(outcome["nmi"]), tolerance=tolerance(outcome["nmi"])),
+                    Entry(gap, digits=2, tolerance=COST_TOLERANCE),
                     Entry(mean(outcome["steps"]), digits=0),
                 ]
             rows.append((_title({key: value}), entries))

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
-from kernelmeans_paper.methods import PAPER_SCHEDULE
+from kernelmeans_paper.methods import PAPER_SCHEDULE, PAPERS
 from kernelmeans_paper.problems import gaussian, random_starts
 from kernelmeans_paper.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans_paper.report.picture import draw_lines
@@ -18,7 +18,7 @@ from kernelmeans_paper.watch import coefficients_of_a_fit
 SOURCES = {"wine": (load_wine, 3), "digits": (load_digits, 10)}
 #: Enough of the digits.
 ROWS = 500
-SCHEDULES: Mapping[str, Mapping[str, Any]] = {"default": {}, "paper's schedule": PAPER_SCHEDULE}
+SCHEDULES: Mapping[str, Mapping[str, Any]] = {PAPERS: PAPER_SCHEDULE, "default": {}}
 
 
 def _grid(scale: Scale) -> list[dict[str, Any]]:

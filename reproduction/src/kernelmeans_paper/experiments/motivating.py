@@ -8,15 +8,15 @@ from sklearn.metrics.pairwise import rbf_kernel
 from kernelmeans.simulate import make_rings
 from kernelmeans_paper import printed
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
-from kernelmeans_paper.methods import METHODS, PAPERS, paper_name, scores
+from kernelmeans_paper.methods import AUTOMATIC, METHODS, PAPERS, paper_name, scores
 from kernelmeans_paper.problems import Problem, random_starts
 from kernelmeans_paper.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans_paper.report.picture import draw_partition
-from kernelmeans_paper.statistics import mean
+from kernelmeans_paper.statistics import mean, tolerance
 
 TITLES = {
-    "Kernel power k-means": "KPK, automatic schedule, n_swaps=0",
-    f"Kernel power k-means{PAPERS}": "KPK, paper's schedule, n_swaps=0",
+    f"Kernel power k-means, {PAPERS}": f"KPK, {PAPERS}, n_swaps=0",
+    f"Kernel power k-means, {AUTOMATIC}": f"KPK, {AUTOMATIC}, n_swaps=0",
     "Kernel k-means": "kernel k-means",
 }
 SHOWN = tuple(TITLES)
@@ -46,12 +46,17 @@ def _report(results: Results, scale: Scale) -> Section:
         of_method = [outcome for _, outcome in results.where(method=method)]
         if of_method:
             first = of_method[0]
+            everything = [ari for outcome in of_method for ari in outcome["ari"]]
             rows.append(
                 (
                     method,
                     [
-                        Entry(mean(first["ari"]), printed.MOTIVATING[paper_name(method)]),
-                        Entry(mean([mean(outcome["ari"]) for outcome in of_method])),
+                        Entry(
+                            mean(first["ari"]),
+                            printed.MOTIVATING[paper_name(method)],
+                            tolerance=tolerance(first["ari"]),
+                        ),
+                        Entry(mean(everything), tolerance=tolerance(everything)),
                         Entry(float(np.mean(np.array(first["ari"]) == 1)), digits=2),
                         Entry(mean(first["steps"]), digits=1),
                     ],

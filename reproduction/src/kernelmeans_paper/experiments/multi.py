@@ -13,16 +13,18 @@ from kernelmeans_paper import printed
 from kernelmeans_paper.arrays import Array, IntArray
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
 from kernelmeans_paper.methods import (
+    AUTOMATIC,
     MEMORY_BUDGET,
     PAPER_SCHEDULE,
     PAPERS,
-    paper_name,
+    SCHEDULES,
+    scheduled,
     spectral_labels,
 )
 from kernelmeans_paper.problems import TITLES, prepared
-from kernelmeans_paper.ranking import average_ranks, missing, ranks_among
+from kernelmeans_paper.ranking import average_ranks, missing, ranked
 from kernelmeans_paper.report import Entry, Section, Table
-from kernelmeans_paper.statistics import mean
+from kernelmeans_paper.statistics import mean, tolerance
 
 #: The published program of RMKKM makes ten starts in each of its runs.
 RMKKM_STARTS = 10
@@ -67,13 +69,13 @@ def _mkpk(K: Array, k: int, common: Common, **others: Any) -> IntArray:
     return _together(MultiKernelPowerKMeans, K, k, common, n_swaps=0, **others)
 
 
-#: By title; what ranks count first and last of all is the library's default.
+#: By title.
 METHODS: Mapping[str, Callable[[Array, int, Common], Iterable[IntArray]]] = {
-    "MKPK": _mkpk,
     # The paper brings its kernels to [0, 1]; it does not say its lambda.
-    f"MKPK{PAPERS}": lambda K, k, common: _mkpk(
+    f"MKPK, {PAPERS}": lambda K, k, common: _mkpk(
         K, k, common, init="random", kernel_scaling="min-max", **PAPER_SCHEDULE
     ),
+    f"MKPK, {AUTOMATIC}": _mkpk,
     "MKPK, uniform weights": lambda K, k, common: _mkpk(K, k, common, entropy_weight=np.inf),
     "Kernel k-means": _kernel_kmeans,
     "Spectral": _spectral,
@@ -82,11 +84,14 @@ METHODS: Mapping[str, Callable[[Array, int, Common], Iterable[IntArray]]] = {
     "RMKKM": lambda K, k, common: _rmkkm(K, k, common, RMKKM_STARTS),
     "RMKKM, one start": lambda K, k, common: _rmkkm(K, k, common, 1),
 }
-RANKED = tuple(method for method in METHODS if method in printed.MULTI_METHODS)
+#: By the paper's names.
+RANKED = ("MKPK", *(method for method in METHODS if method in printed.MULTI_METHODS))
+#: Methods that are not ranked, and the row in which each stands.
+BESIDE = {"MKPK, uniform weights": AUTOMATIC, "RMKKM, one start": PAPERS}
 
 
 def _sets(scale: Scale) -> Sequence[str]:
-    return ("yale",) if scale.quick else tuple(printed.MULTI)
+    return scale.choose(tuple(printed.MULTI), ("yale",))
 
 
 def _grid(scale: Scale) -> list[dict[str, Any]]:
@@ -115,51 +120,51 @@ def _report(results: Results, scale: Scale) -> Section:
         (
             "The twelve kernels of Du et al. (2015) on their sets, rows prepared as they did. "
             "Kernel k-means, RKKM and spectral clustering are means over the twelve kernels, each "
-            "on its own. MKPK starts at k-means++ seeds and puts the kernels on the scale of unit "
-            "variance, with the automatic schedule; with the paper's schedule it starts at random "
-            "rows and brings kernels to [0, 1], as the paper does. Neither makes swap moves "
-            "(n_swaps=0). The k-means of spectral clustering starts at k-means++ seeds, all others "
-            "at random.",
+            "on its own. MKPK with the paper's schedule starts at random rows and brings kernels "
+            "to [0, 1], as the paper does. With the automatic schedule it starts at k-means++ "
+            "seeds and puts the kernels on the scale of unit variance. Neither makes swap moves "
+            "(n_swaps=0). Each has a row of its own; the other ranked methods are the same in "
+            "both. The k-means of spectral clustering starts at k-means++ seeds, all others at "
+            "random.",
         ),
         [_table(results, scale, how) for how in AVERAGES],
     )
 
 
-def _theirs(name: str, how: str) -> dict[str, float]:
-    """The paper's values of a row that are normalised in this way."""
-    values = dict(zip(printed.MULTI_METHODS, printed.MULTI[name], strict=True))
-    return {m: value for m, value in values.items() if (m == "MKPK") == (how == "arithmetic")}
+def _theirs(name: str) -> dict[str, float]:
+    """The paper's values of a row."""
+    return dict(zip(printed.MULTI_METHODS, printed.MULTI[name], strict=True))
+
+
+def _normalised(name: str, how: str) -> dict[str, float]:
+    """Those of them that are normalised in this way."""
+    return {m: v for m, v in _theirs(name).items() if (m == "MKPK") == (how == "arithmetic")}
 
 
 def _table(results: Results, scale: Scale, how: str) -> Table:
-    rows = []
-    own, papers = [], []
+    rows: list[tuple[str, Sequence[Entry]]] = []
+    own: dict[str, list[Sequence[Entry]]] = {schedule: [] for schedule in SCHEDULES}
+    papers = []
     for name in _sets(scale):
-        found = {m: o for m in METHODS if (o := results.one(data=name, method=m)) is not None}
+        found = {m: o[how] for m in METHODS if (o := results.one(data=name, method=m)) is not None}
         if len(found) < len(METHODS):
-            rows.append((TITLES[name], missing(name, scale, len(METHODS))))
+            theirs = _normalised(name, how)
+            cells = missing(name, scale, [theirs.get(m) for m in (*RANKED, *BESIDE)])
+            rows.append((TITLES[name], cells))
             continue
-        nmi = {method: mean(outcome[how]) for method, outcome in found.items()}
-        own.append(ranks_among(nmi, RANKED))
-        values = dict(zip(printed.MULTI_METHODS, printed.MULTI[name], strict=True))
-        papers.append(ranks_among(values, RANKED))
-        theirs = _theirs(name, how)
-        cells = [
-            Entry(
-                nmi[method],
-                theirs.get(paper_name(method)),
-                rank=own[-1].get(method),
-                best=own[-1].get(method) == 1,
-            )
-            for method in METHODS
-        ]
-        rows.append((TITLES[name], cells))
-    if own:
-        rows.append(("Average rank", average_ranks(own, papers, METHODS)))
+        papers.append([_theirs(name)[method] for method in RANKED])
+        for schedule in SCHEDULES:
+            runs = {method: found[scheduled(method, schedule, METHODS)] for method in RANKED}
+            own[schedule].append(ranked(runs, _normalised(name, how) if schedule == PAPERS else {}))
+            beside = [_beside(found[m]) if BESIDE[m] == schedule else Entry(None) for m in BESIDE]
+            rows.append((f"{TITLES[name]}, {schedule}", [*own[schedule][-1], *beside]))
+    for schedule in SCHEDULES if papers else ():
+        ranks = average_ranks(own[schedule], papers if schedule == PAPERS else ())
+        rows.append((f"Average rank, {schedule}", [*ranks, *[Entry(None)] * len(BESIDE)]))
     return Table(
         "multi" if how == "arithmetic" else "multi_max",
         f"Mean NMI over {scale.starts} starts, normalised by {AVERAGES[how]} of the entropies",
-        ("data", *METHODS),
+        ("data", *RANKED, *BESIDE),
         rows,
         notes=(
             "Printed values stand in the table of the normalisation that they were computed with: "
@@ -170,6 +175,10 @@ def _table(results: Results, scale: Scale, how: str) -> Table:
             "ranked column.",
         ),
     )
+
+
+def _beside(values: Sequence[float]) -> Entry:
+    return Entry(mean(values), tolerance=tolerance(values))
 
 
 MULTI = Experiment("multi", _grid, _run, _report, _sets)

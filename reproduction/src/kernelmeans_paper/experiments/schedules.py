@@ -72,7 +72,7 @@ BEST_HARD = "best of 20 hard, k-means++"
 
 
 def _sets(scale: Scale) -> Sequence[str]:
-    return QUICK_SETS if scale.quick else (*NINE, *MORE)
+    return scale.choose((*NINE, *MORE), QUICK_SETS)
 
 
 def _grid(scale: Scale) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from sklearn.manifold import TSNE
 
 from kernelmeans.simulate import make_sphere_clusters
 from kernelmeans_paper.grid import Experiment, Outcome, Results, Scale
-from kernelmeans_paper.methods import METHODS, scores
+from kernelmeans_paper.methods import METHODS, PAPERS, scores
 from kernelmeans_paper.problems import on_sphere, random_starts
 from kernelmeans_paper.report import Entry, Picture, Section, Table, new_figure
 from kernelmeans_paper.report.picture import draw_lines, draw_partition
@@ -22,7 +22,7 @@ VARIANTS: dict[str, dict[str, float]] = {
 }
 VARIANT_K = 20
 #: Whose partitions the panels show.
-PANELS = ("Kernel power k-means", "Kernel k-means")
+PANELS = (f"Kernel power k-means, {PAPERS}", "Kernel k-means")
 SCORES = {"nmi": "NMI", "ari": "adjusted Rand index"}
 
 
@@ -137,7 +137,7 @@ def _curves(results: Results, sizes: Sequence[int]) -> Picture:
             for method in METHODS:
                 found = [_all(results, key, k=k, method=method, **PLAIN) for k in sizes]
                 if all(found):
-                    title = method.replace("paper's schedule", "paper")
+                    title = method.removesuffix(" schedule")
                     lines.append((title, sizes, list(map(mean, found)), list(map(spread, found))))
             draw_lines(ax, lines)
             ax.set_xscale("log")
@@ -165,7 +165,7 @@ def _panels(results: Results) -> Picture:
             assert outcome is not None
             typical = outcome["typical"]
             draw_partition(ax, np.array(typical["points"]), np.array(typical["labels"]), y)
-            ax.set_title(f"{method}, NMI {typical['nmi']:.3f}")
+            ax.set_title(f"{method}\nNMI {typical['nmi']:.3f}")
 
     return Picture(
         "sphere_tsne",

@@ -52,6 +52,8 @@ class Entry:
         Decimals; the table's when None.
     form : str
         Format of the number instead, such as ``".2g"``.
+    tolerance : float or None
+        How far the number may lie from that of another run; None if that is not compared.
     """
 
     value: float | str | None
@@ -61,6 +63,7 @@ class Entry:
     best: bool = False
     digits: int | None = None
     form: str = ""
+    tolerance: float | None = None
 
     @property
     def difference(self) -> float | None:
@@ -198,6 +201,7 @@ class Table:
                 "mark": entry.mark,
                 "rank": entry.rank,
                 "best": entry.best,
+                "tolerance": entry.tolerance,
             }
             for label, entries in self.rows
             for column, entry in zip(self.columns[1:], entries, strict=True)
