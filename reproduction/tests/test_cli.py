@@ -7,7 +7,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
+import pooch
 import psutil
 import pytest
 from click.testing import CliRunner
@@ -48,6 +50,7 @@ def offline(folder, monkeypatch):
     """No benchmark data, and no network to get them."""
     monkeypatch.setenv("KERNELMEANS_DATA", str(folder / "nothing"))
     monkeypatch.setattr(sources, "HOST", "http://127.0.0.1:9")
+    monkeypatch.setattr(pooch.core, "time", SimpleNamespace(sleep=lambda seconds: None))
 
 
 @pytest.mark.slow
@@ -86,8 +89,8 @@ def test_the_report_holds_what_earlier_runs_have_finished(folder):
 
 
 @pytest.mark.slow
-def test_without_data_rows_are_shown_as_missing(folder, offline):
-    result = run("multi", "--quick", "--out", ".", "--workers", 1)
+def test_without_data_rows_are_shown_as_missing_beside_what_can_be_run(folder, offline):
+    result = run("multi", "hull", "--quick", "--out", ".", "--workers", 1)
     assert result.exit_code == 0
     assert "Warning: left out: Yale.mat is not in" in result.stderr
     assert "127.0.0.1:9" in result.stderr
@@ -95,6 +98,18 @@ def test_without_data_rows_are_shown_as_missing(folder, offline):
     assert json.loads((folder / "run.json").read_text())["sets not here"] == (
         "glioma, lung_discrete, seeds, yale"
     )
+
+
+def test_where_nothing_can_be_run_for_want_of_data_the_files_are_named(folder, offline):
+    """No report, and no exit code 0, of rows that are all empty."""
+    result = run("single", "--quick")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "no data are here" in result.stderr
+    for file in ("seeds_dataset.txt", "lung_small.mat", "GLIOMA.mat"):
+        assert f"put it as {file} in {folder / 'nothing'}" in result.stderr
+    assert "KERNELMEANS_DATA" in result.stderr
+    assert not list(folder.rglob("*.html"))
 
 
 @pytest.mark.parametrize(

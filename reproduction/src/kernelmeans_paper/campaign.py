@@ -1,14 +1,16 @@
 """Before and after the cells: the benchmark sets that they need, and the report of all of them."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kernelmeans_paper.datasets import fetch, is_present
 from kernelmeans_paper.experiments import EXPERIMENTS
 from kernelmeans_paper.grid import Scale
+from kernelmeans_paper.problems import TITLES
 from kernelmeans_paper.provenance import blas, machine
-from kernelmeans_paper.report import write_document
+from kernelmeans_paper.report import Section, write_document
 from kernelmeans_paper.store import Store
 
 TITLE = "Kernel k-Means, By All Means: reproduced with kernelmeans"
@@ -33,8 +35,8 @@ def fetch_sets(names: Iterable[str], scale: Scale) -> dict[str, str]:
     dict of str to str
         The sets that are not here, and why; of those that only other experiments need, nothing.
     """
-    needed = _needed(names, scale)
-    others = [name for name in _needed(EXPERIMENTS, scale) if name not in needed]
+    needed = needed_sets(names, scale)
+    others = [name for name in needed_sets(EXPERIMENTS, scale) if name not in needed]
     refusals = {name: "" for name in others if not is_present(name)}
     for name in needed:
         try:
@@ -44,8 +46,16 @@ def fetch_sets(names: Iterable[str], scale: Scale) -> dict[str, str]:
     return refusals
 
 
-def _needed(names: Iterable[str], scale: Scale) -> list[str]:
+def needed_sets(names: Iterable[str], scale: Scale) -> list[str]:
+    """The benchmark sets that some experiments need, each once."""
     return list(dict.fromkeys(data for name in names for data in EXPERIMENTS[name].data(scale)))
+
+
+def left_out(name: str, scale: Scale) -> str:
+    """The benchmark sets that an experiment has at full scale only, in a sentence, or nothing."""
+    titles = [TITLES[data] for data in EXPERIMENTS[name].left_out(scale)]
+    why = "not named by --set" if scale.sets else "--quick"
+    return f"Left out ({why}): {', '.join(titles)}." if titles else ""
 
 
 def write_report(
@@ -83,7 +93,7 @@ def write_report(
         results = store.results(cells)
         seconds += store.seconds(cells)
         if name in names or len(results):
-            sections.append(experiment.report(results, scale))
+            sections.append(_section(name, experiment.report(results, scale), scale))
     provenance = {
         "command": _command(names, scale),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -100,7 +110,13 @@ def write_report(
     write_document(out, TITLE, sections, provenance)
 
 
+def _section(name: str, section: Section, scale: Scale) -> Section:
+    note = left_out(name, scale)
+    return replace(section, text=(*section.text, note)) if note else section
+
+
 def _command(names: Sequence[str], scale: Scale) -> str:
     chosen = "all" if list(names) == list(EXPERIMENTS) else " ".join(names)
     datasets = f" --datasets {scale.datasets}" * (scale.datasets != Scale().datasets)
-    return f"kernelmeans-paper {chosen}{' --quick' * scale.quick}{datasets}"
+    chosen_sets = "".join(f" --set {name}" for name in sorted(scale.sets))
+    return f"kernelmeans-paper {chosen}{' --quick' * scale.quick}{datasets}{chosen_sets}"

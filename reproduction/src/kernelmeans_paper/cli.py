@@ -1,32 +1,69 @@
-"""The command ``kernelmeans-paper``: run experiments, write the report of all that is finished."""
+"""The command ``kernelmeans-paper``: run experiments and write a report, or check a stored one."""
 
-import os
-import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from kernelmeans_paper.campaign import fetch_sets, write_report
+from kernelmeans_paper.campaign import left_out, needed_sets, write_report
+from kernelmeans_paper.check import NAMES, SETS, compare, stored_tables
+from kernelmeans_paper.datasets import data_folder
 from kernelmeans_paper.experiments import EXPERIMENTS
-from kernelmeans_paper.grid import Cell, Scale
-from kernelmeans_paper.runner import Failure, run_cells
+from kernelmeans_paper.grid import Scale
+from kernelmeans_paper.statistics import COST_TOLERANCE, MEAN_TOLERANCE
 from kernelmeans_paper.store import Store
+from kernelmeans_paper.terminal import (
+    check_sets,
+    cores,
+    find_cells,
+    interruptible,
+    line,
+    refuse_failures,
+    run_shown,
+)
 
-#: Exit code after Ctrl-C, as shells have it.
-INTERRUPTED = 130
-#: Failed cells that are named on the terminal.
-SHOWN = 5
+
+class _Program(click.Group):
+    """Experiments are what this program is for: their command ``run`` need not be named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        named = args and args[0] in self.commands
+        return super().parse_args(ctx, args if named else ["run", *args])
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """The experiments of the paper on kernel power k-means."""
+
+
+_ALL_SETS = needed_sets(EXPERIMENTS, Scale())
+_SETS = click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    type=click.Choice(_ALL_SETS),
+    metavar="NAME",
+    help="Benchmark set to run on; can be given several times. Simulations run in any case.",
+)
+_WORKERS = click.option(
+    "--workers",
+    type=click.IntRange(1, 61),  # as many as Windows can wait for
+    help="Processes, of one thread each; default: the cores. Changes no result.",
+)
+_QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+#: Last words of both help texts.
+_DATA = (
+    "Files of benchmark sets are downloaded once, and kept in the folder that the environment "
+    "variable KERNELMEANS_DATA names, or else in the user's cache folder; here it is "
+    f"{data_folder()}. The sets are {', '.join(_ALL_SETS)}. The file of lung has no public "
+    "address: put it there as lung.mat."
+)
+
+
+@main.command(epilog=_DATA)
 @click.argument("names", nargs=-1, required=True, type=click.Choice(["all", *EXPERIMENTS]))
 @click.option(
     "--out",
@@ -36,7 +73,9 @@ SHOWN = 5
     show_default=True,
     help="Folder of the report; made if new.",
 )
-@click.option("--quick", is_flag=True, help="A small version of everything, in two minutes.")
+@click.option(
+    "--quick", is_flag=True, help="A small version of everything, on few sets, in two minutes."
+)
 @click.option(
     "--datasets",
     type=click.IntRange(min=1),
@@ -44,32 +83,61 @@ SHOWN = 5
     show_default=True,
     help="Data sets that each simulation is repeated on.",
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 61),  # as many as Windows can wait for
-    help="Processes, of one thread each; default: the cores. Changes no result.",
-)
+@_SETS
+@_WORKERS
 @click.option("--force", is_flag=True, help="Run finished cells again.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
-def main(names: tuple[str, ...], **options: Any) -> None:
+@_QUIET
+def run(names: tuple[str, ...], sets: tuple[str, ...], **options: Any) -> None:
     """Run the experiments of the paper, and ours, and write tables, figures and a page.
 
-    NAMES are experiments, or "all". Everything goes into the folder --out: index.html, results.md,
-    tables/, figures/, and cells/ with what is finished. The same command after an interruption
-    goes on where it was.
+    NAMES are experiments, or "all". The word "run" can be left out. Everything goes into the folder
+    --out: index.html, results.md, tables/, figures/, and cells/ with what is finished. The same
+    command after an interruption goes on where it was.
 
-    Exit codes: 0 done, 1 a cell or a file failed, 2 bad usage, 130 interrupted.
+    "kernelmeans-paper check" compares a part of it with stored results.
+
+    Exit codes: 0 done, 1 a cell or a file failed, or no data are here, 2 bad usage, 130
+    interrupted.
     """
     chosen = list(EXPERIMENTS if "all" in names else dict.fromkeys(names))
-    try:
-        _reproduce(chosen, **options)
-    except KeyboardInterrupt:
-        click.echo("Interrupted: what is finished is kept.", err=True)
-        sys.exit(INTERRUPTED)
+    check_sets(chosen, sets)
+    with interruptible("Interrupted: what is finished is kept."):
+        _reproduce(chosen, frozenset(sets), **options)
+
+
+@main.command(
+    epilog=_DATA,
+    help=f"""Run a part of the experiments again, and compare its tables with stored ones.
+
+    NAMES are experiments, by default {", ".join(NAMES)}, on the sets {", ".join(SETS)}. Means have
+    to agree within two of their standard errors over starts and {MEAN_TOLERANCE}, and costs within
+    {COST_TOLERANCE} %. Steps and times are not compared.
+
+    Exit codes: 0 all agree, 1 some do not, or nothing could be compared, 2 bad usage, 130
+    interrupted.""",
+)
+@click.argument("names", nargs=-1, type=click.Choice(list(EXPERIMENTS)))
+@click.option(
+    "--results",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reproduction", "results"),
+    show_default=True,
+    help="Folder of the report that is checked.",
+)
+@_SETS
+@_WORKERS
+@_QUIET
+def check(names: tuple[str, ...], sets: tuple[str, ...], **options: Any) -> None:
+    """Run a part of the experiments again, and compare its tables with stored ones."""
+    chosen = list(dict.fromkeys(names)) or list(NAMES)
+    check_sets(chosen, sets)
+    with interruptible("Interrupted: nothing is checked."):
+        _check(chosen, frozenset(sets or SETS), **options)
 
 
 def _reproduce(
     names: Sequence[str],
+    sets: frozenset[str],
     out: Path,
     quick: bool,
     datasets: int,
@@ -79,34 +147,51 @@ def _reproduce(
 ) -> None:
     started = time.perf_counter()
     _check_folder(out)
-    workers = workers or _cores()
-    refusals = fetch_sets(names, Scale(quick, datasets))
-    for refusal in filter(None, refusals.values() if not quiet else ()):
-        click.echo(f"Warning: left out: {refusal}", err=True)
-    scale = Scale(quick, datasets, frozenset(refusals))
+    scale, cells = find_cells(names, Scale(quick, datasets, sets=sets), "left out", quiet=quiet)
+    for name in names if quick and not quiet else ():
+        if note := left_out(name, scale):
+            click.echo(f"{name}: {note}")
     store = Store(out / "cells")
-    cells = [cell for name in names for cell in EXPERIMENTS[name].cells(scale)]
     if force:
         for cell in cells:
             store.path(cell).unlink(missing_ok=True)
-    try:
-        with _progress(cells, quiet=quiet) as on_done:
-            failures = run_cells(cells, store, workers, on_done)
-    except RuntimeError as error:
-        raise click.ClickException(str(error)) from error
+    workers = workers or cores()
+    failures = run_shown(cells, store, workers, quiet=quiet)
     minutes = (time.perf_counter() - started) / 60
-    failed = [_line(failure) for failure in failures]
+    failed = [line(failure) for failure in failures]
     try:
         write_report(out, names, scale, store, workers=workers, minutes=minutes, failed=failed)
     except OSError as error:
         raise click.ClickException(f"cannot write {error.filename}: {error.strerror}") from error
     if not quiet:
         click.echo(f"Wrote {out / 'index.html'} in {minutes:.1f} minutes.")
-    if failures:
-        more = [f"... and {len(failures) - SHOWN} more"] * (len(failures) > SHOWN)
-        what = f"{len(failures)} of {len(cells)} cells failed; what they would show is missing:"
-        lines = [what, *failed[:SHOWN], *more, "The first of them:", failures[0].trace]
-        raise click.ClickException("\n".join(lines))
+    refuse_failures(failures, len(cells))
+
+
+def _check(
+    names: Sequence[str], sets: frozenset[str], results: Path, workers: int | None, quiet: bool
+) -> None:
+    try:
+        stored = stored_tables(results)
+    except FileNotFoundError as error:
+        raise click.UsageError(str(error)) from error
+    scale, cells = find_cells(names, Scale(sets=sets), "not checked", quiet=quiet)
+    with TemporaryDirectory(prefix="kernelmeans-check-") as folder:
+        store = Store(Path(folder))
+        refuse_failures(run_shown(cells, store, workers or cores(), quiet=quiet), len(cells))
+        sections = [
+            EXPERIMENTS[name].report(store.results(EXPERIMENTS[name].cells(scale)), scale)
+            for name in names
+        ]
+    tables = [table for section in sections for table in section.tables]
+    compared, differences = compare(tables, stored)
+    if not compared:
+        raise click.ClickException(f"{', '.join(names)}: no number there can be compared")
+    if differences:
+        what = f"{len(differences)} of {compared} numbers differ from those in {results}:"
+        raise click.ClickException("\n".join([what, *differences]))
+    if not quiet:
+        click.echo(f"{compared} numbers agree with those in {results}.")
 
 
 def _check_folder(out: Path) -> None:
@@ -123,47 +208,6 @@ def _check_folder(out: Path) -> None:
             pass
     except OSError as error:
         raise click.UsageError(f"cannot write into the folder {out}: {error.strerror}") from error
-
-
-def _cores() -> int:
-    """How many cores this process may use."""
-    affinity: Any = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
-@contextmanager
-def _progress(
-    cells: Sequence[Cell], *, quiet: bool
-) -> Iterator[Callable[[Cell, Failure | None], None]]:
-    """A bar over all cells where someone watches, and a line for each finished experiment."""
-    left = Counter(cell.experiment for cell in cells)
-    failed: Counter[str] = Counter()
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=quiet or not console.is_terminal,
-    )
-    task = bar.add_task("running", total=len(cells))
-
-    def on_done(cell: Cell, failure: Failure | None) -> None:
-        name = cell.experiment
-        left[name] -= 1
-        failed[name] += failure is not None
-        bar.update(task, advance=1, description=name)
-        if not (left[name] or quiet):
-            click.echo(f"{name}: {f'{failed[name]} cells failed' if failed[name] else 'done'}")
-
-    with bar:
-        yield on_done
-
-
-def _line(failure: Failure) -> str:
-    return f"{failure.cell.experiment} {dict(failure.cell.parameters)}: {failure.message}"
 
 
 if __name__ == "__main__":
