@@ -95,6 +95,8 @@ def test_without_data_rows_are_shown_as_missing_beside_what_can_be_run(folder, o
     assert "Warning: left out: Yale.mat is not in" in result.stderr
     assert "127.0.0.1:9" in result.stderr
     assert "| Yale | file not here |" in (folder / "tables" / "multi.md").read_text()
+    assert "multi: Left out (--quick): JAFFE, ORL, COIL20." in result.stdout
+    assert "Left out (--quick): JAFFE, ORL, COIL20." in (folder / "results.md").read_text()
     assert json.loads((folder / "run.json").read_text())["sets not here"] == (
         "glioma, lung_discrete, seeds, yale"
     )
@@ -112,12 +114,58 @@ def test_where_nothing_can_be_run_for_want_of_data_the_files_are_named(folder, o
     assert not list(folder.rglob("*.html"))
 
 
+def test_without_data_nothing_is_checked(folder, offline):
+    (folder / "tables").mkdir()
+    (folder / "tables" / "single.json").write_text('{"name": "single", "cells": []}')
+    result = run("check", "single", "--set", "seeds", "--results", folder)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"put it as seeds_dataset.txt in {folder / 'nothing'}" in result.stderr
+
+
+@data.needs_data
+@pytest.mark.slow
+def test_sets_can_be_chosen_by_name(folder, monkeypatch):
+    monkeypatch.setenv("KERNELMEANS_DATA", str(data.FOLDER))
+    result = run("single", "--quick", "--set", "seeds", "--out", ".", "--workers", 2)
+    assert result.exit_code == 0
+    cells = json.loads((folder / "tables" / "single_cost.json").read_text())["cells"]
+    assert {cell["row"] for cell in cells} == {"Seeds"}
+    assert json.loads((folder / "run.json").read_text())["command"] == (
+        "kernelmeans-paper single --quick --set seeds"
+    )
+    page = (folder / "results.md").read_text()
+    assert "Left out (not named by --set): Yale, JAFFE" in page
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_the_help_says_where_data_are(command):
+    text = " ".join(run(command, "--help").stdout.split())
+    assert "KERNELMEANS_DATA" in text
+    assert "put it there as lung.mat" in text
+    for name in ("yale", "tox_171", "lung_bhattacharjee"):
+        assert name in text
+
+
+def test_experiments_run_without_the_name_of_the_command(folder):
+    assert run("--help").stdout == run("run", "--help").stdout
+    assert run("limit", "--datasets", "0").stderr == run("run", "limit", "--datasets", "0").stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["everything", "--out", "x"], "'everything' is not one of 'all', 'motivating'"),
         (["limit", "--out", "x", "--datasets", "0"], "0 is not in the range x>=1"),
         (["limit", "--out", "x", "--workers", "0"], "0 is not in the range 1<=x<=61"),
+        (["single", "--out", "x", "--set", "iris"], "'iris' is not one of 'yale', 'jaffe'"),
+        (
+            ["multi", "--out", "x", "--set", "seeds"],
+            "--set seeds: not of multi; their sets are yale, jaffe, orl, coil20",
+        ),
+        (["limit", "--out", "x", "--set", "yale"], "not of limit; they simulate their data"),
+        (["check", "limit"], "'limit' is not one of 'motivating', 'single'"),
+        (["check", "multi", "--set", "seeds"], "--set seeds: not of multi"),
+        (["check"], "reproduction/results has no tables of an earlier run"),
         ([], "Missing argument"),
     ],
 )

@@ -1,5 +1,7 @@
 """Cells of a grid, and finding outcomes by parameters."""
 
+from dataclasses import replace
+
 import pytest
 
 from kernelmeans_paper.grid import Cell, Experiment, Results, Scale
@@ -89,3 +91,22 @@ def test_the_grid_is_told_the_scale():
 def test_the_papers_twenty_starts_or_five():
     assert Scale().starts == 20
     assert Scale(quick=True).starts == 5
+
+
+def test_sets_are_chosen_by_name_before_they_are_few():
+    names, few = ("yale", "lung", "seeds"), ("lung",)
+    assert Scale().choose(names, few) == names
+    assert Scale(quick=True).choose(names, few) == few
+    for quick in (True, False):
+        chosen = Scale(quick, sets=frozenset({"seeds", "yale", "orl"}))
+        assert chosen.choose(names, few) == ("yale", "seeds")
+
+
+def test_what_is_left_out_of_the_full_scale_is_known():
+    def data(scale):
+        return scale.choose(("yale", "lung", "seeds"), ("lung",))
+
+    trial = replace(experiment([]), data=data)
+    assert trial.left_out(Scale()) == []
+    assert trial.left_out(Scale(quick=True)) == ["yale", "seeds"]
+    assert trial.left_out(Scale(sets=frozenset({"yale"}))) == ["lung", "seeds"]

@@ -7,8 +7,9 @@ from typing import Any
 
 from kernelmeans_paper.report import Table
 
-#: Experiments that are run again by default, and their benchmark sets: a minute of one core.
+#: Experiments whose numbers have tolerances.
 NAMES = ("motivating", "single", "multi", "critical")
+#: Benchmark sets on which they are run again by default: a minute of one core.
 SETS = ("seeds", "yale", "lung_discrete")
 
 
