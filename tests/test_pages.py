@@ -1,5 +1,6 @@
 """What the pages tell people to type works: Python as it stands, commands with their options."""
 
+import json
 import re
 import shlex
 import shutil
@@ -218,6 +219,13 @@ def anchors_of(path):
     text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", ["docs/paper.md", "reproduction/README.md"])
+def test_the_stored_run_of_the_paper_is_named(page):
+    run = json.loads((ROOT / "reproduction" / "results" / "run.json").read_text("utf-8"))
+    version, _ = run["versions"]["kernelmeans"].split(" ", 1)
+    assert f"(version {version}, {run['date']})" in text_of(page)
 
 
 @pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "reproduction/README.md"])
