@@ -5,11 +5,12 @@ import pytest
 import data
 from deadly import DeadlyStore
 from kernelmeans_paper.grid import Cell
+from kernelmeans_paper.methods import AUTOMATIC, PAPERS
 from kernelmeans_paper.runner import run_cell, run_cells
 from kernelmeans_paper.store import Store
 
 TINY = [
-    Cell("motivating", {"method": "Kernel power k-means", "seed": 0, "starts": 2}),
+    Cell("motivating", {"method": f"Kernel power k-means, {PAPERS}", "seed": 0, "starts": 2}),
     Cell("motivating", {"method": "Kernel k-means", "seed": 0, "starts": 2}),
     Cell("limit", {"k": 3, "kernels": 3, "centroids": 4}),
     Cell("hull", {"source": "wine", "schedule": "default"}),
@@ -25,9 +26,14 @@ TINY = [
 REAL = [
     Cell(
         "single",
-        {"data": "glioma", "seeding": "k-means++", "method": "Power k-means", "starts": 2},
+        {
+            "data": "glioma",
+            "seeding": "k-means++",
+            "method": f"Power k-means, {PAPERS}",
+            "starts": 2,
+        },
     ),
-    Cell("multi", {"data": "yale", "method": "MKPK", "starts": 2}),
+    Cell("multi", {"data": "yale", "method": f"MKPK, {AUTOMATIC}", "starts": 2}),
     Cell("schedules", {"data": "seeds", "method": "DEFAULT (annealed, swap moves)"}),
 ]
 

@@ -149,9 +149,11 @@ def _average_lines(
     rows: Mapping[str, Row], papers: Mapping[str, Sequence[float]]
 ) -> list[tuple[str, list[Entry]]]:
     """Average ranks over the paper's sets, beside those of its values, and over all."""
-    common = [name for name in rows if name in papers]
+    averaged = {"the paper's sets": [name for name in rows if name in papers]}
+    if not rows.keys() <= papers.keys():
+        averaged["all sets"] = list(rows)
     lines = []
-    for which, names in {"the paper's sets": common, "all sets": list(rows)}.items():
+    for which, names in averaged.items():
         for schedule in SCHEDULES if names else ():
             own = [compared(_contest(rows[name], schedule)) for name in names]
             theirs = which == "the paper's sets" and schedule == PAPERS
