@@ -17,7 +17,7 @@ import kernelmeans
 _LIBRARY = Path(kernelmeans.__file__).parent
 _EXPERIMENTS = Path(__file__).parent / "experiments"
 #: Files and folders that compute nothing, and the experiments, each of which counts on its own.
-_BESIDE = {"cli", "experiments", "plotting", "report"}
+_BESIDE = {"check", "cli", "experiments", "plotting", "report", "terminal"}
 
 
 def versions() -> dict[str, str]:
