@@ -186,6 +186,15 @@ def test_clusters_without_rows_are_the_last():
     assert_array_equal(model.labels_, [2] * 2 + [0] * 4 + [1] * 3)
 
 
+def test_rows_without_weight_do_not_number_clusters_of_equal_weight():
+    rows, y = groups([20, 20, 20])
+    corners = CORNERS[[2, 1, 0, 1]]
+    weight = np.r_[np.zeros(len(corners)), np.ones(len(rows))]
+    model = KernelKMeans(3, kernel="rbf", random_state=0)
+    labels = model.fit(np.r_[corners, rows], sample_weight=weight).labels_
+    assert_array_equal(labels[len(corners) :], by_first_row(y))
+
+
 def test_rows_on_disk(tmp_path):
     np.save(tmp_path / "X.npy", np.tile(X, (400, 1)))
     rows = open_rows(tmp_path / "X.npy")

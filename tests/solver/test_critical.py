@@ -234,6 +234,17 @@ def test_a_positive_matrix_brings_no_warning(n, dtype, threads):
         warn_unless_positive(gram_space(K, threads), 0, "precomputed")
 
 
+@pytest.mark.parametrize("n", [10, 800])
+def test_samples_without_weight_make_no_matrix_indefinite(n, threads):
+    K = np.zeros((n + 2, n + 2))
+    K[:n, :n], K[n:, n:] = data.rms_kernel(data.cloud(n)), [[0, 9], [9, 0]]
+    space = gram_space(K, threads, np.r_[np.ones(n), np.zeros(2)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_unless_positive(space, 0, "precomputed")
+    assert spectrum_ends(space, 0)[0] >= -1e-6
+
+
 @pytest.mark.parametrize("value", [0.0, 0.3, 1.0, 3e5])
 def test_a_constant_matrix_brings_no_warning(value, dtype, threads):
     space = gram_space(np.full((60, 60), value, dtype), threads)

@@ -80,7 +80,7 @@ def spectrum_ends(space: Space, seed: int) -> tuple[float, float]:
     """Smallest and largest eigenvalue of the centred kernel matrix.
 
     Negative eigenvalues mean that squared distances can be negative. The smallest is never
-    reported below its true value.
+    reported below its true value. Samples of weight 0 do not count, and all others count alike.
 
     Parameters
     ----------
@@ -94,14 +94,18 @@ def spectrum_ends(space: Space, seed: int) -> tuple[float, float]:
     smallest, largest : float
         Eigenvalues, accurate to about a thousandth of the larger.
     """
-    uniform = np.full(space.n_samples, 1 / space.n_samples, space.dtype)
+    counting = np.flatnonzero(space.sample_weight)
+    uniform = np.zeros(space.n_samples, space.dtype)
+    uniform[counting] = 1 / len(counting)
     # In this unit squares of the eigenvalues do not overflow.
     unit = space.magnitude or 1.0
 
     def apply(x: Array) -> Array:
-        return _centered_product(space, x, uniform) / unit
+        y = np.zeros_like(uniform)
+        y[counting] = x.ravel()
+        return _centered_product(space, y, uniform)[counting] / unit
 
-    ends = extreme_eigenvalues(apply, space.n_samples, space.dtype, seed, [0, -1])
+    ends = extreme_eigenvalues(apply, len(counting), space.dtype, seed, [0, -1])
     return ends[0] * unit, ends[1] * unit
 
 
@@ -186,15 +190,17 @@ def warn_unless_positive(space: Space, seed: int, name: str) -> None:
     name : str
         The kernel's name in the message.
     """
-    if space.n_samples > TESTED:
-        indices, weight = subsample(np.ones(space.n_samples, space.dtype), TESTED, seed)
+    if space.n_counting > TESTED:
+        counts = (space.sample_weight > 0).astype(space.dtype)
+        indices, weight = subsample(counts, TESTED, seed)
         few = space.restricted(indices, weight)
         if not _is_violated(few, *spectrum_ends(few, seed)):
             return
     smallest, largest = spectrum_ends(space, seed)
     if _is_violated(space, smallest, largest):
         space.trace = None
-        variance = float(np.mean(to_numpy(space.squared_norms(slice(0, space.n_samples)))))
+        squares = to_numpy(space.squared_norms(slice(0, space.n_samples)))
+        variance = float(np.mean(squares[space.sample_weight > 0]))
         # A larger number would make all samples equally far from each other.
         small = -smallest <= variance
         warn_user(

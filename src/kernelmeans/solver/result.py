@@ -98,7 +98,8 @@ class Result:
     def number_by_weight(self, sample_weight: Array, n_clusters: int) -> IntArray:
         """Number the clusters of each restart by weight, the largest first.
 
-        Of clusters of equal weight the one that holds the first sample comes first.
+        Of clusters of equal weight the one that holds the first sample comes first; samples of
+        weight 0 do not count.
 
         Parameters
         ----------
@@ -122,7 +123,8 @@ def _by_weight(labels: IntArray, sample_weight: Array, n_clusters: int) -> IntAr
     """New numbers of clusters, the largest first; of equals the one that holds the first sample."""
     weight = np.bincount(labels, sample_weight, minlength=n_clusters)
     first = np.full(n_clusters, len(labels))
-    np.minimum.at(first, labels, np.arange(len(labels)))
+    counting = np.flatnonzero(sample_weight)
+    np.minimum.at(first, labels[counting], counting)
     return np.argsort(np.lexsort((first, -weight))).astype(labels.dtype)
 
 
