@@ -81,6 +81,7 @@ def test_numbers_of_clusters_that_are_set_after_a_fit_change_no_file():
     save_model(model, "some.model.skops")
     result = CliRunner().invoke(app, ["predict", "some.model.skops", write(X)])
     assert result.exit_code == 0, result.output
+    assert "in 1 cluster\n" in result.output
     labels = pl.read_csv("data.labels.csv")
     assert "second_distance" not in labels.columns
     assert set(labels["label"]) == {0}

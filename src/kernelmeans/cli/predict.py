@@ -69,5 +69,5 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     outputs.write_all({file: labels.writer(names)})
     more: dict[str, Any] = {} if labels.far is None else {"far": int(labels.far.sum())}
     more |= {"rows": len(labels.placed), "unplaced": int((~labels.placed).sum())}
-    found = summarized(job.data, labels.label, model.pipeline[-1].n_clusters, more)
+    found = summarized(job.data, labels.label, model.pipeline[-1]._n_centroids, more)
     job.report(found | {"files": {"labels": str(file)}})
