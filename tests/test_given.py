@@ -241,6 +241,18 @@ def test_masked_values_are_missing_to_other_estimators(way):
         way(masked(X))
 
 
+def test_objects_whose_items_have_names_are_refused():
+    class Named:
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, name):
+            return {"a": 1, "b": 2}[name]
+
+    with pytest.raises(TypeError, match="X has the type Named, and so is neither"):
+        single().fit(Named())
+
+
 @pytest.mark.parametrize("give", [Endless, annotated])
 @pytest.mark.parametrize(
     "name", [*ALL, "table", "profiles", "search", "report", "map", "describe", "nested"]

@@ -36,7 +36,8 @@ def plain(given: Any, name: str = "X") -> Any:
     Raises
     ------
     TypeError
-        If its items are of its own type without end, as those of annotated data.
+        If it holds no rows: its items are of its own type without end, as those of annotated data,
+        or cannot be counted through.
     ValueError
         If values are masked.
 
@@ -76,7 +77,10 @@ def _is_endless(given: Any) -> bool:
     if isinstance(given, Sequence | Mapping) or any(hasattr(given, name) for name in _OF_VALUES):
         return False
     is_divided = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
-    return is_divided and isinstance(next(iter(given), None), kind)
+    try:
+        return is_divided and isinstance(next(iter(given), None), kind)
+    except (LookupError, TypeError):  # its items are no rows
+        return True
 
 
 def is_integer(value: Any) -> bool:
