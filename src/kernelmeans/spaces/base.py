@@ -313,7 +313,7 @@ class Space(ABC):
         """The traces under kernel weights (L,)."""
         return self.trace
 
-    @property
+    @cached_property
     def full(self) -> "Space":
         """The samples as the kernels that are approximated see them, for costs of partitions.
 

@@ -19,6 +19,7 @@ from kernelmeans._arrays import (
     to_numpy,
 )
 from kernelmeans._devices import HOST, Device
+from kernelmeans._memory import cached_property
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.kernels import Kernel, check_finite, check_range, check_underflow
@@ -250,8 +251,8 @@ class FeatureSpace(Space):
         v = self.sample_weight.astype(np.float64)
         self.trace = Trace(float(v.sum()), float(v @ residuals))
 
-    @property
-    def full(self) -> "FeatureSpace":
+    @cached_property
+    def full(self) -> Space:
         source = self.source
         if not isinstance(source, HeldFeatures) or source.residuals is None:
             return self

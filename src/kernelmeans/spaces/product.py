@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import xlog1py
 
 from kernelmeans._arrays import double, like, namespace, take_columns, to_numpy
+from kernelmeans._memory import cached_property
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans.kernels import CombinedKernel
 from kernelmeans.spaces.base import Space
@@ -289,8 +290,8 @@ class ProductSpace(Space):
         limits = [chunks.in_flight for chunks in found if chunks.in_flight is not None]
         return LocalChunks(finest.slices, min(limits, default=None))
 
-    @property
-    def full(self) -> "ProductSpace":
+    @cached_property
+    def full(self) -> Space:
         full = [member.full for member in self.members]
         changed = any(one is not member for one, member in zip(full, self.members, strict=True))
         # The chunks of a space that does not change stay what they are.
