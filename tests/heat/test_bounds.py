@@ -146,6 +146,7 @@ def test_equal_rows_whose_features_would_differ_have_none():
     # Of twelve eigenpairs all count after so short a time, but rows that are alike share features.
     model = KernelPowerKMeans(4, kernel="graph", t=0.5, random_state=0).fit(A)
     assert model.approximation_error_ is model.inertia_bounds_ is None
+    assert "rows with equal edges have equal eigenvectors" in model.approximation_reason_
     cost = oracle.hard_cost(full_kernel(A, 0.5)[0], model.labels_)
     assert abs(cost - model.inertia_) > 0.1
 
@@ -176,14 +177,16 @@ def test_several_kernels(scaling):
 def test_one_kernel_without_bounds_leaves_none(kernels):
     model = MultiKernelPowerKMeans(3, kernels=kernels, random_state=0).fit(cloud(WHOLE_ROWS + 1))
     assert model.approximation_error_ is model.inertia_bounds_ is None
-    said = [f"pieces of up to {WHOLE_ROWS} rows" in one for one in model.approximation_reason_]
+    said = [
+        f"no piece has more than {WHOLE_ROWS} rows" in one for one in model.approximation_reason_
+    ]
     assert said == [name == "heat" for name in (kernel.name for kernel in model.kernels_)]
 
 
 def test_larger_pieces_have_none():
     model = KernelPowerKMeans(4, random_state=0).fit(cloud(WHOLE_ROWS + 1))
     assert model.approximation_error_ is model.inertia_bounds_ is None
-    assert f"computed for pieces of up to {WHOLE_ROWS} rows" in model.approximation_reason_
+    assert f"no piece has more than {WHOLE_ROWS} rows" in model.approximation_reason_
     assert KernelPowerKMeans(4, random_state=0).fit(cloud(WHOLE_ROWS)).inertia_bounds_ is not None
 
 

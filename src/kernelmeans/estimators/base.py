@@ -162,11 +162,11 @@ class KernelClusterer(
         budget = device.budget(self.memory_budget)
         weight = check_weights(received(sample_weight, "sample_weight"), X, self.n_clusters)
         kernel, kernels, rows = data.resolve(X, weight, seed)
-        warn_of_zero_rows(kernel, X)
         starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
         request = Request.of(self.get_params(deep=False))
         plan = make_plan(kernels, rows, request, budget, device)
+        warn_of_zero_rows(kernel, X)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
         with Threads(None if device.is_host else 1) as threads:
@@ -384,9 +384,11 @@ class KernelClusterer(
         """
         diagonal = received(diagonal, "diagonal")
         self._input.check_diagonal(self.kernel_, X, diagonal)
+        # The rows of a Dask collection are not computed yet.
+        if not isinstance(X, DaskRows):
+            warn_of_zero_rows(self.kernel_, X)
         if isinstance(X, Rows):
             return by_blocks(self, question, X, empty)
-        warn_of_zero_rows(self.kernel_, X)
         return question(self, X, device, diagonal)
 
     def _labels(self, X: Data, device: Device, diagonal: Any = None) -> IntArray:

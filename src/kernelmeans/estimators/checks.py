@@ -110,7 +110,7 @@ KERNELS: dict[str, Any] = {
 }
 
 
-def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
+def check_gram(K: Data, name: str = "kernel='precomputed': X", more: str = "") -> None:
     """Refuse a training kernel matrix that is not square and symmetric, or holds distances.
 
     Parameters
@@ -119,11 +119,14 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
         The matrix.
     name : str
         Its name in messages.
+    more : str
+        What else to do with distances or edges, for a message.
 
     Raises
     ------
     ValueError
-        If it is not square, or not symmetric up to rounding, or if only its diagonal is 0.
+        If it is not square, or not symmetric up to rounding, or if its diagonal is 0 and its mean
+        is positive.
     """
     if K.shape[0] != K.shape[1]:
         raise ValueError(
@@ -142,10 +145,7 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X") -> None:
     with np.errstate(over="ignore"):
         mean = float(np.mean(K, dtype=np.float64))
     check_similarity(
-        np.diagonal(K),
-        mean,
-        name,
-        "For distances D pass np.exp(-D / D.mean()), or set kernel='heat' and metric='precomputed'",
+        np.diagonal(K), mean, name, "For distances D pass np.exp(-D / D.mean())" + more
     )
 
 
@@ -548,4 +548,6 @@ def _why_few(power: float, method: Method, pairwise: bool) -> str:
     if not method.refills:
         return "empty clusters, which this method does not fill again"
     # Hard steps put the centroids of empty clusters on other rows, as long as rows differ.
-    return "rows that are alike in X" if pairwise else "duplicate points in X"
+    if pairwise:
+        return "rows that are alike in X"
+    return "duplicate points in X, or rows that the kernel does not tell apart"

@@ -22,6 +22,7 @@ from kernelmeans.estimators.checks import (
 )
 from kernelmeans.estimators.plan import Holder
 from kernelmeans.heat import GraphKernel
+from kernelmeans.heat.neighbors import AMPLE
 from kernelmeans.kernels import Kernel, resolve_kernel
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import DaskRows
@@ -169,7 +170,13 @@ class KernelMatrix(Input):
         K = super().read(estimator, X, dtype, reset)
         if reset:
             _refuse_dask(K)
-            check_gram(K)
+            nearest = min(AMPLE, len(K) - 1)
+            check_gram(
+                K,
+                more=", or set kernel='heat' and metric='precomputed', and pass "
+                f"KNeighborsTransformer(metric='precomputed', n_neighbors={nearest})"
+                ".fit_transform(D); for edges set kernel='graph'",
+            )
         return K
 
     def remember(self, kernel: Any, X: Data) -> None:

@@ -452,7 +452,7 @@ def check_similarity(diagonal: Array, mean: float, name: str, remedy: str) -> No
     if 0 < mean < np.inf and largest <= np.sqrt(np.finfo(diagonal.dtype).eps) * mean:
         raise ValueError(
             f"{name} holds distances or edges and no kernel: it is 0 between each row and itself, "
-            f"and {mean:.3g} on average. {remedy}; for edges set kernel='graph'."
+            f"and {mean:.3g} on average. {remedy}."
         )
 
 
@@ -514,7 +514,7 @@ def check_underflow(kernel: Kernel, squared_norms: Array, nonzero: Callable[[], 
     Raises
     ------
     ValueError
-        If the largest one is too small, but not for a reason.
+        If all are too small, and not all of them would be 0.
     """
     largest = float(np.abs(squared_norms).max(initial=0))
     least = float(np.finfo(squared_norms.dtype).tiny) / COARSE
