@@ -313,14 +313,19 @@ class Space(ABC):
         """The traces under kernel weights (L,)."""
         return self.trace
 
-    @cached_property
+    @property
     def full(self) -> "Space":
         """The samples as the kernels that are approximated see them, for costs of partitions.
 
         Their squared norms have the residuals. Another space only where distances here do not: the
         features of a truncated heat kernel have norm 1.
         """
-        return self
+        return self._full or self
+
+    @cached_property
+    def _full(self) -> "Space | None":
+        """The full space; None for this one, which must not hold itself: it would be freed late."""
+        return None
 
     def reweighted(self, kernel_weights: Array) -> "Space":
         """The same samples under other kernel weights (L,)."""

@@ -252,10 +252,10 @@ class FeatureSpace(Space):
         self.trace = Trace(float(v.sum()), float(v @ residuals))
 
     @cached_property
-    def full(self) -> Space:
+    def _full(self) -> Space | None:
         source = self.source
         if not isinstance(source, HeldFeatures) or source.residuals is None:
-            return self
+            return None
         scaled = FullFeatures(source, self.features.origin)
         return FeatureSpace(self.features, scaled, self.sample_weight, self.engine)
 

@@ -291,11 +291,11 @@ class ProductSpace(Space):
         return LocalChunks(finest.slices, min(limits, default=None))
 
     @cached_property
-    def full(self) -> Space:
+    def _full(self) -> Space | None:
         full = [member.full for member in self.members]
         changed = any(one is not member for one, member in zip(full, self.members, strict=True))
         # The chunks of a space that does not change stay what they are.
-        return self._of(full) if changed else self
+        return self._of(full) if changed else None
 
     def traces(self, kernel_weights: Array) -> Trace | None:
         traces = [member.trace for member in self.members if member.trace is not None]
