@@ -42,7 +42,7 @@ Method = Callable[[np.ndarray, int], np.ndarray]
 
 
 def ours(**parameters: object) -> Method:
-    return lambda X, k: KernelPowerKMeans(k, random_state=0, **parameters).fit_predict(X)
+    return lambda X, k: KernelPowerKMeans(k, **{"random_state": 0, **parameters}).fit_predict(X)
 
 
 def mixture(X: np.ndarray, k: int) -> np.ndarray:
