@@ -190,6 +190,13 @@ def test_larger_pieces_have_none():
     assert KernelPowerKMeans(4, random_state=0).fit(cloud(WHOLE_ROWS)).inertia_bounds_ is not None
 
 
+def test_a_row_whose_heat_is_rounded_to_nothing_leaves_none():
+    edges = np.diag([1e-10, 1e22, 1e21, 0, 1], 1)
+    model = KernelPowerKMeans(2, kernel="graph", t=1e4, random_state=0).fit(edges + edges.T)
+    assert model.approximation_error_ is model.inertia_bounds_ is None
+    assert "vanish beside others" in model.approximation_reason_
+
+
 def test_labels_and_costs_are_the_same_without_bounds(monkeypatch):
     with_bounds = KernelPowerKMeans(8, random_state=0).fit(EIGHT)
     monkeypatch.setattr("kernelmeans.heat.basis.WHOLE_ROWS", 0)

@@ -54,8 +54,8 @@ CHUNK_BYTES, FEWEST_ROWS = 2**25, 64
 CHUNKS, FILLED_BLOCKS = 16, 8
 #: Reason why the residuals of a heat kernel are not known.
 NO_BOUNDS = (
-    f"; bounds are known only if no piece has more than {WHOLE_ROWS} rows, and rows with equal "
-    "edges have equal eigenvectors"
+    f"; bounds are known only if no piece has more than {WHOLE_ROWS} rows, rows with equal edges "
+    "have equal eigenvectors, and no row has edges that vanish beside others"
 )
 #: Fraction of their memory that Dask workers may fill with features, or with the work on a chunk.
 WORKER_FRACTION = 0.5

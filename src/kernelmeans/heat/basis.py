@@ -78,7 +78,8 @@ def heat_basis(graph: Data, pieces: Pieces, n_clusters: int, t: float | str = "a
     Returns
     -------
     Basis
-        Features, eigenvalues and time; residuals if no piece has more than 200 rows.
+        Features, eigenvalues and time; residuals if no piece has more than 200 rows and no H_ii is
+        rounded to 0.
 
     Examples
     --------
@@ -111,6 +112,7 @@ def heat_basis(graph: Data, pieces: Pieces, n_clusters: int, t: float | str = "a
         for own, inside in enumerate(rows):
             n_kept = int(np.count_nonzero(piece[kept] == own))
             residuals[inside] = residuals_of(S, inside, *pairs[own], n_kept, time)
+        residuals = None if np.isnan(residuals).any() else residuals
     return Basis(unit_rows(features), values[kept], time, residuals)
 
 
@@ -137,7 +139,7 @@ def residuals_of(
     Returns
     -------
     ndarray of shape (n_rows,)
-        Fractions of H_ii, those of all other eigenpairs.
+        Fractions of H_ii, those of all other eigenpairs; NaN where H_ii is rounded to 0.
 
     Examples
     --------
@@ -158,7 +160,8 @@ def residuals_of(
         # Of equal eigenvalues, these may be other vectors: the kept ones are projected out.
         others -= vectors[:, :n_kept] @ (vectors[:, :n_kept].T @ others)
     lacking = np.einsum("ij,ij->i", others, others)
-    return np.asarray(lacking / (diagonal + lacking))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(lacking / (diagonal + lacking))
 
 
 def heat_weights(

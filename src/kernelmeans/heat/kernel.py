@@ -211,8 +211,8 @@ class DiffusionKernel(Kernel):
         -------
         ndarray of shape (n_rows,) or None
             The residuals, 0 for rows that are not in the graph. None if they are not known: with
-            anchors, with more than 200 rows in a piece that is kept, or where rows of a given graph
-            are equal and their features are not.
+            anchors, with more than 200 rows in a piece that is kept, where rows of a given graph
+            are equal and their features are not, or where the edges of a row vanish beside others.
         """
         known = getattr(self._features, "residuals", None)
         if known is None:
