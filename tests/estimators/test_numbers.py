@@ -367,6 +367,19 @@ class TestUnderflow:
         assert KernelPowerKMeans(1, kernel="linear").fit(scipy.sparse.csr_array(0 * rows))
         KernelPowerKMeans(3, kernel="precomputed").fit(np.zeros((30, 30), dtype))
 
+    @pytest.mark.filterwarnings("ignore:.*semi-definite:UserWarning")
+    def test_an_indefinite_kernel_may_be_nearly_constant(self):
+        """Its negative residuals make all squared norms 0, and no feature vanishes."""
+        X = np.random.default_rng(8).normal(size=(50, 3)) + 3
+        model = KernelPowerKMeans(
+            2,
+            kernel=lambda A, B: np.tanh(A @ B.T - 1),
+            approximation="rpcholesky",
+            n_components=5,
+            random_state=0,
+        )
+        assert (model.fit(X).predict(X) == model.labels_).all()
+
     def test_one_column_may_vanish_beside_another(self):
         rows = np.c_[X, 1e-200 * X[:, 0]]
         for kernel in ("linear", "rbf"):

@@ -23,6 +23,7 @@ from kernelmeans._memory import cached_property
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.kernels import Kernel, check_finite, check_range, check_underflow
+from kernelmeans.kernels.kernel import COARSE
 from kernelmeans.lowrank import FeatureMap, subsample_size
 from kernelmeans.rows import Rows
 from kernelmeans.spaces.base import Space
@@ -219,8 +220,14 @@ class FeatureSpace(Space):
         check_finite(features.kernel, squares)
         check_range(features.kernel, squares, sample_weight)
         # Of equal rows all differences from the mean are rounding.
-        rounding = ROUNDINGS * float(np.finfo(dtype).eps) * np.abs(mean).max(initial=0)
-        check_underflow(features.kernel, squares, lambda: float(xp.max(xp.abs(Z))) > rounding)
+        rounding = ROUNDINGS * float(np.finfo(dtype).eps * np.abs(mean).max(initial=0))
+
+        def vanish() -> bool:
+            largest = float(xp.max(xp.abs(Z)))
+            # Where it does not, negative residuals have made the squared norms small.
+            return rounding < largest < math.sqrt(float(np.finfo(dtype).tiny) / COARSE)
+
+        check_underflow(features.kernel, squares, vanish)
         if features.residual_is_positive:
             space.trace = Trace(float(v64 @ squares + v64.sum() * (mean @ mean)), residual)
         return space
