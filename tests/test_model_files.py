@@ -1,7 +1,6 @@
 """What Python saves opens again, in Python and on the command line. Other models are refused."""
 
 import sys
-import zipfile
 from pathlib import Path
 
 import dask.array
@@ -142,22 +141,3 @@ def test_without_the_extra_the_message_names_it(monkeypatch):
         ImportError, match=r'needed for model files: pip install "kernelmeans\[cli\]"'
     ):
         load_model("some.model.skops")
-
-
-@pytest.mark.parametrize("signal", [KeyboardInterrupt, SystemExit])
-def test_a_signal_while_a_file_of_the_archive_is_open_is_not_hidden(signal, tmp_path, monkeypatch):
-    """ZipFile.close refuses then, with a ValueError."""
-    archives = []
-
-    def interrupted(archive, *given, **more):
-        archives.append(archive)
-        archive._writing = True
-        raise signal
-
-    monkeypatch.setattr(zipfile.ZipFile, "open", interrupted)
-    with pytest.raises(signal):
-        save_model(KernelPowerKMeans(3, random_state=0).fit(X), tmp_path / "some.model.skops")
-    assert not list(tmp_path.iterdir())
-    # Else it would complain when it is freed.
-    (archive,) = archives
-    archive._writing = archive._didModify = False

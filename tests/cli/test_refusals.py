@@ -1,9 +1,12 @@
 """Bad input, outputs in the way, missing extras and interruptions, through the commands."""
 
+import signal
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
+import polars as pl
 import pytest
 import scipy.sparse
 
@@ -198,6 +201,23 @@ def test_ctrl_c_while_the_command_line_is_read(run, monkeypatch):
     result = run("--help")
     assert result.exit_code == 130
     assert result.stderr == "Interrupted.\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("error", [ValueError, pl.exceptions.PanicException])
+def test_a_signal_that_a_library_answers_in_its_own_way(run, data, monkeypatch, number, error):
+    """An archive that is being written, and polars within its own code."""
+
+    def fit(*given: object) -> None:
+        with suppress(KeyboardInterrupt, SystemExit):
+            signal.raise_signal(number)
+        raise error("of a library")
+
+    monkeypatch.setattr(job, "fit", fit)
+    result = run("fit", data, "-k", 3, "--drop", "kind")
+    assert result.exit_code == 128 + number
+    assert "of a library" not in result.stderr
+    assert list(Path().iterdir()) == [data]
 
 
 def test_memory_errors_name_the_remedies(refused, data, monkeypatch):

@@ -31,8 +31,13 @@ import click
 from kernelmeans._text import bounded
 from kernelmeans.cli.options import flags
 
-#: A terminal that closes, and a polite kill. Windows knows no SIGHUP.
-_SIGNALS = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
+#: What each signal does by default: Ctrl-C, a polite kill, a terminal that closes.
+_SIGNALS: dict[signal.Signals, Any] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+}
+if hasattr(signal, "SIGHUP"):  # not on Windows
+    _SIGNALS[signal.SIGHUP] = signal.SIG_DFL
 #: Packages that the command line does not depend on, and the extras that install them.
 _EXTRAS = {"anndata": "h5ad", "fastexcel": "excel", "matplotlib": "plot", "zarr": "disk"}
 
@@ -102,21 +107,31 @@ class FriendlyGroup(click.Group):
 def ended_by_signals() -> Iterator[None]:
     """Let SIGHUP and SIGTERM end the command as Ctrl-C does, which runs every ``finally``.
 
+    A library that a signal interrupts may answer with an error of its own. The signal counts.
     Signals that are ignored, as under ``nohup``, or handled by other code stay so.
     """
+    came: list[BaseException] = []
+
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        is_key = number == signal.SIGINT
+        came.append(KeyboardInterrupt() if is_key else SystemExit(128 + number))
+        raise came[-1]
+
     main = threading.current_thread() is threading.main_thread()
-    ours = [number for number in _SIGNALS if main and signal.getsignal(number) is signal.SIG_DFL]
+    ours = [one for one, usual in _SIGNALS.items() if main and signal.getsignal(one) is usual]
     for number in ours:
-        signal.signal(number, _end)
+        signal.signal(number, end)
     try:
         yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:
+        if came:
+            raise came[-1] from None
+        raise
     finally:
         for number in ours:
-            signal.signal(number, signal.SIG_DFL)
-
-
-def _end(number: int, frame: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
+            signal.signal(number, _SIGNALS[number])
 
 
 def in_options(message: str) -> str:

@@ -146,13 +146,7 @@ class Model:
     def write(self, file: BinaryIO) -> None:
         """Write the model file."""
         content = {"format": _FORMAT, "version": kernelmeans.__version__, **vars(self)}
-        try:
-            skops.io.dump(content, file, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
-        except ValueError as error:
-            # An archive cannot be closed within a file of it, and hides the signal that came then.
-            if isinstance(error.__context__, KeyboardInterrupt | SystemExit):
-                raise error.__context__ from None
-            raise
+        skops.io.dump(content, file, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
 
 
 def load_model(path: Path, max_bytes: float = math.inf) -> Model:
