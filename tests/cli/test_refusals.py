@@ -205,8 +205,14 @@ def test_ctrl_c_while_the_command_line_is_read(run, monkeypatch):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("error", [ValueError, pl.exceptions.PanicException])
-def test_a_signal_that_a_library_answers_in_its_own_way(run, data, monkeypatch, number, error):
+def test_a_signal_that_a_library_answers_in_its_own_way(
+    run, data, monkeypatch, request, number, error
+):
     """An archive that is being written, and polars within its own code."""
+    usual = {signal.SIGINT: signal.default_int_handler}
+    # A shell may have started the tests in the background, where Ctrl-C is ignored.
+    before = signal.signal(number, usual.get(number, signal.SIG_DFL))
+    request.addfinalizer(lambda: signal.signal(number, before))
 
     def fit(*given: object) -> None:
         with suppress(KeyboardInterrupt, SystemExit):
