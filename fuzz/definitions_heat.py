@@ -14,6 +14,9 @@ from fuzz.definitions import Long
 #: one no longer counts, what remains of states that are mixed, and the rows of a mean cluster that
 #: are debris.
 PAIRS_PER_CLUSTER, EXTRA_PAIRS, NEGLIGIBLE, MIXED, DEBRIS = 2, 10, 1e-2, 1e-3, 0.05
+#: The neighbour that tells the density, the neighbours that tell the dimension, the shortest length
+#: and the smallest weight of an edge, and the largest power for ``density="auto"``.
+CORE_NEIGHBOR, DIMENSION_NEIGHBORS, SHORTEST, LIGHTEST, MOST = 5, 10, Long("0.1"), Long("1e-6"), 16
 #: Jacobi's method converges quadratically: it takes six or seven rounds for small matrices.
 ROUNDS = 20
 
@@ -28,8 +31,9 @@ def eigenpairs(S: Any) -> tuple[Any, Any]:
         for i in range(n):
             for j in range(i + 1, n):
                 if S[i, j] != 0:
-                    # The rotation of the smaller angle that makes S_ij zero.
-                    ratio = (S[j, j] - S[i, i]) / (2 * S[i, j])
+                    # The rotation of the smaller angle that makes S_ij zero; none if it is tiny.
+                    with np.errstate(over="ignore"):
+                        ratio = (S[j, j] - S[i, i]) / (2 * S[i, j])
                     tangent = (1 if ratio >= 0 else -1) / (np.abs(ratio) + np.hypot(ratio, 1))
                     cosine = 1 / np.hypot(tangent, 1)
                     turn = np.array([[1, tangent], [-tangent, 1]]) * cosine
@@ -40,6 +44,65 @@ def eigenpairs(S: Any) -> tuple[Any, Any]:
     values = np.diagonal(S)
     order = np.argsort(-values)
     return values[order], U[:, order]
+
+
+def rounded_eigenpairs(S: Any) -> tuple[Any, Any]:
+    """The same by LAPACK, up to the rounding of float64."""
+    values, U = np.linalg.eigh(S.astype(np.float64))
+    return values[::-1].astype(Long), U[:, ::-1].astype(Long)
+
+
+def to_others(far: Any, i: int) -> Any:
+    """Distances of row i to others, ascending; none that is infinite."""
+    others = np.sort(np.delete(far[i], i))
+    return others[np.isfinite(others)]
+
+
+def intrinsic_dimension(far: Any) -> Any:
+    """1 / mean_i sum_(j<m) log(T_m / T_j) / (m - 1), T the distances to the nearest others."""
+    inverses = []
+    for i in range(len(far)):
+        T = to_others(far, i)[:DIMENSION_NEIGHBORS]
+        T = T[T > 0]
+        if len(T) > 1 and T[0] < T[-1]:
+            inverses.append(np.log(T[-1] / T[:-1]).sum() / (len(T) - 1))
+    return len(inverses) / np.sum(inverses) if inverses else None
+
+
+def edge_weights(far: Any, density: Any) -> tuple[Any, Any, Any]:
+    """Weights of edges between any two rows, by the density of rows.
+
+    Parameters
+    ----------
+    far : ndarray of shape (n, n)
+        Distances, infinite where they are not known. The diagonal does not count.
+    density : "auto" or float
+        The power, or the dimension plus 1.
+
+    Returns
+    -------
+    weights : ndarray of shape (n, n)
+        The weights; those of rows to themselves on the diagonal.
+    power : float
+        The power in use.
+    dimension : float or None
+        The intrinsic dimension, if it is asked for and known.
+    """
+    n, dimension, power = len(far), None, density
+    if density == "auto":
+        dimension = intrinsic_dimension(far)
+        power = Long(0) if dimension is None else min(dimension + 1, Long(MOST))
+    core = np.full(n, np.inf, Long)
+    for i in range(n):
+        near = to_others(far, i)[:CORE_NEIGHBOR]
+        core[i] = near[-1] if len(near) else np.inf
+    unit = np.median(core)
+    if power == 0 or not 0 < unit < np.inf:
+        return np.ones((n, n), Long), Long(0), dimension
+    core = np.maximum(core / unit, SHORTEST)
+    lengths = np.maximum(far / unit, np.maximum(core[:, None], core))
+    np.fill_diagonal(lengths, core)
+    return np.maximum(lengths ** -Long(power), LIGHTEST), power, dimension
 
 
 def pieces(A: Any) -> list[Any]:
@@ -61,13 +124,13 @@ def count_large(found: list[Any], k: int) -> int:
     return max(1, int((sizes >= max(DEBRIS * sizes.sum() / k, 2)).sum()))
 
 
-def spectrum(A: Any, kept: list[Any]) -> tuple[Any, Any]:
+def spectrum(A: Any, kept: list[Any], solve: Any = eigenpairs) -> tuple[Any, Any]:
     """Eigenvalues of the pieces that are kept, the first of each first, and eigenvectors."""
     degrees = A.sum(axis=1)
     S = A / np.sqrt(np.outer(degrees, degrees))
     values, firsts, vectors = [], [], []
     for piece in kept:
-        own, inside = eigenpairs(S[np.ix_(piece, piece)])
+        own, inside = solve(S[np.ix_(piece, piece)])
         columns = np.zeros((len(A), len(own)), Long)
         columns[piece] = inside
         values.append(own)

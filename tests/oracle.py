@@ -5,6 +5,7 @@ formulas with their powers, centroids as explicit combinations of the samples, f
 eigen-decompositions. Nothing of the package is imported.
 """
 
+import math
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -185,3 +186,39 @@ def alternate(Ks, A, a, steps, update, multiply, v=None, robust=False):
         A = A / A.sum(axis=1, keepdims=True)
         a = update(kernel_costs(Ks, A, w, v))
     return A, a, np.array(objectives), np.array(weights)
+
+
+def intrinsic_dimension(D):
+    """1 / mean_i sum_{j<m} log(T_m / T_j) / (m - 1), T the distances to the ten nearest others."""
+    inverses = []
+    for i, row in enumerate(D):
+        T = [x for x in sorted(np.delete(row, i).tolist())[:10] if 0 < x < np.inf]
+        if len(T) > 1 and T[-1] > T[0]:
+            inverses.append(sum(math.log(T[-1] / x) for x in T) / (len(T) - 1))
+    return len(inverses) / sum(inverses) if inverses else None
+
+
+def neighbor_graph(D, n_neighbors, density="auto"):
+    """(B + B^T) / 2 of the nearest rows, each row itself included, weighted by density.
+
+    D are distances between distinct rows, infinite where they are not known. The length of an edge
+    is that distance, or the one to the fifth neighbour of an end if that is larger. The diagonal
+    does not count.
+    """
+    n = len(D)
+    near = [sorted((D[i, j], j) for j in range(n) if j != i and D[i, j] < np.inf) for i in range(n)]
+    core = np.array([own[:5][-1][0] if own else np.inf for own in near])
+    median = np.median(core)
+    power = density
+    if density == "auto":
+        dimension = intrinsic_dimension(D)
+        power = 0 if dimension is None else min(dimension + 1, 16)
+    flat = power == 0 or not 0 < median < np.inf
+    core = core if flat else np.maximum(core / median, 0.1)
+    B = np.zeros((n, n))
+    for i, own in enumerate(near):
+        B[i, i] = 1 if flat else max(core[i] ** -power, 1e-6)
+        for distance, j in own[: n_neighbors - 1]:
+            length = 1 if flat else max(distance / median, core[i], core[j])
+            B[i, j] = max(length**-power, 1e-6)
+    return (B + B.T) / 2

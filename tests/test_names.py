@@ -89,6 +89,7 @@ def test_every_synonym_stands_for_a_name():
         (lambda: resolve_gamma("medium", "rbf", X), "gamma='medium' .* mean 'median'?"),
         (lambda: HeatKernel(metric="cosin"), "metric='cosin' .* mean 'cosine'?"),
         (lambda: HeatKernel(n_neighbors="aut"), "n_neighbors='aut' .* mean 'auto'?"),
+        (lambda: HeatKernel(density="aut"), "density='aut' .* mean 'auto'?"),
         (lambda: GraphKernel(t="aut"), "t='aut' .* mean 'auto'?"),
     ],
 )

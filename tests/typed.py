@@ -78,6 +78,7 @@ def misspelled() -> None:
     KernelPowerKMeans(metric="manhattan")  # type: ignore[arg-type]
     KernelPowerKMeans(n_neighbors="automatic")  # type: ignore[arg-type]
     KernelPowerKMeans(t="automatic")  # type: ignore[arg-type]
+    KernelPowerKMeans(density="automatic")  # type: ignore[arg-type]
     KernelPowerKMeans(s0="automatic")  # type: ignore[arg-type]
     KernelPowerKMeans(eta="automatic")  # type: ignore[arg-type]
     KernelPowerKMeans(init="kmeans++")  # type: ignore[arg-type]

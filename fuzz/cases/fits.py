@@ -226,6 +226,7 @@ def drawn_kernel(rng: Rng, name: str) -> dict[str, Any]:
         "coef0": pick(rng, 0.0, 1, -1),
         "n_neighbors": pick(rng, "auto", 2, 0),
         "metric": pick(rng, "euclidean", "cosine", "x"),
+        "density": pick(rng, "auto", 0, 2.5, -1.0),
         "x": 1,
     }
     return {"kernel": name} | {key: one for key, one in choices.items() if rarely(rng, 6)}

@@ -28,6 +28,7 @@ def case(rng: Rng) -> Case:
         **source,
         n_neighbors=pick(rng, "auto", "auto", 2, 3, 7, n, n + 1),
         t=pick(rng, "auto", "auto", 1e-6, 1.0, 30.0, 1e6),
+        density=pick(rng, "auto", "auto", "auto", 0, 0.5, 3.0, 16),
         approximation=pick(rng, "auto", "auto", None, "landmarks"),
         n_components=pick(rng, "auto", "auto", 5, 0.9),
         n_swaps=pick(rng, 0, 2, "auto") if kind is KernelPowerKMeans else "auto",

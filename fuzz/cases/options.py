@@ -156,7 +156,9 @@ def views(rng: Rng) -> bytes:
             "name": pick(rng, '"one"', '"one"', '"two"', '""', "2"),
             "metric": pick(rng, '"euclidean"', '"cosine"', '"cosine"', '"precomputed"', '"x"'),
             "coef0": pick(rng, "0", "1", "0.5", "-1", "1e300", "inf"),
-            pick(rng, "degree", "n_neighbors", "t", "x"): pick(rng, "2", "2", '"auto"', "1e400"),
+            pick(rng, "degree", "n_neighbors", "t", "density", "x"): pick(
+                rng, "2", "2", '"auto"', "1e400"
+            ),
         }
         lines += [
             f"{key} = {text}" for key, text in choices.items() if rarely(rng, ONE_IN.get(key, 3))

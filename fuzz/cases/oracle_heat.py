@@ -7,13 +7,25 @@ import scipy.sparse
 
 from fuzz import Case, Refused, Rng
 from fuzz.cases.oracle import check_fit
-from fuzz.definitions import Long, close, means, relative_rounding
-from fuzz.definitions_heat import count_large, heat, pair_count, pieces, solve_time, spectrum
+from fuzz.definitions import DRAWS, Long, close, means, relative_rounding, spread
+from fuzz.definitions_heat import (
+    count_large,
+    edge_weights,
+    heat,
+    pair_count,
+    pieces,
+    rounded_eigenpairs,
+    solve_time,
+    spectrum,
+)
 from fuzz.draw import pick
 from fuzz.judge import require
 from kernelmeans import KernelKMeans, KernelPowerKMeans
 
 WEIGHT = 1
+#: Changes of eigenvalues and of inner products of features by rounding, above which nothing is
+#: compared.
+MOST_ROUNDING = 1e-3
 
 
 class Graph(NamedTuple):
@@ -29,12 +41,19 @@ class Graph(NamedTuple):
         The others.
     n_neighbors : int or None
         Neighbours of a row in it, itself included.
+    power, dimension : float or None
+        How much the density of rows counts, and the intrinsic dimension that it follows.
+    rounded : list of tuple
+        Edges, power and dimension of distances that are rounded at random.
     """
 
     A: Any
     lost: list[Any]
     kept: list[Any]
     n_neighbors: int | None
+    power: Any = None
+    dimension: Any = None
+    rounded: Any = ()
 
 
 def case(rng: Rng) -> Case:
@@ -55,17 +74,18 @@ def case(rng: Rng) -> Case:
 
 def rows(rng: Rng, n: int) -> tuple[dict[str, Any], Any, Any]:
     """Rows of numbers without ties, in one place or in groups."""
-    p = int(rng.integers(2, 4))
-    X = rng.normal(size=(n + 3, p)) + pick(rng, 0, 0, 4, 20) * rng.integers(3, size=(n + 3, 1))
+    p = pick(rng, 2, 3, 3, 25)
+    X = rng.normal(size=(n + 3, p)) * rng.lognormal(0, pick(rng, 0, 0, 2), (n + 3, 1))
+    X = X + pick(rng, 0, 0, 4, 20) * rng.integers(3, size=(n + 3, 1))
     X = (X * pick(rng, 1, 1, 1e-3, 1e3) + pick(rng, 0, 0, 10)).astype(pick(rng, "f8", "f8", "f4"))
     metric = pick(rng, "euclidean", "euclidean", "cosine")
-    given = {"kernel": "heat", "metric": metric, "n_neighbors": wanted(rng, n)}
-    return given, X[:n], X[n:]
+    return {"kernel": "heat", "metric": metric} | of_neighbors(rng, n), X[:n], X[n:]
 
 
-def wanted(rng: Rng, n: int) -> Any:
-    """A value of ``n_neighbors``."""
-    return pick(rng, "auto", "auto", 2, 3, 5, n)
+def of_neighbors(rng: Rng, n: int) -> dict[str, Any]:
+    """Parameters of graphs of neighbours."""
+    density = pick(rng, "auto", "auto", "auto", "auto", 0, 0.5, 3.0, 16.0)
+    return {"n_neighbors": pick(rng, "auto", "auto", 2, 3, 5, n), "density": density}
 
 
 def edges(rng: Rng, n: int) -> tuple[dict[str, Any], Any, Any]:
@@ -81,12 +101,13 @@ def edges(rng: Rng, n: int) -> tuple[dict[str, Any], Any, Any]:
 
 def stored(rng: Rng, n: int) -> tuple[dict[str, Any], Any, Any]:
     """Distances to some of the rows, stored for each row."""
-    D = rng.lognormal(0, 1, (n + 3, n))
+    D = rng.lognormal(0, pick(rng, 1, 1, 3), (n + 3, n))
     D[:n] += D[:n].T
+    D *= rng.random(D.shape) >= pick(rng, 0, 0, 0.05)  # zeros are stored as well
     ranks = np.argsort(np.argsort(D, axis=1), axis=1)
-    D = scipy.sparse.csr_array(np.where(ranks < rng.integers(2, n + 1), D, 0))
-    given = {"kernel": "heat", "metric": "precomputed", "n_neighbors": wanted(rng, n)}
-    return given, D[:n], D[n:]
+    places = np.nonzero(ranks < rng.integers(2, n + 1))
+    D = scipy.sparse.csr_array((D[places], places), D.shape)
+    return {"kernel": "heat", "metric": "precomputed"} | of_neighbors(rng, n), D[:n], D[n:]
 
 
 def check(model: Any, X: Any, new: Any, weight: Any, start: Any) -> None:
@@ -100,20 +121,23 @@ def check(model: Any, X: Any, new: Any, weight: Any, start: Any) -> None:
         raise Refused("ties do not define the graph")
     require(model.n_pieces_ == len(graph.lost + graph.kept), f"n_pieces_ {model.n_pieces_}")
     require(model.n_neighbors_ == graph.n_neighbors, f"n_neighbors_ {model.n_neighbors_}")
+    check_density(model, graph)
     values, vectors = spectrum(graph.A, graph.kept)
     rounding = 40 * n * Long(np.finfo(np.float64).eps)
-    if model.t == "auto":
-        check_time(model.t_, values[: pair_count(k)], k, len(graph.kept), rounding)
     found = heat(values, vectors, k, model.t_)
     if found is None or rounding * found[1] > 1e-7:
         raise Refused("rounding decides the features")
     F, slope = found
+    moved, changed = by_rounding(graph, values, F, k, model.t_)
+    rounding += moved
+    if model.t == "auto":
+        check_time(model.t_, values[: pair_count(k)], k, len(graph.kept), rounding)
     values = values[: len(model.eigenvalues_)]
     close("eigenvalues_", model.eigenvalues_, values, rounding)
     require(F.shape[1] == len(values), f"eigenvalues_ {values} are not all that count")
     F = completed(model, X, graph, F, far)
     eps = Long(np.finfo(X.dtype).eps)
-    small = 200 * eps + slope * rounding
+    small = 200 * eps + slope * (rounding - moved) + changed
     relative = relative_rounding(eps)
     check_fit(model, F @ F.T, v, start, small, relative, lambda: model.transform(X))
     check_new(model, X, new, F, v, small)
@@ -122,12 +146,42 @@ def check(model: Any, X: Any, new: Any, weight: Any, start: Any) -> None:
 def squares(model: Any, X: Any, Y: Any) -> Any:
     """Squared distances of rows; infinite where they are not stored."""
     if scipy.sparse.issparse(X):
-        stored = X.toarray().astype(Long) ** 2
-        return np.where(stored > 0, stored, np.inf)
+        stored = X.tocoo()
+        found = np.full(X.shape, np.inf, Long)
+        found[stored.row, stored.col] = stored.data.astype(Long) ** 2
+        return found
     X, Y = X.astype(Long), Y.astype(Long)
     if model.metric == "cosine":
         X, Y = (Z / np.sqrt((Z**2).sum(axis=1, keepdims=True)) for Z in (X, Y))
     return ((X[:, None] - Y[None]) ** 2).sum(axis=-1)
+
+
+def check_density(model: Any, graph: Graph) -> None:
+    """Compare the power of the density, and the dimension."""
+    for name, number in (("density_", graph.power), ("dimension_", graph.dimension)):
+        found = getattr(model, name)
+        require((found is None) == (number is None), f"{name}: {found} is not {number}")
+        if number is not None:
+            rounded = [getattr(graph, name[:-1].replace("density", "power"))]
+            rounded += [one[1 if name == "density_" else 2] for one in graph.rounded]
+            close(name, found, number, 1e-12 * number + spread(rounded))
+
+
+def by_rounding(graph: Graph, values: Any, F: Any, k: int, t: Any) -> tuple[Any, Any]:
+    """What the rounding of distances changes of eigenvalues, and of inner products of features."""
+    if not graph.rounded:
+        return Long(0), Long(0)
+    moved, changed = [], []
+    for A, _, _ in graph.rounded:
+        own, vectors = spectrum(A, graph.kept, rounded_eigenpairs)
+        found = heat(own, vectors, k, t)
+        if found is None or found[0].shape != F.shape:
+            raise Refused("rounding decides the features")
+        moved.append(np.abs(own - values).max())
+        changed.append(np.abs(found[0] @ found[0].T - F @ F.T).max())
+    if 4 * max(moved + changed) > MOST_ROUNDING:
+        raise Refused("rounding decides the features")
+    return 4 * max(moved), 4 * max(changed)
 
 
 def given_graph(X: Any, k: int) -> Graph | None:
@@ -150,10 +204,32 @@ def neighbor_graph(model: Any, X: Any, far: Any, k: int) -> Graph | None:
         near = nearest(model, X, far, number)
         if near is None:
             return None
-        A = (near + near.T) / 2
-        if not auto or count_large(pieces(A), k) <= k:
+        if not auto or count_large(pieces(near + near.T), k) <= k:
             break
-    return in_pieces(A, k, number)
+    weighed = [edge_weights(D, model.density) for D in rounded_distances(model, X, far)]
+    edges = [(near * W, power, dimension) for W, power, dimension in weighed]
+    graphs = [((B + B.T) / 2, power, dimension) for B, power, dimension in edges]
+    found = in_pieces(graphs[0][0], k, number)
+    if found is None:
+        return None
+    _, power, dimension = graphs[0]
+    return found._replace(power=power, dimension=dimension, rounded=graphs[1:] if power > 0 else [])
+
+
+def rounded_distances(model: Any, X: Any, far: Any) -> list[Any]:
+    """Distances, and as rounding may change them."""
+    rng = np.random.default_rng(0)
+    with np.errstate(invalid="ignore"):
+        D = np.sqrt(far)
+    np.fill_diagonal(D, np.inf)
+    eps, double = (Long(np.finfo(dtype).eps) for dtype in (X.dtype, np.float64))
+    relative = 4 * eps
+    if model.metric != "precomputed":
+        # Rows are rounded where they are searched, and so are squares of their norms.
+        size = 1 if model.metric == "cosine" else D[np.isfinite(D)].max()
+        ratio = size / D
+        relative = 4 * eps * (1 + ratio) + 8 * double * ratio**2
+    return [D] + [D * (1 + relative * rng.uniform(-1, 1, D.shape)) for _ in range(DRAWS)]
 
 
 def nearest(model: Any, X: Any, far: Any, count: int) -> Any:

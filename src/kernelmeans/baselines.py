@@ -101,12 +101,12 @@ class MKKM(SeveralKernelsClusterer):
         (`kernelmeans.kernels.du2015_family`). With ``"precomputed"`` X is a stack of kernel
         matrices, shape (L, n, n), which cannot be cross-validated. An item of a list is the name of
         a kernel or family, a callable of two matrices, or a dict with the keys ``kernel``,
-        ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t`` and ``metric``,
-        which are the parameters of `KernelPowerKMeans`. A family takes no parameters, except
-        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X,
-        or a triple ``(name, kernel, columns)``. Columns are names, indices, a mask, a slice or a
-        callable, as in scikit-learn's ColumnTransformer. Columns without an item are ignored, and
-        in a table they may hold anything.
+        ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t``, ``metric`` and
+        ``density``, which are the parameters of `KernelPowerKMeans`. A family takes no parameters,
+        except ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and
+        columns of X, or a triple ``(name, kernel, columns)``. Columns are names, indices, a mask, a
+        slice or a callable, as in scikit-learn's ColumnTransformer. Columns without an item are
+        ignored, and in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default=None
         Common scale of the kernels, so that their units do not decide their weights.
         ``"unit-variance"`` divides each kernel by its variance, so that the mean squared distance
@@ -305,6 +305,11 @@ class RKKM(OneKernelClusterer):
         Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
         sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
         it. The graph kernel uses neither ``metric`` nor ``n_neighbors``.
+    density : "auto" or float, default="auto"
+        How much the density of rows counts in the graph of the heat kernel: the exponent, from 0 to
+        100, by which edges through sparse places weigh less. With 0 all edges count alike, and they
+        always do in a graph of rows and anchors. ``"auto"`` is the intrinsic dimension of the rows
+        plus 1, at most 16 (`kernelmeans.heat.HeatKernel`).
     init : {"k-means++", "random"}, array-like or callable, default="random"
         Starting centroids. The publication uses ``"random"`` samples; ``"k-means++"`` is greedy
         k-means++ in the feature space. An array of integers holds row indices, of shape (k,) or
@@ -360,6 +365,9 @@ class RKKM(OneKernelClusterer):
     n_neighbors_, t_ : int and float, or None
         Number of neighbours of the heat kernel, and time of the heat and graph kernels; None for
         other kernels.
+    density_, dimension_ : float or None
+        How much density counts for the heat kernel, and the intrinsic dimension that
+        ``density="auto"`` has followed; None where there is none.
     eigenvalues_ : ndarray of shape (r,) or None
         Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
         order; None for other kernels.
@@ -417,6 +425,7 @@ class RKKM(OneKernelClusterer):
         n_neighbors: Auto | int = "auto",
         t: Auto | float = "auto",
         metric: MetricName = "euclidean",
+        density: Auto | float = "auto",
         init: SeedingName | GivenStarts = "random",
         n_init: Auto | int = "auto",
         max_iter: int = 100,
@@ -435,6 +444,7 @@ class RKKM(OneKernelClusterer):
         self.n_neighbors = n_neighbors
         self.t = t
         self.metric = metric
+        self.density = density
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -477,12 +487,12 @@ class RMKKM(SeveralKernelsClusterer):
         (`kernelmeans.kernels.du2015_family`). With ``"precomputed"`` X is a stack of kernel
         matrices, shape (L, n, n), which cannot be cross-validated. An item of a list is the name of
         a kernel or family, a callable of two matrices, or a dict with the keys ``kernel``,
-        ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t`` and ``metric``,
-        which are the parameters of `KernelPowerKMeans`. A family takes no parameters, except
-        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X,
-        or a triple ``(name, kernel, columns)``. Columns are names, indices, a mask, a slice or a
-        callable, as in scikit-learn's ColumnTransformer. Columns without an item are ignored, and
-        in a table they may hold anything.
+        ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t``, ``metric`` and
+        ``density``, which are the parameters of `KernelPowerKMeans`. A family takes no parameters,
+        except ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and
+        columns of X, or a triple ``(name, kernel, columns)``. Columns are names, indices, a mask, a
+        slice or a callable, as in scikit-learn's ColumnTransformer. Columns without an item are
+        ignored, and in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default=None
         Common scale of the kernels, so that their units do not decide their weights.
         ``"unit-variance"`` divides each kernel by its variance, so that the mean squared distance

@@ -202,11 +202,15 @@ def test_weight_column(fit, blobs):
     assert summary()["cost"] == pytest.approx(model.inertia_)
 
 
-def test_heat_says_what_graph_it_took(fit, blobs):
-    assert fit("--n-neighbors", 7).exit_code == 0
+@pytest.mark.parametrize(
+    ("options", "given"), [([], {}), (["--density", 1.5], {"density": 1.5})], ids=["auto", "given"]
+)
+def test_heat_says_what_graph_it_took(fit, blobs, options, given):
+    assert fit("--n-neighbors", 7, *options).exit_code == 0
     Z = StandardScaler().fit_transform(blobs.select(FEATURES).to_numpy())
-    model = KernelPowerKMeans(3, n_neighbors=7, random_state=0).fit(Z)
-    graph = {"n_neighbors": 7, "t": pytest.approx(model.t_), "pieces": model.n_pieces_}
+    model = KernelPowerKMeans(3, n_neighbors=7, random_state=0, **given).fit(Z)
+    graph = {"n_neighbors": 7, "density": pytest.approx(model.density_)}
+    graph |= {"t": pytest.approx(model.t_), "pieces": model.n_pieces_}
     assert summary()["graph"] == graph
     assert "gamma" not in summary()
 

@@ -73,6 +73,10 @@ def test_bad_tables(refused, text, words):
             ["fit", "data.csv", "--n-neighbors", "1"],
             ["--n-neighbors must", "[2, inf)", "auto", "Got 1"],
         ),
+        (
+            ["fit", "data.csv", "--density", "-1"],
+            ["--density must", "[0.0, ", "auto", "Got -1"],
+        ),
         (["fit", "data.csv", "--t", "0"], ["--t must", "(0.0, inf)", "auto", "Got 0"]),
         (["fit", "data.csv", "--t", "nan"], ["--t must", "(0.0, inf)", "Got nan"]),
         (["fit", "data.csv", "--t", "soon"], ["--t", "'soon'", "a number", "auto"]),

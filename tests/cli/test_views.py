@@ -102,8 +102,13 @@ def example() -> MultiKernelPowerKMeans:
 
 
 def test_views_may_be_graphs(fit):
-    fit('[[view]]\nn_neighbors = 6\n[[view]]\ncolumns = ["sepal*"]\nkernel = "rbf"\n')
-    kernels = [({"kernel": "heat", "n_neighbors": 6}, [0, 1, 2, 3]), ("rbf", [0, 1])]
+    fit(
+        '[[view]]\nn_neighbors = 6\ndensity = 1.5\n[[view]]\ncolumns = ["sepal*"]\nkernel = "rbf"\n'
+    )
+    kernels = [
+        ({"kernel": "heat", "n_neighbors": 6, "density": 1.5}, [0, 1, 2, 3]),
+        ("rbf", [0, 1]),
+    ]
     assert summary()["cost"] == pytest.approx(expected(kernels).inertia_)
     assert [kernel["kernel"] for kernel in summary()["kernels"]] == ["heat", "rbf"]
 
@@ -363,6 +368,7 @@ def test_patterns_mind_the_case(message):
         ('[[view]]\nkernel = "poly"\ndegree = -1', ["'degree'", "[0.0, inf)", "Got -1"]),
         ('[[view]]\nkernel = "poly"\ncoef0 = "1"', ["'coef0'", "Got '1'"]),
         ('[[view]]\nkernel = "heat"\nn_neighbors = 1', ["'n_neighbors'", "[2, inf)", "Got 1"]),
+        ('[[view]]\nkernel = "heat"\ndensity = -1', ["'density'", "[0, ", "Got -1"]),
         ('[[view]]\nkernel = "heat"\nn_neighbors = nan', ["'n_neighbors'", "Got nan"]),
         ('[[view]]\nkernel = "heat"\nt = 0', ["'t'", "(0.0, inf)", "'auto'", "Got 0"]),
         ('[[view]]\nkernel = "heat"\nmetric = "l1"', ["'metric'", "'cosine'", "Got 'l1'"]),

@@ -20,7 +20,10 @@ from kernelmeans.lowrank import METHODS
 
 X = data.cloud(40, 3)
 #: A value of each parameter that is nobody's default.
-GIVEN = {"gamma": 0.5, "degree": 2, "coef0": 2.0, "n_neighbors": 7, "t": 2.0, "metric": "cosine"}
+GIVEN = {
+    **{"gamma": 0.5, "degree": 2, "coef0": 2.0},
+    **{"n_neighbors": 7, "t": 2.0, "metric": "cosine", "density": 1.5},
+}
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ OTHER_KERNEL = {
     "metric": "cosine",
     "n_neighbors": 4,
     "t": 0.1,
+    "density": 1.5,
 }
 OTHER_VIEWS = {"kernels": "precomputed", "kernel_scaling": "min-max"}
 #: A model, its rows, and parameters beside the number of clusters.

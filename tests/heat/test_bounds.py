@@ -46,6 +46,10 @@ def graph_of(rows, n_neighbors):
     return (B + B.T) / 2
 
 
+def weighted_graph_of(rows, n_neighbors):
+    return oracle.neighbor_graph(cdist(rows, rows), n_neighbors)
+
+
 def full_kernel(A, t):
     """The cosine form of expm(-2 t (I - S)), and its diagonal before that."""
     roots = np.sqrt(A.sum(axis=1))
@@ -72,7 +76,7 @@ def nodes_of(X, weight, n_neighbors, joined):
         few = (cdist(rows, X[-8:]) == 0).any(axis=1)
         distances = cdist(rows[few], rows[~few])
         source[few] = np.flatnonzero(~few)[distances.min(axis=0).argmin()]
-    return graph_of(rows, n_neighbors), source[cdist(X, rows).argmin(axis=1)]
+    return weighted_graph_of(rows, n_neighbors), source[cdist(X, rows).argmin(axis=1)]
 
 
 def assert_bounds(model, K, residuals, weight=None, slack=1e-9):
@@ -137,7 +141,7 @@ def test_bounds_of_given_graphs(name):
 def test_bounds_by_given_distances():
     D = KNeighborsTransformer(n_neighbors=12).fit_transform(EIGHT)
     model = KernelPowerKMeans(5, metric="precomputed", n_neighbors=9, random_state=0).fit(D)
-    A = graph_of(EIGHT, 9)
+    A = weighted_graph_of(EIGHT, 9)
     assert_bounds(model, full_kernel(A, model.t_)[0], residuals_of(A, 5, model.t_))
 
 
@@ -209,7 +213,7 @@ def test_labels_and_costs_are_the_same_without_bounds(monkeypatch):
 def test_the_time_counts_the_states_of_leading_pairs():
     X, _ = blobs(160, k=6, spread=1.5)
     model = KernelPowerKMeans(6, random_state=0).fit(X)
-    values, _ = spectrum(graph_of(X, model.n_neighbors_))
+    values, _ = spectrum(weighted_graph_of(X, model.n_neighbors_))
     leading = values[: pair_count(6)]
     assert model.t_ == pytest.approx(solve_time(leading, 6, model.n_pieces_), rel=1e-6)
     assert model.t_ < solve_time(values, 6, model.n_pieces_)

@@ -69,7 +69,8 @@ def test_one_search_serves_all_kernels_of_the_same_rows(monkeypatch):
     model = multi(["neighbors", heat(5), ("neighbors", [0, 1]), heat(5, metric="cosine")])
     model.fit(cloud(100))
     auto = auto_neighbors(100, 2)
-    assert searches == [2 * auto, 2 * auto, 5]  # each row itself included
+    # Each row itself included; the density takes ten others.
+    assert searches == [2 * auto, 2 * auto, 11]
     nearest = [own._features.rows for own in model.kernels_]
     assert nearest[0] is nearest[1] is nearest[2]
     again = pickle.loads(pickle.dumps(model))

@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
@@ -16,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 from sklearn.utils import get_tags
 
+import oracle
 from data import blobs, cloud, needs_data, standardized
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.baselines import RKKM
@@ -96,10 +98,12 @@ class TestKernel:
 
     def test_it_is_the_kernel_of_rows_whose_graph_is_given(self):
         X = cloud(80)
-        A = neighbours(X, 6)
-        given, own = GraphKernel(1.5).fit(A, n_clusters=5), HeatKernel(6, 1.5).fit(X, n_clusters=5)
-        assert_allclose(given.eigenvalues, own.eigenvalues, atol=1e-12)
-        assert_allclose(given(A, A), own(X, X), atol=1e-12)
+        weighted = oracle.neighbor_graph(cdist(X, X), 6)
+        for A, density in ((neighbours(X, 6), 0), (weighted, "auto")):
+            given = GraphKernel(1.5).fit(A, n_clusters=5)
+            own = HeatKernel(6, 1.5, density=density).fit(X, n_clusters=5)
+            assert_allclose(given.eigenvalues, own.eigenvalues, atol=1e-12)
+            assert_allclose(given(A, A), own(X, X), atol=1e-12)
 
     @pytest.mark.parametrize("largest", [1e-310, 1e-3, 1.7e308])
     def test_the_unit_of_edges_does_not_matter(self, largest):
@@ -175,7 +179,7 @@ class TestDistances:
     @pytest.mark.parametrize("mode", ["with themselves", "without"])
     def test_rows_themselves_need_not_be_stored(self, mode):
         X = cloud(90)
-        D = kneighbors_graph(X, 8, mode="distance", include_self=mode == "with themselves")
+        D = kneighbors_graph(X, 11, mode="distance", include_self=mode == "with themselves")
         own = HeatKernel(7, 1.5).fit(X, n_clusters=5)
         given = DistancesKernel(7, 1.5).fit(D, n_clusters=5)
         assert_allclose(given(D, D), own(X, X), atol=1e-12)
@@ -249,10 +253,13 @@ class TestEstimators:
 
 
 class TestGraphs:
-    def test_the_graph_that_heat_builds_has_the_clusters_of_heat(self):
+    @pytest.mark.parametrize("density", [0, "auto"])
+    def test_the_graph_that_heat_builds_has_the_clusters_of_heat(self, density):
         X, _ = blobs(300, k=5, spread=1.0)
-        of_rows = KernelPowerKMeans(5, kernel="heat", n_neighbors=9, random_state=0).fit(X)
-        A = neighbours(X, 9)
+        of_rows = KernelPowerKMeans(
+            5, kernel="heat", n_neighbors=9, density=density, random_state=0
+        ).fit(X)
+        A = neighbours(X, 9) if density == 0 else oracle.neighbor_graph(cdist(X, X), 9, density)
         model = fitted(A, 5)
         assert adjusted_rand_score(of_rows.labels_, model.labels_) == 1
         assert model.t_ == pytest.approx(of_rows.t_, rel=1e-9)

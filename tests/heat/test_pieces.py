@@ -120,13 +120,14 @@ def test_many_rows_are_told_how_many_do_not_connect_them(monkeypatch):
         model.fit(X)
 
 
-def test_single_rows_far_from_all_others_are_tied_to_the_nearest():
-    X = np.r_[np.linspace(0, 1, 30), 2.0 ** np.arange(8, 16)][:, None]
+@pytest.mark.parametrize(("n", "density"), [(30, 0), (300, 0), (300, "auto")])
+def test_single_rows_far_from_all_others_are_tied_to_the_nearest(n, density):
+    X = np.r_[np.linspace(0, 1, n), 2.0 ** np.arange(8, 16)][:, None]
     graph = NearestRows(X, "euclidean").graph(3)
     assert (graph.count_nonzero(axis=1) >= 3).all()
-    model = fitted(X, 2, n_neighbors=3)
+    model = fitted(X, 2, n_neighbors=3, density=density)
     assert model.n_pieces_ == 1
-    assert_array_equal(model.labels_[30:], model.labels_[29])
+    assert_array_equal(model.labels_[n:], model.labels_[n - 1])
     assert_array_equal(model.predict(X), model.labels_)
 
 

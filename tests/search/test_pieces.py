@@ -65,19 +65,21 @@ def test_clusters_in_pieces(pieces, labels, counts):
     assert (None if found is None else found.tolist()) == counts
 
 
-def searched(X, most=4):
+def searched(X, most=4, **parameters):
     grid = {"n_clusters": range(2, most + 1)}
-    model = KernelPowerKMeans(random_state=0)
+    model = KernelPowerKMeans(random_state=0, **parameters)
     return ClusterSearch(model, grid, n_splits=4, random_state=0).fit(X)
 
 
-def test_pieces_are_found_though_data_without_clusters_are_as_stable():
+@pytest.mark.parametrize(("density", "as_stable"), [(0, True), ("auto", False)])
+def test_pieces_are_found_though_data_without_clusters_are_as_stable(density, as_stable):
     X, y = spirals(500)
-    search = searched(X)
+    search = searched(X, density=density)
     assert search.best_params_ == {"n_clusters": 2}
     assert search.results_["separate"].tolist() == [True, False, False]
     np.testing.assert_array_equal(search.labels_ == search.labels_[0], y == y[0])
-    assert search.verdict_.endswith(", but no near neighbours connect these clusters")
+    said = search.verdict_.endswith(", but no near neighbours connect these clusters")
+    assert said == as_stable
 
 
 def test_a_piece_is_divided_if_its_parts_are_more_stable_than_data_without_clusters():

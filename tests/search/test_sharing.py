@@ -45,13 +45,13 @@ def alone(monkeypatch):
 @pytest.fixture
 def searches(monkeypatch):
     """The numbers of neighbours that were looked for in a graph."""
-    counts, find = [], neighbors.NearestRows._find_others
+    counts, find = [], neighbors.NearestRows._find_near
 
     def counted(self, n_neighbors):
         counts.append(n_neighbors)
         return find(self, n_neighbors)
 
-    monkeypatch.setattr(neighbors.NearestRows, "_find_others", counted)
+    monkeypatch.setattr(neighbors.NearestRows, "_find_near", counted)
     return counts
 
 

@@ -20,7 +20,7 @@ from click.core import ParameterSource
 from kernelmeans._text import bounded, nearest, suggestion
 
 #: Options of a single kernel, which ``--views`` replaces.
-_KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric")
+_KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric", "density")
 #: The options in the order of ``--help``, and the headings under which it lists them.
 _HEADING = {
     name: heading

@@ -103,6 +103,7 @@ def _kernel(model: Any) -> dict[str, Any]:
     return {
         "graph": {
             "n_neighbors": None if model.n_neighbors_ is None else int(model.n_neighbors_),
+            "density": float(model.density_ or 0),
             "t": float(model.t_),
             "pieces": int(model.n_pieces_),
         }

@@ -94,6 +94,8 @@ OF_KERNEL: dict[str, Any] = {
     "n_neighbors": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
     "t": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     "metric": [StrOptions(set(get_args(MetricName)))],
+    # Weights are at most ten to this power.
+    "density": [StrOptions({"auto"}), Interval(Real, 0, 100, closed="both")],
 }
 KERNEL: dict[str, Any] = {**OF_KERNEL, "cache_kernel": ["boolean"], **APPROXIMATION}
 ANNEALING: dict[str, Any] = {

@@ -72,12 +72,12 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         (`kernelmeans.kernels.du2015_family`). With ``"precomputed"`` X is a stack of kernel
         matrices, shape (L, n, n), which cannot be cross-validated. An item of a list is the name of
         a kernel or family, a callable of two matrices, or a dict with the keys ``kernel``,
-        ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t`` and ``metric``,
-        which are the parameters of `KernelPowerKMeans`. A family takes no parameters, except
-        ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and columns of X,
-        or a triple ``(name, kernel, columns)``. Columns are names, indices, a mask, a slice or a
-        callable, as in scikit-learn's ColumnTransformer. Columns without an item are ignored, and
-        in a table they may hold anything.
+        ``gamma``, ``degree``, ``coef0``, ``kernel_params``, ``n_neighbors``, ``t``, ``metric`` and
+        ``density``, which are the parameters of `KernelPowerKMeans`. A family takes no parameters,
+        except ``metric`` for ``"neighbors"``. An item can also be a pair of one of these and
+        columns of X, or a triple ``(name, kernel, columns)``. Columns are names, indices, a mask, a
+        slice or a callable, as in scikit-learn's ColumnTransformer. Columns without an item are
+        ignored, and in a table they may hold anything.
     kernel_scaling : {"unit-variance", "cosine", "min-max"} or None, default="unit-variance"
         Common scale of the kernels, so that their units do not decide their weights.
         ``"unit-variance"`` divides each kernel by its variance, so that the mean squared distance

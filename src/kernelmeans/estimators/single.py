@@ -59,6 +59,21 @@ class OneKernelClusterer(KernelClusterer):
         t: float | None = self.kernel_.parameters.get("t")
         return t
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # In model files of before, density did not count.
+        super().__setstate__({"density": 0.0} | state)
+
+    @property
+    def density_(self) -> float | None:
+        """How much the density of rows counts for the heat kernel."""
+        density: float | None = self.kernel_.parameters.get("density")
+        return density
+
+    @property
+    def dimension_(self) -> float | None:
+        """Intrinsic dimension of the rows, if ``density="auto"`` has followed it."""
+        return getattr(self.kernel_, "dimension", None)
+
     @property
     def eigenvalues_(self) -> Array | None:
         """Eigenvalues of the graph of a heat or graph kernel."""
@@ -120,6 +135,11 @@ class KernelPowerKMeans(OneKernelClusterer):
         Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
         sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
         it. The graph kernel uses neither ``metric`` nor ``n_neighbors``.
+    density : "auto" or float, default="auto"
+        How much the density of rows counts in the graph of the heat kernel: the exponent, from 0 to
+        100, by which edges through sparse places weigh less. With 0 all edges count alike, and they
+        always do in a graph of rows and anchors. ``"auto"`` is the intrinsic dimension of the rows
+        plus 1, at most 16 (`kernelmeans.heat.HeatKernel`).
     s0 : "auto" or float, default="auto"
         First power, negative. ``"auto"`` is just below the critical power, above which all
         centroids collapse onto the mean. It is closer to 0 for well-separated clusters, and never
@@ -226,6 +246,9 @@ class KernelPowerKMeans(OneKernelClusterer):
     n_neighbors_, t_ : int and float, or None
         Number of neighbours of the heat kernel, and time of the heat and graph kernels; None for
         other kernels.
+    density_, dimension_ : float or None
+        How much density counts for the heat kernel, and the intrinsic dimension that
+        ``density="auto"`` has followed; None where there is none.
     eigenvalues_ : ndarray of shape (r,) or None
         Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
         order; None for other kernels.
@@ -302,6 +325,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         n_neighbors: Auto | int = "auto",
         t: Auto | float = "auto",
         metric: MetricName = "euclidean",
+        density: Auto | float = "auto",
         s0: Auto | float = "auto",
         eta: Auto | float = "auto",
         anneal_every: int = 1,
@@ -327,6 +351,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         self.n_neighbors = n_neighbors
         self.t = t
         self.metric = metric
+        self.density = density
         self.s0 = s0
         self.eta = eta
         self.anneal_every = anneal_every
@@ -396,6 +421,11 @@ class KernelKMeans(OneKernelClusterer):
         Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
         sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
         it. The graph kernel uses neither ``metric`` nor ``n_neighbors``.
+    density : "auto" or float, default="auto"
+        How much the density of rows counts in the graph of the heat kernel: the exponent, from 0 to
+        100, by which edges through sparse places weigh less. With 0 all edges count alike, and they
+        always do in a graph of rows and anchors. ``"auto"`` is the intrinsic dimension of the rows
+        plus 1, at most 16 (`kernelmeans.heat.HeatKernel`).
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         Starting centroids. ``"k-means++"`` is greedy k-means++ in the feature space, ``"random"``
         chooses random samples. An array of integers holds row indices, of shape (k,) or
@@ -487,6 +517,9 @@ class KernelKMeans(OneKernelClusterer):
     n_neighbors_, t_ : int and float, or None
         Number of neighbours of the heat kernel, and time of the heat and graph kernels; None for
         other kernels.
+    density_, dimension_ : float or None
+        How much density counts for the heat kernel, and the intrinsic dimension that
+        ``density="auto"`` has followed; None where there is none.
     eigenvalues_ : ndarray of shape (r,) or None
         Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
         order; None for other kernels.
@@ -543,6 +576,7 @@ class KernelKMeans(OneKernelClusterer):
         n_neighbors: Auto | int = "auto",
         t: Auto | float = "auto",
         metric: MetricName = "euclidean",
+        density: Auto | float = "auto",
         init: SeedingName | GivenStarts = "k-means++",
         n_init: Auto | int = "auto",
         n_swaps: Auto | int = 0,
@@ -564,6 +598,7 @@ class KernelKMeans(OneKernelClusterer):
         self.n_neighbors = n_neighbors
         self.t = t
         self.metric = metric
+        self.density = density
         self.init = init
         self.n_init = n_init
         self.n_swaps = n_swaps

@@ -18,6 +18,7 @@ from kernelmeans.heat.neighbors import (
     auto_neighbors,
     both_ways,
     digests,
+    nearest_distances,
     nearest_stored,
 )
 from kernelmeans.heat.pieces import Pieces, find_pieces, warn_of_rest, with_rest
@@ -67,6 +68,8 @@ class EdgeRows:
     def weights(self, rows: Data, n_neighbors: int) -> Data:
         """Edges, or ones for the nearest stored neighbours, divided by their sum."""
         edges = nearest_stored(rows, n_neighbors) if self.holds_distances else rows
+        if self.holds_distances:
+            edges.data = np.ones_like(edges.data)
         # In two steps, because a sum may overflow.
         edges = normalize(normalize(edges, "max"), "l1")
         parts = edges.data, self.places[edges.indices], edges.indptr
@@ -236,6 +239,8 @@ class DistancesKernel(GraphKernel):
     t : "auto" or float, default="auto"
         Time. ``"auto"`` is the time at which there are as many states as clusters, as for
         `HeatKernel`.
+    density : "auto" or float, default="auto"
+        How much the density of rows counts, as for `HeatKernel`.
 
     Examples
     --------
@@ -252,9 +257,14 @@ class DistancesKernel(GraphKernel):
     _holds_distances = True
     _more_edges = "Store distances to more neighbours"
 
-    def __init__(self, n_neighbors: int | str = "auto", t: float | str = "auto") -> None:
+    def __init__(
+        self,
+        n_neighbors: int | str = "auto",
+        t: float | str = "auto",
+        density: float | str = "auto",
+    ) -> None:
         parameters = {"n_neighbors": n_neighbors, "t": t, "metric": "precomputed"}
-        DiffusionKernel.__init__(self, "heat", parameters)
+        DiffusionKernel.__init__(self, "heat", parameters | {"density": density})
 
     def _graph(self, rows: Data, n_clusters: int) -> tuple[Data, Pieces, int | None]:
         entries = rows.tocoo()
@@ -274,8 +284,11 @@ class DistancesKernel(GraphKernel):
                 f"to, which is {most}, each row itself included. Make X by "
                 f"KNeighborsTransformer(n_neighbors={ample}), or lower n_neighbors."
             )
+        density = self._settle_density(
+            lambda count: nearest_distances(stored, count), rows.shape[0]
+        )
         return self._neighbor_graph(
-            lambda n_neighbors: both_ways(nearest_stored(stored, n_neighbors - 1)),
+            lambda n_neighbors: both_ways(nearest_stored(stored, n_neighbors - 1), density),
             min(int(count), most),
             most,
             n_clusters,

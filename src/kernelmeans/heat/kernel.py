@@ -20,6 +20,7 @@ from kernelmeans.heat.anchors import (
     draw_anchors,
 )
 from kernelmeans.heat.basis import Basis, heat_basis, pairs_bytes
+from kernelmeans.heat.density import DIMENSION_NEIGHBORS, FLAT, NEIGHBOR, Density
 from kernelmeans.heat.dither import may_tear, untorn, untorn_sample
 from kernelmeans.heat.neighbors import (
     Digests,
@@ -135,10 +136,12 @@ class DiffusionKernel(Kernel):
     called: str
     eigenvalues: Array
     n_pieces: int
+    #: Of kernels without density, and in older model files.
+    dimension: float | None = None
     _features: Callable[[Data], Array]
 
     def __init__(self, name: str, parameters: Mapping[str, Any]) -> None:
-        for parameter in ("n_neighbors", "t"):
+        for parameter in ("n_neighbors", "t", "density"):
             check_name(parameter, parameters.get(parameter), ["auto"])
         super().__init__(name, parameters)
         self._given = dict(parameters)
@@ -162,6 +165,16 @@ class DiffusionKernel(Kernel):
             graph = graph_of(n_neighbors)
             pieces = find_pieces(graph, n_clusters)
         return graph, pieces, n_neighbors
+
+    def _settle_density(self, near: Callable[[int], Array], n_rows: int) -> Density:
+        """The density of rows, by the distances to the nearest others, as many as asked for."""
+        given = self._given["density"]
+        # Without density as few are sought as the graph has. Of more, those at equal distance may
+        # be others.
+        count = DIMENSION_NEIGHBORS if isinstance(given, str) else NEIGHBOR
+        density = Density.of(given, near(min(count, n_rows - 1))) if given != 0 else FLAT
+        self.parameters["density"], self.dimension = density.exponent, density.dimension
+        return density
 
     def _fitted(self, basis: Basis, pieces: Pieces, n_neighbors: int | None) -> None:
         self.parameters["t"] = basis.t
@@ -229,11 +242,18 @@ class DiffusionKernel(Kernel):
 class HeatKernel(DiffusionKernel):
     """How much of a unit of heat that starts at one row is at another after a time.
 
-    A is the graph of `SpectralClustering(affinity="nearest_neighbors")` on the distinct rows, D its
-    degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form H_xy / sqrt(H_xx H_yy) of
-    H = exp(-2 t (I - S)). Kernel k-means with it is a weighted graph cut without the relaxation of
-    spectral clustering. Columns of few values, such as yes and no, get noise before neighbours are
-    sought if they would tear the graph (``kernelmeans.heat.dither``).
+    A is the graph of `SpectralClustering(affinity="nearest_neighbors")` on the distinct rows, with
+    weights, D its degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form
+    H_xy / sqrt(H_xx H_yy) of H = exp(-2 t (I - S)). Kernel k-means with it is a weighted graph cut
+    without the relaxation of spectral clustering. Columns of few values, such as yes and no, get
+    noise before neighbours are sought if they would tear the graph (``kernelmeans.heat.dither``).
+
+    The weights follow the density of rows, so that edges through sparse places count less. The
+    length of an edge is the distance of its ends, or that of an end to its fifth neighbour if this
+    is larger. Its weight is (length / c)^-p, where c is the median distance to the fifth neighbour.
+    The exponent p is ``density``. Where d is the intrinsic dimension, density goes as c^-d. A cut
+    of the unweighted graph then weighs places by density^(1 - 1/d), and with p = d + 1 by its
+    square.
 
     H is truncated. Of the eigenpairs lambda, U of all pieces of S, the 2 k + 10 leading ones are
     computed for k clusters. Of these, the ones with exp(-2 (1 - lambda) t) of at most 0.01 are
@@ -257,6 +277,10 @@ class HeatKernel(DiffusionKernel):
         shorter than it would be with all eigenpairs.
     metric : {"euclidean", "cosine"}, default="euclidean"
         The distance between neighbours.
+    density : "auto" or float, default="auto"
+        How much the density of rows counts: the exponent of the weights of edges
+        (`kernelmeans.heat.density.Density`). With 0 all edges count alike. ``"auto"`` is the
+        intrinsic dimension of the rows plus 1, at most 16.
     factor : int, default=1
         What ``n_neighbors="auto"`` is multiplied by in the graph of all rows.
     family : str, default=None
@@ -270,6 +294,9 @@ class HeatKernel(DiffusionKernel):
         Those of the columns of the features, in descending order.
     n_pieces : int
         Number of connected components of the graph.
+    dimension : float or None
+        The intrinsic dimension that ``density="auto"`` has followed; None where it is not known,
+        and for other values of ``density``.
 
     References
     ----------
@@ -299,11 +326,13 @@ class HeatKernel(DiffusionKernel):
         n_neighbors: int | str = "auto",
         t: float | str = "auto",
         metric: str = "euclidean",
+        density: float | str = "auto",
         factor: int = 1,
         family: str | None = None,
     ) -> None:
         check_name("metric", metric, ["euclidean", "cosine"])
-        super().__init__("heat", {"n_neighbors": n_neighbors, "t": t, "metric": metric})
+        given = {"n_neighbors": n_neighbors, "t": t, "metric": metric, "density": density}
+        super().__init__("heat", given)
         self.factor = factor
         self.family = family
 
@@ -341,8 +370,12 @@ class HeatKernel(DiffusionKernel):
         nearest, known = shared[metric]
         n_neighbors = self._settled_neighbors(len(known), n_clusters)
         sought, _ = untorn(nearest, n_neighbors)
+        # One search finds the neighbours for the graph too.
+        density = self._settle_density(
+            lambda count: sought.near(max(count, n_neighbors - 1))[1], len(known)
+        )
         graph, pieces, n_neighbors = self._neighbor_graph(
-            sought.graph, n_neighbors, len(known), n_clusters
+            lambda count: sought.graph(count, density), n_neighbors, len(known), n_clusters
         )
         called = f"{self.called}: the graph"
         warn_of_pieces(pieces, wanted, called, n_neighbors, sought.ranks, self.family)
@@ -388,6 +421,7 @@ class HeatKernel(DiffusionKernel):
         anchors = draw_anchors(X, sample_weight, metric, n_anchors, seed)
         graph = AnchorGraph(X, sample_weight, anchors, n_nearest)
         self._features, basis, pieces = anchor_basis(graph, n_clusters, t)
+        self.parameters["density"] = 0.0
         called = f"{self.called}: the graph of anchors"
         warn_of_pieces(pieces, wanted, called, n_nearest, graph.ranks, self.family)
         self._fitted(basis, pieces, n_nearest)

@@ -17,6 +17,7 @@ from kernelmeans.engines.threads import (
     single_threaded_blas,
     single_threaded_openmp,
 )
+from kernelmeans.heat.density import FLAT, Density
 from kernelmeans.kernels.formulas import unit_rows
 
 #: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
@@ -146,8 +147,8 @@ class NearestRows:
     array([[1, 0]])
     """
 
-    #: The neighbours found by the widest search so far.
-    _others: IntArray | None = None
+    #: The neighbours found by the widest search so far, and their distances.
+    _near: tuple[IntArray, Array] | None = None
 
     def __init__(self, rows: Data, metric: str) -> None:
         self.rows = rows
@@ -205,43 +206,64 @@ class NearestRows:
             return X
         return X.toarray() if scipy.sparse.issparse(X) else scipy.sparse.csr_array(X)
 
-    def others(self, n_neighbors: int) -> IntArray:
-        """Indices (n_rows, n_neighbors) of the other rows that are nearest to each row.
+    def near(self, n_neighbors: int) -> tuple[IntArray, Array]:
+        """The other rows that are nearest to each row, and their distances up to a factor.
 
         They are kept, so that fewer need no second search.
-        """
-        if self._others is None or self._others.shape[1] < n_neighbors:
-            self._others = remembered(
-                lambda: self._find_others(n_neighbors), lambda: (self._content, n_neighbors)
-            )
-        return self._others[:, :n_neighbors]
 
-    def _find_others(self, n_neighbors: int) -> IntArray:
+        Parameters
+        ----------
+        n_neighbors : int
+            How many of them, less than the number of rows.
+
+        Returns
+        -------
+        columns : ndarray of int of shape (n_rows, n_neighbors)
+            Their indices.
+        distances : ndarray of shape (n_rows, n_neighbors)
+            Their distances, ascending.
+        """
+        if self._near is None or self._near[0].shape[1] < n_neighbors:
+            self._near = remembered(
+                lambda: self._find_near(n_neighbors), lambda: (self._content, n_neighbors)
+            )
+        columns, distances = self._near
+        return columns[:, :n_neighbors], distances[:, :n_neighbors]
+
+    def others(self, n_neighbors: int) -> IntArray:
+        """Indices (n_rows, n_neighbors) of the other rows that are nearest to each row."""
+        return self.near(n_neighbors)[0]
+
+    def _find_near(self, n_neighbors: int) -> tuple[IntArray, Array]:
         n = self.rows.shape[0]
         with _SEARCHING, single_threaded_blas(), forkable_openmp(), in_this_process():
-            found = self._search.kneighbors(self._sought, n_neighbors + 1, False)[:-1]
+            distances, found = self._search.kneighbors(self._sought, n_neighbors + 1)
+        distances, found = distances[:-1], found[:-1]
         itself = found == np.arange(n)[:, None]
         # A row that is not found has others that equal it but for rounding.
         itself[~itself.any(axis=1), 0] = True
         # Short indices, because they make products with the graph faster.
-        others: IntArray = found[~itself].reshape(n, n_neighbors).astype(np.int32)
-        return others
+        columns: IntArray = found[~itself].reshape(n, n_neighbors).astype(np.int32)
+        return columns, distances[~itself].reshape(n, n_neighbors)
 
-    def graph(self, n_neighbors: int) -> Data:
-        """The graph of `SpectralClustering(affinity="nearest_neighbors")`.
+    def graph(self, n_neighbors: int, density: Density = FLAT) -> Data:
+        """The graph of `SpectralClustering(affinity="nearest_neighbors")`, or a weighted one.
 
         Parameters
         ----------
         n_neighbors : int
             Neighbours of a row, itself included; at most the number of rows.
+        density : Density, default=FLAT
+            The density of the rows, which weighs the edges.
 
         Returns
         -------
         CSR array of shape (n_rows, n_rows)
-            (B + B.T) / 2, where B_ij is 1 if row j is one of the nearest to row i, or i itself.
+            (B + B.T) / 2, where B_ij is the weight if row j is one of the nearest to row i, or i
+            itself. All weights are 1 where density does not count.
         """
-        columns = self.others(n_neighbors - 1)
-        return both_ways(csr_of(np.ones(columns.size), columns, len(columns)))
+        columns, distances = self.near(n_neighbors - 1)
+        return both_ways(csr_of(distances.ravel(), columns, len(columns)), density)
 
     def ranks(self) -> tuple[Data, None]:
         """For each pair of rows, the fewest neighbours with which one is a neighbour of the other.
@@ -316,7 +338,7 @@ def origin_and_scale(rows: Array) -> tuple[Any, Any]:
 
 
 def nearest_stored(distances: Data, count: int) -> Data:
-    """Ones for the smallest stored entries of each row.
+    """The smallest stored entries of each row.
 
     Parameters
     ----------
@@ -328,23 +350,32 @@ def nearest_stored(distances: Data, count: int) -> Data:
     Returns
     -------
     CSR array of shape (n_rows, n_columns)
-        The ones.
+        These entries, in ascending order within each row.
 
     Examples
     --------
     >>> import numpy as np, scipy.sparse
     >>> from kernelmeans.heat.neighbors import nearest_stored
     >>> D = scipy.sparse.csr_array(np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 0.0]]))
-    >>> nearest_stored(D, 2).toarray()
-    array([[0., 1., 1.],
-           [0., 1., 0.]])
+    >>> nearest_stored(D, 2).data
+    array([1., 2., 5.])
     """
     stored = distances.tocoo()
     order = np.lexsort((stored.data, stored.row))
     rank = np.arange(stored.nnz) - distances.indptr[stored.row[order]]
     kept = order[rank < count]
-    places = stored.row[kept], stored.col[kept]
-    return scipy.sparse.csr_array((np.ones(len(kept), distances.dtype), places), distances.shape)
+    ends = np.append(0, np.bincount(stored.row[kept], minlength=distances.shape[0]).cumsum())
+    parts = stored.data[kept], stored.col[kept], ends.astype(distances.indptr.dtype)
+    return scipy.sparse.csr_array(parts, distances.shape)
+
+
+def nearest_distances(distances: Data, count: int) -> Array:
+    """The values of `nearest_stored`, shape (n_rows, count); infinite where a row has fewer."""
+    nearest = nearest_stored(distances, count)
+    n_stored = np.diff(nearest.indptr)
+    found = np.full((len(n_stored), count), np.inf)
+    found[np.arange(count) < n_stored[:, None]] = nearest.data
+    return found
 
 
 def csr_of(values: Array, columns: IntArray, n_columns: int) -> Data:
@@ -353,7 +384,8 @@ def csr_of(values: Array, columns: IntArray, n_columns: int) -> Data:
     return scipy.sparse.csr_array((values, columns.ravel(), ends), (len(columns), n_columns))
 
 
-def both_ways(others: Data) -> Data:
-    """(B + B.T) / 2, where B is the identity plus ``others``."""
-    B = scipy.sparse.eye_array(others.shape[0], format="csr") + others
+def both_ways(distances: Data, density: Density = FLAT) -> Data:
+    """(B + B.T) / 2, where B has the weights of these edges, and of rows to themselves."""
+    edges, own = density.weights(distances)
+    B = scipy.sparse.diags_array(own, format="csr") + edges
     return ((B + B.T) / 2).tocsr()

@@ -240,7 +240,7 @@ NAMED: Mapping[str, NamedKernel] = {
     "sigmoid": _of_inner_product(_sigmoid, ("gamma", "coef0"), never_positive),
     "cosine": NamedKernel(cosine, (), lambda X: largest_entries(X) > 0, features=unit_rows),
     "linear": NamedKernel(inner_products, (), squared_norms, False, features=lambda X: X),
-    "heat": NamedKernel(_of_training_rows, ("n_neighbors", "t", "metric")),
+    "heat": NamedKernel(_of_training_rows, ("n_neighbors", "t", "metric", "density")),
     "graph": NamedKernel(_of_training_rows, ("t",)),
     "precomputed": NamedKernel(
         lambda X, Y: X, (), matrix_diagonal, False, never_positive, sparse=False

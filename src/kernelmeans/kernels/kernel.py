@@ -306,6 +306,7 @@ def resolve_kernel(
     n_neighbors: int | str = "auto",
     t: float | str = "auto",
     metric: str = "euclidean",
+    density: float | str = "auto",
     random_state: Any = None,
     sample_weight: Array | None = None,
 ) -> Kernel:
@@ -325,7 +326,7 @@ def resolve_kernel(
         Parameters of the ``poly`` and ``sigmoid`` kernels.
     kernel_params : mapping, default=None
         Keyword arguments of a callable kernel.
-    n_neighbors, t, metric
+    n_neighbors, t, metric, density
         Parameters of the ``heat`` kernel, which is returned unfitted: see
         `kernelmeans.heat.HeatKernel`, and for ``metric="precomputed"``
         `kernelmeans.heat.DistancesKernel`. ``graph`` takes ``t`` alone: see
@@ -361,7 +362,8 @@ def resolve_kernel(
             "kernel matrix kernel='precomputed', both with metric='euclidean'."
         )
     given = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    _warn_of_ignored(kernel, given | {"n_neighbors": n_neighbors, "t": t, "metric": metric})
+    of_graphs = {"n_neighbors": n_neighbors, "t": t, "metric": metric, "density": density}
+    _warn_of_ignored(kernel, given | of_graphs)
     if not isinstance(kernel, str):
         return Kernel(kernel, kernel_params or {})
     if kernel_params is not None:
@@ -378,8 +380,8 @@ def resolve_kernel(
         if kernel == "graph":
             return GraphKernel(t)
         if metric == "precomputed":
-            return DistancesKernel(n_neighbors, t)
-        return HeatKernel(n_neighbors, t, metric)
+            return DistancesKernel(n_neighbors, t, density)
+        return HeatKernel(n_neighbors, t, metric, density)
     if "gamma" in PARAMETERS[kernel]:
         given["gamma"] = resolve_gamma(gamma, kernel, X, random_state, sample_weight)
     return Kernel(kernel, {name: given[name] for name in PARAMETERS[kernel]})

@@ -41,7 +41,7 @@ PAIRWISE_ROWS = 4000
 #: Typical rows of a cluster.
 TYPICAL = 3
 #: Settled parameters of a kernel.
-_SETTLED = "gamma", "n_neighbors", "t", "n_pieces"
+_SETTLED = "gamma", "n_neighbors", "density", "t", "n_pieces"
 
 Clusters = list[dict[str, Any]]
 

@@ -17,6 +17,7 @@ _SETTINGS = {
     "kernel": "Kernel",
     "gamma": "Width, gamma",
     "n_neighbors": "Neighbours of a row",
+    "density": "Exponent of the density",
     "t": "Time of the heat",
     "n_pieces": "Pieces of the graph",
     "approximation": "How the kernel was held",

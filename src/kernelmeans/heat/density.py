@@ -1,0 +1,178 @@
+"""The density of rows, by which the edges of a graph of neighbours are weighted."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernelmeans._typing import Array, Data
+
+#: The neighbour whose distance tells how dense rows are; the row itself does not count.
+NEIGHBOR = 5
+#: Smallest distance to it, as a fraction of the median, so that a few nearly equal rows do not
+#: outweigh all others.
+LEAST_DISTANCE = 0.1
+#: Neighbours by which the dimension is estimated.
+DIMENSION_NEIGHBORS = 10
+#: Smallest weight of an edge; that of an edge between rows of median density is 1. With less, sums
+#: of weights would lose their digits.
+LEAST_WEIGHT = 1e-6
+#: Largest exponent for ``density="auto"``.
+MOST = 16.0
+
+
+class Density(NamedTuple):
+    """How dense rows are, and how much that counts.
+
+    Attributes
+    ----------
+    exponent : float
+        The power of the distances in `weights`; with 0 all weights are 1.
+    dimension : float or None
+        The `intrinsic_dimension` that ``"auto"`` has followed.
+    core : ndarray of shape (n_rows,)
+        Core distances: those of rows to their fifth neighbours, in units of the median.
+    median : float
+        The unit.
+    """
+
+    exponent: float
+    dimension: float | None
+    core: Array
+    median: float
+
+    @classmethod
+    def of(cls, given: float | str, distances: Array) -> "Density":
+        """The density of training rows.
+
+        Parameters
+        ----------
+        given : "auto" or float
+            The exponent; ``"auto"`` is the dimension plus 1.
+        distances : ndarray of shape (n_rows, count)
+            Distances to the nearest other rows, ascending; infinite where there are fewer.
+
+        Returns
+        -------
+        Density
+            The density. Its exponent is 0 if the median of the core distances is 0, or with
+            ``"auto"`` if the dimension is unknown.
+        """
+        dimension = None
+        if isinstance(given, str):
+            dimension = intrinsic_dimension(distances)
+            given = 0.0 if dimension is None else min(dimension + 1, MOST)
+        if given == 0:
+            return FLAT._replace(dimension=dimension)
+        core = core_distances(distances)
+        median = float(np.median(core))
+        if not 0 < median < np.inf:
+            return FLAT._replace(dimension=dimension)
+        return cls(float(given), dimension, np.maximum(core / median, LEAST_DISTANCE), median)
+
+    def weights(self, distances: Data) -> tuple[Data, Array]:
+        """Weights of the edges between rows, and of the edge of each row to itself.
+
+        The length of an edge is the mutual reachability of its ends: their distance, or one of
+        their core distances if that is larger.
+
+        Parameters
+        ----------
+        distances : CSR array of shape (n_rows, n_rows)
+            The edges, and the distances of their ends.
+
+        Returns
+        -------
+        edges : CSR array of shape (n_rows, n_rows)
+            The same edges, with their weights.
+        own : ndarray of shape (n_rows,)
+            Weights of the edges of rows to themselves.
+        """
+        edges = distances.astype(np.float64)
+        if self.exponent == 0:
+            edges.data = np.ones(edges.nnz)
+            return edges, np.ones(edges.shape[0])
+        ends = np.repeat(self.core, np.diff(edges.indptr)), self.core[edges.indices]
+        # A length that overflows has the smallest weight, as other long ones.
+        with np.errstate(over="ignore"):
+            edges.data = self._weights(np.maximum(edges.data / self.median, np.maximum(*ends)))
+        return edges, self._weights(self.core)
+
+    def _weights(self, lengths: Array) -> Array:
+        weights: Array = np.maximum(lengths**-self.exponent, LEAST_WEIGHT)
+        return weights
+
+
+#: Where density does not count.
+FLAT = Density(0.0, None, np.empty(0), 1.0)
+
+
+def core_distances(distances: Array) -> Array:
+    """Distances of rows to their fifth neighbours, or to the last of fewer.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_rows, count)
+        Distances to the nearest other rows, ascending; infinite where there are fewer.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The distances; infinite for a row without neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.density import core_distances
+    >>> core_distances(np.array([[1.0, 2.0, np.inf], [1.0, 3.0, 4.0]]))
+    array([2., 4.])
+    """
+    near = distances[:, :NEIGHBOR].astype(np.float64)
+    if near.shape[1] == 0:
+        return np.full(len(near), np.inf)
+    last = np.isfinite(near).sum(axis=1) - 1
+    return np.where(last < 0, np.inf, near[np.arange(len(near)), np.maximum(last, 0)])
+
+
+def intrinsic_dimension(distances: Array) -> float | None:
+    """The number of directions in which rows vary near a row, by maximum likelihood.
+
+    1/d is the mean over rows of sum_{i<j} log(T_j / T_i) / (j - 1), where T are the distances to
+    the 10 nearest others, or to all if they are fewer, and T_j is the largest.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_rows, count)
+        Distances to the nearest other rows, ascending; infinite where there are fewer.
+
+    Returns
+    -------
+    float or None
+        The dimension; None if no row has neighbours at different distances.
+
+    References
+    ----------
+    Levina and Bickel (2004), Maximum likelihood estimation of intrinsic dimension.
+
+    MacKay and Ghahramani (2005), Comments on the maximum likelihood estimator of dimension.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import NearestNeighbors
+    >>> from kernelmeans.heat.density import intrinsic_dimension
+    >>> X = np.random.default_rng(0).random((2000, 2)) @ np.random.default_rng(1).random((2, 20))
+    >>> distances, _ = NearestNeighbors(n_neighbors=10).fit(X).kneighbors()
+    >>> round(intrinsic_dimension(distances), 1)
+    2.0
+    """
+    T = distances[:, :DIMENSION_NEIGHBORS].astype(np.float64)
+    # Distances of 0 have no ratio to others.
+    known = np.isfinite(T) & (T > 0)
+    T, known = T[known.sum(axis=1) > 1], known[known.sum(axis=1) > 1]
+    logs = np.log(T, where=known, out=np.zeros_like(T))
+    count = known.sum(axis=1)
+    largest = np.max(logs, axis=1, where=known, initial=-np.inf, keepdims=True)
+    # One difference at a time is exactly 0 where distances are equal.
+    inverse = np.sum(largest - logs, axis=1, where=known) / (count - 1)
+    inverse = inverse[inverse > 0]
+    return float(1 / inverse.mean()) if len(inverse) else None
