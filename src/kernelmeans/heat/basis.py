@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans.heat.pieces import Pieces
@@ -20,6 +20,8 @@ EXTRA_VECTORS = 20
 #: Largest residual of eigenpairs of larger pieces; eigenvalues and leading pairs are far more
 #: accurate.
 TOLERANCE = 1e-5
+#: Largest residual where it is only asked whether a pair was missed.
+GLANCE = 1e-3
 #: Leading pairs of all pieces that are computed: so many for each cluster, and so many more. Labels
 #: with more are the same (``benchmarks/heat_time.py``), and pairs without a gap to the next take
 #: long.
@@ -234,18 +236,48 @@ def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
             values, vectors = scipy.linalg.eigh(block.toarray(), driver="evd")
             values, vectors = values[leading[0] :], vectors[:, leading[0] :]
     else:
-        # A fixed start, so that equal graphs have equal pairs. From the first eigenvector, no other
-        # would be found.
-        start = np.random.default_rng(0).uniform(0.5, 1.5, n)
-        options = {"which": "LA", "v0": start, "tol": TOLERANCE, "maxiter": MOST_RESTARTS}
-        values, vectors = eigsh(block, count, ncv=min(n, count + EXTRA_VECTORS), **options)
-        # ARPACK promises no order.
-        order = np.argsort(values, kind="stable")
-        values, vectors = values[order], vectors[:, order]
+        values, vectors = _lanczos(block, count)
     values = np.minimum(values[::-1], 1)
     # If it were rounded, no heat would be left after a long time.
     values[0] = 1
     return values, vectors[:, ::-1]
+
+
+def _lanczos(S: Data, count: int) -> tuple[Array, Array]:
+    """Largest eigenvalues of a sparse graph in ascending order, and their eigenvectors.
+
+    Of nearly equal eigenvalues, as those of thinly connected parts, Lanczos' method finds one. So
+    it looks among the vectors orthogonal to those found, until no larger eigenvalue is left.
+    """
+    n = S.shape[0]
+    # Fixed starts, so that equal graphs have equal pairs. From the first eigenvector, no other
+    # would be found.
+    rng = np.random.default_rng(0)
+    start = rng.uniform(0.5, 1.5, n)
+    options = {"which": "LA", "maxiter": MOST_RESTARTS}
+    ncv = min(n, count + EXTRA_VECTORS)
+    values, vectors = eigsh(S, count, ncv=ncv, v0=start, tol=TOLERANCE, **options)
+    for _ in range(count):
+
+        def rest(x: Array, values: Array = values, vectors: Array = vectors) -> Array:
+            # All eigenvalues are at least -1: those that are found come last.
+            return np.asarray(S @ x - vectors @ ((values + 1) * (vectors.T @ x)))
+
+        # The part of an earlier start in the span of such eigenvectors is what was found.
+        start = rng.standard_normal(n)
+        start -= vectors @ (vectors.T @ start)
+        operator = LinearOperator(S.shape, rest, dtype=S.dtype)
+        value, vector = eigsh(operator, 1, ncv=EXTRA_VECTORS, v0=start, tol=GLANCE, **options)
+        if value[0] <= values.min():
+            break
+        value, vector = eigsh(operator, 1, ncv=ncv, v0=vector[:, 0], tol=TOLERANCE, **options)
+        span, _ = np.linalg.qr(np.column_stack([vectors, vector]))
+        # Gaps to 1 keep more digits than eigenvalues near it.
+        gaps, turn = scipy.linalg.eigh(span.T @ (span - S @ span))
+        values, vectors = 1 - gaps[:count], span @ turn[:, :count]
+    # ARPACK promises no order.
+    order = np.argsort(values, kind="stable")
+    return values[order], vectors[:, order]
 
 
 def _piece(S: Data, rows: IntArray) -> Data:
