@@ -14,9 +14,9 @@ from fuzz.definitions import Long
 #: one no longer counts, what remains of states that are mixed, and the rows of a mean cluster that
 #: are debris.
 PAIRS_PER_CLUSTER, EXTRA_PAIRS, NEGLIGIBLE, MIXED, DEBRIS = 2, 10, 1e-2, 1e-3, 0.05
-#: The neighbour that tells the density, the neighbours that tell the dimension, the shortest length
-#: and the smallest weight of an edge, and the largest power for ``density="auto"``.
-CORE_NEIGHBOR, DIMENSION_NEIGHBORS, SHORTEST, LIGHTEST, MOST = 5, 10, Long("0.1"), Long("1e-6"), 16
+#: The neighbour that tells the density, the neighbours that tell the dimension, the smallest and
+#: the largest weight of an edge, and the largest power for ``density="auto"``.
+CORE_NEIGHBOR, DIMENSION_NEIGHBORS, LIGHTEST, HEAVIEST, MOST = 5, 10, Long("1e-4"), Long(1000), 16
 #: Jacobi's method converges quadratically: it takes six or seven rounds for small matrices.
 ROUNDS = 20
 
@@ -77,7 +77,7 @@ def edge_weights(far: Any, density: Any) -> tuple[Any, Any, Any]:
     far : ndarray of shape (n, n)
         Distances, infinite where they are not known. The diagonal does not count.
     density : "auto" or float
-        The power, or the dimension plus 1.
+        The power; half the dimension plus 2.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def edge_weights(far: Any, density: Any) -> tuple[Any, Any, Any]:
     n, dimension, power = len(far), None, density
     if density == "auto":
         dimension = intrinsic_dimension(far)
-        power = Long(0) if dimension is None else min(dimension + 1, Long(MOST))
+        power = Long(0) if dimension is None else min(dimension / 2 + 2, Long(MOST))
     core = np.full(n, np.inf, Long)
     for i in range(n):
         near = to_others(far, i)[:CORE_NEIGHBOR]
@@ -99,10 +99,11 @@ def edge_weights(far: Any, density: Any) -> tuple[Any, Any, Any]:
     unit = np.median(core)
     if power == 0 or not 0 < unit < np.inf:
         return np.ones((n, n), Long), Long(0), dimension
-    core = np.maximum(core / unit, SHORTEST)
+    core = core / unit
     lengths = np.maximum(far / unit, np.maximum(core[:, None], core))
     np.fill_diagonal(lengths, core)
-    return np.maximum(lengths ** -Long(power), LIGHTEST), power, dimension
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.clip(lengths ** -Long(power), LIGHTEST, HEAVIEST), power, dimension
 
 
 def pieces(A: Any) -> list[Any]:

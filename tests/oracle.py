@@ -212,13 +212,17 @@ def neighbor_graph(D, n_neighbors, density="auto"):
     power = density
     if density == "auto":
         dimension = intrinsic_dimension(D)
-        power = 0 if dimension is None else min(dimension + 1, 16)
+        power = 0 if dimension is None else min(dimension / 2 + 2, 16)
     flat = power == 0 or not 0 < median < np.inf
-    core = core if flat else np.maximum(core / median, 0.1)
+
+    def weight(length):
+        if flat:
+            return 1
+        return min(max((length / median) ** -power, 1e-4), 1e3) if length > 0 else 1e3
+
     B = np.zeros((n, n))
     for i, own in enumerate(near):
-        B[i, i] = 1 if flat else max(core[i] ** -power, 1e-6)
+        B[i, i] = weight(core[i])
         for distance, j in own[: n_neighbors - 1]:
-            length = 1 if flat else max(distance / median, core[i], core[j])
-            B[i, j] = max(length**-power, 1e-6)
+            B[i, j] = weight(max(distance, core[i], core[j]))
     return (B + B.T) / 2

@@ -352,10 +352,10 @@ def test_the_raw_table_may_have_other_columns():
     assert others.records != described.records
 
 
-@pytest.mark.parametrize("kernel", ["heat", "rbf"])
-def test_distances_of_the_fit_are_those_of_transform(kernel):
+@pytest.mark.parametrize("parameters", [{"density": 0, "t": "states"}, {"kernel": "rbf"}])
+def test_distances_of_the_fit_are_those_of_transform(parameters):
     X = np.random.default_rng(0).random((300, 2))  # one piece, so that there are borders
-    model = KernelPowerKMeans(3, kernel=kernel, random_state=0).fit(X)
+    model = KernelPowerKMeans(3, random_state=0, **parameters).fit(X)
     kept = describe(model, X, max_rows=1)
     del model.distances_
     computed = describe(model, X, max_rows=1)

@@ -297,10 +297,12 @@ class RKKM(OneKernelClusterer):
         Number of neighbours of a row in the graph of the heat kernel, the row itself included.
         ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. It is twice that if the graph would
         have more large pieces than there are clusters.
-    t : "auto" or float, default="auto"
-        Time of the heat and graph kernels. ``"auto"`` is the time at which heat has mixed within as
-        many groups of rows as there are clusters, and has hardly flowed between the groups. It
-        counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph.
+    t : "auto", "states" or float, default="auto"
+        Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
+        as many groups of rows as there are clusters, and has hardly flowed between the groups. It
+        counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
+        twice or four times as long if its clusters then cut a fifth fewer edges, as where sizes
+        differ much. With anchors, or several kernels, it is ``"states"``.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
         sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
@@ -308,8 +310,8 @@ class RKKM(OneKernelClusterer):
     density : "auto" or float, default="auto"
         How much the density of rows counts in the graph of the heat kernel: the exponent, from 0 to
         100, by which edges through sparse places weigh less. With 0 all edges count alike, and they
-        always do in a graph of rows and anchors. ``"auto"`` is the intrinsic dimension of the rows
-        plus 1, at most 16 (`kernelmeans.heat.HeatKernel`).
+        always do in a graph of rows and anchors. ``"auto"`` is half the intrinsic dimension of the
+        rows, plus 2, and at most 16 (`kernelmeans.heat.HeatKernel`).
     init : {"k-means++", "random"}, array-like or callable, default="random"
         Starting centroids. The publication uses ``"random"`` samples; ``"k-means++"`` is greedy
         k-means++ in the feature space. An array of integers holds row indices, of shape (k,) or
@@ -368,6 +370,9 @@ class RKKM(OneKernelClusterer):
     density_, dimension_ : float or None
         How much density counts for the heat kernel, and the intrinsic dimension that
         ``density="auto"`` has followed; None where there is none.
+    times_ : dict or None
+        Times that ``t="auto"`` has tried: arrays ``"t"``, and ``"cut"``, the fraction of all edges
+        that connect clusters. None where none were tried.
     eigenvalues_ : ndarray of shape (r,) or None
         Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
         order; None for other kernels.
@@ -423,7 +428,7 @@ class RKKM(OneKernelClusterer):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         n_neighbors: Auto | int = "auto",
-        t: Auto | float = "auto",
+        t: Literal["auto", "states"] | float = "auto",
         metric: MetricName = "euclidean",
         density: Auto | float = "auto",
         init: SeedingName | GivenStarts = "random",

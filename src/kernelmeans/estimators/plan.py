@@ -437,6 +437,7 @@ class Holder:
         X, k = planned.X, self.plan.n_clusters
         if planned.method == "explicit":
             rows = X[:] if isinstance(X, Rows) else X
+            kernel.chooses = len(self.plan.kernels) == 1
             kernel.fit(rows, self.weight, k, self._distinct.setdefault(id(X), {}))
             return kernel.residuals(rows)
         count = planned.n_components

@@ -1,7 +1,7 @@
 """The estimators of one kernel: annealed, plain, and linear."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -60,8 +60,11 @@ class OneKernelClusterer(KernelClusterer):
         return t
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # In model files of before, density did not count.
-        super().__setstate__({"density": 0.0} | state)
+        if "density" not in state:
+            # In model files of before, density did not count, and no time was chosen.
+            t = "states" if state.get("t") == "auto" else state.get("t")
+            state = state | {"density": 0.0, "t": t}
+        super().__setstate__(state)
 
     @property
     def density_(self) -> float | None:
@@ -73,6 +76,11 @@ class OneKernelClusterer(KernelClusterer):
     def dimension_(self) -> float | None:
         """Intrinsic dimension of the rows, if ``density="auto"`` has followed it."""
         return getattr(self.kernel_, "dimension", None)
+
+    @property
+    def times_(self) -> dict[str, Array] | None:
+        """Times that ``t="auto"`` has tried, and the fraction of edges that connect clusters."""
+        return getattr(self.kernel_, "times", None)
 
     @property
     def eigenvalues_(self) -> Array | None:
@@ -127,10 +135,12 @@ class KernelPowerKMeans(OneKernelClusterer):
         ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. It is twice that if the graph would
         have more large pieces than there are clusters. If the graph connects rows with anchors
         (``approximation="landmarks"``), it is a fiftieth of their number, and at least 5.
-    t : "auto" or float, default="auto"
-        Time of the heat and graph kernels. ``"auto"`` is the time at which heat has mixed within as
-        many groups of rows as there are clusters, and has hardly flowed between the groups. It
-        counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph.
+    t : "auto", "states" or float, default="auto"
+        Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
+        as many groups of rows as there are clusters, and has hardly flowed between the groups. It
+        counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
+        twice or four times as long if its clusters then cut a fifth fewer edges, as where sizes
+        differ much. With anchors, or several kernels, it is ``"states"``.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
         sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
@@ -138,8 +148,8 @@ class KernelPowerKMeans(OneKernelClusterer):
     density : "auto" or float, default="auto"
         How much the density of rows counts in the graph of the heat kernel: the exponent, from 0 to
         100, by which edges through sparse places weigh less. With 0 all edges count alike, and they
-        always do in a graph of rows and anchors. ``"auto"`` is the intrinsic dimension of the rows
-        plus 1, at most 16 (`kernelmeans.heat.HeatKernel`).
+        always do in a graph of rows and anchors. ``"auto"`` is half the intrinsic dimension of the
+        rows, plus 2, and at most 16 (`kernelmeans.heat.HeatKernel`).
     s0 : "auto" or float, default="auto"
         First power, negative. ``"auto"`` is just below the critical power, above which all
         centroids collapse onto the mean. It is closer to 0 for well-separated clusters, and never
@@ -249,6 +259,9 @@ class KernelPowerKMeans(OneKernelClusterer):
     density_, dimension_ : float or None
         How much density counts for the heat kernel, and the intrinsic dimension that
         ``density="auto"`` has followed; None where there is none.
+    times_ : dict or None
+        Times that ``t="auto"`` has tried: arrays ``"t"``, and ``"cut"``, the fraction of all edges
+        that connect clusters. None where none were tried.
     eigenvalues_ : ndarray of shape (r,) or None
         Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
         order; None for other kernels.
@@ -323,7 +336,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         n_neighbors: Auto | int = "auto",
-        t: Auto | float = "auto",
+        t: Literal["auto", "states"] | float = "auto",
         metric: MetricName = "euclidean",
         density: Auto | float = "auto",
         s0: Auto | float = "auto",
@@ -413,10 +426,12 @@ class KernelKMeans(OneKernelClusterer):
         ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. It is twice that if the graph would
         have more large pieces than there are clusters. If the graph connects rows with anchors
         (``approximation="landmarks"``), it is a fiftieth of their number, and at least 5.
-    t : "auto" or float, default="auto"
-        Time of the heat and graph kernels. ``"auto"`` is the time at which heat has mixed within as
-        many groups of rows as there are clusters, and has hardly flowed between the groups. It
-        counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph.
+    t : "auto", "states" or float, default="auto"
+        Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
+        as many groups of rows as there are clusters, and has hardly flowed between the groups. It
+        counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
+        twice or four times as long if its clusters then cut a fifth fewer edges, as where sizes
+        differ much. With anchors, or several kernels, it is ``"states"``.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
         sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
@@ -424,8 +439,8 @@ class KernelKMeans(OneKernelClusterer):
     density : "auto" or float, default="auto"
         How much the density of rows counts in the graph of the heat kernel: the exponent, from 0 to
         100, by which edges through sparse places weigh less. With 0 all edges count alike, and they
-        always do in a graph of rows and anchors. ``"auto"`` is the intrinsic dimension of the rows
-        plus 1, at most 16 (`kernelmeans.heat.HeatKernel`).
+        always do in a graph of rows and anchors. ``"auto"`` is half the intrinsic dimension of the
+        rows, plus 2, and at most 16 (`kernelmeans.heat.HeatKernel`).
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         Starting centroids. ``"k-means++"`` is greedy k-means++ in the feature space, ``"random"``
         chooses random samples. An array of integers holds row indices, of shape (k,) or
@@ -520,6 +535,9 @@ class KernelKMeans(OneKernelClusterer):
     density_, dimension_ : float or None
         How much density counts for the heat kernel, and the intrinsic dimension that
         ``density="auto"`` has followed; None where there is none.
+    times_ : dict or None
+        Times that ``t="auto"`` has tried: arrays ``"t"``, and ``"cut"``, the fraction of all edges
+        that connect clusters. None where none were tried.
     eigenvalues_ : ndarray of shape (r,) or None
         Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
         order; None for other kernels.
@@ -574,7 +592,7 @@ class KernelKMeans(OneKernelClusterer):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         n_neighbors: Auto | int = "auto",
-        t: Auto | float = "auto",
+        t: Literal["auto", "states"] | float = "auto",
         metric: MetricName = "euclidean",
         density: Auto | float = "auto",
         init: SeedingName | GivenStarts = "k-means++",

@@ -7,7 +7,7 @@ import scipy.linalg
 import scipy.sparse
 
 from kernelmeans._typing import Array, Data
-from kernelmeans.heat.basis import Basis, heat_weights, pair_count
+from kernelmeans.heat.basis import Basis, heat_weights, pair_count, solve_time
 from kernelmeans.heat.neighbors import MOST_EDGES, NearestRows, csr_of, origin_and_scale
 from kernelmeans.heat.pieces import Pieces, find_pieces
 from kernelmeans.kernels.formulas import unit_rows
@@ -244,7 +244,8 @@ def anchor_basis(
     rounding = 8 * m * np.finfo(np.float64).eps
     # There is one for each piece. If it were rounded, no heat would be left after a long time.
     values = np.where(values > 1 - rounding, 1, values)
-    time, weights, kept = heat_weights(values, n_clusters, pieces.n_kept, t)
+    time = solve_time(values, n_clusters, pieces.n_kept) if isinstance(t, str) else t
+    weights, kept = heat_weights(values, time)
     kept &= values > rounding
     projection = roots[:, None] * V[:, kept] * (weights[kept] / np.sqrt(values[kept]))
     projection = np.ascontiguousarray(projection, dtype=nearest.rows.dtype)

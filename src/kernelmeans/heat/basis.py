@@ -93,29 +93,73 @@ def heat_basis(graph: Data, pieces: Pieces, n_clusters: int, t: float | str = "a
     >>> (features @ features.T).round(2)[0] + 0.0
     array([1., 1., 1., 0., 0., 0.])
     """
-    count, S = pair_count(n_clusters), normalized(graph)
-    rows = [np.flatnonzero(pieces.labels == piece) for piece in range(pieces.n_kept)]
-    pairs = [leading_pairs(S, inside, count) for inside in rows]
-    piece = np.repeat(np.arange(len(pairs)), [len(values) for values, _ in pairs])
-    rank = np.concatenate([np.arange(len(values)) for values, _ in pairs])
-    values = np.concatenate([values for values, _ in pairs])
-    # The largest of all pieces. The first of each piece is 1, and comes before all others.
-    order = np.lexsort((-values, rank > 0))[:count]
-    values, piece, rank = values[order], piece[order], rank[order]
-    time, weights, kept = heat_weights(values, n_clusters, pieces.n_kept, t)
-    kept |= rank == 0
-    features = np.zeros((S.shape[0], np.count_nonzero(kept)))
-    for column, index in enumerate(np.flatnonzero(kept)):
-        _, vectors = pairs[piece[index]]
-        features[rows[piece[index]], column] = vectors[:, rank[index]] * weights[index]
-    residuals = None
-    if max(map(len, rows)) <= WHOLE_ROWS:
-        residuals = np.zeros(S.shape[0])
-        for own, inside in enumerate(rows):
-            n_kept = int(np.count_nonzero(piece[kept] == own))
-            residuals[inside] = residuals_of(S, inside, *pairs[own], n_kept, time)
-        residuals = None if np.isnan(residuals).any() else residuals
-    return Basis(unit_rows(features), values[kept], time, residuals)
+    spectrum = Spectrum.of(graph, pieces, n_clusters)
+    return spectrum.basis(spectrum.time() if isinstance(t, str) else t)
+
+
+class Spectrum(NamedTuple):
+    """The leading eigenpairs of a graph, from which features at any time follow.
+
+    Attributes
+    ----------
+    S : CSR array of shape (n_rows, n_rows)
+        The normalized graph.
+    pieces : Pieces
+        Its connected components.
+    pairs : list of (ndarray, ndarray)
+        The `leading_pairs` of each piece that is kept.
+    values : ndarray of shape (r,)
+        The largest eigenvalues of all pieces. The first of each piece is 1, and comes before all
+        others.
+    piece, rank : ndarray of int of shape (r,)
+        The piece of each, and its place there.
+    n_clusters : int
+        Number of clusters.
+    """
+
+    S: Data
+    pieces: Pieces
+    pairs: list[tuple[Array, Array]]
+    values: Array
+    piece: IntArray
+    rank: IntArray
+    n_clusters: int
+
+    @classmethod
+    def of(cls, graph: Data, pieces: Pieces, n_clusters: int) -> "Spectrum":
+        """The `pair_count` leading eigenpairs of a graph; arguments as for `heat_basis`."""
+        count, S = pair_count(n_clusters), normalized(graph)
+        pairs = [leading_pairs(S, pieces.rows(piece), count) for piece in range(pieces.n_kept)]
+        piece = np.repeat(np.arange(len(pairs)), [len(values) for values, _ in pairs])
+        rank = np.concatenate([np.arange(len(values)) for values, _ in pairs])
+        values = np.concatenate([values for values, _ in pairs])
+        order = np.lexsort((-values, rank > 0))[:count]
+        return cls(S, pieces, pairs, values[order], piece[order], rank[order], n_clusters)
+
+    def time(self) -> float:
+        """The time at which there are as many states as clusters, see `solve_time`."""
+        return solve_time(self.values, self.n_clusters, self.pieces.n_kept)
+
+    def basis(self, t: float) -> Basis:
+        """The features at a time, without eigenpairs of negligible weight."""
+        weights, kept = heat_weights(self.values, t)
+        kept |= self.rank == 0
+        features = np.zeros((self.S.shape[0], np.count_nonzero(kept)))
+        for column, index in enumerate(np.flatnonzero(kept)):
+            piece, rank = self.piece[index], self.rank[index]
+            vector = self.pairs[piece][1][:, rank]
+            features[self.pieces.rows(piece), column] = vector * weights[index]
+        n_kept = np.bincount(self.piece[kept], minlength=len(self.pairs)).tolist()
+        return Basis(unit_rows(features), self.values[kept], t, self._residuals(n_kept, t))
+
+    def _residuals(self, n_kept: list[int], t: float) -> Array | None:
+        if self.pieces.sizes[0] > WHOLE_ROWS:
+            return None
+        residuals = np.zeros(self.S.shape[0])
+        for piece, own in enumerate(self.pairs):
+            rows = self.pieces.rows(piece)
+            residuals[rows] = residuals_of(self.S, rows, *own, n_kept[piece], t)
+        return None if np.isnan(residuals).any() else residuals
 
 
 def residuals_of(
@@ -166,31 +210,26 @@ def residuals_of(
         return np.asarray(lacking / (diagonal + lacking))
 
 
-def heat_weights(
-    values: Array, n_clusters: int, n_pieces: int, t: float | str
-) -> tuple[float, Array, BoolArray]:
-    """The time, the weight of each eigenvector at that time, and which weights count.
+def heat_weights(values: Array, t: float) -> tuple[Array, BoolArray]:
+    """The weight of each eigenvector at a time, and which weights count.
 
     Parameters
     ----------
     values : ndarray of shape (r,)
-        Leading eigenvalues lambda, of which the ``n_pieces`` largest are 1.
-    n_clusters, n_pieces, t
-        As for `solve_time`, or the time itself.
+        Leading eigenvalues lambda.
+    t : float
+        The time.
 
     Returns
     -------
-    t : float
-        The time.
     weights : ndarray of shape (r,)
         The weights, exp(-(1 - lambda) t).
     kept : ndarray of bool of shape (r,)
         Which of them are not negligible: those whose square, the fraction of a state that is not
         yet mixed, is above 0.01.
     """
-    time = solve_time(values, n_clusters, n_pieces) if isinstance(t, str) else t
-    weights = np.exp(-time * (1 - values))
-    return time, weights, weights**2 > NEGLIGIBLE
+    weights = np.exp(-t * (1 - values))
+    return weights, weights**2 > NEGLIGIBLE
 
 
 def normalized(graph: Data) -> Data:

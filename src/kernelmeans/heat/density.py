@@ -8,14 +8,12 @@ from kernelmeans._typing import Array, Data
 
 #: The neighbour whose distance tells how dense rows are; the row itself does not count.
 NEIGHBOR = 5
-#: Smallest distance to it, as a fraction of the median, so that a few nearly equal rows do not
-#: outweigh all others.
-LEAST_DISTANCE = 0.1
 #: Neighbours by which the dimension is estimated.
 DIMENSION_NEIGHBORS = 10
-#: Smallest weight of an edge; that of an edge between rows of median density is 1. With less, sums
-#: of weights would lose their digits.
-LEAST_WEIGHT = 1e-6
+#: Smallest and largest weight of an edge; that of an edge between rows of median density is 1. With
+#: more between them, eigenvalues would lose their digits, and a few nearly equal rows would
+#: outweigh all others.
+LEAST_WEIGHT, LARGEST_WEIGHT = 1e-4, 1e3
 #: Largest exponent for ``density="auto"``.
 MOST = 16.0
 
@@ -47,7 +45,7 @@ class Density(NamedTuple):
         Parameters
         ----------
         given : "auto" or float
-            The exponent; ``"auto"`` is the dimension plus 1.
+            The exponent; ``"auto"`` is half the dimension plus 2, at most 16.
         distances : ndarray of shape (n_rows, count)
             Distances to the nearest other rows, ascending; infinite where there are fewer.
 
@@ -60,14 +58,14 @@ class Density(NamedTuple):
         dimension = None
         if isinstance(given, str):
             dimension = intrinsic_dimension(distances)
-            given = 0.0 if dimension is None else min(dimension + 1, MOST)
+            given = 0.0 if dimension is None else min(dimension / 2 + 2, MOST)
         if given == 0:
             return FLAT._replace(dimension=dimension)
         core = core_distances(distances)
         median = float(np.median(core))
         if not 0 < median < np.inf:
             return FLAT._replace(dimension=dimension)
-        return cls(float(given), dimension, np.maximum(core / median, LEAST_DISTANCE), median)
+        return cls(float(given), dimension, core / median, median)
 
     def weights(self, distances: Data) -> tuple[Data, Array]:
         """Weights of the edges between rows, and of the edge of each row to itself.
@@ -92,13 +90,13 @@ class Density(NamedTuple):
             edges.data = np.ones(edges.nnz)
             return edges, np.ones(edges.shape[0])
         ends = np.repeat(self.core, np.diff(edges.indptr)), self.core[edges.indices]
-        # A length that overflows has the smallest weight, as other long ones.
-        with np.errstate(over="ignore"):
+        # The weight of a length that overflows, or vanishes, is the smallest, or the largest.
+        with np.errstate(over="ignore", divide="ignore"):
             edges.data = self._weights(np.maximum(edges.data / self.median, np.maximum(*ends)))
-        return edges, self._weights(self.core)
+            return edges, self._weights(self.core)
 
     def _weights(self, lengths: Array) -> Array:
-        weights: Array = np.maximum(lengths**-self.exponent, LEAST_WEIGHT)
+        weights: Array = np.clip(lengths**-self.exponent, LEAST_WEIGHT, LARGEST_WEIGHT)
         return weights
 
 

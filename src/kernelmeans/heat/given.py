@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 from kernelmeans._given import plain
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.basis import heat_basis, pairs_bytes
+from kernelmeans.heat.basis import pairs_bytes
 from kernelmeans.heat.kernel import FEWEST_CLUSTERS, DiffusionKernel, Extension
 from kernelmeans.heat.neighbors import (
     AMPLE,
@@ -20,6 +20,7 @@ from kernelmeans.heat.neighbors import (
     digests,
     nearest_distances,
     nearest_stored,
+    without_loops,
 )
 from kernelmeans.heat.pieces import Pieces, find_pieces, warn_of_rest, with_rest
 
@@ -93,9 +94,8 @@ class GraphKernel(DiffusionKernel):
 
     Parameters
     ----------
-    t : "auto" or float, default="auto"
-        Time. ``"auto"`` is the time at which there are as many states as clusters, as for
-        `HeatKernel`.
+    t : "auto", "states" or float, default="auto"
+        Time, as for `HeatKernel`.
 
     Attributes
     ----------
@@ -159,7 +159,8 @@ class GraphKernel(DiffusionKernel):
             rows = rows[counting]
         graph, pieces, n_neighbors = self._graph(rows, n_clusters)
         warn_of_rest(pieces, wanted, self.called, self._more_edges)
-        basis = heat_basis(graph, pieces, n_clusters, self._given["t"])
+        neighbors = without_loops(graph > 0 if self._holds_distances else graph)
+        basis = self._basis(graph, neighbors, pieces, wanted)
         known, first, edges.places = np.unique(
             edges.digests(rows), return_index=True, return_inverse=True
         )
@@ -236,9 +237,8 @@ class DistancesKernel(GraphKernel):
         Neighbours of a row, itself included, at least 2, and not more than are stored for a row.
         ``"auto"`` is `auto_neighbors`, or twice as many if the graph would otherwise have more
         pieces than clusters.
-    t : "auto" or float, default="auto"
-        Time. ``"auto"`` is the time at which there are as many states as clusters, as for
-        `HeatKernel`.
+    t : "auto", "states" or float, default="auto"
+        Time, as for `HeatKernel`.
     density : "auto" or float, default="auto"
         How much the density of rows counts, as for `HeatKernel`.
 

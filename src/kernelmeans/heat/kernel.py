@@ -19,7 +19,8 @@ from kernelmeans.heat.anchors import (
     auto_nearest,
     draw_anchors,
 )
-from kernelmeans.heat.basis import Basis, heat_basis, pairs_bytes
+from kernelmeans.heat.basis import Basis, Spectrum, pairs_bytes
+from kernelmeans.heat.choice import choose_time
 from kernelmeans.heat.density import DIMENSION_NEIGHBORS, FLAT, NEIGHBOR, Density
 from kernelmeans.heat.dither import may_tear, untorn, untorn_sample
 from kernelmeans.heat.neighbors import (
@@ -28,6 +29,7 @@ from kernelmeans.heat.neighbors import (
     NearestRows,
     auto_neighbors,
     find,
+    without_loops,
 )
 from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces
 from kernelmeans.kernels.formulas import unit_rows
@@ -138,11 +140,17 @@ class DiffusionKernel(Kernel):
     n_pieces: int
     #: Of kernels without density, and in older model files.
     dimension: float | None = None
+    #: Whether ``t="auto"`` is chosen. Times of several kernels, chosen one by one, would decide
+    #: their weights.
+    chooses = True
+    #: Where a time is given, or need not be chosen, and in older model files.
+    times: dict[str, Array] | None = None
     _features: Callable[[Data], Array]
 
     def __init__(self, name: str, parameters: Mapping[str, Any]) -> None:
-        for parameter in ("n_neighbors", "t", "density"):
+        for parameter in ("n_neighbors", "density"):
             check_name(parameter, parameters.get(parameter), ["auto"])
+        check_name("t", parameters["t"], ["auto", "states"])
         super().__init__(name, parameters)
         self._given = dict(parameters)
 
@@ -175,6 +183,18 @@ class DiffusionKernel(Kernel):
         density = Density.of(given, near(min(count, n_rows - 1))) if given != 0 else FLAT
         self.parameters["density"], self.dimension = density.exponent, density.dimension
         return density
+
+    def _basis(self, graph: Data, neighbors: Data, pieces: Pieces, n_clusters: int) -> Basis:
+        """The basis at the time that is given, or found."""
+        t, self.times = self._given["t"], None
+        spectrum = Spectrum.of(graph, pieces, max(n_clusters, FEWEST_CLUSTERS))
+        if not isinstance(t, str):
+            return spectrum.basis(t)
+        # Pieces that are the clusters are mixed at any time.
+        if t == "states" or n_clusters <= pieces.n_kept or not self.chooses:
+            return spectrum.basis(spectrum.time())
+        basis, self.times = choose_time(spectrum, neighbors, n_clusters)
+        return basis
 
     def _fitted(self, basis: Basis, pieces: Pieces, n_neighbors: int | None) -> None:
         self.parameters["t"] = basis.t
@@ -252,8 +272,8 @@ class HeatKernel(DiffusionKernel):
     length of an edge is the distance of its ends, or that of an end to its fifth neighbour if this
     is larger. Its weight is (length / c)^-p, where c is the median distance to the fifth neighbour.
     The exponent p is ``density``. Where d is the intrinsic dimension, density goes as c^-d. A cut
-    of the unweighted graph then weighs places by density^(1 - 1/d), and with p = d + 1 by its
-    square.
+    of the unweighted graph then weighs places by density^(1 - 1/d), and with p = d/2 + 2 by
+    density^(3/2 + 1/d), which is its square in a plane.
 
     H is truncated. Of the eigenpairs lambda, U of all pieces of S, the 2 k + 10 leading ones are
     computed for k clusters. Of these, the ones with exp(-2 (1 - lambda) t) of at most 0.01 are
@@ -271,16 +291,17 @@ class HeatKernel(DiffusionKernel):
     n_neighbors : "auto" or int, default="auto"
         Neighbours of a row, itself included, at least 2. ``"auto"`` is `auto_neighbors`, or twice
         as many if the graph would otherwise have more pieces than clusters.
-    t : "auto" or float, default="auto"
-        Time. ``"auto"`` is the time at which there are as many states as clusters, among those of
+    t : "auto", "states" or float, default="auto"
+        Time. ``"states"`` is the time at which there are as many states as clusters, among those of
         the 2 k + 10 leading eigenpairs (``kernelmeans.heat.basis.solve_time``). It is slightly
-        shorter than it would be with all eigenpairs.
+        shorter than it would be with all eigenpairs. ``"auto"`` chooses it or a longer one, by the
+        clusters that both lead to (``kernelmeans.heat.choice.choose_time``).
     metric : {"euclidean", "cosine"}, default="euclidean"
         The distance between neighbours.
     density : "auto" or float, default="auto"
         How much the density of rows counts: the exponent of the weights of edges
-        (`kernelmeans.heat.density.Density`). With 0 all edges count alike. ``"auto"`` is the
-        intrinsic dimension of the rows plus 1, at most 16.
+        (`kernelmeans.heat.density.Density`). With 0 all edges count alike. ``"auto"`` is half the
+        intrinsic dimension of the rows, plus 2, and at most 16.
     factor : int, default=1
         What ``n_neighbors="auto"`` is multiplied by in the graph of all rows.
     family : str, default=None
@@ -297,6 +318,9 @@ class HeatKernel(DiffusionKernel):
     dimension : float or None
         The intrinsic dimension that ``density="auto"`` has followed; None where it is not known,
         and for other values of ``density``.
+    times : dict or None
+        The times that ``t="auto"`` has tried (`kernelmeans.heat.choice.choose_time`); None where
+        none were.
 
     References
     ----------
@@ -379,7 +403,7 @@ class HeatKernel(DiffusionKernel):
         )
         called = f"{self.called}: the graph"
         warn_of_pieces(pieces, wanted, called, n_neighbors, sought.ranks, self.family)
-        basis = heat_basis(graph, pieces, n_clusters, self._given["t"])
+        basis = self._basis(graph, without_loops(graph > 0), pieces, wanted)
         source = join(pieces, nearest)
         features = basis.features[source].astype(nearest.rows.dtype)
         residuals = None if basis.residuals is None else basis.residuals[source]

@@ -389,3 +389,11 @@ def both_ways(distances: Data, density: Density = FLAT) -> Data:
     edges, own = density.weights(distances)
     B = scipy.sparse.diags_array(own, format="csr") + edges
     return ((B + B.T) / 2).tocsr()
+
+
+def without_loops(graph: Data) -> Data:
+    """The edges between different rows, as CSR array of floats."""
+    edges = graph.tocoo().astype(np.float64)
+    between = edges.row != edges.col
+    places = edges.row[between], edges.col[between]
+    return scipy.sparse.csr_array((edges.data[between], places), graph.shape)

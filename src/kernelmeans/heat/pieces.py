@@ -44,6 +44,10 @@ class Pieces(NamedTuple):
         kept: BoolArray = self.labels < self.n_kept
         return kept
 
+    def rows(self, piece: int) -> IntArray:
+        """The rows of one piece, in ascending order."""
+        return np.flatnonzero(self.labels == piece)
+
 
 def find_pieces(graph: Data, n_clusters: int, node_weight: Array | None = None) -> Pieces:
     """Connected components; those that are debris, or more than the clusters, are not kept.

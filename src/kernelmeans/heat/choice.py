@@ -1,0 +1,97 @@
+"""The time of heat, chosen by how well the clusters that it leads to keep their neighbours."""
+
+from typing import Any
+
+import numpy as np
+
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.heat.basis import Basis, Spectrum
+from kernelmeans.kernels import Kernel
+from kernelmeans.lowrank import Explicit
+from kernelmeans.solver import annealed, solve
+from kernelmeans.solver.seeding import greedy_kmeans_plusplus
+from kernelmeans.spaces.features import FeatureSpace
+
+#: Times that are tried, in units of the one with as many states as clusters. Longer times find
+#: clusters of very different sizes, and lose others.
+FACTORS = (1.0, 2.0, 4.0)
+#: Cut, as a fraction of that at the first time, below which a longer time is better.
+BETTER = 0.8
+#: The method of the estimators, by default.
+DEFAULTS: Any = {
+    "s0": "auto",
+    "eta": "auto",
+    "anneal_every": 1,
+    "max_iter": 1000,
+    "tol": 1e-6,
+    "n_swaps": "auto",
+}
+#: Restarts at each time: a partition that does not have the least cost would be judged in vain.
+RESTARTS = 3
+#: Most rows that are clustered at each time; the others follow the nearest centroid.
+MOST_ROWS = 4096
+
+
+def choose_time(spectrum: Spectrum, graph: Data, n_clusters: int) -> tuple[Basis, dict[str, Array]]:
+    """The basis at the time whose clusters keep their neighbours best.
+
+    The shortest time is left for a longer one only if this cuts a fifth fewer edges, because
+    clusters of similar times hardly differ.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The eigenpairs.
+    graph : CSR array of shape (n_rows, n_rows)
+        The graph whose edges are counted, by their weights.
+    n_clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    basis : Basis
+        That of the best time.
+    times : dict
+        What was tried: arrays ``"t"``, ascending, and ``"cut"``, the fraction of all edges that
+        connect clusters at each time; 1 where a cluster is empty.
+    """
+    kept = np.flatnonzero(spectrum.pieces.kept)
+    graph = graph[kept][:, kept] if len(kept) < graph.shape[0] else graph
+    times = spectrum.time() * np.array(FACTORS)
+    bases = [spectrum.basis(float(t)) for t in times]
+    labels = [_clusters(basis.features[kept], n_clusters) for basis in bases]
+    found = np.array([_cut(graph, each, n_clusters) for each in labels])
+    best = int(np.argmin(np.append(BETTER * found[0], found[1:])))
+    return bases[best], {"t": times, "cut": found}
+
+
+def _cut(graph: Data, labels: IntArray, n_clusters: int) -> float:
+    """The fraction of all edges that connect clusters; 1 if a cluster is empty."""
+    if not np.bincount(labels, minlength=n_clusters).all():
+        return 1.0
+    edges = graph.tocoo()
+    between = labels[edges.row] != labels[edges.col]
+    return float(edges.data[between].sum() / edges.data.sum()) if between.any() else 0.0
+
+
+def _clusters(features: Array, n_clusters: int) -> IntArray:
+    """Labels of rows by their features of norm 1: annealed, without swap moves."""
+    n = len(features)
+    sample = features
+    if n > MOST_ROWS:
+        sample = features[np.random.default_rng(0).permutation(n)[:MOST_ROWS]]
+    kernel = Explicit(Kernel("linear", {}))
+    with Threads() as threads:
+        space = FeatureSpace.hold(kernel, sample, np.ones(len(sample)), threads)
+        generators = [np.random.RandomState(seed) for seed in range(RESTARTS)]
+        seeds = greedy_kmeans_plusplus(space, n_clusters, generators)
+        method = annealed(space, n_clusters, **DEFAULTS)
+        result = solve(space, space.at(seeds), method, list(range(RESTARTS)))
+    labels: IntArray = result.labels[result.best]
+    if n == len(sample):
+        return labels
+    ends = np.arange(n_clusters)[:, None] == labels
+    centroids = ends @ sample / np.maximum(ends.sum(axis=1, keepdims=True), 1)
+    nearest: IntArray = (features @ centroids.T - (centroids**2).sum(axis=1) / 2).argmax(axis=1)
+    return nearest

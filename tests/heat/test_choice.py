@@ -1,0 +1,181 @@
+"""The time that ``t="auto"`` chooses."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_array_equal
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
+
+from data import blobs, cloud
+from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans.heat import HeatKernel
+from kernelmeans.heat.basis import Spectrum
+from kernelmeans.heat.choice import choose_time
+from kernelmeans.heat.pieces import find_pieces
+
+CORNERS = [[0, 0], [10, 0], [0, 10], [10, 10]]
+
+
+def unequal(ratio=30, smallest=50, seed=0):
+    """One large blob and three small ones."""
+    sizes = [ratio * smallest, *[smallest] * 3]
+    return make_blobs(sizes, centers=CORNERS, cluster_std=1.2, random_state=seed)
+
+
+def fitted(X, k=4, **parameters):
+    return KernelPowerKMeans(k, random_state=0, **parameters).fit(X)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("ratio", "smallest"), [(10, 50), (30, 50), (30, 100)])
+def test_clusters_of_very_different_sizes(ratio, smallest, seed):
+    X, y = unequal(ratio, smallest, seed)
+    assert adjusted_rand_score(y, fitted(X).labels_) >= 0.98
+
+
+def test_the_fewest_edges_cut_choose():
+    X, y = unequal()
+    model = fitted(X)
+    t, cut = model.times_["t"], model.times_["cut"]
+    np.testing.assert_allclose(t / t[0], [1, 2, 4])
+    assert cut[1:].min() < 0.8 * cut[0]
+    assert model.t_ == t[cut.argmin()] > t[0]
+    # The time of before loses a small blob.
+    before = fitted(X, t="states")
+    assert before.t_ == t[0]
+    assert before.times_ is None
+    assert adjusted_rand_score(y, before.labels_) < 0.5
+    # The same time, given, has the same clusters.
+    assert_array_equal(fitted(X, t=model.t_).labels_, model.labels_)
+
+
+def test_the_cut_counts_pairs_of_neighbours():
+    X, _ = unequal()
+    model = fitted(X)
+    near = kneighbors_graph(X, model.n_neighbors_ - 1).toarray() > 0
+    pairs = near | near.T
+    between = pairs & (model.labels_[:, None] != model.labels_)
+    assert model.times_["cut"].min() == pytest.approx(between.sum() / pairs.sum())
+
+
+def test_the_shortest_time_stays_unless_another_is_much_better():
+    X, _ = blobs(400, k=4, spread=1.5)
+    model = fitted(X)
+    assert model.times_["cut"][1:].min() > 0.8 * model.times_["cut"][0] > 0
+    assert model.t_ == model.times_["t"][0] == fitted(X, t="states").t_
+
+
+def test_distances_choose_as_rows_do():
+    X, y = unequal()
+    model = fitted(KNeighborsTransformer(n_neighbors=30).fit_transform(X), metric="precomputed")
+    assert adjusted_rand_score(y, model.labels_) >= 0.98
+    np.testing.assert_allclose(model.times_["cut"], fitted(X).times_["cut"])
+
+
+def test_a_given_graph_is_cut_by_its_weights():
+    X, _ = blobs(400, k=4, spread=1.5)
+    graph = kneighbors_graph(X, 15, mode="distance")
+    graph.data = np.exp(-graph.data)
+    graph = graph + graph.T
+    model = fitted(graph, kernel="graph")
+    A = graph.toarray()
+    between = A[model.labels_[:, None] != model.labels_].sum()
+    chosen = model.times_["t"] == model.t_
+    assert model.times_["cut"][chosen] == pytest.approx(between / A.sum())
+
+
+@pytest.mark.parametrize("k", [-40, 3, 60])
+def test_units_do_not_matter(k):
+    X, _ = unequal()
+    one, other = fitted(X), fitted(X * 2.0**k)
+    assert_array_equal(one.labels_, other.labels_)
+    assert_array_equal(one.times_["cut"], other.times_["cut"])
+
+
+def test_the_order_of_rows_and_equal_rows_do_not_matter():
+    X, _ = unequal()
+    times = fitted(X).times_
+    order = np.random.default_rng(0).permutation(len(X))
+    for rows in (X[order], np.concatenate([X, X[:300]])):
+        other = fitted(rows).times_
+        assert_array_equal(other["t"], times["t"])
+        assert_array_equal(other["cut"], times["cut"])
+
+
+def test_many_rows_follow_those_that_are_clustered():
+    X, y = unequal(30, 200)
+    assert len(X) > 4096
+    model = fitted(X)
+    assert adjusted_rand_score(y, model.labels_) >= 0.98
+
+
+def test_a_partition_with_an_empty_cluster_is_not_chosen():
+    # At a long time nothing tells these rows apart.
+    X = cloud(60, 400)
+    model = fitted(X, 3)
+    assert len(set(model.labels_)) == 3
+    assert model.times_["cut"].max() == 1
+
+
+class TestNoChoice:
+    def test_pieces_that_are_the_clusters(self):
+        X, y = blobs(200, k=4, spread=0.3)
+        model = fitted(X)
+        assert model.n_pieces_ == 4
+        assert model.times_ is None
+        assert adjusted_rand_score(y, model.labels_) == 1
+
+    @pytest.mark.parametrize("parameters", [{"t": 3.0}, {"kernel": "rbf"}])
+    def test_other_times_and_kernels(self, parameters):
+        assert fitted(cloud(), **parameters).times_ is None
+
+    def test_a_single_cluster(self):
+        assert fitted(cloud(), 1).times_ is None
+
+    def test_several_kernels_keep_the_time_of_states(self):
+        X, _ = unequal()
+        kernels = [({"kernel": "heat"}, [0, 1]), ({"kernel": "heat"}, [0])]
+        model = MultiKernelPowerKMeans(4, kernels=kernels, random_state=0).fit(X)
+        assert [kernel.times for kernel in model.kernels_] == [None, None]
+        assert model.kernels_[0].parameters["t"] == fitted(X, t="states").t_
+
+    def test_other_words_are_refused(self):
+        with pytest.raises(ValueError, match="'t' parameter"):
+            fitted(cloud(), t="state")
+        with pytest.raises(ValueError, match="t='state'"):
+            HeatKernel(t="state")
+
+
+def test_models_of_before_have_the_time_of_states():
+    X, _ = unequal()
+    model = fitted(X, density=0, t="states")
+    model.t = "auto"
+    del model.density, model.kernel_._given["density"], model.kernel_.parameters["density"]
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.density, again.t) == (0, "states")
+    assert again.times_ is None
+    assert_array_equal(again.predict(X), model.labels_)
+    assert_array_equal(again.fit(X).labels_, model.labels_)
+
+
+def test_a_graph_without_edges_is_cut_nowhere():
+    graph = scipy.sparse.eye_array(8, format="csr")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = fitted(graph, 3, kernel="graph")
+    assert model.t_ >= 0
+
+
+def test_the_basis_is_that_of_the_time():
+    X, _ = unequal(10)
+    near = kneighbors_graph(X, 9, include_self=True)
+    graph = scipy.sparse.csr_array(near + near.T)
+    spectrum = Spectrum.of(graph, find_pieces(graph, 4), 4)
+    basis, times = choose_time(spectrum, graph, 4)
+    assert basis.t in times["t"]
+    assert_array_equal(spectrum.basis(basis.t).features, basis.features)
