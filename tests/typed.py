@@ -75,7 +75,7 @@ def misspelled() -> None:
     """Names that are not known are refused."""
     KernelPowerKMeans(kernel="rfb")  # type: ignore[arg-type]
     KernelPowerKMeans(gamma="mean")  # type: ignore[arg-type]
-    KernelPowerKMeans(metric="manhattan")  # type: ignore[arg-type]
+    KernelPowerKMeans(metric="minkowski")  # type: ignore[arg-type]
     KernelPowerKMeans(n_neighbors="automatic")  # type: ignore[arg-type]
     KernelPowerKMeans(t="automatic")  # type: ignore[arg-type]
     KernelPowerKMeans(density="automatic")  # type: ignore[arg-type]

@@ -53,7 +53,24 @@ FamilyName = Literal["neighbors", "widths", "du2015", "precomputed"]
 #: Rules for the width of a kernel.
 WidthName = Literal["rms", "median", "scale"]
 #: Metrics of the nearest neighbours.
-MetricName = Literal["euclidean", "cosine", "precomputed"]
+MetricName = Literal[
+    "euclidean",
+    "l2",
+    "manhattan",
+    "l1",
+    "cityblock",
+    "chebyshev",
+    "cosine",
+    "correlation",
+    "canberra",
+    "braycurtis",
+    "hamming",
+    "jaccard",
+    "dice",
+    "rogerstanimoto",
+    "sokalsneath",
+    "precomputed",
+]
 #: Scales of several kernels.
 ScalingName = Literal["unit-variance", "cosine", "min-max"]
 #: Approximations of a kernel, those of `kernelmeans.lowrank.METHODS`.

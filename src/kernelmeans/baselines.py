@@ -303,8 +303,11 @@ class RKKM(OneKernelClusterer):
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
         twice or four times as long if its clusters then cut a fifth fewer edges, as where sizes
         differ much. With anchors, or several kernels, it is ``"states"``.
-    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
-        Metric in which the heat kernel finds the neighbours of a row. With ``"precomputed"`` X is a
+    metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
+"correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
+"sokalsneath", "precomputed"}, default="euclidean"
+        Metric in which the heat kernel finds the neighbours of a row, as scikit-learn names it. The
+        last four before ``"precomputed"`` take rows of 0 and 1. With ``"precomputed"`` X is a
         sparse matrix of distances to neighbours, as `sklearn.neighbors.KNeighborsTransformer` makes
         it. The graph kernel uses neither ``metric`` nor ``n_neighbors``.
     density : "auto" or float, default="auto"

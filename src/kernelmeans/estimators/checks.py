@@ -26,6 +26,7 @@ from kernelmeans._typing import (
 )
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat import DiffusionKernel, neighbor_family
+from kernelmeans.heat.metric import DIRECTIONS, MetricOptions, from_first
 from kernelmeans.heat.neighbors import AMPLE
 from kernelmeans.kernels import (
     PARAMETERS,
@@ -93,7 +94,7 @@ OF_KERNEL: dict[str, Any] = {
     "kernel_params": [dict, None],
     "n_neighbors": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
     "t": [StrOptions({"auto", "states"}), Interval(Real, 0, None, closed="neither")],
-    "metric": [StrOptions(set(get_args(MetricName)))],
+    "metric": [MetricOptions(set(get_args(MetricName)))],
     # Weights are at most ten to this power.
     "density": [StrOptions({"auto"}), Interval(Real, 0, 100, closed="both")],
 }
@@ -379,7 +380,7 @@ def warn_if_far(X: Data, sample_weight: Array, kernel: str) -> None:
 
 
 def warn_of_zero_rows(kernel: Kernel | CombinedKernel, X: Data) -> None:
-    """Warn of rows of zeros, where nothing but their direction could place them.
+    """Warn of rows without a direction, where nothing but that could place them.
 
     Parameters
     ----------
@@ -395,13 +396,14 @@ def warn_of_zero_rows(kernel: Kernel | CombinedKernel, X: Data) -> None:
         kernels = [kernel]
     if not all(compares_directions(one, X.dtype) for one in kernels):
         return
-    count = partial(_count_zeros, parts=parts)
+    metrics = [one.parameters.get("metric") for one in kernels]
+    count = partial(_count_zeros, parts=parts, metrics=metrics)
     zeros = X.summed(count, operator.add) if isinstance(X, Rows) else count(X)
     if zeros:
-        first = kernels[0]
-        name = "metric='cosine'" if first.given_name == "heat" else f"kernel={first.name!r}"
+        metric, what = metrics[0], "of one value" if "correlation" in metrics else "zero"
+        name = f"kernel={kernels[0].name!r}" if metric is None else f"metric={metric!r}"
         warn_user(
-            f"X: {zeros} of {X.shape[0]} rows are zero and have no direction. {name} finds them "
+            f"X: {zeros} of {X.shape[0]} rows are {what} and have no direction. {name} finds them "
             "alike to no row: their labels mean little. Leave them out, or use another kernel."
         )
 
@@ -409,18 +411,20 @@ def warn_of_zero_rows(kernel: Kernel | CombinedKernel, X: Data) -> None:
 def compares_directions(kernel: Kernel, dtype: Any) -> bool:
     """Whether a kernel of rows of features has a vector of zeros for a row of zeros."""
     if kernel.given_name == "heat":
-        return bool(kernel.parameters.get("metric") == "cosine")
+        return kernel.parameters.get("metric") in DIRECTIONS
     scaled = kernel.normalized or kernel.given_name == "cosine"
     known = kernel.given_name in OF_FEATURES
     return known and scaled and not kernel.diagonal(np.zeros((1, 1), dtype)).any()
 
 
-def _count_zeros(X: Data, parts: Sequence[Columns]) -> int:
-    """Number of rows that are zero in all these columns."""
+def _count_zeros(X: Data, parts: Sequence[Columns], metrics: Sequence[str | None]) -> int:
+    """Number of rows that are zero in all these columns, or of one value for a correlation."""
     zero = np.ones(X.shape[0], bool)
-    for columns in parts:
+    for columns, metric in zip(parts, metrics, strict=True):
         rows = take_columns(X, columns)
         sparse = scipy.sparse.issparse(rows)
+        if metric == "correlation":
+            rows, sparse = from_first(rows.toarray() if sparse else rows), False
         zero &= largest_entries(rows) == 0 if sparse else ~rows.any(axis=1)
     return int(np.count_nonzero(zero))
 

@@ -17,6 +17,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
 from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.heat.basis import WHOLE_ROWS
+from kernelmeans.heat.metric import WITH_ANCHORS
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import (
     Explicit,
@@ -244,7 +245,7 @@ def _plan(kernel: Kernel, X: Data, request: Request, n_kernels: int) -> KernelPl
 def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
     """The plan for a graph: that of all rows, or that of anchors if there are too many rows."""
     asked = request.approximation
-    if not kernel.has_anchors and asked not in ("auto", None):
+    if not isinstance(kernel, HeatKernel) and asked not in ("auto", None):
         raise ValueError(
             f"approximation={asked!r} does not go with a graph that is given, whose rows "
             "have no coordinates; use None or 'auto'."
@@ -261,7 +262,9 @@ def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
             "fraction of the trace; give their number, or use n_components='auto', or another "
             "kernel such as 'rbf'."
         )
-    reason, may_have_anchors = None, asked == "auto" and kernel.has_anchors
+    if isinstance(kernel, HeatKernel) and not isinstance(X, Rows):
+        kernel.check_rows(X)
+    reason, may_have_anchors = None, asked == "auto" and isinstance(kernel, HeatKernel)
     if asked == "landmarks":
         reason = "approximation='landmarks'"
     elif may_have_anchors and isinstance(X, DaskRows):
@@ -269,12 +272,24 @@ def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
     elif may_have_anchors and X.shape[0] > GRAPH_ROWS:
         reason = f"n_samples={X.shape[0]} are too many for a fast graph"
     if reason is not None:
+        if not kernel.has_anchors:
+            raise _no_anchors(kernel, X, reason)
         return KernelPlan(kernel, X, "landmarks", reason, request.n_components)
     if isinstance(X, DaskRows):
         remedy = "use an estimator with approximation='auto' or 'landmarks'"
         raise _not_on_dask("the neighbour graph of kernel='heat'", remedy)
     reason = f"kernel={kernel.name!r} is held by the leading eigenvectors of its graph"
     return KernelPlan(kernel, X, "explicit", reason)
+
+
+def _no_anchors(kernel: DiffusionKernel, X: Data, reason: str) -> ValueError:
+    """The error that anchors are wanted where means of rows stand for none."""
+    load = "pass X.compute() and " * isinstance(X, DaskRows)
+    return ValueError(
+        f"metric={kernel.parameters['metric']!r} takes no anchors, which are means of rows, but "
+        f"{reason}. Use one of {', '.join(map(repr, WITH_ANCHORS))}, or {load}set "
+        "approximation=None (the graph of all rows, which takes time)."
+    )
 
 
 def _not_on_dask(what: str, remedy: str) -> ValueError:

@@ -197,7 +197,7 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
     if spec.get("metric") == "precomputed":
         raise ValueError(
             f"{name}: metric='precomputed' is for X as a whole, not for some of its columns; use "
-            "'euclidean' or 'cosine', or an estimator of one kernel."
+            "a metric of rows such as 'euclidean', or an estimator of one kernel."
         )
     return spec
 

@@ -8,6 +8,7 @@ import scipy.sparse
 
 from kernelmeans._typing import Array, Data
 from kernelmeans.heat.basis import Basis, heat_weights, pair_count, solve_time
+from kernelmeans.heat.metric import DIRECTIONS, as_directions
 from kernelmeans.heat.neighbors import MOST_EDGES, NearestRows, csr_of, origin_and_scale
 from kernelmeans.heat.pieces import Pieces, find_pieces
 from kernelmeans.kernels.formulas import unit_rows
@@ -73,8 +74,8 @@ def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: i
         Rows.
     sample_weight : ndarray of shape (n_rows,)
         Sample weights.
-    metric : {"euclidean", "cosine"}
-        That of the heat kernel.
+    metric : str
+        That of the heat kernel, one of `kernelmeans.heat.metric.WITH_ANCHORS`.
     count : int
         Number of anchors.
     seed : int
@@ -85,7 +86,7 @@ def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: i
     NearestRows
         The anchors.
     """
-    X = unit_rows(X) if metric == "cosine" else X
+    X = as_directions(X, metric) if metric in DIRECTIONS else X
     if scipy.sparse.issparse(X):
         return NearestRows(X[kmeans_plusplus_points(X, count, sample_weight, seed)], metric)
     origin, scale = origin_and_scale(X)

@@ -5,6 +5,7 @@ import scipy.sparse
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.heat.metric import NORMS
 from kernelmeans.heat.neighbors import DistinctRows, NearestRows, auto_neighbors
 
 #: Most distinct values of a column that can tear a graph.
@@ -33,8 +34,9 @@ def untorn(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, IntArra
     Returns
     -------
     sought : NearestRows
-        Other rows, or these if no column tears the graph. Sparse rows, rows that are compared by
-        cosine and few rows are never changed.
+        Other rows, or these if no column tears the graph. Sparse rows and few rows are never
+        changed, nor are rows whose metric is no norm: noise would turn directions and signs, and
+        make values of yes and no, or equal ones, differ.
     columns : ndarray of int
         The columns with noise.
 
@@ -56,7 +58,7 @@ def untorn(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, IntArra
     """
     rows = nearest.rows
     columns = np.empty(0, np.intp)
-    if scipy.sparse.issparse(rows) or nearest.metric != "euclidean" or len(rows) < FEWEST_ROWS:
+    if scipy.sparse.issparse(rows) or nearest.metric not in NORMS or len(rows) < FEWEST_ROWS:
         return nearest, columns
     few = may_tear(rows)
     sought = nearest
@@ -95,7 +97,7 @@ def untorn_sample(X: Data, metric: str, n_anchors: int, n_clusters: int, seed: i
     ----------
     X : {ndarray, CSR matrix} of shape (n_rows, n_features)
         Rows.
-    metric : {"euclidean", "cosine"}
+    metric : str
         That of the heat kernel.
     n_anchors : int
         Number of anchors.

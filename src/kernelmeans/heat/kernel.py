@@ -23,7 +23,9 @@ from kernelmeans.heat.basis import Basis, Spectrum, pairs_bytes
 from kernelmeans.heat.choice import choose_time
 from kernelmeans.heat.density import DIMENSION_NEIGHBORS, FLAT, NEIGHBOR, Density
 from kernelmeans.heat.dither import may_tear, untorn, untorn_sample
+from kernelmeans.heat.metric import NORMS, WITH_ANCHORS, check_metric, check_rows
 from kernelmeans.heat.neighbors import (
+    HELD_MIB,
     Digests,
     DistinctRows,
     NearestRows,
@@ -132,8 +134,6 @@ class DiffusionKernel(Kernel):
         Number of connected components of the graph.
     """
 
-    #: Whether `HeatKernel.fit_anchors` can take more rows than a graph.
-    has_anchors = False
     #: The parameter that chooses it, for messages.
     called: str
     eigenvalues: Array
@@ -153,6 +153,11 @@ class DiffusionKernel(Kernel):
         check_name("t", parameters["t"], ["auto", "states"])
         super().__init__(name, parameters)
         self._given = dict(parameters)
+
+    @property
+    def has_anchors(self) -> bool:
+        """Whether `HeatKernel.fit_anchors` can take more rows than a graph."""
+        return False
 
     @abstractmethod
     def fit(self, X: Data, sample_weight: Any, n_clusters: int, shared: Any) -> "DiffusionKernel":
@@ -296,8 +301,8 @@ class HeatKernel(DiffusionKernel):
         the 2 k + 10 leading eigenpairs (``kernelmeans.heat.basis.solve_time``). It is slightly
         shorter than it would be with all eigenpairs. ``"auto"`` chooses it or a longer one, by the
         clusters that both lead to (``kernelmeans.heat.choice.choose_time``).
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        The distance between neighbours.
+    metric : str, default="euclidean"
+        The distance between neighbours, one of `kernelmeans.heat.metric.METRICS`.
     density : "auto" or float, default="auto"
         How much the density of rows counts: the exponent of the weights of edges
         (`kernelmeans.heat.density.Density`). With 0 all edges count alike. ``"auto"`` is half the
@@ -342,7 +347,6 @@ class HeatKernel(DiffusionKernel):
     array([[1., 0.]])
     """
 
-    has_anchors = True
     called = "kernel='heat'"
 
     def __init__(
@@ -354,11 +358,20 @@ class HeatKernel(DiffusionKernel):
         factor: int = 1,
         family: str | None = None,
     ) -> None:
-        check_name("metric", metric, ["euclidean", "cosine"])
+        check_metric(metric)
         given = {"n_neighbors": n_neighbors, "t": t, "metric": metric, "density": density}
         super().__init__("heat", given)
         self.factor = factor
         self.family = family
+
+    @property
+    def has_anchors(self) -> bool:
+        """Whether means of rows can stand for the rows near them."""
+        return self._given["metric"] in WITH_ANCHORS
+
+    def check_rows(self, X: Data) -> None:
+        """Refuse rows that the metric cannot compare."""
+        check_rows(X, self._given["metric"])
 
     def fit(
         self,
@@ -488,6 +501,9 @@ class HeatKernel(DiffusionKernel):
         elif len(may_tear(X)):
             # Both again, with noise on such columns.
             rows *= 2
+        if self._given["metric"] not in NORMS:
+            # The distances that are sought among, and their order.
+            rows += 3 * min(n * n * 8, HELD_MIB * 2**20)
         n_neighbors = self._given["n_neighbors"]
         if isinstance(n_neighbors, str):
             # Twice as many, in case the graph has too many pieces.
@@ -517,8 +533,8 @@ def neighbor_family(X: Data, sample_weight: Any = None, metric: str = "euclidean
         Training rows; they count only when the kernels are fitted.
     sample_weight : ndarray of shape (n_samples,), default=None
         Sample weights; they too count only then.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        The distance between neighbours.
+    metric : str, default="euclidean"
+        The distance between neighbours, as for `HeatKernel`.
 
     Returns
     -------

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
+from sklearn import config_context
 from sklearn.neighbors import NearestNeighbors
 
 from kernelmeans._memory import cached_property, content_hash, remembered
@@ -18,7 +19,7 @@ from kernelmeans.engines.threads import (
     single_threaded_openmp,
 )
 from kernelmeans.heat.density import FLAT, Density
-from kernelmeans.kernels.formulas import unit_rows
+from kernelmeans.heat.metric import BOOLEAN, DIRECTIONS, NORMS, as_directions, check_rows
 
 #: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
 FEWEST, MOST = 2, 25
@@ -28,6 +29,8 @@ AMPLE = 30
 MOST_EDGES = 2**20
 #: One search at a time: scikit-learn's sets warning filters, which belong to all threads.
 _SEARCHING = ForkableLock()
+#: Mebibytes of distances that scikit-learn holds at a time, where it holds any.
+HELD_MIB = 64
 #: Bytes of a digest: two distinct rows have the same one with probability 2^-128.
 DIGEST_BYTES = 16
 #: Rows in a block that is copied at once.
@@ -134,9 +137,10 @@ class NearestRows:
     ----------
     rows : {ndarray, CSR matrix} of shape (n_rows, n_features)
         The rows.
-    metric : {"euclidean", "cosine"}
-        Distance. That of ``"cosine"`` is Euclidean between rows scaled to norm 1, which has the
-        same order; rows of zeros stay zero.
+    metric : str
+        Distance, one of `kernelmeans.heat.metric.METRICS`. That of ``"cosine"`` is Euclidean
+        between rows scaled to norm 1, which has the same order; rows of zeros stay zero. So is that
+        of ``"correlation"``, once the mean of each row is subtracted.
 
     Examples
     --------
@@ -173,12 +177,17 @@ class NearestRows:
 
     def _placed(self, X: Data) -> Data:
         """Rows as they are searched. They may be overwritten."""
-        if self.metric == "cosine":
-            return unit_rows(X)
+        check_rows(X, self.metric)
+        if self.metric in DIRECTIONS:
+            return as_directions(X, self.metric)
+        if self.metric in BOOLEAN:
+            return X.astype(bool)
         if scipy.sparse.issparse(X):
             # A power of two costs no digit, and squares do not vanish. If they overflow, the search
             # refuses them.
             np.ldexp(X.data, self._doublings, out=X.data)
+            return X
+        if self.metric not in NORMS:
             return X
         origin, scale = self._origin_and_scale
         X -= origin
@@ -197,7 +206,11 @@ class NearestRows:
 
     @cached_property
     def _search(self) -> NearestNeighbors:
-        return NearestNeighbors().fit(self._sought[:-1])
+        metric = "euclidean" if self.metric in DIRECTIONS else self.metric
+        # Trees are exact for metrics with the triangle inequality alone, which "dice" has not, and
+        # no faster where differences do not add up along columns.
+        search = "auto" if metric in NORMS else "brute"
+        return NearestNeighbors(metric=metric, algorithm=search).fit(self._sought[:-1])
 
     def read(self, X: Data, dtype: Any) -> Data:
         """New rows in a dtype, sparse or dense as the rows."""
@@ -236,8 +249,10 @@ class NearestRows:
 
     def _find_near(self, n_neighbors: int) -> tuple[IntArray, Array]:
         n = self.rows.shape[0]
-        with _SEARCHING, single_threaded_blas(), forkable_openmp(), in_this_process():
+        held = config_context(working_memory=HELD_MIB)
+        with _SEARCHING, single_threaded_blas(), forkable_openmp(), in_this_process(), held:
             distances, found = self._search.kneighbors(self._sought, n_neighbors + 1)
+        _refuse_overflow(distances)
         distances, found = distances[:-1], found[:-1]
         itself = found == np.arange(n)[:, None]
         # A row that is not found has others that equal it but for rounding.
@@ -289,13 +304,10 @@ class NearestRows:
         few = X.shape[0] <= self.rows.shape[0]
         threads = single_threaded_openmp() if few else forkable_openmp()
         overflow = np.errstate(over="ignore", invalid="ignore")
-        with _SEARCHING, single_threaded_blas(), threads, in_this_process(), overflow:
+        held = config_context(working_memory=HELD_MIB)
+        with _SEARCHING, single_threaded_blas(), threads, in_this_process(), overflow, held:
             distances, found = self._search.kneighbors(placed, n_neighbors)
-        if not np.isfinite(distances).all():
-            raise ValueError(
-                "X has rows so far from the training rows of kernel='heat' that their distances "
-                "overflow: leave them out, or scale all rows."
-            )
+        _refuse_overflow(distances)
         return distances, found
 
     def digests(self, rows: Data) -> Digests:
@@ -306,6 +318,15 @@ class NearestRows:
         """Equal weights (n_new, n_rows) of new rows on the rows nearest to them."""
         _, near = self.of(rows, n_neighbors)
         return csr_of(np.full(near.size, 1 / n_neighbors, rows.dtype), near, self.rows.shape[0])
+
+
+def _refuse_overflow(distances: Array) -> None:
+    """Refuse distances that are not finite."""
+    if not np.isfinite(distances).all():
+        raise ValueError(
+            "X has rows so far from the training rows of kernel='heat' that their distances "
+            "overflow: leave them out, or scale all rows."
+        )
 
 
 class DistinctRows(NamedTuple):
