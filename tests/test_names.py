@@ -65,7 +65,8 @@ def test_nothing_is_suggested_for_what_is_like_no_name():
         ("approximation", "exact", "None"),
         ("approximation", "none", "None"),
         ("gamma", "auto", "'rms'"),
-        ("metric", "l2", "'euclidean'"),
+        ("metric", "minkowski", "'precomputed'"),
+        ("metric", "taxicab", "'manhattan'"),
         ("init", "forgy", "'random'"),
     ],
 )

@@ -98,7 +98,7 @@ def test_rows_on_disk(tmp_path):
     [
         ({"n_neighbors": 5}, r"kernels\[0\]=.*the family 'neighbors' takes only metric"),
         ({"metric": "cosine", "t": 1.0}, r"kernels\[0\]=.*takes only metric"),
-        ({"metric": "manhattan"}, r"'metric' parameter of kernels\[0\]"),
+        ({"metric": "minkowski"}, r"'metric' parameter of kernels\[0\]"),
     ],
 )
 def test_it_takes_no_other_parameter_than_the_metric(parameters, message):

@@ -276,7 +276,8 @@ def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
             raise _no_anchors(kernel, X, reason)
         return KernelPlan(kernel, X, "landmarks", reason, request.n_components)
     if isinstance(X, DaskRows):
-        remedy = "use an estimator with approximation='auto' or 'landmarks'"
+        anchors = "use an estimator with approximation='auto' or 'landmarks'"
+        remedy = anchors if kernel.has_anchors else "pass X.compute()"
         raise _not_on_dask("the neighbour graph of kernel='heat'", remedy)
     reason = f"kernel={kernel.name!r} is held by the leading eigenvectors of its graph"
     return KernelPlan(kernel, X, "explicit", reason)

@@ -19,6 +19,8 @@ METRICS = tuple(name for name in get_args(MetricName) if name != "precomputed")
 NORMS = frozenset(VALID_METRICS["kd_tree"])
 #: Metrics that have the order of Euclidean distances between rows scaled to norm 1.
 DIRECTIONS = frozenset({"cosine", "correlation"})
+#: Metrics of sums by which differences are divided: they see the origin, but no common factor.
+RATIOS = frozenset({"canberra", "braycurtis"})
 #: Metrics that see only which columns are zero.
 BOOLEAN = frozenset(PAIRWISE_BOOLEAN_FUNCTIONS)
 #: Metrics that scikit-learn computes between sparse rows.

@@ -19,7 +19,14 @@ from kernelmeans.engines.threads import (
     single_threaded_openmp,
 )
 from kernelmeans.heat.density import FLAT, Density
-from kernelmeans.heat.metric import BOOLEAN, DIRECTIONS, NORMS, as_directions, check_rows
+from kernelmeans.heat.metric import (
+    BOOLEAN,
+    DIRECTIONS,
+    NORMS,
+    RATIOS,
+    as_directions,
+    check_rows,
+)
 
 #: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
 FEWEST, MOST = 2, 25
@@ -171,9 +178,10 @@ class NearestRows:
         return origin_and_scale(self.rows)
 
     @cached_property
-    def _doublings(self) -> int:
-        """How often small sparse rows have to be doubled to be near 1."""
-        return max(0, -int(np.frexp(np.abs(self.rows.data).max(initial=0))[1]))
+    def _exponent(self) -> int:
+        """That of the power of two next to the largest entry."""
+        entries = self.rows.data if scipy.sparse.issparse(self.rows) else self.rows
+        return int(np.frexp(np.abs(entries).max(initial=0))[1])
 
     def _placed(self, X: Data) -> Data:
         """Rows as they are searched. They may be overwritten."""
@@ -185,8 +193,11 @@ class NearestRows:
         if scipy.sparse.issparse(X):
             # A power of two costs no digit, and squares do not vanish. If they overflow, the search
             # refuses them.
-            np.ldexp(X.data, self._doublings, out=X.data)
+            np.ldexp(X.data, max(0, -self._exponent), out=X.data)
             return X
+        if self.metric in RATIOS:
+            # Sums do not overflow then.
+            np.ldexp(X, -self._exponent, out=X)
         if self.metric not in NORMS:
             return X
         origin, scale = self._origin_and_scale
