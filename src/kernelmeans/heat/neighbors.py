@@ -332,8 +332,8 @@ class NearestRows:
 
 
 def _refuse_overflow(distances: Array) -> None:
-    """Refuse distances that are not finite."""
-    if not np.isfinite(distances).all():
+    """Refuse distances that are not finite, for which scikit-learn may return the largest number."""
+    if not (distances < np.finfo(distances.dtype).max).all():
         raise ValueError(
             "X has rows so far from the training rows of kernel='heat' that their distances "
             "overflow: leave them out, or scale all rows."
