@@ -294,7 +294,7 @@ def test_models_are_kept_in_files(metric, tmp_path):
     from kernelmeans import load_model, save_model
 
     X = rows_for(metric)
-    model = KernelPowerKMeans(3, metric=metric, t="states", random_state=0).fit(X)
+    model = KernelPowerKMeans(3, metric=metric, random_state=0).fit(X)
     save_model(model, tmp_path / "some.model.skops")
     again = load_model(tmp_path / "some.model.skops")
     assert again[-1].metric == metric
@@ -322,10 +322,10 @@ def test_the_command_line_takes_the_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X, _ = blobs(90, 4, 3)
     np.save("data.npy", X)
-    chosen = ["--metric", "manhattan", "--no-scale", "--t", "states"]
+    chosen = ["--metric", "manhattan", "--no-scale"]
     result = CliRunner().invoke(app, ["fit", "data.npy", "-k", "3", *chosen])
     assert result.exit_code == 0, result.output
-    model = KernelPowerKMeans(3, metric="manhattan", t="states", random_state=0).fit(X)
+    model = KernelPowerKMeans(3, metric="manhattan", random_state=0).fit(X)
     written = np.genfromtxt("data.labels.csv", delimiter=",", names=True)["label"]
     assert_array_equal(written, model.labels_)
     result = CliRunner().invoke(app, ["predict", "data.model.skops", "data.npy", "--force"])

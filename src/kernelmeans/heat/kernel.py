@@ -23,7 +23,7 @@ from kernelmeans.heat.basis import Basis, Spectrum, pairs_bytes
 from kernelmeans.heat.choice import choose_time
 from kernelmeans.heat.density import DIMENSION_NEIGHBORS, FLAT, NEIGHBOR, Density
 from kernelmeans.heat.dither import may_tear, untorn, untorn_sample
-from kernelmeans.heat.metric import NORMS, WITH_ANCHORS, check_metric, check_rows
+from kernelmeans.heat.metric import WITH_ANCHORS, check_metric, check_rows
 from kernelmeans.heat.neighbors import (
     HELD_MIB,
     Digests,
@@ -501,8 +501,8 @@ class HeatKernel(DiffusionKernel):
         elif len(may_tear(X)):
             # Both again, with noise on such columns.
             rows *= 2
-        if self._given["metric"] not in NORMS:
-            # The distances that are sought among, and their order.
+        if not self.has_anchors:
+            # Such metrics are sought without trees: distances held at a time, and their order.
             rows += 3 * min(n * n * 8, HELD_MIB * 2**20)
         n_neighbors = self._given["n_neighbors"]
         if isinstance(n_neighbors, str):

@@ -332,7 +332,7 @@ class NearestRows:
 
 
 def _refuse_overflow(distances: Array) -> None:
-    """Refuse distances that are not finite, for which scikit-learn may return the largest number."""
+    """Refuse infinite distances, in whose place scikit-learn may put the largest number."""
     if not (distances < np.finfo(distances.dtype).max).all():
         raise ValueError(
             "X has rows so far from the training rows of kernel='heat' that their distances "
