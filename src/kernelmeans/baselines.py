@@ -190,6 +190,13 @@ default="random-partition"
         Lower and upper bound of the cost of ``labels_`` under the exact kernels and these weights,
         if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.
         None if ``approximation_error_`` is None.
+    separation_ : ndarray of shape (n_clusters,) or None
+        For each cluster, the fraction of the edges of its training rows that lead to other
+        clusters, in the graph that joins distinct rows with their nearest neighbours, each edge
+        counted once; of a graph that is given, by its weights
+        (`kernelmeans.heat.separation.conductances`). Near 0 is a cluster apart; above 0.5 it is
+        hardly one. Other kernels than heat take it from at most 4096 rows, by Euclidean distance.
+        None for kernel matrices, several kernels, and rows that are not in memory.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -301,7 +308,7 @@ class RKKM(OneKernelClusterer):
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
-        twice or four times as long if its clusters then cut a fifth fewer edges, as where sizes
+        twice or four times as long if its clusters then cut 30 % fewer edges, as where sizes
         differ much. With anchors, or several kernels, it is ``"states"``.
     metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
 "correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
@@ -395,6 +402,13 @@ class RKKM(OneKernelClusterer):
         Lower and upper bound of the cost of ``labels_`` under the exact kernel, if the centroids
         are the means of the clusters. Both are ``inertia_`` for an exact kernel. None if
         ``approximation_error_`` is None.
+    separation_ : ndarray of shape (n_clusters,) or None
+        For each cluster, the fraction of the edges of its training rows that lead to other
+        clusters, in the graph that joins distinct rows with their nearest neighbours, each edge
+        counted once; of a graph that is given, by its weights
+        (`kernelmeans.heat.separation.conductances`). Near 0 is a cluster apart; above 0.5 it is
+        hardly one. Other kernels than heat take it from at most 4096 rows, by Euclidean distance.
+        None for kernel matrices, several kernels, and rows that are not in memory.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -587,6 +601,13 @@ class RMKKM(SeveralKernelsClusterer):
         Lower and upper bound of the cost of ``labels_`` under the exact kernels and these weights,
         if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.
         None if ``approximation_error_`` is None.
+    separation_ : ndarray of shape (n_clusters,) or None
+        For each cluster, the fraction of the edges of its training rows that lead to other
+        clusters, in the graph that joins distinct rows with their nearest neighbours, each edge
+        counted once; of a graph that is given, by its weights
+        (`kernelmeans.heat.separation.conductances`). Near 0 is a cluster apart; above 0.5 it is
+        hardly one. Other kernels than heat take it from at most 4096 rows, by Euclidean distance.
+        None for kernel matrices, several kernels, and rows that are not in memory.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).

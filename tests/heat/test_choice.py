@@ -43,7 +43,7 @@ def test_the_fewest_edges_cut_choose():
     model = fitted(X)
     t, cut = model.times_["t"], model.times_["cut"]
     np.testing.assert_allclose(t / t[0], [1, 2, 4])
-    assert cut[1:].min() < 0.8 * cut[0]
+    assert cut[1:].min() < 0.7 * cut[0]
     assert model.t_ == t[cut.argmin()] > t[0]
     # The time of before loses a small blob.
     before = fitted(X, t="states")
@@ -66,7 +66,7 @@ def test_the_cut_counts_pairs_of_neighbours():
 def test_the_shortest_time_stays_unless_another_is_much_better():
     X, _ = blobs(400, k=4, spread=1.5)
     model = fitted(X)
-    assert model.times_["cut"][1:].min() > 0.8 * model.times_["cut"][0] > 0
+    assert model.times_["cut"][1:].min() > 0.7 * model.times_["cut"][0] > 0
     assert model.t_ == model.times_["t"][0] == fitted(X, t="states").t_
 
 
@@ -114,6 +114,7 @@ def test_many_rows_follow_those_that_are_clustered():
     assert adjusted_rand_score(y, model.labels_) >= 0.98
 
 
+@pytest.mark.filterwarnings("ignore:Cluster . is hardly one")
 def test_a_partition_with_an_empty_cluster_is_not_chosen():
     # At a long time nothing tells these rows apart.
     X = cloud(60, 400)

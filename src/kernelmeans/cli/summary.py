@@ -35,6 +35,7 @@ def fit_summary(
     summary: dict[str, Any] = {
         **summarized(job.data, model.labels_, model._n_centroids, features),
         "cost": cost(model),
+        **({} if model.separation_ is None else {"separation": model.separation_.tolist()}),
         **({} if fitted.plain is None else _comparison(fitted, fitted.plain)),
         "critical_power": critical_power(annealed),
         "start_power": float(annealed.power_history_[0]),
@@ -153,11 +154,22 @@ def _technical(summary: dict[str, Any]) -> dict[str, str]:
     fit = f"{summary['seconds']:.2f} s{plain}"
     return {
         "cost": _cost(summary),
+        "separation": _separation(summary.get("separation")),
         "approximation": _approximation(summary["approximation"]),
         "graph": _graph(summary.get("graph")),
         "power": _power(summary),
         "time": f"{summary['seconds_in_all']:.2f} s, the fit {fit}",
     }
+
+
+def _separation(separation: list[float] | None) -> str:
+    if not separation or len(separation) == 1:
+        return ""
+    worst = int(np.argmax(separation))
+    return (
+        f"{np.mean(separation):.2g} of neighbours are in other clusters, at most "
+        f"{separation[worst]:.2g}, of cluster {worst}"
+    )
 
 
 def _graph(graph: dict[str, Any] | None) -> str:

@@ -36,6 +36,8 @@ from kernelmeans.estimators.inputs import Input, check_weights
 from kernelmeans.estimators.numbers import completed_numbers, renumbered
 from kernelmeans.estimators.plan import Holder, Request, make_plan
 from kernelmeans.estimators.starts import Starts
+from kernelmeans.heat import HeatKernel
+from kernelmeans.heat.separation import warn_if_hardly
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows, computed
 from kernelmeans.solver import (
@@ -93,6 +95,8 @@ class KernelClusterer(
     certainty_: Array
     memberships_: Array | None
     result_: Result
+    #: Models of older files have none.
+    separation_: Array | None = None
     inertia_: float
     inertia_bounds_: tuple[float, float] | None
     approximation_error_: float | None
@@ -191,6 +195,8 @@ class KernelClusterer(
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
         found = self._set_labels(X, given, weight, embedded)
+        labels: IntArray = found["label"]
+        self.separation_ = data.separation(self.kernel_, X, labels, weight, self.n_clusters)
         if isinstance(self.init, str):
             # Else the numbers are those of the start that the user gives.
             self._renumber(result.number_by_weight(weight, self.n_clusters))
@@ -201,6 +207,9 @@ class KernelClusterer(
         coarse = device.is_host and float(found["nearest"][weight > 0].mean()) <= rounding
         coarse = coarse and warn_if_coarse(kernels, rows, found["label"], weight)
         warn_of_end(result, method, self.n_clusters, data.pairwise, coarse)
+        reporter.judged(self.separation_)
+        if isinstance(self.kernel_, HeatKernel):
+            warn_if_hardly(self.separation_)
         reporter.end()
         return self
 
@@ -355,6 +364,8 @@ class KernelClusterer(
         self.labels_ = renumbered(self.labels_, numbers)
         if self.memberships_ is not None:
             self.memberships_ = take(self.memberships_, np.argsort(numbers), axis=1)
+        if self.separation_ is not None:
+            self.separation_ = self.separation_[np.argsort(numbers)]
 
     def _device(self, X: Any) -> Device:
         """The device to compute with some rows on; not all estimators let users choose it."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelmeans._sklearn import _fit_context, with_callbacks
 from kernelmeans._text import counted
-from kernelmeans._typing import Data
+from kernelmeans._typing import Array, Data
 from kernelmeans.solver import Ending, Progress, Result
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -125,6 +125,16 @@ class Reporter:
         """Report the swap moves: the steps at the end are those of the restart and these."""
         more = counted(int(result.n_iter[result.best]) - steps_before, "more step")
         self._estimator._say(1, f"swap moves: cost {result.inertia[result.best]:.6g} after {more}")
+
+    def judged(self, separation: Array | None) -> None:
+        """Report how many neighbours of the rows of a cluster are in others."""
+        if separation is not None:
+            worst = int(separation.argmax())
+            self._estimator._say(
+                1,
+                f"separation: {separation.mean():.1%} of neighbours are in other clusters, at most "
+                f"{separation[worst]:.1%}, of cluster {worst}",
+            )
 
     def end(self) -> None:
         """Report that the fit is over."""

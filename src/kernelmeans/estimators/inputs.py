@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from kernelmeans._devices import HOST, Budget, Device
 from kernelmeans._frames import check_no_times, no_numbers, refuse_array
 from kernelmeans._sklearn import _check_n_features, _check_sample_weight
-from kernelmeans._typing import Array, Data
+from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.estimators.checks import (
     check_distances,
@@ -21,8 +21,9 @@ from kernelmeans.estimators.checks import (
     warn_if_far,
 )
 from kernelmeans.estimators.plan import Holder
-from kernelmeans.heat import GraphKernel
-from kernelmeans.heat.neighbors import AMPLE
+from kernelmeans.heat import GraphKernel, HeatKernel
+from kernelmeans.heat.neighbors import AMPLE, nearest_stored, without_loops
+from kernelmeans.heat.separation import conductances, separation
 from kernelmeans.kernels import Kernel, resolve_kernel
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import DaskRows
@@ -133,6 +134,15 @@ class Input:
     def remember(self, kernel: Any, X: Data) -> None:
         """Keep what `diagonal` needs to know about the training rows."""
 
+    def separation(
+        self, kernel: Any, X: Data, labels: IntArray, sample_weight: Array, n_clusters: int
+    ) -> Array | None:
+        """The `kernelmeans.heat.separation` of training rows that are in memory."""
+        if isinstance(X, Rows):
+            return None
+        distinct = kernel.distinct_rows if isinstance(kernel, HeatKernel) else None
+        return separation(X, labels, sample_weight, n_clusters, distinct)
+
     def check_diagonal(self, kernel: Any, X: Data, given: Any) -> None:
         """Refuse k(x, x) of new rows if it cannot be used, or would not be."""
         if given is None:
@@ -182,6 +192,9 @@ class KernelMatrix(Input):
     def remember(self, kernel: Any, X: Data) -> None:
         self.known = TrainingDiagonal(X)
 
+    def separation(self, *given: Any) -> None:
+        """None: a kernel matrix has no neighbours."""
+
     def diagonal(self, kernel: Any, X: Data, device: Device = HOST, given: Any = None) -> Array:
         return self.known.of(X, given)
 
@@ -201,6 +214,17 @@ class Graph(Input):
             check_edges(rows, estimator.kernel_.called)
             estimator.kernel_.check_connected(rows)
         return rows
+
+    def separation(
+        self, kernel: Any, X: Data, labels: IntArray, sample_weight: Array, n_clusters: int
+    ) -> Array:
+        """That of the graph, by its weights; of distances, of the neighbours in use."""
+        counting = np.flatnonzero(sample_weight)
+        graph = scipy.sparse.csr_array(X)[counting][:, counting]
+        if (count := kernel.parameters.get("n_neighbors")) is not None:
+            near = nearest_stored(without_loops(graph), count - 1)
+            graph = ((near + near.T) > 0).astype(np.float64)
+        return conductances(without_loops(graph), labels[counting], n_clusters)
 
 
 def _refuse_dask(X: Data) -> None:

@@ -196,6 +196,9 @@ class Views(Input):
         complete[:, self.factors > 0] = weights
         return complete
 
+    def separation(self, *given: Any) -> None:
+        """None: kernels may see different columns, with neighbours of their own."""
+
     def diagonal_for_labels(self, kernel: CombinedKernel, X: Data, given: Any = None) -> Array:
         return np.zeros((X.shape[0], len(kernel.kernels)), X.dtype)
 

@@ -17,7 +17,7 @@ from kernelmeans.spaces.features import FeatureSpace
 #: clusters of very different sizes, and lose others.
 FACTORS = (1.0, 2.0, 4.0)
 #: Cut, as a fraction of that at the first time, below which a longer time is better.
-BETTER = 0.8
+BETTER = 0.7
 #: The method of the estimators, by default.
 DEFAULTS: Any = {
     "s0": "auto",
@@ -36,7 +36,7 @@ MOST_ROWS = 4096
 def choose_time(spectrum: Spectrum, graph: Data, n_clusters: int) -> tuple[Basis, dict[str, Array]]:
     """The basis at the time whose clusters keep their neighbours best.
 
-    The shortest time is left for a longer one only if this cuts a fifth fewer edges, because
+    The shortest time is left for a longer one only if this cuts 30 % fewer edges, because
     clusters of similar times hardly differ.
 
     Parameters

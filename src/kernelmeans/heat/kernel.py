@@ -464,6 +464,14 @@ class HeatKernel(DiffusionKernel):
         self._fitted(basis, pieces, n_nearest)
         return self
 
+    @property
+    def distinct_rows(self) -> DistinctRows | None:
+        """The distinct training rows; None of a graph of anchors."""
+        features = self._features
+        if not isinstance(features, Extension) or not isinstance(features.rows, NearestRows):
+            return None
+        return DistinctRows(features.rows, features.known)
+
     def distances_to_nearest(self, X: Data, training: bool = False) -> Array:
         """Distances of rows to the nearest training row, or the nearest anchor.
 

@@ -354,6 +354,11 @@ class DistinctRows(NamedTuple):
     nearest: NearestRows
     known: Digests
 
+    def places(self, X: Data) -> IntArray:
+        """The node of each row; -1 for rows that equal none."""
+        rows = self.nearest.read(X, self.nearest.rows.dtype)
+        return find(self.known, self.nearest.digests(rows))
+
     @classmethod
     def of(cls, X: Data, sample_weight: Array | None, metric: str) -> "DistinctRows":
         """Find the distinct rows among the training rows of positive weight."""

@@ -207,8 +207,9 @@ def described(
         if used is None or name in used
     }
     found_apart, alike = contrasted(pairs, names, grouped.effective_sizes())
+    apart = [None] * len(names) if found.separation is None else found.separation.tolist()
     records = zip(names, sizes.tolist(), (sums / sums.sum()).tolist(), sums.tolist(), typical,
-                  border, found_apart, strict=True)  # fmt: skip
+                  border, found_apart, apart, strict=True)  # fmt: skip
     frames = "polars" if type(getattr(columns, "X", None)).__module__.startswith("polars") else None
     return Description(
         tuple(Cluster(*record) for record in records),

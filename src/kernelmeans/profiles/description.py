@@ -43,6 +43,9 @@ class Cluster(NamedTuple):
     apart : tuple of str
         Columns that tell it from the other clusters, and above all from the most similar ones:
         those that do so better than noise would. Empty of more than 100 clusters.
+    separation : float or None
+        The fraction of the neighbours of its rows that are in other clusters, ``separation_`` of
+        the fit; None of other rows.
     """
 
     cluster: int | str
@@ -52,6 +55,7 @@ class Cluster(NamedTuple):
     typical_rows: tuple[Any, ...] | None = None
     border_rows: tuple[Any, ...] | None = None
     apart: tuple[str, ...] = ()
+    separation: float | None = None
 
 
 class Entry(NamedTuple):
@@ -289,7 +293,10 @@ def _stands(entry: Entry) -> bool:
 
 def _size(record: Cluster) -> str:
     weight = "" if math.isclose(record.weight, record.size) else f", weight {record.weight:.4g}"
-    return f"{counted(record.size, 'row')}{weight}, {100 * record.fraction:.1f} %"
+    size = f"{counted(record.size, 'row')}{weight}, {100 * record.fraction:.1f} %"
+    if not record.separation:
+        return size
+    return f"{size}; {100 * record.separation:.2g} % of neighbours elsewhere"
 
 
 def _cells(entry: Entry) -> tuple[str, str, str, str]:

@@ -36,12 +36,15 @@ class Placed(NamedTuple):
         How much farther the next centroid is.
     n_clusters : int or None
         Number of clusters, with rows or without; None if the labels alone tell.
+    separation : ndarray of shape (n_clusters,) or None
+        ``separation_`` of the fit, if these are its rows.
     """
 
     labels: IntArray
     distances: Array | None = None
     gaps: Array | None = None
     n_clusters: int | None = None
+    separation: Array | None = None
 
     @property
     def border_gaps(self) -> Array | None:
@@ -98,7 +101,7 @@ def of_fit(model: Any) -> Placed:
         return Placed(labels, n_clusters=n_clusters)
     near = on_host(distances)
     gaps = near[:, 1] - near[:, 0] if near.shape[1] > 1 else np.full(len(near), np.inf)
-    return Placed(labels, near[:, 0], gaps, n_clusters)
+    return Placed(labels, near[:, 0], gaps, n_clusters, getattr(model, "separation_", None))
 
 
 def _placed(transformers: Sequence[Any], model: Any, rows: Any) -> tuple[IntArray, Any, Any]:

@@ -111,10 +111,16 @@ def clusters_of(subject: Subject, names: Sequence[str] | None) -> Clusters:
             "order of their numbers."
         )
     called = [None] * len(sizes) if names is None else map(str, names)
-    return [
+    clusters = [
         {"cluster": number, "name": name, "hint": "", "rows": size, "fraction": size / sum(sizes)}
         for number, (name, size) in enumerate(zip(called, sizes, strict=True))
     ]
+    of_fit = subject.model.separation_ is not None and len(subject.labels) == len(
+        subject.model.labels_
+    )
+    apart = subject.model.separation_.tolist() if of_fit else [None] * len(sizes)
+    _add(clusters, "separation", apart)
+    return clusters
 
 
 def columns_of(subject: Subject, rows: bool) -> dict[str, Any] | None:

@@ -47,23 +47,28 @@ def sections(found: Found) -> list[tuple[str, str, Html]]:
 
 
 def _sizes(found: Found) -> Html:
-    """How many rows each cluster has, and how well it is found again."""
+    """How many rows each cluster has, and how well it is found again and apart."""
     largest = max(one["fraction"] for one in found["clusters"])
     columns = {"Rows": "n", "Of all": "n", "Size": "g"}
     if again := any(one.get("jaccard") for one in found["clusters"]):
         columns["Found again"] = "n"
+    if near := any(one["separation"] is not None for one in found["clusters"]):
+        columns["Neighbours elsewhere"] = "n"
 
     def cells(one: Found) -> list[Any]:
         bar = svg.bar(f"{percent(one['fraction'])} of all rows", one["fraction"] / largest)
         known = [number(one["rows"]), percent(one["fraction"]), colored(one, bar)]
-        return [*known, percent(one["jaccard"])] if again else known
+        known += [percent(one["jaccard"])] if again else []
+        return known + ([percent(one["separation"])] if near else [])
 
     note = remark(
         "Found again: how much of a cluster is found again in other rows. Clusters from "
-        f"{percent(0.75)} on can be relied on, those from {percent(0.85)} on very much."
+        f"{percent(0.75)} on can be relied on, those from {percent(0.85)} on very much. " * again,
+        "Neighbours elsewhere: how many of the rows that are nearest to rows of a cluster are in "
+        "others." * near,
     )
     made = by_cluster(found, "Sizes of the clusters", columns, cells, hinted)
-    return joined([made, note]) if again else made
+    return joined([made, note]) if again or near else made
 
 
 def _map(found: Found) -> Html:

@@ -1,0 +1,113 @@
+"""How many neighbours of a cluster are in others."""
+
+import dask.array
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
+
+from data import blobs, cloud
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
+from kernelmeans.heat import auto_neighbors
+from kernelmeans.heat.separation import conductances
+
+
+def pairs_of(X, k):
+    near = kneighbors_graph(X, auto_neighbors(len(X), k) - 1).toarray() > 0
+    return (near | near.T).astype(float)
+
+
+def by_loops(A, labels, k):
+    """cut(S, rest) / min(vol S, vol rest)."""
+    found = []
+    for cluster in range(k):
+        inside = labels == cluster
+        cut = sum(A[i, j] for i in np.flatnonzero(inside) for j in np.flatnonzero(~inside))
+        least = min(A[inside].sum(), A[~inside].sum())
+        found.append(cut / least if least else 1.0)
+    return found
+
+
+@pytest.mark.parametrize("kernel", ["heat", "rbf", "linear"])
+@pytest.mark.parametrize("estimator", [KernelPowerKMeans, KernelKMeans])
+def test_it_is_the_conductance_of_the_graph_of_neighbours(estimator, kernel):
+    X, _ = blobs(150, k=3, spread=2.5)
+    model = estimator(3, kernel=kernel, random_state=0).fit(X)
+    expected = by_loops(pairs_of(X, 3), model.labels_, 3)
+    assert_allclose(model.separation_, expected)
+    assert 0 < min(expected) < max(expected) < 1
+
+
+def test_power_k_means():
+    X, _ = blobs(150, k=3, spread=2.5)
+    model = PowerKMeans(3, random_state=0).fit(X)
+    assert_allclose(model.separation_, by_loops(pairs_of(X, 3), model.labels_, 3))
+
+
+def test_graphs_and_distances():
+    X, _ = blobs(150, k=3, spread=2.5)
+    distances = KNeighborsTransformer(n_neighbors=30).fit_transform(X)
+    model = KernelPowerKMeans(3, metric="precomputed", random_state=0).fit(distances)
+    assert_allclose(model.separation_, by_loops(pairs_of(X, 3), model.labels_, 3))
+    graph = kneighbors_graph(X, 9, mode="distance")
+    graph.data = np.exp(-graph.data)
+    graph = (graph + graph.T).toarray()
+    model = KernelPowerKMeans(3, kernel="graph", random_state=0).fit(graph)
+    assert_allclose(model.separation_, by_loops(graph, model.labels_, 3))
+
+
+def test_equal_rows_and_rows_without_weight_do_not_count():
+    X, _ = blobs(150, k=3, spread=2.5)
+    known = KernelPowerKMeans(3, random_state=0).fit(X)
+    other = np.concatenate([X, X[:50], cloud(20)])
+    weight = np.repeat([1.0, 0.0], [200, 20])
+    for kernel in ("heat", "rbf"):
+        model = KernelPowerKMeans(3, kernel=kernel, random_state=0)
+        found = model.fit(other, sample_weight=weight)
+        assert_allclose(found.separation_, by_loops(pairs_of(X, 3), found.labels_[:150], 3))
+    assert len(known.separation_) == 3
+
+
+def test_it_follows_the_numbers_of_clusters():
+    X, _ = blobs(150, k=3, spread=2.5)
+    model = KernelPowerKMeans(3, random_state=0).fit(X)
+    before = model.separation_.copy()
+    model.renumber([2, 0, 1])
+    assert_array_equal(model.separation_[[2, 0, 1]], before)
+    assert len(set(before)) == 3
+    assert len(model.fit(X[:100]).separation_) == 3
+
+
+def test_clusters_apart_and_a_single_one():
+    X, _ = blobs(150, k=3, spread=0.1)
+    assert KernelPowerKMeans(3, random_state=0).fit(X).separation_.max() == 0
+    assert_array_equal(KernelPowerKMeans(1, random_state=0).fit(X).separation_, [0])
+
+
+def test_kernel_matrices_several_kernels_and_dask_have_none():
+    X, _ = blobs(150, k=3)
+    assert KernelPowerKMeans(3, kernel="precomputed").fit(X @ X.T).separation_ is None
+    assert MultiKernelPowerKMeans(3, random_state=0).fit(X).separation_ is None
+    in_chunks = dask.array.from_array(X, chunks=(50, -1))
+    assert KernelPowerKMeans(3, kernel="rbf").fit(in_chunks).separation_ is None
+
+
+def test_an_empty_cluster_is_none():
+    A = scipy.sparse.csr_array(np.ones((4, 4)) - np.eye(4))
+    assert_array_equal(conductances(A, np.array([0, 0, 2, 2]), 3), [2 / 3, 1, 2 / 3])
+
+
+def test_verbose_says_it(capsys):
+    X, _ = blobs(150, k=3, spread=2.5)
+    model = KernelPowerKMeans(3, random_state=0, verbose=1).fit(X)
+    worst = model.separation_.argmax()
+    told = f"at most {model.separation_.max():.1%}, of cluster {worst}"
+    assert told in capsys.readouterr().out
+
+
+def test_a_cluster_that_is_hardly_one_is_named():
+    X = cloud(60, 400)
+    with pytest.warns(UserWarning, match=r"Cluster \d is hardly one: \d\d% of the neighbours"):
+        model = KernelPowerKMeans(3, random_state=0).fit(X)
+    assert model.separation_.max() > 0.5
