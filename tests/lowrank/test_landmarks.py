@@ -158,6 +158,24 @@ def test_points_spread_as_those_of_scikit_learn(X):
     assert 0.97 < ours / theirs < 1.03
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_many_points_that_are_drawn_together_spread_as_well(rng, monkeypatch, sparse):
+    X = rng.standard_normal((6000, 3))
+    rows = scipy.sparse.csr_array(X) if sparse else X
+    weight = rng.uniform(0.5, 2, 6000)
+    together = kmeans_plusplus_points(rows, 1200, weight, seed=0)
+    monkeypatch.setattr("kernelmeans.lowrank.landmarks.MOST_SINGLY", 1200)
+    singly = kmeans_plusplus_points(rows, 1200, weight, seed=0)
+    assert len(np.unique(together)) == len(together) == 1200
+    assert 0.97 < inertia(X, X[together], weight) / inertia(X, X[singly], weight) < 1.06
+
+
+def test_many_points_of_few_distinct_rows_are_these():
+    X = np.repeat(np.arange(1100.0)[:, None], 2, axis=0)
+    points = kmeans_plusplus_points(X, 1500, np.ones(2200), seed=0)
+    assert sorted(X[points, 0]) == list(range(1100))
+
+
 def test_the_second_point_is_drawn_by_weight_times_squared_distance():
     X, weight = np.array([[0.0], [1.0], [3.0]]), np.array([1.0, 4.0, 2.0])
     expected = np.zeros((3, 3))
