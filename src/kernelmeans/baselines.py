@@ -309,7 +309,7 @@ class RKKM(OneKernelClusterer):
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
         twice or four times as long if its clusters then cut 30 % fewer edges, as where sizes
-        differ much. With anchors, or several kernels, it is ``"states"``.
+        differ much. With several kernels it is ``"states"``.
     metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
 "correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
 "sokalsneath", "precomputed"}, default="euclidean"
@@ -319,9 +319,9 @@ class RKKM(OneKernelClusterer):
         it. The graph kernel uses neither ``metric`` nor ``n_neighbors``.
     density : "auto" or float, default="auto"
         How much the density of rows counts in the graph of the heat kernel: the exponent, from 0 to
-        100, by which edges through sparse places weigh less. With 0 all edges count alike, and they
-        always do in a graph of rows and anchors. ``"auto"`` is half the intrinsic dimension of the
-        rows, plus 2, and at most 16 (`kernelmeans.heat.HeatKernel`).
+        100, by which edges through sparse places weigh less, in a graph of rows and anchors too.
+        With 0 all edges count alike. ``"auto"`` is half the intrinsic dimension of the rows, plus
+        2, and at most 16 (`kernelmeans.heat.HeatKernel`).
     init : {"k-means++", "random"}, array-like or callable, default="random"
         Starting centroids. The publication uses ``"random"`` samples; ``"k-means++"`` is greedy
         k-means++ in the feature space. An array of integers holds row indices, of shape (k,) or

@@ -155,11 +155,6 @@ class TestWithout:
         assert adjusted_rand_score(given.labels_, model.labels_) == 1
         assert abs(fitted(X, 4, n_neighbors=8).t_ / model.t_ - 1) > 0.01
 
-    def test_graphs_of_anchors_have_none(self):
-        model = fitted(cloud(300), approximation="landmarks", n_components=40)
-        assert model.density_ == 0
-        assert model.dimension_ is None
-
     def test_other_kernels_have_none(self):
         graph = kneighbors_graph(cloud(), 8)
         for X, kernel in ((cloud(), "rbf"), (graph + graph.T, "graph")):

@@ -156,7 +156,8 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         Number of features of an approximation, or the fraction of the trace of the kernel matrix to
         keep, between 0 and 1. A fraction is kept as far as 5000 features suffice. ``"auto"`` is
         200, three for each cluster, or the square root of the number of rows, whichever is the
-        largest. The heat kernel has at least ten anchors for each cluster.
+        largest. The heat kernel has at least ten anchors for each cluster, and 2000, or a fifth of
+        the rows if these are fewer.
     device : str or None, default=None
         Device to compute on, by its name in PyTorch: ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It
         needs the extra ``gpu``. None is where X is: the host for NumPy, or the device of a PyTorch

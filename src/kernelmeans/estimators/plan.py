@@ -451,9 +451,9 @@ class Holder:
     def _fit_graph(self, kernel: DiffusionKernel, planned: KernelPlan, index: int) -> Array | None:
         """Find the graph of all rows, or that of anchors; return residuals if they are known."""
         X, k = planned.X, self.plan.n_clusters
+        kernel.chooses = len(self.plan.kernels) == 1
         if planned.method == "explicit":
             rows = X[:] if isinstance(X, Rows) else X
-            kernel.chooses = len(self.plan.kernels) == 1
             kernel.fit(rows, self.weight, k, self._distinct.setdefault(id(X), {}))
             return kernel.residuals(rows)
         count = planned.n_components

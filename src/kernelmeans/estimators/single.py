@@ -134,13 +134,13 @@ class KernelPowerKMeans(OneKernelClusterer):
         Number of neighbours of a row in the graph of the heat kernel, the row itself included.
         ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. It is twice that if the graph would
         have more large pieces than there are clusters. If the graph connects rows with anchors
-        (``approximation="landmarks"``), it is a fiftieth of their number, and at least 5.
+        (``approximation="landmarks"``), it is their number for each row, by default 5.
     t : "auto", "states" or float, default="auto"
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
         twice or four times as long if its clusters then cut 30 % fewer edges, as where sizes
-        differ much. With anchors, or several kernels, it is ``"states"``.
+        differ much. With several kernels it is ``"states"``.
     metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
 "correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
 "sokalsneath", "precomputed"}, default="euclidean"
@@ -150,9 +150,9 @@ class KernelPowerKMeans(OneKernelClusterer):
         it. The graph kernel uses neither ``metric`` nor ``n_neighbors``.
     density : "auto" or float, default="auto"
         How much the density of rows counts in the graph of the heat kernel: the exponent, from 0 to
-        100, by which edges through sparse places weigh less. With 0 all edges count alike, and they
-        always do in a graph of rows and anchors. ``"auto"`` is half the intrinsic dimension of the
-        rows, plus 2, and at most 16 (`kernelmeans.heat.HeatKernel`).
+        100, by which edges through sparse places weigh less, in a graph of rows and anchors too.
+        With 0 all edges count alike. ``"auto"`` is half the intrinsic dimension of the rows, plus
+        2, and at most 16 (`kernelmeans.heat.HeatKernel`).
     s0 : "auto" or float, default="auto"
         First power, negative. ``"auto"`` is just below the critical power, above which all
         centroids collapse onto the mean. It is closer to 0 for well-separated clusters, and never
@@ -213,7 +213,8 @@ class KernelPowerKMeans(OneKernelClusterer):
         Number of features of an approximation, or the fraction of the trace of the kernel matrix to
         keep, between 0 and 1. A fraction is kept as far as 5000 features suffice. ``"auto"`` is
         200, three for each cluster, or the square root of the number of rows, whichever is the
-        largest. The heat kernel has at least ten anchors for each cluster.
+        largest. The heat kernel has at least ten anchors for each cluster, and 2000, or a fifth of
+        the rows if these are fewer.
     device : str or None, default=None
         Device to compute on, by its name in PyTorch (``"cuda"``, ``"cuda:1"`` or ``"cpu"``), by
         default where X is. That is the host for NumPy, or the device of a PyTorch or CuPy array. A
@@ -435,13 +436,13 @@ class KernelKMeans(OneKernelClusterer):
         Number of neighbours of a row in the graph of the heat kernel, the row itself included.
         ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. It is twice that if the graph would
         have more large pieces than there are clusters. If the graph connects rows with anchors
-        (``approximation="landmarks"``), it is a fiftieth of their number, and at least 5.
+        (``approximation="landmarks"``), it is their number for each row, by default 5.
     t : "auto", "states" or float, default="auto"
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
         twice or four times as long if its clusters then cut 30 % fewer edges, as where sizes
-        differ much. With anchors, or several kernels, it is ``"states"``.
+        differ much. With several kernels it is ``"states"``.
     metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
 "correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
 "sokalsneath", "precomputed"}, default="euclidean"
@@ -451,9 +452,9 @@ class KernelKMeans(OneKernelClusterer):
         it. The graph kernel uses neither ``metric`` nor ``n_neighbors``.
     density : "auto" or float, default="auto"
         How much the density of rows counts in the graph of the heat kernel: the exponent, from 0 to
-        100, by which edges through sparse places weigh less. With 0 all edges count alike, and they
-        always do in a graph of rows and anchors. ``"auto"`` is half the intrinsic dimension of the
-        rows, plus 2, and at most 16 (`kernelmeans.heat.HeatKernel`).
+        100, by which edges through sparse places weigh less, in a graph of rows and anchors too.
+        With 0 all edges count alike. ``"auto"`` is half the intrinsic dimension of the rows, plus
+        2, and at most 16 (`kernelmeans.heat.HeatKernel`).
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         Starting centroids. ``"k-means++"`` is greedy k-means++ in the feature space, ``"random"``
         chooses random samples. An array of integers holds row indices, of shape (k,) or
@@ -499,7 +500,8 @@ class KernelKMeans(OneKernelClusterer):
         Number of features of an approximation, or the fraction of the trace of the kernel matrix to
         keep, between 0 and 1. A fraction is kept as far as 5000 features suffice. ``"auto"`` is
         200, three for each cluster, or the square root of the number of rows, whichever is the
-        largest. The heat kernel has at least ten anchors for each cluster.
+        largest. The heat kernel has at least ten anchors for each cluster, and 2000, or a fifth of
+        the rows if these are fewer.
     device : str or None, default=None
         Device to compute on, by its name in PyTorch: ``"cuda"``, ``"cuda:1"`` or ``"cpu"``. It
         needs the extra ``gpu``. None is where X is: the host for NumPy, or the device of a PyTorch

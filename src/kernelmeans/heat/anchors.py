@@ -1,13 +1,15 @@
 """Heat features of many rows by a few anchors; they depend on the row and the anchors alone."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 
-from kernelmeans._typing import Array, Data
-from kernelmeans.heat.basis import Basis, heat_weights, pair_count, solve_time
+from kernelmeans._memory import cached_property
+from kernelmeans._typing import Array, BoolArray, Data, IntArray
+from kernelmeans.heat.basis import Spectrum
+from kernelmeans.heat.density import NEIGHBOR, anchor_density, core_distances
 from kernelmeans.heat.metric import DIRECTIONS, as_directions
 from kernelmeans.heat.neighbors import MOST_EDGES, NearestRows, csr_of, origin_and_scale
 from kernelmeans.heat.pieces import Pieces, find_pieces
@@ -15,9 +17,12 @@ from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.lowrank import auto_components
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
 
-#: A row has weights on one of so many anchors, and on at least so many. With fewer of many anchors,
-#: single edges connect clusters that nearly touch.
-ANCHORS_PER_NEAREST, NEAREST = 50, 5
+#: Anchors that a row has weights on, for ``n_neighbors="auto"``. With more, anchors of neighbouring
+#: clusters are joined; with fewer, clusters fall into pieces.
+NEAREST = 5
+#: Most anchors that ``n_components="auto"`` takes for their own sake, and rows for each of them.
+#: With more anchors images match a little better, but a million rows take half as long again.
+MOST_ANCHORS, ROWS_PER_ANCHOR = 2000, 5
 #: Fewest anchors for each cluster.
 ANCHORS_PER_CLUSTER = 10
 #: How many times as many anchors near a row are tried to connect pieces.
@@ -27,16 +32,13 @@ BLOCK_ROWS = 2**15
 
 
 def auto_anchors(n_samples: int, n_clusters: int) -> int:
-    """The number of anchors for ``n_components="auto"``: that of landmarks, or ten per cluster.
+    """The number of anchors for ``n_components="auto"``.
 
-    More would follow the rows more closely, but also connect clusters that nearly touch.
+    It is 2000, or a fifth of the rows if these are fewer, but at least the number of landmarks for
+    other kernels, and ten per cluster.
     """
-    return max(auto_components(n_samples, n_clusters), ANCHORS_PER_CLUSTER * n_clusters)
-
-
-def auto_nearest(n_anchors: int) -> int:
-    """The number of anchors that a row has weights on, for ``n_neighbors="auto"``."""
-    return max(NEAREST, n_anchors // ANCHORS_PER_NEAREST)
+    enough = max(auto_components(n_samples, n_clusters), ANCHORS_PER_CLUSTER * n_clusters)
+    return max(enough, min(MOST_ANCHORS, n_samples // ROWS_PER_ANCHOR))
 
 
 class AnchorFeatures:
@@ -147,23 +149,65 @@ class AnchorGraph:
         The anchors.
     n_nearest : int
         Number of anchors that a row has weights on.
+    edge_weight : ndarray of shape (m,), default=None
+        The weight of edges near each anchor. A row counts by the least of the anchors near it; all
+        count alike when None.
     """
 
-    def __init__(self, X: Data, sample_weight: Array, nearest: NearestRows, n_nearest: int) -> None:
+    def __init__(
+        self,
+        X: Data,
+        sample_weight: Array,
+        nearest: NearestRows,
+        n_nearest: int,
+        edge_weight: Array | None = None,
+    ) -> None:
         self.X = X
         self.sample_weight = sample_weight
         self.nearest = nearest
         self.n_nearest = n_nearest
+        self.edge_weight = edge_weight
+
+    @cached_property
+    def _shares(self) -> list[tuple[Data, Array]]:
+        """The weights Z of each block of rows, and their sample weights; in float64."""
+        return [
+            (anchor_weights(rows, self.nearest, self.n_nearest).astype(np.float64), weight)
+            for rows, weight in self._blocks()
+        ]
+
+    def weigh(self, exponent: float, dimension: float) -> None:
+        """Let edges count by the density of the rows that anchors stand for.
+
+        The neighbourhood of an anchor has the rows of it and of the five anchors nearest to it. Its
+        radius is the distance of the fifth.
+        """
+        m = self.nearest.rows.shape[0]
+        mass = np.zeros(m)
+        for Z, weight in self._shares:
+            mass += np.bincount(_near(Z)[:, 0], weight, m)
+        columns, distances = self.nearest.near(min(NEIGHBOR, m - 1))
+        mass += mass[columns].sum(axis=1)
+        self.edge_weight = anchor_density(mass, core_distances(distances), exponent, dimension)
 
     def products(self) -> tuple[Data, Array]:
-        """Z^T diag(w) Z, and the node weights Z^T w, for sample weights w; in float64."""
+        """Z^T diag(w s) Z, and Z^T w, for sample weights w and weights s of the edges of rows."""
         m = self.nearest.rows.shape[0]
         products, node_weight = scipy.sparse.csr_array((m, m)), np.zeros(m)
-        for rows, weight in self._blocks():
-            Z = anchor_weights(rows, self.nearest, self.n_nearest).astype(np.float64)
-            products = products + Z.T @ Z.multiply(weight[:, None]).tocsr()
+        for Z, weight in self._shares:
             node_weight += Z.T @ weight
-        return products.tocsr(), node_weight
+            if self.edge_weight is not None:
+                weight = weight * self.edge_weight[_near(Z)].min(axis=1)
+            products = products + Z.T @ Z.multiply(weight[:, None]).tocsr()
+        products = products.tocsr()
+        products.eliminate_zeros()
+        return products, node_weight
+
+    def of(self, kept: BoolArray) -> "AnchorGraph":
+        """The graph of some of the anchors, whose edges keep their weights."""
+        nearest = NearestRows(self.nearest.rows[np.flatnonzero(kept)], self.nearest.metric)
+        weight = None if self.edge_weight is None else self.edge_weight[kept]
+        return AnchorGraph(self.X, self.sample_weight, nearest, self.n_nearest, weight)
 
     def ranks(self) -> tuple[Data, Array]:
         """How many anchors near a row connect two anchors, and the weight of each anchor.
@@ -197,31 +241,27 @@ class AnchorGraph:
             yield self.X[block], self.sample_weight[block].astype(np.float64)
 
 
-def anchor_basis(
-    graph: AnchorGraph, n_clusters: int, t: float | str = "auto"
-) -> tuple[AnchorFeatures, Basis, Pieces]:
+def _near(Z: Data) -> IntArray:
+    """The anchors that each row has weights on, the nearest first."""
+    near: IntArray = Z.indices.reshape(Z.shape[0], -1)
+    return near
+
+
+class AnchorHeat(NamedTuple):
     """Heat in the graph of anchors.
 
-    Its eigenvectors are the leading left singular vectors of Z Lambda^-1/2. They come from those of
-    the m x m matrix Lambda^-1/2 Z^T W Z Lambda^-1/2, with the sample weights W and the node weights
-    Lambda. Anchors of debris, and of more pieces than clusters, are dropped: rows near them have
-    weights on others.
+    The eigenvectors of that of the rows are the leading left singular vectors of
+    (W S)^1/2 Z Lambda^-1/2, with the sample weights W, the weights S of edges and the node weights
+    Lambda. They come from those of the m x m matrix Lambda^-1/2 Z^T W S Z Lambda^-1/2.
 
-    Parameters
+    Attributes
     ----------
     graph : AnchorGraph
-        The graph.
-    n_clusters : int
-        Number of clusters.
-    t : "auto" or float, default="auto"
-        The time; ``"auto"`` is `solve_time`.
-
-    Returns
-    -------
-    features : AnchorFeatures
-        The map from rows to features.
-    basis : Basis
-        Features of the anchors, eigenvalues and time.
+        The graph of the anchors that are kept.
+    spectrum : Spectrum
+        The leading eigenpairs of the matrix.
+    roots : ndarray of shape (m,)
+        Lambda^-1/2.
     pieces : Pieces
         Those of the graph of all anchors.
 
@@ -229,26 +269,36 @@ def anchor_basis(
     ----------
     Liu, He and Chang (2010), Large graph construction for scalable semi-supervised learning.
     """
-    products, node_weight = graph.products()
-    pieces = find_pieces(products, n_clusters, node_weight)
-    nearest = graph.nearest
-    if not pieces.kept.all():
-        nearest = NearestRows(nearest.rows[np.flatnonzero(pieces.kept)], nearest.metric)
-        kept_graph = AnchorGraph(graph.X, graph.sample_weight, nearest, graph.n_nearest)
-        products, node_weight = kept_graph.products()
-    # Anchors without rows near them have weight 0, and no part in any feature.
-    roots = np.where(node_weight > 0, 1 / np.sqrt(np.where(node_weight > 0, node_weight, 1)), 0)
-    m = len(node_weight)
-    S = products.toarray() * roots[:, None] * roots
-    values, V = scipy.linalg.eigh(S, subset_by_index=[max(0, m - pair_count(n_clusters)), m - 1])
-    values, V = values[::-1], V[:, ::-1]
-    rounding = 8 * m * np.finfo(np.float64).eps
-    # There is one for each piece. If it were rounded, no heat would be left after a long time.
-    values = np.where(values > 1 - rounding, 1, values)
-    time = solve_time(values, n_clusters, pieces.n_kept) if isinstance(t, str) else t
-    weights, kept = heat_weights(values, time)
-    kept &= values > rounding
-    projection = roots[:, None] * V[:, kept] * (weights[kept] / np.sqrt(values[kept]))
-    projection = np.ascontiguousarray(projection, dtype=nearest.rows.dtype)
-    features = AnchorFeatures(nearest, graph.n_nearest, projection)
-    return features, Basis(unit_rows(projection), values[kept], time), pieces
+
+    graph: AnchorGraph
+    spectrum: Spectrum
+    roots: Array
+    pieces: Pieces
+
+    @classmethod
+    def of(cls, graph: AnchorGraph, n_clusters: int) -> "AnchorHeat":
+        """Heat in a graph, for so many clusters.
+
+        Anchors of debris, of more pieces than clusters, and without rows are dropped: rows near
+        them have weights on others.
+        """
+        products, node_weight = graph.products()
+        pieces = kept = find_pieces(products, n_clusters, node_weight)
+        while not kept.kept.all():
+            graph = graph.of(kept.kept)
+            products, node_weight = graph.products()
+            kept = find_pieces(products, n_clusters, node_weight)
+        roots = 1 / np.sqrt(products.sum(axis=1))
+        return cls(graph, Spectrum.of(products, kept, n_clusters), roots, pieces)
+
+    def at(self, t: float) -> tuple[AnchorFeatures, Array]:
+        """The map from rows to features at a time, and the eigenvalues of its columns."""
+        weighted, kept = self.spectrum.weighted(t)
+        values = self.spectrum.values[kept]
+        # Others have no part in the graph of rows, whose rank may be smaller.
+        positive = values > 8 * len(self.roots) * np.finfo(np.float64).eps
+        values = values[positive]
+        projection = self.roots[:, None] * weighted[:, positive] / np.sqrt(values)
+        nearest = self.graph.nearest
+        projection = np.ascontiguousarray(projection, dtype=nearest.rows.dtype)
+        return AnchorFeatures(nearest, self.graph.n_nearest, projection), values

@@ -142,6 +142,12 @@ class Spectrum(NamedTuple):
 
     def basis(self, t: float) -> Basis:
         """The features at a time, without eigenpairs of negligible weight."""
+        features, kept = self.weighted(t)
+        n_kept = np.bincount(self.piece[kept], minlength=len(self.pairs)).tolist()
+        return Basis(unit_rows(features), self.values[kept], t, self._residuals(n_kept, t))
+
+    def weighted(self, t: float) -> tuple[Array, BoolArray]:
+        """The rows of U exp(-(1 - lambda) t) at a time, and which eigenpairs are in them."""
         weights, kept = heat_weights(self.values, t)
         kept |= self.rank == 0
         features = np.zeros((self.S.shape[0], np.count_nonzero(kept)))
@@ -149,8 +155,7 @@ class Spectrum(NamedTuple):
             piece, rank = self.piece[index], self.rank[index]
             vector = self.pairs[piece][1][:, rank]
             features[self.pieces.rows(piece), column] = vector * weights[index]
-        n_kept = np.bincount(self.piece[kept], minlength=len(self.pairs)).tolist()
-        return Basis(unit_rows(features), self.values[kept], t, self._residuals(n_kept, t))
+        return features, kept
 
     def _residuals(self, n_kept: list[int], t: float) -> Array | None:
         if self.pieces.sizes[0] > WHOLE_ROWS:

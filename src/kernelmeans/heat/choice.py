@@ -1,12 +1,12 @@
 """The time of heat, chosen by how well the clusters that it leads to keep their neighbours."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.heat.basis import Basis, Spectrum
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit
 from kernelmeans.solver import annealed, solve
@@ -33,37 +33,38 @@ RESTARTS = 3
 MOST_ROWS = 4096
 
 
-def choose_time(spectrum: Spectrum, graph: Data, n_clusters: int) -> tuple[Basis, dict[str, Array]]:
-    """The basis at the time whose clusters keep their neighbours best.
+def choose_time(
+    first: float, features_at: Callable[[float], Array], graph: Data, n_clusters: int
+) -> tuple[float, dict[str, Array]]:
+    """The time whose clusters keep their neighbours best.
 
     The shortest time is left for a longer one only if this cuts 30 % fewer edges, because
     clusters of similar times hardly differ.
 
     Parameters
     ----------
-    spectrum : Spectrum
-        The eigenpairs.
+    first : float
+        The shortest time.
+    features_at : callable
+        Returns the features of rows at a time.
     graph : CSR array of shape (n_rows, n_rows)
-        The graph whose edges are counted, by their weights.
+        The graph of these rows whose edges are counted, by their weights.
     n_clusters : int
         Number of clusters.
 
     Returns
     -------
-    basis : Basis
-        That of the best time.
+    t : float
+        The best time.
     times : dict
         What was tried: arrays ``"t"``, ascending, and ``"cut"``, the fraction of all edges that
         connect clusters at each time; 1 where a cluster is empty.
     """
-    kept = np.flatnonzero(spectrum.pieces.kept)
-    graph = graph[kept][:, kept] if len(kept) < graph.shape[0] else graph
-    times = spectrum.time() * np.array(FACTORS)
-    bases = [spectrum.basis(float(t)) for t in times]
-    labels = [_clusters(basis.features[kept], n_clusters) for basis in bases]
+    times = first * np.array(FACTORS)
+    labels = [_clusters(features_at(float(t)), n_clusters) for t in times]
     found = np.array([_cut(graph, each, n_clusters) for each in labels])
     best = int(np.argmin(np.append(BETTER * found[0], found[1:])))
-    return bases[best], {"t": times, "cut": found}
+    return float(times[best]), {"t": times, "cut": found}
 
 
 def _cut(graph: Data, labels: IntArray, n_clusters: int) -> float:

@@ -174,3 +174,40 @@ def intrinsic_dimension(distances: Array) -> float | None:
     inverse = np.sum(largest - logs, axis=1, where=known) / (count - 1)
     inverse = inverse[inverse > 0]
     return float(1 / inverse.mean()) if len(inverse) else None
+
+
+def anchor_density(mass: Array, core: Array, exponent: float, dimension: float) -> Array:
+    """The weight of edges near each anchor, by the density of the rows that it stands for.
+
+    Density goes as mass / core^dimension, and the edges of a graph of all rows weigh as the power
+    exponent / dimension of their density. So do these, relative to the median of the anchors.
+
+    Parameters
+    ----------
+    mass : ndarray of shape (m,)
+        Weight of the rows in a neighbourhood of each anchor.
+    core : ndarray of shape (m,)
+        Its radius.
+    exponent : float
+        The exponent of `Density`.
+    dimension : float
+        The `intrinsic_dimension` of the rows.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The weights, within the bounds of those of edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.density import anchor_density
+    >>> anchor_density(np.array([8.0, 2.0, 2.0]), np.array([1.0, 1.0, 2.0]), 3.0, 1.0)
+    array([64.   ,  1.   ,  0.125])
+    """
+    # Neither is 0 as a logarithm: anchors may be equal, or have no rows.
+    mass, core = (np.maximum(each, np.finfo(np.float64).tiny) for each in (mass, core))
+    # With logarithms no power overflows before it is bounded.
+    logs = np.log(mass) - dimension * np.log(core)
+    bounds = np.log(LEAST_WEIGHT), np.log(LARGEST_WEIGHT)
+    return np.asarray(np.exp(np.clip((logs - np.median(logs)) * exponent / dimension, *bounds)))

@@ -173,7 +173,7 @@ class GraphKernel(DiffusionKernel):
             residuals = residuals[first] if alike else None
         shared = shared.astype(X.dtype)
         self._features = Extension(edges, known, shared, n_neighbors or n, residuals)
-        self._fitted(basis, pieces, n_neighbors)
+        self._fitted(basis.t, basis.values, pieces, n_neighbors)
         return self
 
     def check_connected(self, X: Data) -> None:

@@ -13,15 +13,21 @@ from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.anchors import (
+    NEAREST,
     AnchorFeatures,
     AnchorGraph,
-    anchor_basis,
-    auto_nearest,
+    AnchorHeat,
     draw_anchors,
 )
 from kernelmeans.heat.basis import Basis, Spectrum, pairs_bytes
-from kernelmeans.heat.choice import choose_time
-from kernelmeans.heat.density import DIMENSION_NEIGHBORS, FLAT, NEIGHBOR, Density
+from kernelmeans.heat.choice import MOST_ROWS, choose_time
+from kernelmeans.heat.density import (
+    DIMENSION_NEIGHBORS,
+    FLAT,
+    NEIGHBOR,
+    Density,
+    intrinsic_dimension,
+)
 from kernelmeans.heat.dither import may_tear, untorn, untorn_sample
 from kernelmeans.heat.metric import WITH_ANCHORS, check_metric, check_rows
 from kernelmeans.heat.neighbors import (
@@ -191,21 +197,34 @@ class DiffusionKernel(Kernel):
 
     def _basis(self, graph: Data, neighbors: Data, pieces: Pieces, n_clusters: int) -> Basis:
         """The basis at the time that is given, or found."""
-        t, self.times = self._given["t"], None
         spectrum = Spectrum.of(graph, pieces, max(n_clusters, FEWEST_CLUSTERS))
-        if not isinstance(t, str):
-            return spectrum.basis(t)
-        # Pieces that are the clusters are mixed at any time.
-        if t == "states" or n_clusters <= pieces.n_kept or not self.chooses:
-            return spectrum.basis(spectrum.time())
-        basis, self.times = choose_time(spectrum, neighbors, n_clusters)
-        return basis
+        kept = np.flatnonzero(pieces.kept)
+        inner = neighbors[kept][:, kept] if len(kept) < neighbors.shape[0] else neighbors
+        t = self._time(spectrum, n_clusters, lambda t: spectrum.basis(t).features[kept], inner)
+        return spectrum.basis(t)
 
-    def _fitted(self, basis: Basis, pieces: Pieces, n_neighbors: int | None) -> None:
-        self.parameters["t"] = basis.t
+    def _time(
+        self,
+        spectrum: Spectrum,
+        n_clusters: int,
+        features_at: Callable[[float], Array],
+        neighbors: Data,
+    ) -> float:
+        """The time that is given, or found by the features of rows at a time, and their graph."""
+        t, self.times = self._given["t"], None
+        if not isinstance(t, str):
+            return float(t)
+        # Pieces that are the clusters are mixed at any time.
+        if t == "states" or n_clusters <= spectrum.pieces.n_kept or not self.chooses:
+            return spectrum.time()
+        best, self.times = choose_time(spectrum.time(), features_at, neighbors, n_clusters)
+        return best
+
+    def _fitted(self, t: float, values: Array, pieces: Pieces, n_neighbors: int | None) -> None:
+        self.parameters["t"] = t
         if n_neighbors is not None:
             self.parameters["n_neighbors"] = n_neighbors
-        self.eigenvalues, self.n_pieces = basis.values, len(pieces.sizes)
+        self.eigenvalues, self.n_pieces = values, len(pieces.sizes)
 
     @property
     def has_features(self) -> bool:
@@ -421,13 +440,18 @@ class HeatKernel(DiffusionKernel):
         features = basis.features[source].astype(nearest.rows.dtype)
         residuals = None if basis.residuals is None else basis.residuals[source]
         self._features = Extension(nearest, known, features, n_neighbors, residuals)
-        self._fitted(basis, pieces, n_neighbors)
+        self._fitted(basis.t, basis.values, pieces, n_neighbors)
         return self
 
     def fit_anchors(
         self, X: Data, sample_weight: Array, n_clusters: int, n_anchors: int, seed: int
     ) -> "HeatKernel":
         """Learn anchors from a subsample of the training rows, if there are too many for a graph.
+
+        Density counts as in the graph of all rows: its weights are powers of the density of rows,
+        and so are those of the edges between a row and its anchors, because each anchor stands for
+        a known number of rows (`kernelmeans.heat.density.anchor_density`). The dimension, and the
+        best time, are those of a few thousand of the rows.
 
         Parameters
         ----------
@@ -451,17 +475,24 @@ class HeatKernel(DiffusionKernel):
         if len(counting) < len(sample_weight):
             X, sample_weight = X[counting], sample_weight[counting]
         wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
-        given, t = self._given["n_neighbors"], self._given["t"]
-        n_nearest = auto_nearest(n_anchors) if isinstance(given, str) else int(given)
+        given = self._given["n_neighbors"]
+        n_nearest = NEAREST if isinstance(given, str) else int(given)
         metric = self._given["metric"]
         X = untorn_sample(X, metric, n_anchors, n_clusters, seed)
         anchors = draw_anchors(X, sample_weight, metric, n_anchors, seed)
         graph = AnchorGraph(X, sample_weight, anchors, n_nearest)
-        self._features, basis, pieces = anchor_basis(graph, n_clusters, t)
-        self.parameters["density"] = 0.0
+        tried = np.random.default_rng(seed).permutation(X.shape[0])[:MOST_ROWS]
+        sample, known = DistinctRows.of(X[tried], None, metric)
+        n_neighbors = min(auto_neighbors(len(known), n_clusters), len(known))
+        # One search finds the neighbours for the time too.
+        self._weigh(graph, lambda count: sample.near(max(count, n_neighbors - 1))[1], len(known))
+        heat = AnchorHeat.of(graph, n_clusters)
         called = f"{self.called}: the graph of anchors"
-        warn_of_pieces(pieces, wanted, called, n_nearest, graph.ranks, self.family)
-        self._fitted(basis, pieces, n_nearest)
+        warn_of_pieces(heat.pieces, wanted, called, n_nearest, graph.ranks, self.family)
+        neighbors = without_loops(sample.graph(n_neighbors) > 0)
+        t = self._time(heat.spectrum, wanted, lambda t: heat.at(t)[0](sample.rows), neighbors)
+        self._features, values = heat.at(t)
+        self._fitted(t, values, heat.pieces, n_nearest)
         return self
 
     @property
@@ -471,6 +502,17 @@ class HeatKernel(DiffusionKernel):
         if not isinstance(features, Extension) or not isinstance(features.rows, NearestRows):
             return None
         return DistinctRows(features.rows, features.known)
+
+    def _weigh(self, graph: AnchorGraph, near: Callable[[int], Array], n_rows: int) -> None:
+        """Let edges of the graph of anchors count by density; distances tell the dimension."""
+        density = self._settle_density(near, n_rows)
+        dimension = density.dimension
+        if density.exponent and dimension is None:
+            dimension = intrinsic_dimension(near(min(DIMENSION_NEIGHBORS, n_rows - 1)))
+        if dimension is None or graph.nearest.rows.shape[0] == 1:
+            self.parameters["density"] = 0.0
+        elif density.exponent:
+            graph.weigh(density.exponent, dimension)
 
     def distances_to_nearest(self, X: Data, training: bool = False) -> Array:
         """Distances of rows to the nearest training row, or the nearest anchor.
