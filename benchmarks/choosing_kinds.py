@@ -133,7 +133,7 @@ def exponential(n: int, d: int, seed: int) -> Labelled:
 
 
 def arms(n: int, count: int, noise: float, seed: int) -> Labelled:
-    """One or two arms of a spiral, as `examples/shapes.py` draws them."""
+    """One or two arms of a spiral."""
     rng = np.random.default_rng(seed)
     angle = np.sqrt(rng.uniform(0.05, 1, n)) * 3 * np.pi
     arm = np.c_[np.cos(angle), np.sin(angle)] * angle[:, None]

@@ -155,7 +155,7 @@ CONFIRMATION: Mapping[str, Callable[[], Labelled]] = {
     "annulus": partial(more.annulus, 600, 163),
     "wedge in 3": partial(more.wedge, 500, 3, 164),
 }
-#: Several draws of the shapes of `examples/shapes.py`, and of one such shape, without clusters.
+#: Several draws of moons, circles and spirals, and of one such shape, without clusters.
 SHAPES: Mapping[str, Callable[[], Labelled]] = {
     f"{name}, draw {seed}": partial(make, **given, **{seed_name: seed})
     for name, make, seed_name, given in (
