@@ -1,11 +1,11 @@
 """What other methods get wrong: noise, sizes and densities that differ.
 
-Two moons in a fifth of noise, four groups of very different size, and three that touch and differ in
-density, clustered by four methods. They are given the number of clusters; HDBSCAN, which takes none,
-gets a tenth of the mean group as its smallest cluster. All other parameters have their defaults, and
-spectral clustering uses its graph of nearest neighbours. Rows of noise are drawn in the colour of
-their cluster, and not scored. Needs matplotlib. Writes shapes.png, or the file named on the command
-line.
+Two moons in a fifth of noise, four groups of very different size, and three that touch and differ
+in density, clustered by four methods. They are given the number of clusters; HDBSCAN, which takes
+none, gets a tenth of the mean group as its smallest cluster. All other parameters have their
+defaults, and spectral clustering uses its graph of nearest neighbours. Rows of noise are drawn in
+the colour of their cluster, and not scored. Needs matplotlib. Writes shapes.png, or the file named
+on the command line.
 """
 
 import sys

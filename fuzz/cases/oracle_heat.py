@@ -23,6 +23,8 @@ from fuzz.judge import require
 from kernelmeans import KernelKMeans, KernelPowerKMeans
 
 WEIGHT = 1
+#: Times that are tried, in units of the one with as many states as clusters.
+TIMES = 1.0, 2.0, 4.0
 #: Changes of eigenvalues and of inner products of features by rounding, above which nothing is
 #: compared.
 MOST_ROUNDING = 1e-3
@@ -60,7 +62,7 @@ def case(rng: Rng) -> Case:
     n, k = int(rng.integers(4, 22)), int(rng.integers(1, 5))
     source, X, new = pick(rng, rows, rows, edges, stored)(rng, n)
     start = rng.permutation(n)[:k]
-    options = source | {"t": pick(rng, "auto", "auto", 1e-6, 0.3, 1.0, 3.0, 20.0)}
+    options = source | {"t": pick(rng, "auto", "auto", "states", 1e-6, 0.3, 1.0, 3.0, 20.0)}
     if pick(rng, True, True, False):
         kind: Any = KernelPowerKMeans
         options |= {"s0": pick(rng, -1.0, -0.5, -3.0, -20.0), "eta": pick(rng, 1.04, 1.0, 1.5)}
@@ -130,8 +132,14 @@ def check(model: Any, X: Any, new: Any, weight: Any, start: Any) -> None:
     F, slope = found
     moved, changed = by_rounding(graph, values, F, k, model.t_)
     rounding += moved
-    if model.t == "auto":
-        check_time(model.t_, values[: pair_count(k)], k, len(graph.kept), rounding)
+    if model.t in ("auto", "states"):
+        chosen = 1.0
+        if model.times_ is not None:
+            times, cut = model.times_["t"], model.times_["cut"]
+            chosen = TIMES[int(np.argmin([0.7 * cut[0], *cut[1:]]))]
+            close("times_", times, model.t_ / chosen * np.array(TIMES), 1e-12 * times.max())
+        number = model.t_ / chosen
+        check_time(number, values[: pair_count(k)], k, len(graph.kept), rounding)
     values = values[: len(model.eigenvalues_)]
     close("eigenvalues_", model.eigenvalues_, values, rounding)
     require(F.shape[1] == len(values), f"eigenvalues_ {values} are not all that count")

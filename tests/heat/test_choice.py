@@ -114,7 +114,6 @@ def test_many_rows_follow_those_that_are_clustered():
     assert adjusted_rand_score(y, model.labels_) >= 0.98
 
 
-@pytest.mark.filterwarnings("ignore:Cluster . is hardly one")
 def test_a_partition_with_an_empty_cluster_is_not_chosen():
     # At a long time nothing tells these rows apart.
     X = cloud(60, 400)

@@ -190,7 +190,6 @@ class TestDimension:
         assert fitted(X + 100).dimension_ == pytest.approx(known, rel=1e-6)
         assert fitted(X[::-1]).dimension_ == known
 
-    @pytest.mark.filterwarnings("ignore:Cluster . is hardly one")
     def test_the_exponent_has_a_largest_value(self):
         model = fitted(cloud(60, 400))
         assert model.dimension_ > 28

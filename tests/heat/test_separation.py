@@ -107,7 +107,11 @@ def test_verbose_says_it(capsys):
 
 
 def test_a_cluster_that_is_hardly_one_is_named():
-    X = cloud(60, 400)
+    X = cloud(200, 400)
     with pytest.warns(UserWarning, match=r"Cluster \d is hardly one: \d\d% of the neighbours"):
-        model = KernelPowerKMeans(3, random_state=0).fit(X)
+        model = KernelPowerKMeans(8, random_state=0).fit(X)
     assert model.separation_.max() > 0.5
+
+
+def test_clusters_of_a_few_rows_are_not_looked_at():
+    KernelPowerKMeans(8, random_state=0).fit(cloud(40, 400))

@@ -167,8 +167,8 @@ def _separation(separation: list[float] | None) -> str:
         return ""
     worst = int(np.argmax(separation))
     return (
-        f"{np.mean(separation):.2g} of neighbours are in other clusters, at most "
-        f"{separation[worst]:.2g}, of cluster {worst}"
+        f"{100 * np.mean(separation):.2g} % of neighbours are in other clusters, at most "
+        f"{100 * separation[worst]:.2g} %, of cluster {worst}"
     )
 
 

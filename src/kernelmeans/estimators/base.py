@@ -208,8 +208,8 @@ class KernelClusterer(
         coarse = coarse and warn_if_coarse(kernels, rows, found["label"], weight)
         warn_of_end(result, method, self.n_clusters, data.pairwise, coarse)
         reporter.judged(self.separation_)
-        if isinstance(self.kernel_, HeatKernel):
-            warn_if_hardly(self.separation_)
+        if isinstance(self.kernel_, HeatKernel) and self.separation_ is not None:
+            warn_if_hardly(self.separation_, to_numpy(self.labels_))
         reporter.end()
         return self
 

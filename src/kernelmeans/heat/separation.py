@@ -12,6 +12,8 @@ from kernelmeans.lowrank import subsample
 SOUGHT_ROWS = 4096
 #: Conductance above which a cluster is hardly one: most of its neighbours are elsewhere.
 HARDLY = 0.5
+#: Rows of a cluster that is looked at: the neighbours of fewer are mostly others.
+FEWEST_ROWS = 10
 
 
 def conductances(graph: Data, labels: IntArray, n_clusters: int) -> Array:
@@ -98,14 +100,14 @@ def separation(
     return conductances(without_loops(graph > 0), own, n_clusters)
 
 
-def warn_if_hardly(separation: Array | None) -> None:
-    """Warn of a cluster most of whose neighbours are in others; empty ones have a warning."""
-    known = np.zeros(1) if separation is None else np.where(separation < 1, separation, 0)
+def warn_if_hardly(separation: Array, labels: IntArray) -> None:
+    """Warn of a cluster of several rows most of whose neighbours are in others."""
+    several = np.bincount(labels, minlength=len(separation)) >= FEWEST_ROWS
+    known = np.where(several, separation, 0)
     worst = int(known.argmax())
-    if separation is None or known[worst] <= HARDLY:
-        return
-    warn_user(
-        f"Cluster {worst} is hardly one: {separation[worst]:.0%} of the neighbours of its rows are "
-        "in other clusters (separation_). Take fewer clusters, or let ClusterSearch find how many "
-        "there are; so does the command line without -k."
-    )
+    if known[worst] > HARDLY:
+        warn_user(
+            f"Cluster {worst} is hardly one: {known[worst]:.0%} of the neighbours of its rows are "
+            "in other clusters (separation_). Take fewer clusters, or let ClusterSearch find how "
+            "many there are; so does the command line without -k."
+        )
