@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits, make_blobs
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import HeatKernel, auto_neighbors
-from kernelmeans.heat.basis import pair_count
+from kernelmeans.heat.eigenpairs import pair_count
 from kernelmeans.heat.neighbors import NearestRows
 from scale import GB, Peak, alone, written
 

@@ -15,7 +15,8 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from heat_sets import NAMES, Table, load, present
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import HeatKernel
-from kernelmeans.heat.basis import leading_pairs, normalized, solve_time
+from kernelmeans.heat.basis import solve_time
+from kernelmeans.heat.eigenpairs import leading_pairs, normalized
 from kernelmeans.heat.pieces import find_pieces
 from kernelmeans.kernels.formulas import unit_rows
 

@@ -10,7 +10,8 @@ from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
 import oracle
 from data import blobs, cloud
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.heat.basis import NEGLIGIBLE, WHOLE_ROWS, pair_count, solve_time
+from kernelmeans.heat.basis import NEGLIGIBLE, WHOLE_ROWS, solve_time
+from kernelmeans.heat.eigenpairs import pair_count
 from kernelmeans.kernels import resolve_kernel
 
 EIGHT = make_blobs(160, centers=8, cluster_std=2.0, random_state=2)[0]

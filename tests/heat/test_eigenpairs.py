@@ -8,7 +8,7 @@ import scipy.linalg
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kernelmeans.heat.basis import leading_pairs, normalized
+from kernelmeans.heat.eigenpairs import leading_pairs, normalized
 
 
 def lattices(sizes, coupling, shortcuts=0.05):

@@ -14,7 +14,8 @@ from sklearn.preprocessing import normalize
 import oracle
 from data import blobs, cloud
 from kernelmeans.heat import DistancesKernel, HeatKernel
-from kernelmeans.heat.basis import NEGLIGIBLE, leading_pairs, pair_count
+from kernelmeans.heat.basis import NEGLIGIBLE
+from kernelmeans.heat.eigenpairs import leading_pairs, pair_count
 
 
 def normalized_graph(X, n_neighbors, metric="euclidean", density="auto"):
@@ -75,7 +76,7 @@ def test_heat_stays_in_its_pieces_however_long(n, t):
 def test_large_graphs_are_no_other_than_small_ones(monkeypatch):
     X = blobs(300, k=3)[0]
     dense = HeatKernel(8).fit(X, n_clusters=6)
-    monkeypatch.setattr("kernelmeans.heat.basis.DENSE_ROWS", 20)
+    monkeypatch.setattr("kernelmeans.heat.eigenpairs.DENSE_ROWS", 20)
     lanczos = HeatKernel(8).fit(X, n_clusters=6)
     assert lanczos.parameters["t"] == pytest.approx(dense.parameters["t"], rel=1e-6)
     assert_allclose(lanczos(X, X), dense(X, X), atol=1e-6)

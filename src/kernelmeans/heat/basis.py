@@ -6,31 +6,15 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
+from kernelmeans.heat.eigenpairs import leading_pairs, normalized, pair_count, part_of
 from kernelmeans.heat.pieces import Pieces
 from kernelmeans.kernels.formulas import unit_rows
 
-#: The graph of a piece becomes a dense matrix up to so many rows, or if more than this fraction of
-#: its eigenpairs are needed.
-DENSE_ROWS, DENSE_FRACTION = 400, 0.2
-#: Lanczos vectors in addition to the pairs: more of them take longer than the steps that they save.
-EXTRA_VECTORS = 20
-#: Largest residual of eigenpairs of larger pieces; eigenvalues and leading pairs are far more
-#: accurate.
-TOLERANCE = 1e-5
-#: Largest residual where it is only asked whether a pair was missed.
-GLANCE = 1e-3
-#: Leading pairs of all pieces that are computed: so many for each cluster, and so many more. Labels
-#: with more are the same (``benchmarks/heat_time.py``), and pairs without a gap to the next take
-#: long.
-PAIRS_PER_CLUSTER, EXTRA_PAIRS = 2, 10
 #: Rows of a piece up to which all its eigenpairs are computed, so that residuals are known. For
 #: larger pieces they would take a noticeable part of the time of a fit.
 WHOLE_ROWS = 200
-#: Restarts of Lanczos' method for a slow spectrum.
-MOST_RESTARTS = 10_000
 #: States that remain of all that decay when these count as mixed.
 MIXED = 1e-3
 #: Relative accuracy of a time.
@@ -195,7 +179,8 @@ def residuals_of(
     Examples
     --------
     >>> import numpy as np, scipy.sparse
-    >>> from kernelmeans.heat.basis import leading_pairs, residuals_of
+    >>> from kernelmeans.heat.basis import residuals_of
+    >>> from kernelmeans.heat.eigenpairs import leading_pairs
     >>> S, rows = scipy.sparse.csr_array(np.full((2, 2), 0.5)), np.arange(2)
     >>> residuals_of(S, rows, *leading_pairs(S, rows, 2), n_kept=1, t=1.0).round(4)
     array([0.1192, 0.1192])
@@ -206,7 +191,7 @@ def residuals_of(
     # Pairs that have not been computed have no larger weights than the last that has.
     rest = math.exp(-2 * t * (1 - values[-1]))
     if len(values) < len(rows) and rest > np.finfo(np.float64).eps * diagonal.min():
-        values, others = scipy.linalg.eigh(_piece(S, rows).toarray(), driver="evd")
+        values, others = scipy.linalg.eigh(part_of(S, rows).toarray(), driver="evd")
         others *= np.exp(-t * (1 - np.minimum(values, 1)))
         # Of equal eigenvalues, these may be other vectors: the kept ones are projected out.
         others -= vectors[:, :n_kept] @ (vectors[:, :n_kept].T @ others)
@@ -235,111 +220,6 @@ def heat_weights(values: Array, t: float) -> tuple[Array, BoolArray]:
     """
     weights = np.exp(-t * (1 - values))
     return weights, weights**2 > NEGLIGIBLE
-
-
-def normalized(graph: Data) -> Data:
-    """D^-1/2 A D^-1/2 of a graph A without isolated rows, as CSR array."""
-    roots = scipy.sparse.diags_array(1 / np.sqrt(graph.sum(axis=1)))
-    return (roots @ graph @ roots).tocsr()
-
-
-def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
-    """Largest eigenvalues of one piece, and their eigenvectors.
-
-    Parameters
-    ----------
-    S : CSR array of shape (n_samples, n_samples)
-        The normalized graph.
-    rows : ndarray of int of shape (n_rows,)
-        Rows of one connected component.
-    count : int
-        Number of pairs.
-
-    Returns
-    -------
-    values : ndarray of shape (r,)
-        Eigenvalues in descending order, the first of them 1; r is ``min(count, n_rows)``.
-    vectors : ndarray of shape (n_rows, r)
-        Eigenvectors.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse
-    >>> from kernelmeans.heat.basis import leading_pairs
-    >>> S = scipy.sparse.csr_array(np.full((2, 2), 0.5))
-    >>> leading_pairs(S, np.arange(2), 1)[0].round(12)
-    array([1.])
-    """
-    block, n = _piece(S, rows), len(rows)
-    if n <= DENSE_ROWS or count > DENSE_FRACTION * n:
-        leading = [max(0, n - count), n - 1]
-        try:
-            values, vectors = scipy.linalg.eigh(block.toarray(), subset_by_index=leading)
-        except np.linalg.LinAlgError:
-            # LAPACK finds some pairs of a complete graph, whose eigenvalues are equal, not at all.
-            values, vectors = scipy.linalg.eigh(block.toarray(), driver="evd")
-            values, vectors = values[leading[0] :], vectors[:, leading[0] :]
-    else:
-        values, vectors = _lanczos(block, count)
-    values = np.minimum(values[::-1], 1)
-    # If it were rounded, no heat would be left after a long time.
-    values[0] = 1
-    return values, vectors[:, ::-1]
-
-
-def _lanczos(S: Data, count: int) -> tuple[Array, Array]:
-    """Largest eigenvalues of a sparse graph in ascending order, and their eigenvectors.
-
-    Of nearly equal eigenvalues, as those of thinly connected parts, Lanczos' method finds one. So
-    it looks among the vectors orthogonal to those found, until no larger eigenvalue is left.
-    """
-    n = S.shape[0]
-    # Fixed starts, so that equal graphs have equal pairs. From the first eigenvector, no other
-    # would be found.
-    rng = np.random.default_rng(0)
-    start = rng.uniform(0.5, 1.5, n)
-    options = {"which": "LA", "maxiter": MOST_RESTARTS}
-    ncv = min(n, count + EXTRA_VECTORS)
-    values, vectors = eigsh(S, count, ncv=ncv, v0=start, tol=TOLERANCE, **options)
-    for _ in range(count):
-
-        def rest(x: Array, values: Array = values, vectors: Array = vectors) -> Array:
-            # All eigenvalues are at least -1: those that are found come last.
-            return np.asarray(S @ x - vectors @ ((values + 1) * (vectors.T @ x)))
-
-        # The part of an earlier start in the span of such eigenvectors is what was found.
-        start = rng.standard_normal(n)
-        start -= vectors @ (vectors.T @ start)
-        operator = LinearOperator(S.shape, rest, dtype=S.dtype)
-        value, vector = eigsh(operator, 1, ncv=EXTRA_VECTORS, v0=start, tol=GLANCE, **options)
-        if value[0] <= values.min():
-            break
-        value, vector = eigsh(operator, 1, ncv=ncv, v0=vector[:, 0], tol=TOLERANCE, **options)
-        span, _ = np.linalg.qr(np.column_stack([vectors, vector]))
-        # Gaps to 1 keep more digits than eigenvalues near it.
-        gaps, turn = scipy.linalg.eigh(span.T @ (span - S @ span))
-        values, vectors = 1 - gaps[:count], span @ turn[:, :count]
-    # ARPACK promises no order.
-    order = np.argsort(values, kind="stable")
-    return values[order], vectors[:, order]
-
-
-def _piece(S: Data, rows: IntArray) -> Data:
-    """The part of the graph on the rows of one piece."""
-    return S[rows][:, rows] if len(rows) < S.shape[0] else S
-
-
-def pair_count(n_clusters: int) -> int:
-    """The number of leading eigenpairs in a heat kernel for so many clusters."""
-    return PAIRS_PER_CLUSTER * n_clusters + EXTRA_PAIRS
-
-
-def pairs_bytes(n_rows: int, n_neighbors: int, n_clusters: int) -> int:
-    """Bytes for a graph and its eigenpairs."""
-    # Value and column of both directions of each edge, in the sum (B + B.T) / 2 and in its terms.
-    graph = 4 * n_rows * n_neighbors * 12
-    # Lanczos' vectors, the eigenvectors, and the features.
-    return graph + 8 * n_rows * 5 * pair_count(n_clusters)
 
 
 def states(values: Array, t: float) -> float:

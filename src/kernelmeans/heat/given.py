@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 from kernelmeans._given import plain
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.basis import pairs_bytes
+from kernelmeans.heat.eigenpairs import pairs_bytes
 from kernelmeans.heat.kernel import FEWEST_CLUSTERS, DiffusionKernel, Extension
 from kernelmeans.heat.neighbors import (
     AMPLE,

@@ -19,7 +19,7 @@ from kernelmeans.heat.anchors import (
     AnchorHeat,
     draw_anchors,
 )
-from kernelmeans.heat.basis import Basis, Spectrum, pairs_bytes
+from kernelmeans.heat.basis import Basis, Spectrum
 from kernelmeans.heat.choice import MOST_ROWS, choose_time
 from kernelmeans.heat.density import (
     DIMENSION_NEIGHBORS,
@@ -29,6 +29,7 @@ from kernelmeans.heat.density import (
     intrinsic_dimension,
 )
 from kernelmeans.heat.dither import may_tear, untorn, untorn_sample
+from kernelmeans.heat.eigenpairs import pairs_bytes
 from kernelmeans.heat.metric import WITH_ANCHORS, check_metric, check_rows
 from kernelmeans.heat.neighbors import (
     HELD_MIB,
