@@ -35,14 +35,18 @@ class Spectrum(NamedTuple):
 
 def spectrum(kernel: HeatKernel, k: int) -> Spectrum:
     """The input of the rules: the graph of a fitted kernel, ten pairs for each cluster."""
-    graph = kernel._features.rows.graph(kernel.parameters["n_neighbors"])
+    rows, count = kernel._features.rows, kernel.parameters["n_neighbors"]
+    density = kernel._settle_density(
+        lambda wanted: rows.near(max(wanted, count - 1))[1], rows.rows.shape[0]
+    )
+    graph = rows.graph(count, density)
     pieces, S = find_pieces(graph, k), normalized(graph)
     values, vectors = [], []
     for piece in range(pieces.n_kept):
-        rows = np.flatnonzero(pieces.labels == piece)
-        found, vectors_of_piece = leading_pairs(S, rows, min(len(rows), 10 * k + 50))
+        of_piece = np.flatnonzero(pieces.labels == piece)
+        found, vectors_of_piece = leading_pairs(S, of_piece, min(len(of_piece), 10 * k + 50))
         whole = np.zeros((S.shape[0], len(found)))
-        whole[rows] = vectors_of_piece
+        whole[of_piece] = vectors_of_piece
         values.append(found)
         vectors.append(whole)
     return Spectrum(np.concatenate(values), np.hstack(vectors), k, pieces.n_kept)
