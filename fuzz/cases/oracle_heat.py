@@ -135,8 +135,9 @@ def check(model: Any, X: Any, new: Any, weight: Any, start: Any) -> None:
     if model.t in ("auto", "states"):
         chosen = 1.0
         if model.times_ is not None:
-            times, cut = model.times_["t"], model.times_["cut"]
-            chosen = TIMES[int(np.argmin([0.7 * cut[0], *cut[1:]]))]
+            times, cut, entropy = (model.times_[name] for name in ("t", "cut", "entropy"))
+            worth = [cut[i] / entropy[i] if entropy[i] else np.inf for i in range(len(TIMES))]
+            chosen = TIMES[int(np.argmin([0.68 * worth[0], *worth[1:]]))]
             close("times_", times, model.t_ / chosen * np.array(TIMES), 1e-12 * times.max())
         number = model.t_ / chosen
         check_time(number, values[: pair_count(k)], k, len(graph.kept), rounding)

@@ -308,8 +308,8 @@ class RKKM(OneKernelClusterer):
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
-        twice or four times as long if its clusters then cut 30 % fewer edges, as where sizes
-        differ much. With several kernels it is ``"states"``.
+        twice or four times as long if its clusters then cut a third fewer edges for the entropy of
+        the clusters, as where sizes differ much. With several kernels it is ``"states"``.
     metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
 "correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
 "sokalsneath", "precomputed"}, default="euclidean"
@@ -381,8 +381,8 @@ class RKKM(OneKernelClusterer):
         How much density counts for the heat kernel, and the intrinsic dimension that
         ``density="auto"`` has followed; None where there is none.
     times_ : dict or None
-        Times that ``t="auto"`` has tried: arrays ``"t"``, and ``"cut"``, the fraction of all edges
-        that connect clusters. None where none were tried.
+        Times that ``t="auto"`` has tried: arrays ``"t"``; ``"cut"``, the fraction of all edges that
+        connect clusters; and ``"entropy"``, that of the clusters. None where none were tried.
     eigenvalues_ : ndarray of shape (r,) or None
         Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
         order; None for other kernels.

@@ -41,10 +41,10 @@ def test_clusters_of_very_different_sizes(ratio, smallest, seed):
 def test_the_fewest_edges_cut_choose():
     X, y = unequal()
     model = fitted(X)
-    t, cut = model.times_["t"], model.times_["cut"]
+    t, worth = model.times_["t"], model.times_["cut"] / model.times_["entropy"]
     np.testing.assert_allclose(t / t[0], [1, 2, 4])
-    assert cut[1:].min() < 0.7 * cut[0]
-    assert model.t_ == t[cut.argmin()] > t[0]
+    assert worth[1:].min() < 0.68 * worth[0]
+    assert model.t_ == t[worth.argmin()] > t[0]
     # The time of before loses a small blob.
     before = fitted(X, t="states")
     assert before.t_ == t[0]
@@ -54,19 +54,23 @@ def test_the_fewest_edges_cut_choose():
     assert_array_equal(fitted(X, t=model.t_).labels_, model.labels_)
 
 
-def test_the_cut_counts_pairs_of_neighbours():
+def test_the_cut_counts_pairs_of_neighbours_and_the_entropy_their_ends():
     X, _ = unequal()
     model = fitted(X)
     near = kneighbors_graph(X, model.n_neighbors_ - 1).toarray() > 0
     pairs = near | near.T
     between = pairs & (model.labels_[:, None] != model.labels_)
-    assert model.times_["cut"].min() == pytest.approx(between.sum() / pairs.sum())
+    chosen = model.times_["t"] == model.t_
+    assert model.times_["cut"][chosen] == pytest.approx(between.sum() / pairs.sum())
+    parts = np.array([pairs[model.labels_ == c].sum() for c in range(4)]) / pairs.sum()
+    assert model.times_["entropy"][chosen] == pytest.approx(-(parts * np.log(parts)).sum())
 
 
 def test_the_shortest_time_stays_unless_another_is_much_better():
     X, _ = blobs(400, k=4, spread=1.5)
     model = fitted(X)
-    assert model.times_["cut"][1:].min() > 0.7 * model.times_["cut"][0] > 0
+    worth = model.times_["cut"] / model.times_["entropy"]
+    assert worth[1:].min() > 0.68 * worth[0] > 0
     assert model.t_ == model.times_["t"][0] == fitted(X, t="states").t_
 
 
@@ -120,6 +124,19 @@ def test_a_partition_with_an_empty_cluster_is_not_chosen():
     model = fitted(X, 3)
     assert len(set(model.labels_)) == 3
     assert model.times_["cut"].max() == 1
+    assert model.times_["entropy"].min() == 0
+
+
+@pytest.mark.parametrize(("sizes", "better"), [((389, 4, 4, 3), 0), ((130, 90, 90, 90), 1)])
+def test_one_large_cluster_and_crumbs_are_no_better(sizes, better):
+    """They cut edges of half the weight at a longer time, as large clusters may."""
+    first, later = (np.repeat(np.arange(4), one) for one in ((100,) * 4, sizes))
+    steps = np.ones(399)
+    steps[np.cumsum(sizes)[:3] - 1] = 0.5
+    chain = scipy.sparse.diags_array([steps, steps], offsets=[-1, 1], format="csr")
+    t, times = choose_time(1.0, lambda t: np.eye(4)[first if t == 1 else later], chain, 4)
+    np.testing.assert_allclose(times["cut"][1:] / times["cut"][0], 0.5)
+    assert t == times["t"][better]
 
 
 class TestNoChoice:

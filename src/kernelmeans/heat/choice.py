@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.stats
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
@@ -16,8 +17,9 @@ from kernelmeans.spaces.features import FeatureSpace
 #: Times that are tried, in units of the one with as many states as clusters. Longer times find
 #: clusters of very different sizes, and lose others.
 FACTORS = (1.0, 2.0, 4.0)
-#: Cut, as a fraction of that at the first time, below which a longer time is better.
-BETTER = 0.7
+#: Cut for the entropy of the clusters, as a fraction of that at the first time, below which a
+#: longer time is better. Of 200 tables nearly all gain below it, and as many lose as gain above.
+BETTER = 0.68
 #: The method of the estimators, by default.
 DEFAULTS: Any = {
     "s0": "auto",
@@ -38,8 +40,9 @@ def choose_time(
 ) -> tuple[float, dict[str, Array]]:
     """The time whose clusters keep their neighbours best.
 
-    The shortest time is left for a longer one only if this cuts 30 % fewer edges, because
-    clusters of similar times hardly differ.
+    That is the fraction of all edges that they cut, divided by the entropy of the clusters: one
+    large cluster and a few crumbs cut little, and say little. The shortest time is left for a
+    longer one only if this falls by a third, because clusters of similar times hardly differ.
 
     Parameters
     ----------
@@ -57,23 +60,27 @@ def choose_time(
     t : float
         The best time.
     times : dict
-        What was tried: arrays ``"t"``, ascending, and ``"cut"``, the fraction of all edges that
-        connect clusters at each time; 1 where a cluster is empty.
+        What was tried: arrays ``"t"``, ascending; ``"cut"``, the fraction of all edges that connect
+        clusters at each time; and ``"entropy"``, that of the fractions of all edges that clusters
+        have, or 0 where a cluster is empty.
     """
     times = first * np.array(FACTORS)
     labels = [_clusters(features_at(float(t)), n_clusters) for t in times]
-    found = np.array([_cut(graph, each, n_clusters) for each in labels])
-    best = int(np.argmin(np.append(BETTER * found[0], found[1:])))
-    return float(times[best]), {"t": times, "cut": found}
+    judged = [_judged(graph, each, n_clusters) for each in labels]
+    cut, entropy = np.transpose(judged)
+    worth = np.divide(cut, entropy, out=np.full(len(cut), np.inf), where=entropy > 0)
+    best = int(np.argmin(np.append(BETTER * worth[0], worth[1:])))
+    return float(times[best]), {"t": times, "cut": cut, "entropy": entropy}
 
 
-def _cut(graph: Data, labels: IntArray, n_clusters: int) -> float:
-    """The fraction of all edges that connect clusters; 1 if a cluster is empty."""
-    if not np.bincount(labels, minlength=n_clusters).all():
-        return 1.0
+def _judged(graph: Data, labels: IntArray, n_clusters: int) -> tuple[float, float]:
+    """The fraction of all edges that connect clusters, and the entropy of the clusters."""
     edges = graph.tocoo()
+    volumes = np.bincount(labels[edges.row], edges.data, n_clusters)
+    if not volumes.all():
+        return 1.0, 0.0
     between = labels[edges.row] != labels[edges.col]
-    return float(edges.data[between].sum() / edges.data.sum()) if between.any() else 0.0
+    return edges.data[between].sum() / volumes.sum(), float(scipy.stats.entropy(volumes))
 
 
 def _clusters(features: Array, n_clusters: int) -> IntArray:

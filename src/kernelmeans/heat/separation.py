@@ -103,7 +103,8 @@ def separation(
 def warn_if_hardly(separation: Array, labels: IntArray) -> None:
     """Warn of a cluster of several rows most of whose neighbours are in others."""
     several = np.bincount(labels, minlength=len(separation)) >= FEWEST_ROWS
-    known = np.where(several, separation, 0)
+    # Without any edge within, its rows are equal, or so few that each is alone.
+    known = np.where(several & (separation < 1), separation, 0)
     worst = int(known.argmax())
     if known[worst] > HARDLY:
         warn_user(
