@@ -14,6 +14,8 @@ and to read how much each of them counts.
 # left half of each handwritten digit is a view, and the right half is another. The third view says
 # nothing: it is drawn at random.
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -46,6 +48,8 @@ def agreement(labels: np.ndarray) -> str:
     return f"ARI {adjusted_rand_score(digit, labels):.2f}"
 
 
+# A fit warns that the noise alone has hardly any clusters.
+warnings.filterwarnings("ignore", "Cluster . is hardly one")
 one = KernelPowerKMeans(10, random_state=0)
 for name, view in {**shown, "left, right": pixels, "all columns": X}.items():
     print(f"{name:<12} {agreement(one.fit_predict(view))}")
