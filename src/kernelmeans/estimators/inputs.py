@@ -137,7 +137,7 @@ class Input:
     def separation(
         self, kernel: Any, X: Data, labels: IntArray, sample_weight: Array, n_clusters: int
     ) -> Array | None:
-        """The `kernelmeans.heat.separation` of training rows that are in memory."""
+        """The ``kernelmeans.heat.separation`` of training rows that are in memory."""
         if isinstance(X, Rows):
             return None
         distinct = kernel.distinct_rows if isinstance(kernel, HeatKernel) else None

@@ -231,7 +231,7 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         For each cluster, the fraction of the edges of its training rows that lead to other
         clusters, in the graph that joins distinct rows with their nearest neighbours, each edge
         counted once; of a graph that is given, by its weights
-        (`kernelmeans.heat.separation.conductances`). Near 0 is a cluster apart; above 0.5 it is
+        (``kernelmeans.heat.separation.conductances``). Near 0 is a cluster apart; above 0.5 it is
         hardly one. Other kernels than heat take it from at most 4096 rows, by Euclidean distance.
         None for kernel matrices, several kernels, and rows that are not in memory.
     result_ : kernelmeans.solver.Result

@@ -77,7 +77,7 @@ def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: i
     sample_weight : ndarray of shape (n_rows,)
         Sample weights.
     metric : str
-        That of the heat kernel, one of `kernelmeans.heat.metric.WITH_ANCHORS`.
+        That of the heat kernel, one of ``kernelmeans.heat.metric.WITH_ANCHORS``.
     count : int
         Number of anchors.
     seed : int

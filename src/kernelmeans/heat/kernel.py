@@ -322,10 +322,10 @@ class HeatKernel(DiffusionKernel):
         shorter than it would be with all eigenpairs. ``"auto"`` chooses it or a longer one, by the
         clusters that both lead to (``kernelmeans.heat.choice.choose_time``).
     metric : str, default="euclidean"
-        The distance between neighbours, one of `kernelmeans.heat.metric.METRICS`.
+        The distance between neighbours, one of ``kernelmeans.heat.metric.METRICS``.
     density : "auto" or float, default="auto"
         How much the density of rows counts: the exponent of the weights of edges
-        (`kernelmeans.heat.density.Density`). With 0 all edges count alike. ``"auto"`` is half the
+        (``kernelmeans.heat.density.Density``). With 0 all edges count alike. ``"auto"`` is half the
         intrinsic dimension of the rows, plus 2, and at most 16.
     factor : int, default=1
         What ``n_neighbors="auto"`` is multiplied by in the graph of all rows.
@@ -344,7 +344,7 @@ class HeatKernel(DiffusionKernel):
         The intrinsic dimension that ``density="auto"`` has followed; None where it is not known,
         and for other values of ``density``.
     times : dict or None
-        The times that ``t="auto"`` has tried (`kernelmeans.heat.choice.choose_time`); None where
+        The times that ``t="auto"`` has tried (``kernelmeans.heat.choice.choose_time``); None where
         none were.
 
     References
@@ -451,7 +451,7 @@ class HeatKernel(DiffusionKernel):
 
         Density counts as in the graph of all rows: its weights are powers of the density of rows,
         and so are those of the edges between a row and its anchors, because each anchor stands for
-        a known number of rows (`kernelmeans.heat.density.anchor_density`). The dimension, and the
+        a known number of rows (``kernelmeans.heat.density.anchor_density``). The dimension, and the
         best time, are those of a few thousand of the rows.
 
         Parameters

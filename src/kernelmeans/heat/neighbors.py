@@ -145,7 +145,7 @@ class NearestRows:
     rows : {ndarray, CSR matrix} of shape (n_rows, n_features)
         The rows.
     metric : str
-        Distance, one of `kernelmeans.heat.metric.METRICS`. That of ``"cosine"`` is Euclidean
+        Distance, one of ``kernelmeans.heat.metric.METRICS``. That of ``"cosine"`` is Euclidean
         between rows scaled to norm 1, which has the same order; rows of zeros stay zero. So is that
         of ``"correlation"``, once the mean of each row is subtracted.
 
