@@ -151,6 +151,11 @@ class TestNoChoice:
     def test_other_times_and_kernels(self, parameters):
         assert fitted(cloud(), **parameters).times_ is None
 
+    @pytest.mark.parametrize(("n", "tried"), [(79, False), (80, True)])
+    def test_few_rows_for_each_cluster(self, n, tried):
+        X, _ = blobs(n, k=4, spread=1.5)
+        assert (fitted(X).times_ is not None) == tried
+
     def test_a_single_cluster(self):
         assert fitted(cloud(), 1).times_ is None
 

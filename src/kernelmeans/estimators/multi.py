@@ -229,11 +229,11 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         lie outside the bounds. None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
         For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters, in the graph that joins distinct rows with their nearest neighbours, each edge
-        counted once; of a graph that is given, by its weights
-        (``kernelmeans.heat.separation.conductances``). Near 0 is a cluster apart; above 0.5 it is
-        hardly one. Other kernels than heat take it from at most 4096 rows, by Euclidean distance.
-        None for kernel matrices, several kernels, and rows that are not in memory.
+        clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
+        nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
+        is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
+        rows, and Euclidean distances. None for kernel matrices, several kernels, and rows that are
+        not in memory.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).

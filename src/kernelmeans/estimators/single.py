@@ -140,7 +140,8 @@ class KernelPowerKMeans(OneKernelClusterer):
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
         twice or four times as long if its clusters then cut a third fewer edges for the entropy of
-        the clusters, as where sizes differ much. With several kernels it is ``"states"``.
+        the clusters, as where sizes differ much. With several kernels, or fewer than 20 rows for
+        each cluster, it is ``"states"``.
     metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
 "correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
 "sokalsneath", "precomputed"}, default="euclidean"
@@ -290,11 +291,11 @@ class KernelPowerKMeans(OneKernelClusterer):
         outside the bounds. None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
         For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters, in the graph that joins distinct rows with their nearest neighbours, each edge
-        counted once; of a graph that is given, by its weights
-        (``kernelmeans.heat.separation.conductances``). Near 0 is a cluster apart; above 0.5 it is
-        hardly one. Other kernels than heat take it from at most 4096 rows, by Euclidean distance.
-        None for kernel matrices, several kernels, and rows that are not in memory.
+        clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
+        nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
+        is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
+        rows, and Euclidean distances. None for kernel matrices, several kernels, and rows that are
+        not in memory.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -442,7 +443,8 @@ class KernelKMeans(OneKernelClusterer):
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
         twice or four times as long if its clusters then cut a third fewer edges for the entropy of
-        the clusters, as where sizes differ much. With several kernels it is ``"states"``.
+        the clusters, as where sizes differ much. With several kernels, or fewer than 20 rows for
+        each cluster, it is ``"states"``.
     metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
 "correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
 "sokalsneath", "precomputed"}, default="euclidean"
@@ -577,11 +579,11 @@ class KernelKMeans(OneKernelClusterer):
         outside the bounds. None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
         For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters, in the graph that joins distinct rows with their nearest neighbours, each edge
-        counted once; of a graph that is given, by its weights
-        (``kernelmeans.heat.separation.conductances``). Near 0 is a cluster apart; above 0.5 it is
-        hardly one. Other kernels than heat take it from at most 4096 rows, by Euclidean distance.
-        None for kernel matrices, several kernels, and rows that are not in memory.
+        clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
+        nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
+        is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
+        rows, and Euclidean distances. None for kernel matrices, several kernels, and rows that are
+        not in memory.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -751,11 +753,11 @@ class PowerKMeans(KernelClusterer):
         clusters. Both are equal.
     separation_ : ndarray of shape (n_clusters,) or None
         For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters, in the graph that joins distinct rows with their nearest neighbours, each edge
-        counted once; of a graph that is given, by its weights
-        (``kernelmeans.heat.separation.conductances``). Near 0 is a cluster apart; above 0.5 it is
-        hardly one. Other kernels than heat take it from at most 4096 rows, by Euclidean distance.
-        None for kernel matrices, several kernels, and rows that are not in memory.
+        clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
+        nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
+        is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
+        rows, and Euclidean distances. None for kernel matrices, several kernels, and rows that are
+        not in memory.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).

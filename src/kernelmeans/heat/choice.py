@@ -29,6 +29,9 @@ DEFAULTS: Any = {
     "tol": 1e-6,
     "n_swaps": "auto",
 }
+#: Fewest rows for each cluster with which a time is chosen. With fewer, the cut is a handful of
+#: edges, and a search has hundreds of such fits.
+FEWEST_ROWS = 20
 #: Restarts at each time: a partition that does not have the least cost would be judged in vain.
 RESTARTS = 3
 #: Most rows that are clustered at each time; the others follow the nearest centroid.

@@ -20,7 +20,7 @@ from kernelmeans.heat.anchors import (
     draw_anchors,
 )
 from kernelmeans.heat.basis import Basis, Spectrum
-from kernelmeans.heat.choice import MOST_ROWS, choose_time
+from kernelmeans.heat.choice import FEWEST_ROWS, MOST_ROWS, choose_time
 from kernelmeans.heat.density import (
     DIMENSION_NEIGHBORS,
     FLAT,
@@ -216,7 +216,9 @@ class DiffusionKernel(Kernel):
         if not isinstance(t, str):
             return float(t)
         # Pieces that are the clusters are mixed at any time.
-        if t == "states" or n_clusters <= spectrum.pieces.n_kept or not self.chooses:
+        several = n_clusters > spectrum.pieces.n_kept
+        enough = neighbors.shape[0] >= FEWEST_ROWS * n_clusters
+        if t == "states" or not (several and enough and self.chooses):
             return spectrum.time()
         best, self.times = choose_time(spectrum.time(), features_at, neighbors, n_clusters)
         return best
