@@ -1,6 +1,6 @@
 """``python -m fuzz --minutes 3`` runs all classes; ``--replay fits 17`` runs one case again.
 
-A case hangs that has had 60 s of a processor, or has waited for 20 s without work.
+A case hangs that has had 20 s of a processor, or has waited for 20 s without work.
 """
 
 import argparse

@@ -20,7 +20,7 @@ from fuzz.worker import WORDS
 
 #: Processor seconds of one case; and the seconds after which it waits for something, if it has had
 #: less of a processor than this.
-SECONDS, WAITING, WORK = 60, 20, 0.2
+SECONDS, WAITING, WORK = 20, 20, 0.2
 #: Most resident memory, with about 400 for what is imported.
 MEGABYTES = 2000
 #: How many cases before a failure are told.
