@@ -166,6 +166,8 @@ def _separation(separation: list[float] | None) -> str:
     if not separation or len(separation) == 1:
         return ""
     worst = int(np.argmax(separation))
+    if not separation[worst]:
+        return "no neighbours are in other clusters"
     return (
         f"{100 * np.mean(separation):.2g} % of neighbours are in other clusters, at most "
         f"{100 * separation[worst]:.2g} %, of cluster {worst}"
