@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kernelmeans.heat.kernel import settle_times
 from kernelmeans_paper import datasets
 
 # Beside a checkout there may be a folder with the sets; the library itself does not look there.
@@ -78,3 +79,10 @@ def views_with_a_trap(seed, n=150, k=5):
     ]
     side = rng.integers(0, 2, n)[:, None] * [10, -10]
     return np.hstack([*views, side + 0.1 * rng.standard_normal((n, 2))]), y
+
+
+def fit_anchors(kernel, X, k, n_anchors):
+    """A heat kernel on so many anchors, as a fit with landmarks makes it."""
+    trial = kernel.learn_anchors(X, np.ones(X.shape[0]), k, n_anchors, seed=0)
+    settle_times([kernel], [trial], k)
+    return kernel

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from data import cloud
+from data import cloud, fit_anchors
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.anchors import AnchorGraph, anchor_weights
@@ -20,7 +20,7 @@ def anchored(k, **parameters):
 
 
 def fitted(X, k=3, n_anchors=60, **parameters):
-    return HeatKernel(**parameters).fit_anchors(X, np.ones(X.shape[0]), k, n_anchors, seed=0)
+    return fit_anchors(HeatKernel(**parameters), X, k, n_anchors)
 
 
 def uneven(n):
@@ -164,13 +164,18 @@ class TestTime:
         assert states.t_ == pytest.approx(t[0])
         assert adjusted_rand_score(y, states.labels_) < 0.5
 
-    def test_it_is_not_chosen_for_several_kernels(self):
-        X, _ = self.blobs()
-        heat = [{"kernel": "heat", "n_neighbors": n} for n in (4, 6)]
+    def test_views_of_different_widths_take_one_factor(self):
+        X, y = self.blobs()
+        X = np.column_stack([X, X + cloud(len(X), 2)])
+        kernels = [({"kernel": "heat"}, [0, 1]), ({"kernel": "heat"}, [0, 1, 2, 3])]
         model = MultiKernelPowerKMeans(
-            4, kernels=heat, approximation="landmarks", n_components=100, random_state=0
+            4, kernels=kernels, approximation="landmarks", n_components=500, random_state=0
         ).fit(X)
-        assert all(kernel.times is None for kernel in model.kernels_)
+        one, other = model.kernels_
+        assert_array_equal(one.times["cut"], other.times["cut"])
+        factors = [each.parameters["t"] / each.times["t"][0] for each in (one, other)]
+        assert factors[0] == factors[1] > 1
+        assert adjusted_rand_score(y, model.labels_) > 0.97
 
     def test_pieces_that_are_the_clusters_need_no_choice(self):
         X = np.concatenate([cloud(60), cloud(60, seed=1) + 100])

@@ -15,7 +15,7 @@ from data import blobs, cloud
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.basis import Spectrum
-from kernelmeans.heat.choice import choose_time
+from kernelmeans.heat.choice import FACTORS, Trial, choose_factor
 from kernelmeans.heat.pieces import find_pieces
 
 CORNERS = [[0, 0], [10, 0], [0, 10], [10, 10]]
@@ -29,6 +29,10 @@ def unequal(ratio=30, smallest=50, seed=0):
 
 def fitted(X, k=4, **parameters):
     return KernelPowerKMeans(k, random_state=0, **parameters).fit(X)
+
+
+def trial(first, features_at, graph, nodes=None):
+    return Trial(first, lambda t: None, features_at, graph, lambda: nodes, True)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -134,9 +138,60 @@ def test_one_large_cluster_and_crumbs_are_no_better(sizes, better):
     steps = np.ones(399)
     steps[np.cumsum(sizes)[:3] - 1] = 0.5
     chain = scipy.sparse.diags_array([steps, steps], offsets=[-1, 1], format="csr")
-    t, times = choose_time(1.0, lambda t: np.eye(4)[first if t == 1 else later], chain, 4)
-    np.testing.assert_allclose(times["cut"][1:] / times["cut"][0], 0.5)
-    assert t == times["t"][better]
+    choice = choose_factor([trial(1.0, lambda t: np.eye(4)[first if t == 1 else later], chain)], 4)
+    np.testing.assert_allclose(choice.cut[1:] / choice.cut[0], 0.5)
+    assert choice.factor == FACTORS[better]
+
+
+class TestSeveralKernels:
+    def test_they_take_one_factor(self):
+        X, y = unequal()
+        kernels = [{"kernel": "heat"}, {"kernel": "heat", "n_neighbors": 20}, "linear"]
+        model = MultiKernelPowerKMeans(4, kernels=kernels, random_state=0).fit(X)
+        one, other, linear = model.kernels_
+        for each in (one, other):
+            np.testing.assert_allclose(each.times["t"] / each.times["t"][0], [1, 2, 4])
+        factors = [each.parameters["t"] / each.times["t"][0] for each in (one, other)]
+        assert factors[0] == factors[1] > 1
+        assert_array_equal(one.times["cut"], other.times["cut"])
+        assert not hasattr(linear, "times")
+        assert adjusted_rand_score(y, model.labels_) >= 0.98
+
+    def test_a_given_time_stays(self):
+        X, _ = unequal()
+        kernels = [{"kernel": "heat"} | more for more in ({}, {"t": "states"}, {"t": 9})]
+        model = MultiKernelPowerKMeans(4, kernels=kernels, random_state=0).fit(X)
+        chosen, states, given = model.kernels_
+        assert chosen.parameters["t"] == fitted(X).t_ > states.parameters["t"]
+        assert states.parameters["t"] == fitted(X, t="states").t_
+        assert (given.parameters["t"], given.times, states.times) == (9, None, None)
+
+    def test_edges_of_all_graphs_count_and_rows_of_no_node_do_not(self):
+        rng = np.random.default_rng(0)
+        graphs, nodes = [], []
+        for n_nodes in (60, 40):
+            edges = np.triu(rng.random((n_nodes, n_nodes)), 1)
+            graphs.append(scipy.sparse.csr_array(edges + edges.T))
+            others = rng.integers(-1, n_nodes, 90 - n_nodes)
+            nodes.append(np.concatenate([np.arange(n_nodes), others]))
+        # Clusters by the nodes of the first graph alone.
+        ends = np.eye(3)[np.arange(60) % 3]
+        given = [trial(1.0, lambda t: ends, graphs[0], nodes[0])]
+        given.append(trial(1.0, lambda t: np.zeros((40, 1)), graphs[1], nodes[1]))
+        choice = choose_factor(given, 3)
+        known = np.unique(np.stack(nodes, axis=1)[(nodes[0] >= 0) & (nodes[1] >= 0)], axis=0)
+        labels = known[:, 0] % 3
+        parts = np.zeros((3, 3))
+        for graph, own in zip(graphs, known.T, strict=True):
+            A, edges = graph.toarray(), np.zeros((3, 3))
+            share = 1 / np.bincount(own, minlength=len(A))[own]
+            for i in range(len(own)):
+                for j in range(len(own)):
+                    edges[labels[i], labels[j]] += A[own[i], own[j]] * share[i] * share[j]
+            parts += edges / edges.sum() / 2
+        np.testing.assert_allclose(choice.cut, 1 - np.trace(parts))
+        sizes = parts.sum(axis=1)
+        np.testing.assert_allclose(choice.entropy, -(sizes * np.log(sizes)).sum())
 
 
 class TestNoChoice:
@@ -159,12 +214,14 @@ class TestNoChoice:
     def test_a_single_cluster(self):
         assert fitted(cloud(), 1).times_ is None
 
-    def test_several_kernels_keep_the_time_of_states(self):
-        X, _ = unequal()
-        kernels = [({"kernel": "heat"}, [0, 1]), ({"kernel": "heat"}, [0])]
-        model = MultiKernelPowerKMeans(4, kernels=kernels, random_state=0).fit(X)
-        assert [kernel.times for kernel in model.kernels_] == [None, None]
-        assert model.kernels_[0].parameters["t"] == fitted(X, t="states").t_
+    def test_kernels_without_rows_in_common(self):
+        graph = scipy.sparse.csr_array(np.ones((200, 200)))
+        one, other = (
+            trial(1.0, lambda t: np.ones((200, 1)), graph, np.arange(n)) for n in (200, 199)
+        )
+        assert choose_factor([one, other], 2) is None
+        assert choose_factor([one, one], 2) is not None
+        assert choose_factor([one, one], 11) is None
 
     def test_other_words_are_refused(self):
         with pytest.raises(ValueError, match="'t' parameter"):
@@ -199,6 +256,5 @@ def test_it_is_one_of_those_that_were_tried():
     graph = scipy.sparse.csr_array(near + near.T)
     spectrum = Spectrum.of(graph, find_pieces(graph, 4), 4)
     first = spectrum.time()
-    t, times = choose_time(first, lambda t: spectrum.basis(t).features, graph, 4)
-    assert t == times["t"][times["cut"].argmin()]
-    assert_array_equal(times["t"], first * np.array([1, 2, 4]))
+    choice = choose_factor([trial(first, lambda t: spectrum.basis(t).features, graph)], 4)
+    assert choice.factor == FACTORS[choice.cut.argmin()]

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 import oracle
-from data import blobs, cloud
+from data import blobs, cloud, fit_anchors
 from kernelmeans.heat import DistancesKernel, HeatKernel
 from kernelmeans.heat.basis import NEGLIGIBLE
 from kernelmeans.heat.eigenpairs import leading_pairs, pair_count
@@ -250,14 +250,14 @@ def test_distances_between_few_rows():
 
 def test_the_time_of_anchors_is_the_one_that_is_given():
     X = cloud(300)
-    short, long = (HeatKernel(t=t).fit_anchors(X, np.ones(300), 3, 30, 0) for t in (0.5, 3.0))
+    short, long = (fit_anchors(HeatKernel(t=t), X, 3, 30) for t in (0.5, 3.0))
     assert (short.parameters["t"], long.parameters["t"]) == (0.5, 3.0)
     assert len(long.eigenvalues) < len(short.eigenvalues)
 
 
 def test_distances_to_the_nearest_anchor():
     X = cloud(400)
-    kernel = HeatKernel().fit_anchors(X, np.ones(400), 3, n_anchors=30, seed=0)
+    kernel = fit_anchors(HeatKernel(), X, 3, 30)
     near = kernel.distances_to_nearest(X, training=True)
     assert_allclose(near, kernel.distances_to_nearest(X))
     assert kernel.distances_to_nearest(X + 50).min() > near.max()

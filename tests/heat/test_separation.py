@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
 from data import blobs, cloud
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.heat import auto_neighbors
-from kernelmeans.heat.separation import conductances
+from kernelmeans.heat.separation import conductances, edges_between, members
 
 
 def pairs_of(X, k):
@@ -95,7 +95,8 @@ def test_kernel_matrices_several_kernels_and_dask_have_none():
 
 def test_an_empty_cluster_is_none():
     A = scipy.sparse.csr_array(np.ones((4, 4)) - np.eye(4))
-    assert_array_equal(conductances(A, np.array([0, 0, 2, 2]), 3), [2 / 3, 1, 2 / 3])
+    own = members(np.arange(4), np.array([0, 0, 2, 2]), 4, 3)
+    assert_allclose(conductances(edges_between(A, own)), [2 / 3, 1, 2 / 3])
 
 
 def test_verbose_says_it(capsys):

@@ -23,7 +23,7 @@ from kernelmeans.estimators.checks import (
 from kernelmeans.estimators.plan import Holder
 from kernelmeans.heat import GraphKernel, HeatKernel
 from kernelmeans.heat.neighbors import AMPLE, nearest_stored, without_loops
-from kernelmeans.heat.separation import conductances, separation
+from kernelmeans.heat.separation import conductances, edges_between, members, neighbors_between
 from kernelmeans.kernels import Kernel, resolve_kernel
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import DaskRows
@@ -137,11 +137,11 @@ class Input:
     def separation(
         self, kernel: Any, X: Data, labels: IntArray, sample_weight: Array, n_clusters: int
     ) -> Array | None:
-        """The ``kernelmeans.heat.separation`` of training rows that are in memory."""
+        """The conductances of clusters of training rows, in the graph of their neighbours."""
         if isinstance(X, Rows):
             return None
         distinct = kernel.distinct_rows if isinstance(kernel, HeatKernel) else None
-        return separation(X, labels, sample_weight, n_clusters, distinct)
+        return conductances(neighbors_between(X, labels, sample_weight, n_clusters, distinct))
 
     def check_diagonal(self, kernel: Any, X: Data, given: Any) -> None:
         """Refuse k(x, x) of new rows if it cannot be used, or would not be."""
@@ -224,7 +224,9 @@ class Graph(Input):
         if (count := kernel.parameters.get("n_neighbors")) is not None:
             near = nearest_stored(without_loops(graph), count - 1)
             graph = ((near + near.T) > 0).astype(np.float64)
-        return conductances(without_loops(graph), labels[counting], n_clusters)
+        n = len(counting)
+        own = members(np.arange(n), labels[counting], n, n_clusters)
+        return conductances(edges_between(without_loops(graph), own))
 
 
 def _refuse_dask(X: Data) -> None:

@@ -1,6 +1,7 @@
 """The plan: how each kernel is held, at which price in bytes, and why. It is carried out here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
 from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.heat.basis import WHOLE_ROWS
+from kernelmeans.heat.choice import Trial
+from kernelmeans.heat.kernel import settle_times
 from kernelmeans.heat.metric import WITH_ANCHORS
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import (
@@ -26,6 +29,7 @@ from kernelmeans.lowrank import (
     auto_components,
     check_method,
     chosen_rows,
+    row_width,
     subsample_rows,
     subsample_size,
 )
@@ -354,6 +358,21 @@ def _refuse_graph(kernel: DiffusionKernel, X: Data, plan: Plan, n_features: int)
     )
 
 
+def _in_memory(X: Data) -> Data:
+    return X[:] if isinstance(X, Rows) else X
+
+
+@contextmanager
+def _named(names: Sequence[str] | None, index: int) -> Iterator[None]:
+    """Put the name of a kernel, if it has one, before an error."""
+    try:
+        yield
+    except ValueError as error:
+        if names is None:
+            raise
+        raise ValueError(f"{names[index]}: {error}") from error
+
+
 @dataclass(frozen=True)
 class Holder:
     """Carries out a plan: it makes the spaces.
@@ -402,17 +421,14 @@ class Holder:
         plans, left = self.plan.kernels, self.plan.budget.n_bytes - self.plan.n_bytes
         # Equal rows are one object, so that they are loaded, or copied to the device, once.
         placed = {key: self._placed(X) for key, X in self.plan.whole.items()}
+        self._fit_graphs(names)
         spaces: list[Space] = []
         for index, one in enumerate(plans):
             # Features that are not held yet get equal parts of the memory that is left.
             room = left // max(1, sum(not other.n_bytes for other in plans[index:]))
             self.reasons.append(one.reason)
-            try:
-                space = self._held(one, placed.get(id(one.X), one.X), room, index)
-            except ValueError as error:
-                if names is None:
-                    raise
-                raise ValueError(f"{names[index]}: {error}") from error
+            with _named(names, index):
+                space = self._held(one, placed.get(id(one.X), one.X), room)
             if isinstance(space, FeatureSpace):
                 left = max(0, left - space.memory(self.plan.n_clusters).resident)
             spaces.append(space)
@@ -425,7 +441,7 @@ class Holder:
             assert_all_finite(X, input_name="X")
         return self.plan.device.put(X)
 
-    def _held(self, planned: KernelPlan, X: Data, room: int, index: int) -> Space:
+    def _held(self, planned: KernelPlan, X: Data, room: int) -> Space:
         """The space of one kernel; features may take ``room`` bytes."""
         kernel, device = planned.kernel, self.plan.device
         if planned.method == "exact":
@@ -434,13 +450,14 @@ class Holder:
             return GramSpace(kernel, X, self.weight, self.threads, device, room)
         features: FeatureMap = Explicit(kernel)
         if isinstance(kernel, DiffusionKernel):
-            residuals = self._fit_graph(kernel, planned, index)
+            explicit = planned.method == "explicit"
+            residuals = kernel.residuals(_in_memory(planned.X)) if explicit else None
             # Their norms do not say what they lack of the kernel of all eigenpairs.
             features.residual_is_positive = False
             space = self._features(features, X, room)
             if residuals is not None and space.chunks is None:
                 space.keep_residuals(residuals)
-            elif planned.method == "explicit":
+            elif explicit:
                 self.reasons[-1] += NO_BOUNDS
             return space
         if planned.method != "explicit":
@@ -448,24 +465,33 @@ class Holder:
             features = approximate(kernel, X, self.weight, *asked)
         return self._features(features, X, room)
 
-    def _fit_graph(self, kernel: DiffusionKernel, planned: KernelPlan, index: int) -> Array | None:
-        """Find the graph of all rows, or that of anchors; return residuals if they are known."""
+    def _fit_graphs(self, names: Sequence[str] | None) -> None:
+        """Fit the kernels that need graphs, whose times have a common factor."""
+        kernels, trials = [], []
+        for index, planned in enumerate(self.plan.kernels):
+            if isinstance(planned.kernel, DiffusionKernel):
+                with _named(names, index):
+                    trials.append(self._learn(planned.kernel, planned, index))
+                kernels.append(planned.kernel)
+        settle_times(kernels, trials, self.plan.n_clusters)
+
+    def _learn(self, kernel: DiffusionKernel, planned: KernelPlan, index: int) -> Trial:
+        """Find the graph of all rows, or that of anchors."""
         X, k = planned.X, self.plan.n_clusters
-        kernel.chooses = len(self.plan.kernels) == 1
         if planned.method == "explicit":
-            rows = X[:] if isinstance(X, Rows) else X
-            kernel.fit(rows, self.weight, k, self._distinct.setdefault(id(X), {}))
-            return kernel.residuals(rows)
+            shared = self._distinct.setdefault(id(X), {})
+            return kernel.learn(_in_memory(X), self.weight, k, shared)
         count = planned.n_components
         # Rows of weight 0 do not count.
         n_samples = int(np.count_nonzero(self.weight))
         count = auto_anchors(n_samples, k) if isinstance(count, str) else int(count)
-        # Its size does not depend on the budget, so that the clusters do not either.
-        rows, weight = subsample_rows(X, self.weight, at_least=2 * count)
+        # Its size does not depend on the budget, so that the clusters do not either, and is that of
+        # the widest rows, so that it is the same for all kernels.
+        widest = max(row_width(one.X) for one in self.plan.kernels)
+        rows, weight = subsample_rows(X, self.weight, widest, at_least=2 * count)
         assert isinstance(kernel, HeatKernel)
         # Each kernel has a seed, because several sets of anchors show more than one.
-        kernel.fit_anchors(rows, weight, k, count, self.seed + index)
-        return None
+        return kernel.learn_anchors(rows, weight, k, count, self.seed + index)
 
     def _features(self, features: FeatureMap, X: Data, room: int) -> FeatureSpace:
         """The space of features, which are held if they fit, and else recomputed in each step."""
@@ -478,7 +504,7 @@ class Holder:
         n, itemsize = self.weight.shape[0], self.weight.dtype.itemsize
         raw = features.moved(device.put).raw(*map(device.put, features.read(X, slice(0, 1))))
         width = (raw if whitening is None else whitening).shape[1]
-        columns = X.nnz // n if scipy.sparse.issparse(X) else X.shape[1]
+        columns = row_width(X)
         row_bytes = (columns + 2 * raw.shape[1] + 8 * self.plan.n_clusters) * itemsize
         # Blocks in work take additional memory if there are more rows than these.
         at_work = FILLED_BLOCKS * FILL_ROWS

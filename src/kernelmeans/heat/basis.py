@@ -130,6 +130,10 @@ class Spectrum(NamedTuple):
         n_kept = np.bincount(self.piece[kept], minlength=len(self.pairs)).tolist()
         return Basis(unit_rows(features), self.values[kept], t, self._residuals(n_kept, t))
 
+    def features(self, t: float) -> Array:
+        """Those of `basis` alone."""
+        return np.asarray(unit_rows(self.weighted(t)[0]))
+
     def weighted(self, t: float) -> tuple[Array, BoolArray]:
         """The rows of U exp(-(1 - lambda) t) at a time, and which eigenpairs are in them."""
         weights, kept = heat_weights(self.values, t)

@@ -1,13 +1,15 @@
 """The time of heat, chosen by how well the clusters that it leads to keep their neighbours."""
 
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.stats
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
+from kernelmeans.heat.separation import edges_between, members
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit
 from kernelmeans.solver import annealed, solve
@@ -33,57 +35,118 @@ DEFAULTS: Any = {
 #: edges, and a search has hundreds of such fits.
 FEWEST_ROWS = 20
 #: Restarts at each time: a partition that does not have the least cost would be judged in vain.
-RESTARTS = 3
+RESTARTS = 2
 #: Most rows that are clustered at each time; the others follow the nearest centroid.
 MOST_ROWS = 4096
 
 
-def choose_time(
-    first: float, features_at: Callable[[float], Array], graph: Data, n_clusters: int
-) -> tuple[float, dict[str, Array]]:
-    """The time whose clusters keep their neighbours best.
+class Trial(NamedTuple):
+    """A kernel whose graph is known, and whose time is not.
+
+    Attributes
+    ----------
+    first : float
+        The time that is given, or the shortest that can be chosen.
+    settle : callable
+        Gives the kernel its time.
+    features_at : callable
+        Returns the features of the nodes of the graph at a time.
+    graph : CSR array of shape (n_nodes, n_nodes)
+        The graph whose edges are counted, by their weights.
+    nodes : callable
+        Returns the node of each training row, or -1 for a row that has none.
+    chooses : bool
+        Whether the time is to be chosen.
+    """
+
+    first: float
+    settle: Callable[[float], None]
+    features_at: Callable[[float], Array]
+    graph: Data
+    nodes: Callable[[], IntArray]
+    chooses: bool
+
+
+class Choice(NamedTuple):
+    """A factor of times, and what was tried.
+
+    Attributes
+    ----------
+    factor : float
+        The best of `FACTORS`.
+    cut : ndarray of shape (3,)
+        For each factor, the fraction of all edges that connect clusters.
+    entropy : ndarray of shape (3,)
+        That of the fractions of all edges that clusters have, or 0 where a cluster is empty.
+    """
+
+    factor: float
+    cut: Array
+    entropy: Array
+
+
+def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
+    """The factor of all times whose clusters keep their neighbours best.
 
     That is the fraction of all edges that they cut, divided by the entropy of the clusters: one
     large cluster and a few crumbs cut little, and say little. The shortest time is left for a
     longer one only if this falls by a third, because clusters of similar times hardly differ.
 
+    Several kernels count alike: clusters are those of the mean kernel, and edges those of all
+    graphs, each divided by their sum.
+
     Parameters
     ----------
-    first : float
-        The shortest time.
-    features_at : callable
-        Returns the features of rows at a time.
-    graph : CSR array of shape (n_rows, n_rows)
-        The graph of these rows whose edges are counted, by their weights.
+    trials : sequence of Trial
+        Kernels of the same training rows.
     n_clusters : int
         Number of clusters.
 
     Returns
     -------
-    t : float
-        The best time.
-    times : dict
-        What was tried: arrays ``"t"``, ascending; ``"cut"``, the fraction of all edges that connect
-        clusters at each time; and ``"entropy"``, that of the fractions of all edges that clusters
-        have, or 0 where a cluster is empty.
+    Choice or None
+        The factor; None if the kernels have too few rows in common.
     """
-    times = first * np.array(FACTORS)
-    labels = [_clusters(features_at(float(t)), n_clusters) for t in times]
-    judged = [_judged(graph, each, n_clusters) for each in labels]
+    nodes = _common_nodes(trials)
+    if len(nodes) < FEWEST_ROWS * n_clusters:
+        return None
+    judged = []
+    for factor in FACTORS:
+        features = [
+            trial.features_at(factor * trial.first)[own]
+            for trial, own in zip(trials, nodes.T, strict=True)
+        ]
+        labels = _clusters(np.hstack(features) / math.sqrt(len(trials)), n_clusters)
+        between = [
+            edges_between(trial.graph, members(own, labels, trial.graph.shape[0], n_clusters))
+            for trial, own in zip(trials, nodes.T, strict=True)
+        ]
+        judged.append(_judged(np.mean(between, axis=0)))
     cut, entropy = np.transpose(judged)
     worth = np.divide(cut, entropy, out=np.full(len(cut), np.inf), where=entropy > 0)
     best = int(np.argmin(np.append(BETTER * worth[0], worth[1:])))
-    return float(times[best]), {"t": times, "cut": cut, "entropy": entropy}
+    return Choice(FACTORS[best], cut, entropy)
 
 
-def _judged(graph: Data, labels: IntArray, n_clusters: int) -> tuple[float, float]:
+def _common_nodes(trials: Sequence[Trial]) -> IntArray:
+    """The nodes of distinct rows in each graph, shape (n_rows, n_kernels)."""
+    if len(trials) == 1:
+        return np.arange(trials[0].graph.shape[0])[:, None]
+    nodes = [trial.nodes() for trial in trials]
+    if len({len(own) for own in nodes}) > 1:
+        # Some are those of a subsample.
+        return np.empty((0, len(trials)), np.intp)
+    rows = np.stack(nodes, axis=1)
+    return np.unique(rows[(rows >= 0).all(axis=1)], axis=0)
+
+
+def _judged(between: Array) -> tuple[float, float]:
     """The fraction of all edges that connect clusters, and the entropy of the clusters."""
-    edges = graph.tocoo()
-    volumes = np.bincount(labels[edges.row], edges.data, n_clusters)
+    volumes = between.sum(axis=1)
     if not volumes.all():
         return 1.0, 0.0
-    between = labels[edges.row] != labels[edges.col]
-    return edges.data[between].sum() / volumes.sum(), float(scipy.stats.entropy(volumes))
+    cut = between.sum(where=~np.eye(len(between), dtype=bool))
+    return float(cut / volumes.sum()), float(scipy.stats.entropy(volumes))
 
 
 def _clusters(features: Array, n_clusters: int) -> IntArray:

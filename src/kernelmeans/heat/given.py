@@ -10,8 +10,15 @@ from sklearn.preprocessing import normalize
 from kernelmeans._given import plain
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import warn_user
+from kernelmeans.heat.basis import Basis, Spectrum
+from kernelmeans.heat.choice import Trial
 from kernelmeans.heat.eigenpairs import pairs_bytes
-from kernelmeans.heat.kernel import FEWEST_CLUSTERS, DiffusionKernel, Extension
+from kernelmeans.heat.kernel import (
+    FEWEST_CLUSTERS,
+    DiffusionKernel,
+    Extension,
+    counting_rows,
+)
 from kernelmeans.heat.neighbors import (
     AMPLE,
     Digests,
@@ -126,31 +133,13 @@ class GraphKernel(DiffusionKernel):
     def __init__(self, t: float | str = "auto") -> None:
         super().__init__("graph", {"t": t})
 
-    def fit(
-        self, X: Data, sample_weight: Array | None = None, n_clusters: int = 8, shared: Any = None
-    ) -> "GraphKernel":
-        """Learn the features of the rows of a graph.
-
-        Parameters
-        ----------
-        X : {ndarray, CSR matrix} of shape (n_samples, n_samples)
-            The graph, checked.
-        sample_weight : ndarray of shape (n_samples,), default=None
-            Sample weights. Rows of weight 0 and edges to them are not in the graph; other weights
-            do not change it. A row of weight 0 without an edge to the graph has zeros for features.
-        n_clusters : int, default=8
-            Number of clusters.
-        shared : object, default=None
-            Ignored, because no neighbours are searched for.
-
-        Returns
-        -------
-        self : GraphKernel
-            The fitted kernel.
-        """
+    def learn(
+        self, X: Data, sample_weight: Array | None, n_clusters: int, shared: Any = None
+    ) -> Trial:
+        """Learn the graph; `settle_times` then finds the features."""
         X, wanted, n_clusters = plain(X), n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         n = X.shape[0]
-        counting = np.arange(n) if sample_weight is None else np.flatnonzero(sample_weight)
+        counting = counting_rows(sample_weight, n)
         edges = EdgeRows(counting, self._holds_distances)
         rows = edges.read(X, X.dtype)
         if len(counting) < n:
@@ -159,22 +148,29 @@ class GraphKernel(DiffusionKernel):
             rows = rows[counting]
         graph, pieces, n_neighbors = self._graph(rows, n_clusters)
         warn_of_rest(pieces, wanted, self.called, self._more_edges)
-        neighbors = without_loops(graph > 0 if self._holds_distances else graph)
-        basis = self._basis(graph, neighbors, pieces, wanted)
         known, first, edges.places = np.unique(
             edges.digests(rows), return_index=True, return_inverse=True
         )
-        # Features of equal rows differ only in parts that no other row has, if at all.
-        features = with_rest(basis.features, pieces)
-        shared, residuals = features[first], basis.residuals
-        if residuals is not None:
-            # Of rows that differ in such parts, one kernel is bounded, and another is in use.
-            alike = np.abs(shared[edges.places] - features).max() < ROUNDING
-            residuals = residuals[first] if alike else None
-        shared = shared.astype(X.dtype)
-        self._features = Extension(edges, known, shared, n_neighbors or n, residuals)
-        self._fitted(basis.t, basis.values, pieces, n_neighbors)
-        return self
+
+        def settle(basis: Basis) -> None:
+            # Features of equal rows differ only in parts that no other row has, if at all.
+            features = with_rest(basis.features, pieces)
+            shared, residuals = features[first], basis.residuals
+            if residuals is not None:
+                # Of rows that differ in such parts, one kernel is bounded, and another is in use.
+                alike = np.abs(shared[edges.places] - features).max() < ROUNDING
+                residuals = residuals[first] if alike else None
+            shared = shared.astype(X.dtype)
+            self._features = Extension(edges, known, shared, n_neighbors or n, residuals)
+            self._fitted(basis.t, basis.values, pieces, n_neighbors)
+
+        return self._trial_of_rows(
+            Spectrum.of(graph, pieces, n_clusters),
+            wanted,
+            settle,
+            without_loops(graph > 0 if self._holds_distances else graph),
+            lambda: np.arange(len(counting)),
+        )
 
     def check_connected(self, X: Data) -> None:
         """Refuse new rows without edges.

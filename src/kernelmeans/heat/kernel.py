@@ -1,8 +1,8 @@
 """Heat kernels: on any graph, and on a graph of nearest neighbours."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, Self
 
 import numpy as np
 import scipy.sparse
@@ -20,7 +20,7 @@ from kernelmeans.heat.anchors import (
     draw_anchors,
 )
 from kernelmeans.heat.basis import Basis, Spectrum
-from kernelmeans.heat.choice import FEWEST_ROWS, MOST_ROWS, choose_time
+from kernelmeans.heat.choice import FACTORS, MOST_ROWS, Trial, choose_factor
 from kernelmeans.heat.density import (
     DIMENSION_NEIGHBORS,
     FLAT,
@@ -49,6 +49,11 @@ FEWEST_CLUSTERS = 2
 #: Neighbours of the kernels of the family, in units of ``n_neighbors="auto"``. The larger number
 #: comes first, because one search then finds both. Four times as many join thin clusters.
 FAMILY = (2, 1)
+
+
+def counting_rows(sample_weight: Array | None, n_rows: int) -> IntArray:
+    """Rows of positive weight."""
+    return np.arange(n_rows) if sample_weight is None else np.flatnonzero(sample_weight)
 
 
 class TrainingRows(Protocol):
@@ -147,9 +152,6 @@ class DiffusionKernel(Kernel):
     n_pieces: int
     #: Of kernels without density, and in older model files.
     dimension: float | None = None
-    #: Whether ``t="auto"`` is chosen. Times of several kernels, chosen one by one, would decide
-    #: their weights.
-    chooses = True
     #: Where a time is given, or need not be chosen, and in older model files.
     times: dict[str, Array] | None = None
     _features: Callable[[Data], Array]
@@ -163,12 +165,49 @@ class DiffusionKernel(Kernel):
 
     @property
     def has_anchors(self) -> bool:
-        """Whether `HeatKernel.fit_anchors` can take more rows than a graph."""
+        """Whether `HeatKernel.learn_anchors` can take more rows than a graph."""
         return False
 
     @abstractmethod
-    def fit(self, X: Data, sample_weight: Any, n_clusters: int, shared: Any) -> "DiffusionKernel":
-        """Learn the graph of training rows, and its features."""
+    def learn(
+        self, X: Data, sample_weight: Array | None, n_clusters: int, shared: Any = None
+    ) -> Trial:
+        """Learn the graph of training rows; `settle_times` then finds the features.
+
+        Parameters
+        ----------
+        X, sample_weight, n_clusters
+            As for `fit`.
+        shared : dict, default=None
+            For each metric, the distinct rows of X that another kernel of these rows has put there,
+            so that one search for neighbours is enough for all.
+
+        Returns
+        -------
+        Trial
+            What is left of the fit.
+        """
+
+    def fit(self, X: Data, sample_weight: Array | None = None, n_clusters: int = 8) -> Self:
+        """Learn the graph of training rows, and its features.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+            Training rows, or the edges or distances between all of them, checked.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Sample weights. Rows of weight 0 are not in the graph; other weights, and repeated rows,
+            do not change it.
+        n_clusters : int, default=8
+            Number of clusters.
+
+        Returns
+        -------
+        self : DiffusionKernel
+            The fitted kernel.
+        """
+        settle_times([self], [self.learn(X, sample_weight, n_clusters)], n_clusters)
+        return self
 
     @abstractmethod
     def fit_bytes(self, X: Data, n_clusters: int) -> int:
@@ -196,32 +235,44 @@ class DiffusionKernel(Kernel):
         self.parameters["density"], self.dimension = density.exponent, density.dimension
         return density
 
-    def _basis(self, graph: Data, neighbors: Data, pieces: Pieces, n_clusters: int) -> Basis:
-        """The basis at the time that is given, or found."""
-        spectrum = Spectrum.of(graph, pieces, max(n_clusters, FEWEST_CLUSTERS))
-        kept = np.flatnonzero(pieces.kept)
-        inner = neighbors[kept][:, kept] if len(kept) < neighbors.shape[0] else neighbors
-        t = self._time(spectrum, n_clusters, lambda t: spectrum.basis(t).features[kept], inner)
-        return spectrum.basis(t)
-
-    def _time(
+    def _trial(
         self,
         spectrum: Spectrum,
         n_clusters: int,
+        settle: Callable[[float], None],
         features_at: Callable[[float], Array],
         neighbors: Data,
-    ) -> float:
-        """The time that is given, or found by the features of rows at a time, and their graph."""
-        t, self.times = self._given["t"], None
-        if not isinstance(t, str):
-            return float(t)
+        nodes: Callable[[], IntArray],
+    ) -> Trial:
+        """What is left of a fit: to find the time, and the features at that time."""
+        t = self._given["t"]
+        first = spectrum.time() if isinstance(t, str) else float(t)
         # Pieces that are the clusters are mixed at any time.
         several = n_clusters > spectrum.pieces.n_kept
-        enough = neighbors.shape[0] >= FEWEST_ROWS * n_clusters
-        if t == "states" or not (several and enough and self.chooses):
-            return spectrum.time()
-        best, self.times = choose_time(spectrum.time(), features_at, neighbors, n_clusters)
-        return best
+        return Trial(first, settle, features_at, neighbors, nodes, t == "auto" and several)
+
+    def _trial_of_rows(
+        self,
+        spectrum: Spectrum,
+        n_clusters: int,
+        settle: Callable[[Basis], None],
+        neighbors: Data,
+        nodes: Callable[[], IntArray],
+    ) -> Trial:
+        """The same where the nodes are rows, of which those in pieces that are kept count."""
+        kept = np.flatnonzero(spectrum.pieces.kept)
+        if len(kept) < neighbors.shape[0]:
+            neighbors = neighbors[kept][:, kept]
+        among = np.full(len(spectrum.pieces.kept), -1)
+        among[kept] = np.arange(len(kept))
+        return self._trial(
+            spectrum,
+            n_clusters,
+            lambda t: settle(spectrum.basis(t)),
+            lambda t: spectrum.features(t)[kept],
+            neighbors,
+            lambda: among[nodes()],
+        )
 
     def _fitted(self, t: float, values: Array, pieces: Pieces, n_neighbors: int | None) -> None:
         self.parameters["t"] = t
@@ -309,7 +360,7 @@ class HeatKernel(DiffusionKernel):
 
     It depends on the training rows, so it has to be fitted. A new row that equals a training row
     has the features of that row. The features of any other row are the mean of those of its
-    ``n_neighbors`` nearest training rows, scaled to norm 1. For many rows, `fit_anchors` uses the
+    ``n_neighbors`` nearest training rows, scaled to norm 1. For many rows, `learn_anchors` uses the
     anchor graph of Liu et al.: each row has weights on the anchors nearest to it, which give its
     features.
 
@@ -322,7 +373,7 @@ class HeatKernel(DiffusionKernel):
         Time. ``"states"`` is the time at which there are as many states as clusters, among those of
         the 2 k + 10 leading eigenpairs (``kernelmeans.heat.basis.solve_time``). It is slightly
         shorter than it would be with all eigenpairs. ``"auto"`` chooses it or a longer one, by the
-        clusters that both lead to (``kernelmeans.heat.choice.choose_time``).
+        clusters that both lead to (``kernelmeans.heat.choice.choose_factor``).
     metric : str, default="euclidean"
         The distance between neighbours, one of ``kernelmeans.heat.metric.METRICS``.
     density : "auto" or float, default="auto"
@@ -346,8 +397,8 @@ class HeatKernel(DiffusionKernel):
         The intrinsic dimension that ``density="auto"`` has followed; None where it is not known,
         and for other values of ``density``.
     times : dict or None
-        The times that ``t="auto"`` has tried (``kernelmeans.heat.choice.choose_time``); None where
-        none were.
+        What ``t="auto"`` has tried (``kernelmeans.heat.choice.Choice``): the times, as ``"t"``, and
+        ``"cut"`` and ``"entropy"``. None where nothing was.
 
     References
     ----------
@@ -395,38 +446,19 @@ class HeatKernel(DiffusionKernel):
         """Refuse rows that the metric cannot compare."""
         check_rows(X, self._given["metric"])
 
-    def fit(
+    def learn(
         self,
         X: Data,
-        sample_weight: Array | None = None,
-        n_clusters: int = 8,
+        sample_weight: Array | None,
+        n_clusters: int,
         shared: dict[str, DistinctRows] | None = None,
-    ) -> "HeatKernel":
-        """Learn the graph of training rows, and its features.
-
-        Parameters
-        ----------
-        X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-            Training rows, checked.
-        sample_weight : ndarray of shape (n_samples,), default=None
-            Sample weights. Rows of weight 0 are not in the graph; other weights, and repeated rows,
-            do not change it.
-        n_clusters : int, default=8
-            Number of clusters.
-        shared : dict, default=None
-            For each metric, the distinct rows of X that another kernel of these rows has put there,
-            so that one search for neighbours is enough for all.
-
-        Returns
-        -------
-        self : HeatKernel
-            The fitted kernel.
-        """
+    ) -> Trial:
+        """Learn the graph of training rows; `settle_times` then finds the features."""
         X, wanted, n_clusters = plain(X), n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         metric, shared = self._given["metric"], {} if shared is None else shared
         if metric not in shared:
             shared[metric] = DistinctRows.of(X, sample_weight, metric)
-        nearest, known = shared[metric]
+        nearest, known = distinct = shared[metric]
         n_neighbors = self._settled_neighbors(len(known), n_clusters)
         sought, _ = untorn(nearest, n_neighbors)
         # One search finds the neighbours for the graph too.
@@ -438,17 +470,25 @@ class HeatKernel(DiffusionKernel):
         )
         called = f"{self.called}: the graph"
         warn_of_pieces(pieces, wanted, called, n_neighbors, sought.ranks, self.family)
-        basis = self._basis(graph, without_loops(graph > 0), pieces, wanted)
-        source = join(pieces, nearest)
-        features = basis.features[source].astype(nearest.rows.dtype)
-        residuals = None if basis.residuals is None else basis.residuals[source]
-        self._features = Extension(nearest, known, features, n_neighbors, residuals)
-        self._fitted(basis.t, basis.values, pieces, n_neighbors)
-        return self
+        source, counting = join(pieces, nearest), counting_rows(sample_weight, X.shape[0])
 
-    def fit_anchors(
+        def settle(basis: Basis) -> None:
+            features = basis.features[source].astype(nearest.rows.dtype)
+            residuals = None if basis.residuals is None else basis.residuals[source]
+            self._features = Extension(nearest, known, features, n_neighbors, residuals)
+            self._fitted(basis.t, basis.values, pieces, n_neighbors)
+
+        return self._trial_of_rows(
+            Spectrum.of(graph, pieces, n_clusters),
+            wanted,
+            settle,
+            without_loops(graph > 0),
+            lambda: distinct.places(X[counting]),
+        )
+
+    def learn_anchors(
         self, X: Data, sample_weight: Array, n_clusters: int, n_anchors: int, seed: int
-    ) -> "HeatKernel":
+    ) -> Trial:
         """Learn anchors from a subsample of the training rows, if there are too many for a graph.
 
         Density counts as in the graph of all rows: its weights are powers of the density of rows,
@@ -471,8 +511,8 @@ class HeatKernel(DiffusionKernel):
 
         Returns
         -------
-        self : HeatKernel
-            The fitted kernel, whose neighbours are anchors.
+        Trial
+            What is left of the fit, after which the neighbours are anchors.
         """
         X, counting = plain(X), np.flatnonzero(sample_weight)
         if len(counting) < len(sample_weight):
@@ -484,19 +524,28 @@ class HeatKernel(DiffusionKernel):
         X = untorn_sample(X, metric, n_anchors, n_clusters, seed)
         anchors = draw_anchors(X, sample_weight, metric, n_anchors, seed)
         graph = AnchorGraph(X, sample_weight, anchors, n_nearest)
-        tried = np.random.default_rng(seed).permutation(X.shape[0])[:MOST_ROWS]
-        sample, known = DistinctRows.of(X[tried], None, metric)
+        # The same for all kernels, so that they can be judged together.
+        tried = X[np.sort(np.random.default_rng(0).permutation(X.shape[0])[:MOST_ROWS])]
+        sample, known = distinct = DistinctRows.of(tried, None, metric)
         n_neighbors = min(auto_neighbors(len(known), n_clusters), len(known))
         # One search finds the neighbours for the time too.
         self._weigh(graph, lambda count: sample.near(max(count, n_neighbors - 1))[1], len(known))
         heat = AnchorHeat.of(graph, n_clusters)
         called = f"{self.called}: the graph of anchors"
         warn_of_pieces(heat.pieces, wanted, called, n_nearest, graph.ranks, self.family)
-        neighbors = without_loops(sample.graph(n_neighbors) > 0)
-        t = self._time(heat.spectrum, wanted, lambda t: heat.at(t)[0](sample.rows), neighbors)
-        self._features, values = heat.at(t)
-        self._fitted(t, values, heat.pieces, n_nearest)
-        return self
+
+        def settle(t: float) -> None:
+            self._features, values = heat.at(t)
+            self._fitted(t, values, heat.pieces, n_nearest)
+
+        return self._trial(
+            heat.spectrum,
+            wanted,
+            settle,
+            lambda t: heat.at(t)[0](sample.rows),
+            without_loops(sample.graph(n_neighbors) > 0),
+            lambda: distinct.places(tried),
+        )
 
     @property
     def distinct_rows(self) -> DistinctRows | None:
@@ -603,3 +652,29 @@ def neighbor_family(X: Data, sample_weight: Any = None, metric: str = "euclidean
     [10, 5]
     """
     return [HeatKernel(metric=metric, factor=factor, family="neighbors") for factor in FAMILY]
+
+
+def settle_times(
+    kernels: Sequence[DiffusionKernel], trials: Sequence[Trial], n_clusters: int
+) -> None:
+    """Give kernels of the same rows their times: those given, or found, or by a common factor.
+
+    Parameters
+    ----------
+    kernels : sequence of DiffusionKernel
+        The kernels.
+    trials : sequence of Trial
+        What is left of the fit of each.
+    n_clusters : int
+        Number of clusters.
+    """
+    # Factors of several kernels, chosen one by one, would decide the weights of the kernels.
+    choosing = [trial for trial in trials if trial.chooses]
+    choice = choose_factor(choosing, n_clusters) if choosing else None
+    for kernel, trial in zip(kernels, trials, strict=True):
+        kernel.times, factor = None, 1.0
+        if choice is not None and trial.chooses:
+            times = trial.first * np.array(FACTORS)
+            kernel.times = {"t": times, "cut": choice.cut, "entropy": choice.entropy}
+            factor = choice.factor
+        trial.settle(factor * trial.first)

@@ -16,17 +16,74 @@ HARDLY = 0.5
 FEWEST_ROWS = 10
 
 
-def conductances(graph: Data, labels: IntArray, n_clusters: int) -> Array:
+def members(nodes: IntArray, labels: IntArray, n_nodes: int, n_clusters: int) -> Data:
+    """How much of each node of a graph is in each cluster.
+
+    Parameters
+    ----------
+    nodes : ndarray of int of shape (n_rows,)
+        The node of each row. Rows at one node share it.
+    labels : ndarray of int of shape (n_rows,)
+        The cluster of each row.
+    n_nodes : int
+        Number of nodes. Those without rows are in no cluster.
+    n_clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    CSR array of shape (n_nodes, n_clusters)
+        The fractions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.separation import members
+    >>> members(np.array([0, 1, 1]), np.array([0, 0, 1]), 3, 2).toarray()
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 0. ]])
+    """
+    parts = 1 / np.bincount(nodes, minlength=n_nodes)[nodes]
+    return scipy.sparse.csr_array((parts, (nodes, labels)), (n_nodes, n_clusters))
+
+
+def edges_between(graph: Data, members: Data) -> Array:
+    """The edges between clusters, and those within.
+
+    Parameters
+    ----------
+    graph : CSR array of shape (n_nodes, n_nodes)
+        A symmetric graph, in which each edge counts by its weight.
+    members : CSR array of shape (n_nodes, n_clusters)
+        How much of each node is in each cluster.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters, n_clusters)
+        The weights of the edges between two clusters, as fractions of those of all. Each edge
+        within a cluster counts twice. Zeros of a graph without edges.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> from kernelmeans.heat.separation import edges_between
+    >>> chain = scipy.sparse.diags_array([[1.0] * 3] * 2, offsets=[-1, 1], format="csr")
+    >>> edges_between(chain, scipy.sparse.csr_array([[1, 0], [1, 0], [0, 1], [0, 1.0]])).round(2)
+    array([[0.33, 0.17],
+           [0.17, 0.33]])
+    """
+    between: Array = (members.T @ graph @ members).toarray()
+    return between / (between.sum() or 1)
+
+
+def conductances(between: Array) -> Array:
     """The fraction of the edges of each cluster that lead to others.
 
     Parameters
     ----------
-    graph : CSR array of shape (n_rows, n_rows)
-        A symmetric graph, in which each edge counts by its weight.
-    labels : ndarray of int of shape (n_rows,)
-        The cluster of each row.
-    n_clusters : int
-        Number of clusters.
+    between : ndarray of shape (n_clusters, n_clusters)
+        The `edges_between` clusters.
 
     Returns
     -------
@@ -37,36 +94,33 @@ def conductances(graph: Data, labels: IntArray, n_clusters: int) -> Array:
 
     Examples
     --------
-    >>> import numpy as np, scipy.sparse
+    >>> import numpy as np
     >>> from kernelmeans.heat.separation import conductances
-    >>> chain = scipy.sparse.diags_array([[1.0] * 5] * 2, offsets=[-1, 1], format="csr")
-    >>> conductances(chain, np.array([0, 0, 0, 1, 1, 1]), 2)
+    >>> conductances(np.array([[4, 1], [1, 4]]))
     array([0.2, 0.2])
     """
-    if n_clusters == 1:
+    if len(between) == 1:
         return np.zeros(1)
-    n = len(labels)
-    members = scipy.sparse.csr_array((np.ones(n), (np.arange(n), labels)), (n, n_clusters))
-    between = (members.T @ graph @ members).toarray()
     volume = between.sum(axis=1)
     least = np.minimum(volume, volume.sum() - volume)
-    found = np.ones(n_clusters)
-    np.divide(volume - between.diagonal(), least, out=found, where=least > 0)
+    cut = between.sum(axis=1, where=~np.eye(len(between), dtype=bool))
+    found = np.ones(len(between))
+    np.divide(cut, least, out=found, where=least > 0)
     return found
 
 
-def separation(
+def neighbors_between(
     X: Data,
     labels: IntArray,
     sample_weight: Array,
     n_clusters: int,
     distinct: DistinctRows | None = None,
 ) -> Array:
-    """The `conductances` of clusters of rows, in the graph of their nearest neighbours.
+    """The `edges_between` clusters of rows, in the graph of their nearest neighbours.
 
     Parameters
     ----------
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+    X : {ndarray, CSR matrix, Rows} of shape (n_samples, n_features)
         Rows.
     labels : ndarray of int of shape (n_samples,)
         The cluster of each row.
@@ -80,8 +134,8 @@ def separation(
 
     Returns
     -------
-    ndarray of shape (n_clusters,)
-        The conductances.
+    ndarray of shape (n_clusters, n_clusters)
+        The edges.
     """
     if distinct is None:
         size = min(SOUGHT_ROWS, int(np.count_nonzero(sample_weight)))
@@ -90,14 +144,12 @@ def separation(
         distinct = DistinctRows.of(X, None, "euclidean")
     nearest, known = distinct
     n = len(known)
-    if n == 1:
-        return conductances(scipy.sparse.csr_array((1, 1)), labels[:1], n_clusters)
-    graph = nearest.graph(min(max(auto_neighbors(n, n_clusters), 2), n))
+    graph = scipy.sparse.csr_array((1, 1))
+    if n > 1:
+        graph = nearest.graph(min(max(auto_neighbors(n, n_clusters), 2), n)) > 0
     counting = np.flatnonzero(sample_weight)
-    first = distinct.places(X[counting])
-    own = np.empty(n, labels.dtype)
-    own[first] = labels[counting]
-    return conductances(without_loops(graph > 0), own, n_clusters)
+    own = members(distinct.places(X[counting]), labels[counting], n, n_clusters)
+    return edges_between(without_loops(graph), own)
 
 
 def warn_if_hardly(separation: Array, labels: IntArray) -> None:

@@ -7,7 +7,13 @@ from kernelmeans.lowrank.approximate import (
     check_method,
 )
 from kernelmeans.lowrank.maps import Explicit, FeatureMap, Fourier, Nystroem
-from kernelmeans.lowrank.sampling import chosen_rows, subsample, subsample_rows, subsample_size
+from kernelmeans.lowrank.sampling import (
+    chosen_rows,
+    row_width,
+    subsample,
+    subsample_rows,
+    subsample_size,
+)
 
 __all__ = [
     "METHODS",
@@ -19,6 +25,7 @@ __all__ = [
     "auto_components",
     "check_method",
     "chosen_rows",
+    "row_width",
     "subsample_rows",
     "subsample_size",
     "subsample",

@@ -59,6 +59,11 @@ def subsample(sample_weight: Array, size: int, seed: int = 0) -> tuple[IntArray,
     return indices, weights[indices].astype(sample_weight.dtype)
 
 
+def row_width(X: Data) -> int:
+    """Numbers that a row holds: its columns, or the mean of those that are stored."""
+    return int(X.nnz // X.shape[0] if scipy.sparse.issparse(X) else X.shape[1])
+
+
 def subsample_rows(
     X: Data, sample_weight: Array, columns: int = 0, at_least: int = 0, seed: int = 0
 ) -> tuple[Data, Array]:
@@ -71,8 +76,7 @@ def subsample_rows(
     ValueError
         If rows that had to be read are not finite.
     """
-    width = X.nnz // X.shape[0] if scipy.sparse.issparse(X) else X.shape[1]
-    row_bytes = max(width, columns) * sample_weight.dtype.itemsize
+    row_bytes = max(row_width(X), columns) * sample_weight.dtype.itemsize
     return chosen_rows(
         X, sample_weight, subsample_size(len(sample_weight), row_bytes, at_least), seed
     )
