@@ -195,8 +195,8 @@ default="random-partition"
         clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
         nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
         is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
-        rows, and Euclidean distances. None for kernel matrices, several kernels, and rows that are
-        not in memory.
+        rows, and Euclidean distances. So do rows that are not in memory. The graphs of all views
+        count alike. None for kernel matrices.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -408,8 +408,7 @@ class RKKM(OneKernelClusterer):
         clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
         nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
         is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
-        rows, and Euclidean distances. None for kernel matrices, several kernels, and rows that are
-        not in memory.
+        rows, and Euclidean distances. So do rows that are not in memory. None for kernel matrices.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -607,8 +606,8 @@ class RMKKM(SeveralKernelsClusterer):
         clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
         nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
         is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
-        rows, and Euclidean distances. None for kernel matrices, several kernels, and rows that are
-        not in memory.
+        rows, and Euclidean distances. So do rows that are not in memory. The graphs of all views
+        count alike. None for kernel matrices.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).

@@ -11,6 +11,7 @@ from data import blobs, cloud
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.heat import auto_neighbors
 from kernelmeans.heat.separation import conductances, edges_between, members
+from kernelmeans.rows import open_rows
 
 
 def pairs_of(X, k):
@@ -85,12 +86,37 @@ def test_clusters_apart_and_a_single_one():
     assert_array_equal(KernelPowerKMeans(1, random_state=0).fit(X).separation_, [0])
 
 
-def test_kernel_matrices_several_kernels_and_dask_have_none():
+def test_kernel_matrices_have_none():
     X, _ = blobs(150, k=3)
     assert KernelPowerKMeans(3, kernel="precomputed").fit(X @ X.T).separation_ is None
-    assert MultiKernelPowerKMeans(3, random_state=0).fit(X).separation_ is None
-    in_chunks = dask.array.from_array(X, chunks=(50, -1))
-    assert KernelPowerKMeans(3, kernel="rbf").fit(in_chunks).separation_ is None
+    stack = np.stack([X @ X.T, X @ X.T + 1])
+    assert MultiKernelPowerKMeans(3, kernels="precomputed").fit(stack).separation_ is None
+
+
+def test_several_kernels_have_that_of_the_graphs_of_their_views():
+    X, _ = blobs(150, p=4, k=3, spread=2.5)
+    kernels = [({"kernel": "heat"}, [0, 1]), ({"kernel": "rbf"}, [0, 1]), ("linear", [1, 2, 3])]
+    model = MultiKernelPowerKMeans(3, kernels=kernels, random_state=0).fit(X)
+    graphs = [pairs_of(X[:, :2], 3), pairs_of(X[:, 1:], 3)]
+    mean = sum(graph / graph.sum() for graph in graphs)
+    assert_allclose(model.separation_, by_loops(mean, model.labels_, 3))
+    one = MultiKernelPowerKMeans(3, random_state=0).fit(X)
+    assert_allclose(one.separation_, by_loops(pairs_of(X, 3), one.labels_, 3))
+
+
+@pytest.mark.parametrize("kernel", ["heat", "rbf"])
+def test_chunks_and_rows_on_disk_have_that_of_rows_in_memory(tmp_path, kernel):
+    X, _ = blobs(150, k=3, spread=2.5)
+    np.save(tmp_path / "X.npy", X)
+    for rows in (
+        dask.array.from_array(X, chunks=(50, -1)),
+        open_rows(tmp_path / "X.npy"),
+    ):
+        model = KernelPowerKMeans(
+            3, kernel=kernel, approximation="landmarks", memory_budget="1 MiB", random_state=0
+        ).fit(rows)
+        labels = np.asarray(model.labels_)
+        assert_allclose(model.separation_, by_loops(pairs_of(X, 3), labels, 3))
 
 
 def test_an_empty_cluster_is_none():

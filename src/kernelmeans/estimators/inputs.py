@@ -22,7 +22,7 @@ from kernelmeans.estimators.checks import (
 )
 from kernelmeans.estimators.plan import Holder
 from kernelmeans.heat import GraphKernel, HeatKernel
-from kernelmeans.heat.neighbors import AMPLE, nearest_stored, without_loops
+from kernelmeans.heat.neighbors import AMPLE, DistinctRows, nearest_stored, without_loops
 from kernelmeans.heat.separation import conductances, edges_between, members, neighbors_between
 from kernelmeans.kernels import Kernel, resolve_kernel
 from kernelmeans.rows import Rows, as_rows
@@ -138,9 +138,7 @@ class Input:
         self, kernel: Any, X: Data, labels: IntArray, sample_weight: Array, n_clusters: int
     ) -> Array | None:
         """The conductances of clusters of training rows, in the graph of their neighbours."""
-        if isinstance(X, Rows):
-            return None
-        distinct = kernel.distinct_rows if isinstance(kernel, HeatKernel) else None
+        distinct = distinct_rows(kernel, X)
         return conductances(neighbors_between(X, labels, sample_weight, n_clusters, distinct))
 
     def check_diagonal(self, kernel: Any, X: Data, given: Any) -> None:
@@ -227,6 +225,13 @@ class Graph(Input):
         n = len(counting)
         own = members(np.arange(n), labels[counting], n, n_clusters)
         return conductances(edges_between(without_loops(graph), own))
+
+
+def distinct_rows(kernel: Kernel, X: Data) -> DistinctRows | None:
+    """The distinct training rows, if X is in memory and a kernel knows their neighbours."""
+    if isinstance(X, Rows) or not isinstance(kernel, HeatKernel):
+        return None
+    return kernel.distinct_rows
 
 
 def _refuse_dask(X: Data) -> None:

@@ -16,9 +16,10 @@ from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.checks import check_gram, warn_if_far
-from kernelmeans.estimators.inputs import Input, TrainingDiagonal
+from kernelmeans.estimators.inputs import Input, TrainingDiagonal, distinct_rows
 from kernelmeans.estimators.plan import Holder
 from kernelmeans.estimators.views import View, find_views, kernel_names
+from kernelmeans.heat.separation import conductances, neighbors_between
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.solver import Result, warn_unless_positive
@@ -196,8 +197,25 @@ class Views(Input):
         complete[:, self.factors > 0] = weights
         return complete
 
-    def separation(self, *given: Any) -> None:
-        """None: kernels may see different columns, with neighbours of their own."""
+    def separation(
+        self,
+        kernel: CombinedKernel,
+        X: Data,
+        labels: IntArray,
+        sample_weight: Array,
+        n_clusters: int,
+    ) -> Array | None:
+        """The same in the graphs of all views, in each of which all edges count as 1 together."""
+        between: dict[str, Array] = {}
+        for one, columns in zip(kernel.kernels, kernel.columns, strict=True):
+            rows = _select(X, columns)
+            distinct = distinct_rows(one, rows)
+            metric = "euclidean" if distinct is None else distinct.nearest.metric
+            key = f"{columns!r} {metric}"
+            if key not in between:
+                given = rows, labels, sample_weight, n_clusters, distinct
+                between[key] = neighbors_between(*given)
+        return conductances(np.mean(list(between.values()), axis=0))
 
     def diagonal_for_labels(self, kernel: CombinedKernel, X: Data, given: Any = None) -> Array:
         return np.zeros((X.shape[0], len(kernel.kernels)), X.dtype)
@@ -248,6 +266,9 @@ class KernelMatrices(Views):
         kernels = [Kernel("precomputed", {}) for _ in matrices]
         combined = self._combined(kernels, list(range(self.n_kernels)))
         return combined, combined.kernels, matrices
+
+    def separation(self, *given: Any) -> None:
+        """None: kernel matrices have no neighbours."""
 
     def remember(self, kernel: CombinedKernel, X: Data) -> None:
         self.known = [TrainingDiagonal(X[:, index]) for index in kernel.columns]
