@@ -11,8 +11,9 @@ from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._text import SYNONYMS
 from kernelmeans.baselines import MKKM
 from kernelmeans.cli.app import app
+from kernelmeans.estimators.kernels import resolve_kernel
 from kernelmeans.heat import GraphKernel, HeatKernel
-from kernelmeans.kernels import Kernel, resolve_gamma, resolve_kernel
+from kernelmeans.kernels import Kernel, resolve_gamma
 from kernelmeans.rows import open_rows
 from kernelmeans.tables import TableTransformer
 

@@ -23,7 +23,8 @@ import data
 import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.estimators import plan
-from kernelmeans.kernels import Kernel, resolve_kernel
+from kernelmeans.estimators.kernels import resolve_kernel
+from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import sampling
 from kernelmeans.spaces import stream
 

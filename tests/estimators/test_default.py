@@ -15,7 +15,8 @@ from sklearn.preprocessing import StandardScaler
 import data
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.baselines import MKKM, RKKM, RMKKM
-from kernelmeans.kernels import PARAMETERS, resolve_kernel
+from kernelmeans.estimators.kernels import resolve_kernel
+from kernelmeans.kernels import PARAMETERS
 from kernelmeans.lowrank import METHODS
 
 X = data.cloud(40, 3)

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 import data
 import oracle
 from kernelmeans import KernelPowerKMeans, PowerKMeans
-from kernelmeans.kernels import resolve_kernel
+from kernelmeans.estimators.kernels import resolve_kernel
 
 pytestmark = pytest.mark.slow
 

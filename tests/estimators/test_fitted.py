@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 import data
 import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, PowerKMeans
-from kernelmeans.kernels import resolve_kernel
+from kernelmeans.estimators.kernels import resolve_kernel
 
 X = np.abs(data.cloud(150, 4)) + 0.1
 NEW = np.abs(data.cloud(40, 4, seed=1)) + 0.1

@@ -10,9 +10,9 @@ from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
 import oracle
 from data import blobs, cloud
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans.estimators.kernels import resolve_kernel
 from kernelmeans.heat.basis import NEGLIGIBLE, WHOLE_ROWS, solve_time
 from kernelmeans.heat.eigenpairs import pair_count
-from kernelmeans.kernels import resolve_kernel
 
 EIGHT = make_blobs(160, centers=8, cluster_std=2.0, random_state=2)[0]
 APART = make_blobs(160, centers=4, cluster_std=0.3, random_state=0)[0]

@@ -11,13 +11,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 import data
-from kernelmeans.kernels import (
-    OF_FEATURES,
-    PARAMETERS,
-    Kernel,
-    geodesic_kernel,
-    resolve_kernel,
-)
+from kernelmeans.estimators.kernels import resolve_kernel
+from kernelmeans.kernels import OF_FEATURES, PARAMETERS, Kernel, geodesic_kernel
 
 X = data.cloud(70, 4)
 Y = data.cloud(30, 4, seed=1)

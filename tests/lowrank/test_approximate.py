@@ -12,7 +12,8 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
 import data
-from kernelmeans.kernels import Kernel, resolve_kernel
+from kernelmeans.estimators.kernels import resolve_kernel
+from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import approximate, check_method
 from kernelmeans.lowrank.approximate import AUTO_COMPONENTS, residual_fraction
 

@@ -82,7 +82,7 @@ APPROXIMATION: dict[str, Any] = {
         Interval(Real, 0, 1, closed="neither"),
     ],
 }
-#: A kernel and its parameters, as `kernelmeans.kernels.resolve_kernel` takes them.
+#: A kernel and its parameters, as `kernelmeans.estimators.kernels.resolve_kernel` takes them.
 OF_KERNEL: dict[str, Any] = {
     "kernel": [StrOptions(set(PARAMETERS)), callable],
     "gamma": [

@@ -20,11 +20,12 @@ from kernelmeans.estimators.checks import (
     check_graph,
     warn_if_far,
 )
+from kernelmeans.estimators.kernels import resolve_kernel
 from kernelmeans.estimators.plan import Holder
 from kernelmeans.heat import GraphKernel, HeatKernel
 from kernelmeans.heat.neighbors import AMPLE, DistinctRows, nearest_stored, without_loops
 from kernelmeans.heat.separation import conductances, edges_between, members, neighbors_between
-from kernelmeans.kernels import Kernel, resolve_kernel
+from kernelmeans.kernels import Kernel
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.solver import Result, warn_unless_positive

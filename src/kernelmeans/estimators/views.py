@@ -11,8 +11,9 @@ from kernelmeans._sklearn import _get_column_indices
 from kernelmeans._text import listed, suggestion
 from kernelmeans._typing import Array, Columns, Data
 from kernelmeans.estimators.checks import FAMILIES, OF_KERNEL
+from kernelmeans.estimators.kernels import resolve_kernel
 from kernelmeans.heat import DiffusionKernel
-from kernelmeans.kernels import OF_FEATURES, Kernel, resolve_kernel
+from kernelmeans.kernels import OF_FEATURES, Kernel
 from kernelmeans.rows import Rows
 
 #: Parameters of the families.

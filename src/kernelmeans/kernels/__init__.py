@@ -12,7 +12,6 @@ from kernelmeans.kernels.kernel import (
     check_range,
     check_similarity,
     check_underflow,
-    resolve_kernel,
 )
 from kernelmeans.kernels.widths import resolve_gamma
 
@@ -30,6 +29,5 @@ __all__ = [
     "du2015_kernels",
     "geodesic_kernel",
     "resolve_gamma",
-    "resolve_kernel",
     "width_family",
 ]

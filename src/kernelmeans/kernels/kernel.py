@@ -1,6 +1,5 @@
 """Kernel functions with their parameters settled."""
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -13,9 +12,7 @@ from kernelmeans._devices import HOST, Device
 from kernelmeans._given import plain
 from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Columns, Data
-from kernelmeans._warnings import warn_user
 from kernelmeans.kernels.formulas import NAMED, NamedKernel, largest_entries, never_positive
-from kernelmeans.kernels.widths import resolve_gamma
 
 #: Relative rounding of squared distances that is too much.
 COARSE = 1e-3
@@ -293,115 +290,6 @@ def _norms(diagonal: Array, name: str) -> Array:
         )
     norms: Array = xp.where(diagonal > 0, xp.sqrt(diagonal), xp.ones_like(diagonal))
     return norms
-
-
-def resolve_kernel(
-    kernel: str | Callable[..., Any],
-    X: Data,
-    *,
-    gamma: str | float = "rms",
-    degree: float = 3,
-    coef0: float = 1,
-    kernel_params: Mapping[str, Any] | None = None,
-    n_neighbors: int | str = "auto",
-    t: float | str = "auto",
-    metric: str = "euclidean",
-    density: float | str = "auto",
-    random_state: Any = None,
-    sample_weight: Array | None = None,
-) -> Kernel:
-    """Settle a kernel's parameters from the data.
-
-    A parameter that the kernel does not take causes a warning, unless it has its default value.
-
-    Parameters
-    ----------
-    kernel : str or callable
-        One of the names in `NAMED`, or a callable taking two matrices.
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        The training rows, which decide the width.
-    gamma : {"rms", "median", "scale"} or float, default="rms"
-        Width; see `resolve_gamma`.
-    degree, coef0 : float
-        Parameters of the ``poly`` and ``sigmoid`` kernels.
-    kernel_params : mapping, default=None
-        Keyword arguments of a callable kernel.
-    n_neighbors, t, metric, density
-        Parameters of the ``heat`` kernel, which is returned unfitted: see
-        `kernelmeans.heat.HeatKernel`, and for ``metric="precomputed"``
-        `kernelmeans.heat.DistancesKernel`. ``graph`` takes ``t`` alone: see
-        `kernelmeans.heat.GraphKernel`.
-    random_state : int, RandomState or None
-        Seed of the subsample for ``gamma="median"``.
-    sample_weight : ndarray of shape (n_samples,), default=None
-        Sample weights, as for `resolve_gamma`.
-
-    Returns
-    -------
-    Kernel
-        A function of two matrices of rows.
-
-    Raises
-    ------
-    ValueError
-        If ``kernel_params`` comes with a named kernel, sparse rows with a kernel that takes none,
-        or ``metric="precomputed"`` with another kernel than heat.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernelmeans.kernels import resolve_kernel
-    >>> resolve_kernel("rbf", np.array([[0.0], [2.0]])).parameters
-    {'gamma': 0.125}
-    """
-    check_name("kernel", kernel, list(NAMED))
-    if metric == "precomputed" and not (isinstance(kernel, str) and kernel == "heat"):
-        raise ValueError(
-            f"metric='precomputed', with which X holds distances to neighbours, goes with "
-            f"kernel='heat', got kernel={kernel!r}; a graph of affinities is kernel='graph', and a "
-            "kernel matrix kernel='precomputed', both with metric='euclidean'."
-        )
-    given = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    of_graphs = {"n_neighbors": n_neighbors, "t": t, "metric": metric, "density": density}
-    _warn_of_ignored(kernel, given | of_graphs)
-    if not isinstance(kernel, str):
-        return Kernel(kernel, kernel_params or {})
-    if kernel_params is not None:
-        raise ValueError(
-            f"kernel_params={kernel_params!r} is only for a callable kernel, got "
-            f"kernel={kernel!r}; use its own parameters, or leave kernel_params=None."
-        )
-    if scipy.sparse.issparse(X) and not NAMED[kernel].sparse:
-        raise ValueError(f"X: kernel={kernel!r} needs a dense array; call X.toarray() first.")
-    if kernel in ("heat", "graph"):
-        # Imported here, because that package imports this module.
-        from kernelmeans.heat import DistancesKernel, GraphKernel, HeatKernel
-
-        if kernel == "graph":
-            return GraphKernel(t)
-        if metric == "precomputed":
-            return DistancesKernel(n_neighbors, t, density)
-        return HeatKernel(n_neighbors, t, metric, density)
-    if "gamma" in PARAMETERS[kernel]:
-        given["gamma"] = resolve_gamma(gamma, kernel, X, random_state, sample_weight)
-    return Kernel(kernel, {name: given[name] for name in PARAMETERS[kernel]})
-
-
-def _warn_of_ignored(kernel: str | Callable[..., Any], given: Mapping[str, Any]) -> None:
-    """Warn of parameters that were set and that the kernel does not take."""
-    defaults = inspect.signature(resolve_kernel).parameters
-    takes = PARAMETERS[kernel] if isinstance(kernel, str) else ()
-    for name, value in given.items():
-        if name in takes or value == defaults[name].default:
-            continue
-        others = [repr(other) for other, parameters in PARAMETERS.items() if name in parameters]
-        remedy = f"choose a kernel that has it ({', '.join(others)})"
-        if callable(kernel):
-            remedy = "write it into kernel_params"
-        warn_user(
-            f"{name}={value!r} has no effect with kernel={Kernel(kernel, {}).name!r}: {remedy}, "
-            f"or leave {name} out."
-        )
 
 
 def check_finite(kernel: Kernel, *values: Array) -> None:
