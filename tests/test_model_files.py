@@ -1,5 +1,6 @@
 """What Python saves opens again, in Python and on the command line. Other models are refused."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from kernelmeans import (
     MultiKernelPowerKMeans,
     PowerKMeans,
     load_model,
+    models,
     save_model,
 )
 from kernelmeans.cli.app import app
@@ -132,12 +134,42 @@ def test_a_model_that_is_not_fitted_is_refused():
         save_model(KernelPowerKMeans(3), "some.model.skops")
 
 
-def test_without_the_extra_the_message_names_it(monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("kernelmeans.cli")]:
+def test_without_the_extra_the_message_names_it(monkeypatch, tmp_path):
+    for name in [name for name in sys.modules if name.startswith("kernelmeans.models.")]:
         monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(models, "model", raising=False)
     monkeypatch.setitem(sys.modules, "skops.io", None)
-    monkeypatch.delattr("kernelmeans.cli")
+    (tmp_path / "some.model.skops").write_bytes(b"")
     with pytest.raises(
-        ImportError, match=r'needed for model files: pip install "kernelmeans\[cli\]"'
+        ImportError, match=r'needed for model files: pip install "kernelmeans\[skops\]"'
     ):
-        load_model("some.model.skops")
+        load_model(tmp_path / "some.model.skops")
+
+
+def test_skops_is_enough(tmp_path):
+    program = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("click", "polars", "rich", "matplotlib", "dask"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Missing())
+from kernelmeans import KernelPowerKMeans, load_model, save_model
+X = [[0.0], [0.1], [5.0], [5.1]]
+model = KernelPowerKMeans(2, random_state=0).fit(X)
+save_model(model, sys.argv[1])
+assert (load_model(sys.argv[1]).predict(X) == model.labels_).all()
+"""
+    file = tmp_path / "some.model.skops"
+    subprocess.run([sys.executable, "-c", program, file], check=True)
+    assert file.exists()
+
+
+def test_what_is_no_file_raises_as_always(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_model(tmp_path / "some.model.skops")
+    (tmp_path / "table.csv").write_text("a,b")
+    with pytest.raises(ValueError, match="is not a model file"):
+        load_model(tmp_path / "table.csv")

@@ -34,8 +34,8 @@ from kernelmeans import (
     load_model,
     save_model,
 )
+from kernelmeans._errors import InputError
 from kernelmeans.cli.app import app
-from kernelmeans.cli.errors import BadInputError
 from kernelmeans.tables import TableTransformer
 
 WEIGHT = 3
@@ -143,7 +143,7 @@ def check_python(arguments: list[str]) -> None:
     """What `load_model` takes predicts, or fails; anything else is refused."""
     try:
         model = load_model(arguments[1])
-    except BadInputError as error:
+    except InputError as error:
         require_line(str(error), ["m.skops"])
         raise Refused(str(error)) from error
     name = arguments[2]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
         MultiKernelPowerKMeans,
         PowerKMeans,
     )
-    from kernelmeans.model_files import load_model, save_model
+    from kernelmeans.models import load_model, save_model
     from kernelmeans.profiles import describe
     from kernelmeans.report import ClusterReport
     from kernelmeans.search import ClusterSearch
@@ -33,8 +33,8 @@ _HOMES = {
     "ClusterReport": "report",
     "ClusterSearch": "search",
     "describe": "profiles",
-    "load_model": "model_files",
-    "save_model": "model_files",
+    "load_model": "models",
+    "save_model": "models",
 }
 
 

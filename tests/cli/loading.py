@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from kernelmeans.cli.data import ColumnChoice
-from kernelmeans.cli.reading.tables import Table
+from kernelmeans.tables.files.tables import Table
 
 
 class Loaded(NamedTuple):

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.model import load_model
-from kernelmeans.cli.reading import Reading
-from kernelmeans.cli.reading.tables import read_table
+from kernelmeans._errors import InputError
+from kernelmeans.models.model import load_model
+from kernelmeans.tables.files import Reading
+from kernelmeans.tables.files.tables import read_table
 
 anndata = pytest.importorskip("anndata", reason="the extra h5ad reads annotated data")
 h5py = pytest.importorskip("h5py", reason="comes with anndata")
@@ -99,7 +99,7 @@ def test_other_matrices_are_pointed_out():
 @pytest.mark.usefixtures("cells")
 @pytest.mark.parametrize("take", ["obsm:pca", "pca", "obs:kind", "obsm", "obsm:", "uns:x", "../X"])
 def test_unknown_names(take):
-    with pytest.raises(BadInputError, match=f"--take names '{take}'.*'obsm:X_pca', 'obsm:frame'"):
+    with pytest.raises(InputError, match=f"--take names '{take}'.*'obsm:X_pca', 'obsm:frame'"):
         read_table(PATH, Reading(take=take))
 
 
@@ -189,7 +189,7 @@ def test_more_than_the_budget(cells):
     with h5py.File(PATH, "a") as file:
         file["obsm"].create_dataset("large", (60, 10**9), "f4", chunks=(1, 1000), compression=9)
     assert PATH.stat().st_size < 10**6
-    with pytest.raises(BadInputError, match="--memory-budget"):
+    with pytest.raises(InputError, match="--memory-budget"):
         read_table(PATH, Reading(take="obsm:large"), budget=10**9)
 
 
@@ -208,7 +208,7 @@ def test_parts_in_other_files(kind):
                 file.create_dataset("obsm/other", (60, 2), "f8", external=[("x.bin", 0, 960)])
             case "virtual":
                 file.create_virtual_dataset("obsm/other", other)
-    with pytest.raises(BadInputError, match="'obsm/other' leads to another place"):
+    with pytest.raises(InputError, match="'obsm/other' leads to another place"):
         read_table(PATH, Reading(take="X"))
 
 
@@ -233,7 +233,7 @@ def test_damaged_parts(part, values):
         file[part].attrs.update(attributes)
     group, name = part.split("/")
     take = "X" if group == "X" else f"{group}:{name}"
-    with pytest.raises(BadInputError, match=r"cells\.h5ad"):
+    with pytest.raises(InputError, match=r"cells\.h5ad"):
         read_table(PATH, Reading(take=take))
 
 
@@ -246,17 +246,17 @@ def test_parts_that_promise_more_than_they_hold(part, shape):
         del file[part]
         file.create_dataset(part, shape, "?", chunks=True)
         file[part].attrs.update(attributes)
-    with pytest.raises(BadInputError, match=r"cells\.h5ad.*(memory budget|not one value)"):
+    with pytest.raises(InputError, match=r"cells\.h5ad.*(memory budget|not one value)"):
         read_table(PATH, Reading(take="X"), budget=5e9)
 
 
 def test_other_files(folder):
     PATH.write_bytes(b"x" * 1000)
-    with pytest.raises(BadInputError, match="cannot be read as H5AD"):
+    with pytest.raises(InputError, match="cannot be read as H5AD"):
         read_table(PATH)
     with h5py.File(PATH, "w") as file:
         file["X"] = np.zeros((3, 2))
-    with pytest.raises(BadInputError, match="is no annotated data"):
+    with pytest.raises(InputError, match="is no annotated data"):
         read_table(PATH)
 
 
@@ -282,7 +282,7 @@ def test_a_large_dataset_in_the_place_of_a_group_is_not_read():
         file.create_dataset("layers", (10**12,), "f8", chunks=(10,))
     with pytest.warns(UserWarning, match="--take names another"):
         assert read_table(PATH).shape == (60, 3)
-    with pytest.raises(BadInputError, match="'layers:0', which it does not have"):
+    with pytest.raises(InputError, match="'layers:0', which it does not have"):
         read_table(PATH, Reading(take="layers:0"))
 
 

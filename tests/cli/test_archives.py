@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading.archives import array_header, read_npz
-from kernelmeans.cli.reading.tables import read_table
+from kernelmeans._errors import InputError
+from kernelmeans.tables.files.archives import array_header, read_npz
+from kernelmeans.tables.files.tables import read_table
 
 S = scipy.sparse.random_array((30, 6), density=0.4, format="csr", rng=0)
 PARTS = {"data": S.data, "indices": S.indices, "indptr": S.indptr, "shape": S.shape}
@@ -33,10 +33,10 @@ def archive(path: Path, members: dict[str, bytes], packing: int = zipfile.ZIP_DE
 
 
 def refusal(path: Path, most: float = MB) -> str:
-    with pytest.raises(BadInputError) as caught:
+    with pytest.raises(InputError) as caught:
         read_table(path, budget=most)
-    assert caught.value.message.startswith(f"{path}: ")
-    return caught.value.message
+    assert str(caught.value).startswith(f"{path}: ")
+    return str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["X.npy", "X", "other.npy"])

@@ -13,8 +13,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.model import TRUSTED_TYPES, Model, load_model
+from kernelmeans._errors import InputError
+from kernelmeans.models.archive import TRUSTED_TYPES
+from kernelmeans.models.model import Model, load_model
 from kernelmeans.tables import TableTransformer
 
 N = 120
@@ -341,9 +342,9 @@ class TestModelFiles:
 
     def refusal(self, content) -> str:
         skops.io.dump(content, "new.skops", compression=zipfile.ZIP_DEFLATED)
-        with pytest.raises(BadInputError) as caught:
+        with pytest.raises(InputError) as caught:
             load_model(Path("new.skops"))
-        return caught.value.message
+        return str(caught.value)
 
     @pytest.mark.parametrize(
         "change",

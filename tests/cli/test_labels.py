@@ -9,7 +9,8 @@ import scipy.sparse
 import skops.io
 
 from kernelmeans.cli.far import bound
-from kernelmeans.cli.model import TRUSTED_TYPES, load_model
+from kernelmeans.models.archive import TRUSTED_TYPES
+from kernelmeans.models.model import load_model
 
 MODEL = "data.model.skops"
 IDS = [f"{number:05}" for number in range(60)]

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from kernelmeans import _files
+from kernelmeans._errors import InputError
 from kernelmeans._files import temporary_path
-from kernelmeans.cli.errors import BadInputError, FailedError
+from kernelmeans.cli.errors import FailedError
 from kernelmeans.cli.outputs import check_writable, write_all
 
 
@@ -186,9 +187,9 @@ def test_existing_files_are_all_named(tmp_path):
     targets = [tmp_path / name for name in "abc"]
     targets[0].touch()
     targets[2].touch()
-    with pytest.raises(BadInputError) as caught:
+    with pytest.raises(InputError) as caught:
         check_writable(targets, force=False)
-    message = caught.value.message
+    message = str(caught.value)
     assert "--force" in message
     assert [str(path) in message for path in targets] == [True, False, True]
     check_writable(targets, force=True)
@@ -197,24 +198,24 @@ def test_existing_files_are_all_named(tmp_path):
 def test_the_input_is_never_overwritten(tmp_path):
     source = tmp_path / "data.csv"
     source.touch()
-    with pytest.raises(BadInputError, match="the input would be overwritten"):
+    with pytest.raises(InputError, match="the input would be overwritten"):
         check_writable([tmp_path / "sub" / ".." / "data.csv"], force=True, source=source)
 
 
 def test_two_outputs_must_differ(tmp_path):
-    with pytest.raises(BadInputError, match="same name"):
+    with pytest.raises(InputError, match="same name"):
         check_writable([tmp_path / "a", tmp_path / "a"], force=True)
 
 
 def test_a_folder_in_the_way_is_refused(tmp_path):
     (tmp_path / "a").mkdir()
-    with pytest.raises(BadInputError, match="is a folder"):
+    with pytest.raises(InputError, match="is a folder"):
         check_writable([tmp_path / "a"], force=True)
 
 
 def test_a_file_where_a_folder_is_needed_is_refused(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(BadInputError, match="cannot write into the folder"):
+    with pytest.raises(InputError, match="cannot write into the folder"):
         check_writable([tmp_path / "file" / "a"], force=False)
 
 
@@ -223,11 +224,11 @@ def test_a_file_where_a_folder_is_needed_is_refused(tmp_path):
 )
 def test_a_read_only_folder_is_refused(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(BadInputError, match="cannot write into the folder"):
+    with pytest.raises(InputError, match="cannot write into the folder"):
         check_writable([tmp_path / "a"], force=False)
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder no one can write to")
 def test_a_folder_no_one_can_write_to_is_refused():
-    with pytest.raises(BadInputError, match="cannot write into the folder"):
+    with pytest.raises(InputError, match="cannot write into the folder"):
         check_writable([Path("/proc/a")], force=False)

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
-from kernelmeans.cli.reading.tables import ArrayTable
+from kernelmeans.tables.files.tables import ArrayTable
 
 MODEL = "data.model.skops"
 

@@ -12,14 +12,15 @@ import polars as pl
 import pytest
 import scipy.sparse
 
+from kernelmeans._errors import InputError
 from kernelmeans.cli.data import ColumnChoice
-from kernelmeans.cli.errors import BadInputError, warnings_as_lines
+from kernelmeans.cli.errors import warnings_as_lines
 from kernelmeans.cli.job import Job
-from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import as_json
-from kernelmeans.cli.reading import tables
-from kernelmeans.cli.reading.tables import read_table
 from kernelmeans.cli.views import read_views
+from kernelmeans.models.model import Model
+from kernelmeans.tables.files import tables
+from kernelmeans.tables.files.tables import read_table
 
 posix = pytest.mark.skipif(os.name != "posix", reason="names and links as POSIX has them")
 OPTIONS = ["-k", 3, "--drop", "kind", "--force"]
@@ -130,7 +131,7 @@ def test_blank_lines_at_the_end():
     Path("data.csv").write_text("a,b\n1,2\n,3\n" + "\n" * 5)
     assert read_table(Path("data.csv")).shape == (2, 2)
     Path("data.csv").write_text("a,b\n\n\n")
-    with pytest.raises(BadInputError, match="0 rows"):
+    with pytest.raises(InputError, match="0 rows"):
         read_table(Path("data.csv"))
 
 
@@ -145,9 +146,9 @@ def test_blank_lines_at_the_end():
 @pytest.mark.usefixtures("folder")
 def test_views_that_would_take_long_to_read(content, words):
     Path("views.toml").write_text(content)
-    with pytest.raises(BadInputError, match=words) as caught:
+    with pytest.raises(InputError, match=words) as caught:
         read_views(Path("views.toml"))
-    assert len(caught.value.message) < 200
+    assert len(str(caught.value)) < 200
 
 
 class Unsearchable(list):
@@ -178,7 +179,7 @@ def test_text_is_found_without_looking_at_each_value(monkeypatch):
     parsed = tables.parse_numbers
     calls = []
     monkeypatch.setattr(tables, "parse_numbers", lambda column: calls.append(1) or parsed(column))
-    with pytest.raises(BadInputError, match="for example 'x'"):
+    with pytest.raises(InputError, match="for example 'x'"):
         table.matrix(["a"], "float64")
     assert len(calls) == 1
 
@@ -186,7 +187,7 @@ def test_text_is_found_without_looking_at_each_value(monkeypatch):
 def test_an_example_of_dates(tmp_path):
     frame = pl.DataFrame({"a": [1, 2], "when": [None, "2020-01-02"]})
     frame.with_columns(pl.col("when").str.to_date()).write_parquet(tmp_path / "data.parquet")
-    with pytest.raises(BadInputError, match="for example '2020-01-02'"):
+    with pytest.raises(InputError, match="for example '2020-01-02'"):
         read_table(tmp_path / "data.parquet").matrix(["a", "when"], "float64")
 
 

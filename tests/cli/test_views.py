@@ -14,10 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.cli.errors import BadInputError
+from kernelmeans._errors import InputError
 from kernelmeans.cli.job import write_digits
-from kernelmeans.cli.model import TRUSTED_TYPES, load_model
 from kernelmeans.cli.views import read_views
+from kernelmeans.models.archive import TRUSTED_TYPES
+from kernelmeans.models.model import load_model
 
 pytestmark = pytest.mark.slow
 
@@ -470,7 +471,7 @@ def test_a_foreign_type_is_found_wherever_it_hides(fit, change):
     fit(EXAMPLE)
     rewritten(change)
     made = Evil.made
-    with pytest.raises(BadInputError, match=r"refused.*Evil"):
+    with pytest.raises(InputError, match=r"refused.*Evil"):
         load_model(Path("iris.model.skops"))
     assert Evil.made == made
 
@@ -484,7 +485,7 @@ def test_a_predictor_of_another_kind_is_refused(fit, foreign):
         model._predictor = other
 
     rewritten(change)
-    with pytest.raises(BadInputError, match="incomplete"):
+    with pytest.raises(InputError, match="incomplete"):
         load_model(Path("iris.model.skops"))
 
 

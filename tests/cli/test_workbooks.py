@@ -10,9 +10,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from cli.test_habits import PLAIN
-from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading import Reading
-from kernelmeans.cli.reading.tables import read_table
+from kernelmeans._errors import InputError
+from kernelmeans.tables.files import Reading
+from kernelmeans.tables.files.tables import read_table
 
 openpyxl = pytest.importorskip("openpyxl", reason="writes the workbooks of these tests")
 pytest.importorskip("fastexcel", reason="the extra excel reads workbooks")
@@ -119,7 +119,7 @@ def test_sheets_are_named_or_counted():
     assert_is_plain(read(path, sheet="2"))
     assert read(path, sheet="3").columns == ["b"]
     for wrong, words in {"new": "did you mean 'New'", "0": "its sheets are", "4": "its"}.items():
-        with pytest.raises(BadInputError, match=rf"--sheet names '{wrong}', .*{words}"):
+        with pytest.raises(InputError, match=rf"--sheet names '{wrong}', .*{words}"):
             read(path, sheet=wrong)
 
 
@@ -145,7 +145,7 @@ def test_names_below_many_rows_of_numbers():
 
 @pytest.mark.parametrize("rows", [[], [["a", "b"]], [["a", "b"], [None, None]], [[" "], [" "]]])
 def test_empty_sheets(rows):
-    with pytest.raises(BadInputError, match=r"0 rows|0 columns"):
+    with pytest.raises(InputError, match=r"0 rows|0 columns"):
         read(write(Sheet=rows))
 
 
@@ -176,7 +176,7 @@ def test_two_cells_that_are_far_apart(pattern, replacement):
     """Excel's reader would take memory for all cells between them, or end the process."""
     rows = [[f"c{j}" for j in range(100)], [1]]
     path = changed(write(Sheet=rows), pattern, replacement)
-    with pytest.raises(BadInputError, match=r"data\.xlsx: would take .*--memory-budget"):
+    with pytest.raises(InputError, match=r"data\.xlsx: would take .*--memory-budget"):
         read(path)
 
 
@@ -184,7 +184,7 @@ def test_many_zeros_in_a_small_file():
     path = write(Sheet=ROWS)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/media/image.bmp", bytes(10**7))
-    with pytest.raises(BadInputError, match="--memory-budget"):
+    with pytest.raises(InputError, match="--memory-budget"):
         read(path, budget=10**7)
 
 
@@ -192,7 +192,7 @@ def test_a_packing_that_excel_does_not_write():
     path = write(Sheet=ROWS)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_LZMA) as archive:
         archive.writestr("x", b"")
-    with pytest.raises(BadInputError, match="write it again with Excel"):
+    with pytest.raises(InputError, match="write it again with Excel"):
         read(path)
 
 
@@ -205,5 +205,5 @@ def test_damaged_workbooks(name, instead):
         for member in old.namelist():
             new.writestr(member, instead if member == name else old.read(member))
     path.write_bytes(content.getvalue())
-    with pytest.raises(BadInputError, match=r"data\.xlsx: (cannot be read as XLSX|holds )"):
+    with pytest.raises(InputError, match=r"data\.xlsx: (cannot be read as XLSX|holds )"):
         read(path)

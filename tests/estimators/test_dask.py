@@ -117,7 +117,7 @@ def test_only_this_process_prints(workers, capfd):
     alone, there = both(workers, model, lazy())
     assert_same(alone, there)
     lines = capfd.readouterr().out.splitlines()
-    assert len(lines) == 2 * (alone.n_iter_ + 2)
+    assert len(lines) == 2 * (alone.n_iter_ + 3)
     first, second = lines[: len(lines) // 2], lines[len(lines) // 2 :]
     assert first[:-1] == second[:-1]
 

@@ -10,7 +10,7 @@ import skops.io
 from click.testing import CliRunner
 
 from kernelmeans.cli.app import app
-from kernelmeans.cli.model import TRUSTED_TYPES
+from kernelmeans.models.archive import TRUSTED_TYPES
 
 HERE = Path(__file__).parent
 FOLDERS = sorted(path.parent.name for path in HERE.glob("*/expected.json"))

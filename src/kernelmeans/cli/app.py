@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from kernelmeans import __version__
+from kernelmeans._errors import InputError
 from kernelmeans.cli import options
 from kernelmeans.cli.errors import FriendlyGroup, installed, require, warnings_as_lines
 
@@ -125,7 +126,7 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
     with fit.make_context("fit", arguments, parent=ctx) as fit_context:
         try:
             fit.invoke(fit_context)
-        except click.ClickException:
+        except (click.ClickException, InputError):
             if not was_there:
                 source.unlink(missing_ok=True)
             raise

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from kernelmeans._errors import InputError
 from kernelmeans._text import counted, meant
 from kernelmeans._typing import BoolArray, MissingName, SkewedName
 from kernelmeans._warnings import warn_user
-from kernelmeans.cli.errors import BadInputError, in_options
-from kernelmeans.cli.reading.tables import Table, blocks, flat, in_lines
+from kernelmeans.cli.errors import in_options
 from kernelmeans.tables import column_kind
 from kernelmeans.tables.columns import matching
+from kernelmeans.tables.files.tables import Table, blocks, flat, in_lines
 from kernelmeans.tables.frames import FIRST_ROW
 
 
@@ -68,7 +69,7 @@ class ColumnChoice:
                 wanted.discard(known_column(table, [*known, *table.annotations], name, option))
         chosen = [name for name in known if name in wanted]
         if not chosen:
-            raise BadInputError(f"{table.source}: no column is left to cluster by")
+            raise InputError(f"{table.source}: no column is left to cluster by")
         return chosen
 
     def called(self, table: Table) -> set[str]:
@@ -122,7 +123,7 @@ def _check_finite(table: Table, names: Sequence[str], bad: Sequence[tuple[int, i
         row, column = bad[0]
         others = len({column for _, column in bad}) - 1
         more = f" ({counted(others, 'other column')} too)" if others else ""
-        raise BadInputError(
+        raise InputError(
             f"{table.source}: column {names[column]!r} has no finite number "
             f"{in_lines(f'in row {row}{FIRST_ROW}', table)}{more}: fill in the missing, NaN or "
             "infinite values, remove such rows, or leave the column out with --drop"
@@ -147,7 +148,7 @@ def _classes(table: Table, name: str, rows: BoolArray) -> Any:
     for row in np.flatnonzero(rows):
         if values[row] is None or values[row] != values[row]:
             place = in_lines(f"in row {row}{FIRST_ROW}", table)
-            raise BadInputError(
+            raise InputError(
                 f"{table.source}: column {name!r} has no class {place}: fill it in, or leave "
                 "--label-column out"
             )
@@ -167,7 +168,7 @@ def find_columns(
     try:
         return matching(trimmed, known, option)
     except ValueError as error:
-        raise BadInputError(f"{table.source}: {in_options(str(error))}") from error
+        raise InputError(f"{table.source}: {in_options(str(error))}") from error
 
 
 def known_column(table: Table, names: Collection[str], name: str, option: str) -> str:
@@ -175,7 +176,7 @@ def known_column(table: Table, names: Collection[str], name: str, option: str) -
     for candidate in (name, name.strip()):
         if candidate in names:
             return candidate
-    raise BadInputError(
+    raise InputError(
         f"{table.source}: {option} names {name!r}, which is no column; "
         f"{meant(name, names, 'its columns')}"
     )

@@ -28,6 +28,7 @@ from typing import Any, NoReturn
 
 import click
 
+from kernelmeans._errors import InputError
 from kernelmeans._text import bounded
 from kernelmeans.cli.options import flags
 
@@ -49,8 +50,8 @@ class _OneLineError(click.ClickException):
         super().__init__(bounded(message))
 
 
-class BadInputError(_OneLineError):
-    """The user's input cannot be used as it is; the message says what to change."""
+class _BadInputError(_OneLineError):
+    """The message of an `InputError`."""
 
     exit_code = 2
 
@@ -92,6 +93,8 @@ class FriendlyGroup(click.Group):
             ctx.exit(128 + signal.SIGINT)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except InputError as error:
+            raise _BadInputError(str(error)) from error
         except MemoryError as error:
             raise FailedError(f"not enough memory ({error!s})") from error
         except Exception as error:
@@ -172,6 +175,8 @@ def estimator_errors(source: str = "") -> Iterator[None]:
     """
     try:
         yield
+    except InputError:
+        raise
     except ImportError as error:  # PyTorch, for --device
         raise FailedError(str(error)) from error
     except (ValueError, TypeError, OSError) as error:
@@ -180,7 +185,7 @@ def estimator_errors(source: str = "") -> Iterator[None]:
             lambda found: f"{flags().get(found[1], found[1])} must",
             str(error),
         )
-        raise BadInputError(f"{source}: {message}" if source else message) from error
+        raise InputError(f"{source}: {message}" if source else message) from error
     except MemoryError as error:
         raise FailedError(
             f"{error or 'not enough memory'} (The options are --approximation, "

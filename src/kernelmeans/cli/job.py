@@ -14,25 +14,26 @@ from sklearn.pipeline import Pipeline
 
 from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._devices import HOST
+from kernelmeans._errors import InputError
 from kernelmeans._files import Writer
 from kernelmeans._text import bounded
 from kernelmeans._typing import DTypeName
 from kernelmeans.cli import outputs
 from kernelmeans.cli.data import ColumnChoice
-from kernelmeans.cli.errors import BadInputError, NoClustersError, estimator_errors, in_options
+from kernelmeans.cli.errors import NoClustersError, estimator_errors, in_options
 from kernelmeans.cli.far import far_beyond
 from kernelmeans.cli.labels import Labels, identifiers
 from kernelmeans.cli.like import Earlier
-from kernelmeans.cli.model import Model
 from kernelmeans.cli.outputs import as_json
 from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.profiles import Profiles, names_of_rows
 from kernelmeans.cli.progress import timed_fit
-from kernelmeans.cli.reading import Reading, stem_of
-from kernelmeans.cli.reading.tables import check_reading
 from kernelmeans.cli.report import report_writer
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
 from kernelmeans.cli.summary import as_text, columns_taken, fit_summary, percent_above
+from kernelmeans.models.model import Model
+from kernelmeans.tables.files import Reading, stem_of
+from kernelmeans.tables.files.tables import check_reading
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,7 @@ class Job(Reading):
         try:
             return HOST.budget(self.memory_budget).n_bytes
         except ValueError as error:
-            raise BadInputError(in_options(str(error))) from error
+            raise InputError(in_options(str(error))) from error
 
     def report(
         self, content: dict[str, Any], text: Callable[[dict[str, Any]], str] = as_text
@@ -162,7 +163,7 @@ class TableJob(Job, ColumnChoice):
         """Refuse values of options that can be told without the data."""
         super().check()
         if self.chooses and self.n_clusters is not None and self.n_clusters[0] < 2:
-            raise BadInputError("-k is 2 or more: one cluster is always a possible answer")
+            raise InputError("-k is 2 or more: one cluster is always a possible answer")
 
     def check_writable(self) -> None:
         """Refuse files that could not be written."""
@@ -273,7 +274,7 @@ class ChooseJob(TableJob):
         with estimator_errors():
             ClusterSearch(None, {}, **self.search)._validate_params()
         if len(self.kernels) > 1 and (self.pairwise or {"graph", "precomputed"} & {*self.kernels}):
-            raise BadInputError(
+            raise InputError(
                 "--kernels takes a single kernel where the table is a kernel matrix or a graph"
             )
 

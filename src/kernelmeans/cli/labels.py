@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from kernelmeans._errors import InputError
 from kernelmeans._files import Writer
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.cli.data import known_column
-from kernelmeans.cli.errors import BadInputError
 from kernelmeans.cli.far import remoteness
-from kernelmeans.cli.model import Model
 from kernelmeans.cli.placing import NewRows
-from kernelmeans.cli.reading.tables import FrameTable, Table
 from kernelmeans.estimators.callbacks import refused_later
+from kernelmeans.models.model import Model
+from kernelmeans.tables.files.tables import FrameTable, Table
 
 #: Columns of the file.
 _COLUMNS = ("label", "distance", "second_distance", "membership", "far")
@@ -101,7 +101,7 @@ def identifiers(table: Table, name: str | None) -> pl.Series | None:
         return None
     name = known_column(table, [*table.names, *table.annotations], name, "--id-column")
     if name in _COLUMNS or name.startswith("membership_"):
-        raise BadInputError(
+        raise InputError(
             f"{table.source}: --id-column names {name!r}, as a column of the labels file is "
             "called; give the column of the table another name"
         )

@@ -9,10 +9,10 @@ import numpy as np
 from kernelmeans._text import listed
 from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.labels import Labels
-from kernelmeans.cli.model import damaged_model_errors, load_model
 from kernelmeans.cli.placing import NewRows
-from kernelmeans.cli.reading.tables import Table
 from kernelmeans.metrics import match_clusters
+from kernelmeans.models.model import damaged_model_errors, load_model
+from kernelmeans.tables.files.tables import Table
 
 
 class Earlier:

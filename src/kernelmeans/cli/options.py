@@ -352,7 +352,7 @@ def for_predict() -> dict[str, Documented]:
 
 
 def _for_every_job() -> dict[str, Documented]:
-    return documented("cli/job.py", "Job") | documented("cli/reading/settings.py", "Reading")
+    return documented("cli/job.py", "Job") | documented("tables/files/settings.py", "Reading")
 
 
 def for_demo() -> dict[str, Documented]:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kernelmeans._errors import InputError
 from kernelmeans._files import (
     Writer,
     check_ordinary,
@@ -17,7 +18,7 @@ from kernelmeans._files import (
     temporary_path,
     write_files,
 )
-from kernelmeans.cli.errors import BadInputError, FailedError
+from kernelmeans.cli.errors import FailedError
 
 
 def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None = None) -> None:
@@ -36,20 +37,20 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
     # `Path.resolve` fails in a loop of links.
     places = {os.path.realpath(path) for path in targets}
     if len(places) < len(targets):
-        raise BadInputError("two of the files to write have the same name")
+        raise InputError("two of the files to write have the same name")
     if source and os.path.realpath(source) in places:
-        raise BadInputError(f"{source}: the input would be overwritten; name another output")
+        raise InputError(f"{source}: the input would be overwritten; name another output")
     try:
         for path in targets:
             check_ordinary(path)
         existing = [path for path in targets if path.exists()]
     except OSError as error:
-        raise BadInputError(
+        raise InputError(
             f"cannot write {error.filename}: {error.strerror} (--output-dir, or the option of that "
             "file, chooses another place)"
         ) from error
     if existing and not force:
-        raise BadInputError(
+        raise InputError(
             f"would overwrite {', '.join(map(str, existing))}: allow it with --force, or choose "
             "another place with --output-dir"
         )
@@ -60,7 +61,7 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
                 _try(temporary_path(folder / "kernelmeans"))
         except OSError as error:
             message = f"cannot write into the folder {folder}: {error.strerror}"
-            raise BadInputError(message) from error
+            raise InputError(message) from error
 
 
 @contextmanager

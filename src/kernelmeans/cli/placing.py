@@ -11,13 +11,13 @@ import polars as pl
 import scipy.sparse
 from sklearn.preprocessing import StandardScaler
 
+from kernelmeans._errors import InputError
 from kernelmeans._text import counted, listed
 from kernelmeans._typing import BoolArray
-from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.model import Model
-from kernelmeans.cli.reading.tables import FrameTable, Table, blocks, in_lines
 from kernelmeans.heat import GraphKernel
+from kernelmeans.models.model import Model
 from kernelmeans.tables import TableTransformer
+from kernelmeans.tables.files.tables import FrameTable, Table, blocks, in_lines
 from kernelmeans.tables.inspection import Inspection, unseen_values, wrong_values
 
 #: Rows of a large table that are read at a time, where they may hold text.
@@ -131,7 +131,7 @@ class NewRows:
         """Rows that can be placed, as the estimator takes them."""
         for step in self.model.pipeline[:-1]:
             if scipy.sparse.issparse(X) and getattr(step, "with_mean", False):
-                raise BadInputError(
+                raise InputError(
                     f"{self.table.source}: the rows are sparse, but those of the fit were not, and "
                     "were centered: write them as a dense matrix"
                 )

@@ -4,17 +4,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelmeans._errors import InputError
 from kernelmeans._text import counted, listed
 from kernelmeans._warnings import warn_user
 from kernelmeans.cli import outputs
-from kernelmeans.cli.errors import BadInputError, estimator_errors
+from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.job import Job
 from kernelmeans.cli.labels import Labels, identifiers
-from kernelmeans.cli.model import damaged_model_errors, load_model
 from kernelmeans.cli.placing import NewRows
-from kernelmeans.cli.reading.tables import read_table
 from kernelmeans.cli.summary import summarized
+from kernelmeans.models.model import damaged_model_errors, load_model
 from kernelmeans.tables import TableTransformer
+from kernelmeans.tables.files.tables import read_table
 
 #: Fraction of far rows from which on something is wrong with a whole table.
 _MANY_FAR = 0.25
@@ -56,7 +57,7 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     for remark in rows.remarks():
         job.note(remark)
     if not len(labels.label):
-        raise BadInputError(f"{table.source}: the model can place none of the rows")
+        raise InputError(f"{table.source}: the model can place none of the rows")
     if labels.far is not None and (n_far := int(labels.far.sum())) > _MANY_FAR * len(labels.far):
         warn_user(
             f"far from all that the model has seen: {n_far} of {counted(len(labels.far), 'row')}. "

@@ -14,16 +14,24 @@ import scipy.sparse
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans._errors import InputError
 from kernelmeans._text import counted, listed
 from kernelmeans.cli.data import find_columns
-from kernelmeans.cli.errors import BadInputError, estimator_errors, in_options
+from kernelmeans.cli.errors import estimator_errors, in_options
 from kernelmeans.cli.placing import without_value
-from kernelmeans.cli.reading.archives import check_size
-from kernelmeans.cli.reading.tables import PreparedRows, Table, blocks, in_lines, loaded, read_table
 from kernelmeans.cli.views import FoundViews, read_views
 from kernelmeans.profiles.describing import categories_of
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
+from kernelmeans.tables.files.archives import check_size
+from kernelmeans.tables.files.tables import (
+    PreparedRows,
+    Table,
+    blocks,
+    in_lines,
+    loaded,
+    read_table,
+)
 from kernelmeans.tables.kinds import DOUBTED
 
 if TYPE_CHECKING:
@@ -140,7 +148,7 @@ def _check_categorical(job: "TableJob", table: Table, features: Sequence[str]) -
     given = {name.strip() for text in job.categorical for name in [text, *text.split(",")]}
     dropped = find_columns(table, table.names, job.drop, "--drop").keys()
     if both := [name for name in table.names if name in given & dropped and name not in features]:
-        raise BadInputError(
+        raise InputError(
             f"{table.source}: --categorical and --drop both name {listed(both)}: a column that is "
             "left out is no category"
         )
@@ -150,7 +158,7 @@ def _read(job: "TableJob", n_clusters: int) -> Table:
     """Read a table of enough rows."""
     table = read_table(job.data, job, budget=job.budget(), verbatim=job.id_column)
     if (n_rows := table.shape[0]) < max(2, n_clusters):
-        raise BadInputError(
+        raise InputError(
             f"{table.source}: has {counted(n_rows, 'row')}, too few for {n_clusters} clusters: "
             "give more rows, or lower -k"
         )
@@ -207,7 +215,7 @@ def _prepared(
         said = re.sub(r"n_samples=(\d+)", lambda found: counted(int(found[1]), "row"), str(error))
         said = said.replace("empty, leave", "empty, name words in --missing-values, leave")
         said = in_lines(in_options(said.removeprefix("X: ")), table)
-        raise BadInputError(f"{table.source}: {said}") from error
+        raise InputError(f"{table.source}: {said}") from error
     columns = transformer.columns_
     if any(one[1:5] != ("number", True, "", 0) or one.is_logarithm for one in columns):
         job.say(transformer.report_)
@@ -234,7 +242,7 @@ def _numbers(
 ) -> tuple[Any, Any, StandardScaler | None]:
     """Read columns that must be numbers, and scale them, block by block if they stay on disk."""
     if {*features} & {*categorical} or job.dates or job.missing == "drop":
-        raise BadInputError(
+        raise InputError(
             "--categorical, --dates and --missing drop are for tables in memory, not for a kernel "
             "matrix, a graph, a sparse table, or a table that stays on disk"
         )
@@ -259,7 +267,7 @@ def _numbers(
         with np.errstate(over="ignore", invalid="ignore"):
             scaler.partial_fit(rows, None, None if weights is None else weights[block])
     if (wild := np.flatnonzero(~np.isfinite(scaler.var_))).size:
-        raise BadInputError(
+        raise InputError(
             f"{job.data}: the numbers of column {features[wild[0]]!r} are so large that their "
             "variance overflows: divide them, or leave the column out with --drop"
         )

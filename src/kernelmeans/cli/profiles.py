@@ -9,12 +9,12 @@ import polars as pl
 import scipy.sparse
 
 from kernelmeans._typing import Array
-from kernelmeans.cli.reading.tables import Table
 from kernelmeans.profiles import Description
 from kernelmeans.profiles.describing import described, used_columns
 from kernelmeans.profiles.description import Cluster
 from kernelmeans.profiles.rows import of_fit
 from kernelmeans.rows import Rows
+from kernelmeans.tables.files.tables import Table
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import FitJob

@@ -10,7 +10,7 @@ from kernelmeans import ClusterReport
 from kernelmeans._files import Writer
 from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.profiles import MOST_COLUMNS, FileColumns, told_columns
-from kernelmeans.cli.reading import shown
+from kernelmeans.tables.files import shown
 
 if TYPE_CHECKING:
     from kernelmeans.cli.job import FitJob

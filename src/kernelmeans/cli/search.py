@@ -11,8 +11,9 @@ from sklearn.metrics import adjusted_rand_score
 
 import kernelmeans
 from kernelmeans import ClusterSearch
+from kernelmeans._errors import InputError
 from kernelmeans._text import counted
-from kernelmeans.cli.errors import BadInputError, estimator_errors, in_options
+from kernelmeans.cli.errors import estimator_errors, in_options
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.kernels.kernel import PARAMETERS
 
@@ -58,7 +59,7 @@ def numbers_to_try(job: "TableJob", n_rows: int) -> range:
     counts = job.n_clusters or range(2, max(3, min(_MOST, most)) + 1)
     if counts[-1] > most:
         lower = "lower the range after -k, or " * (job.n_clusters is not None)
-        raise BadInputError(
+        raise InputError(
             f"{job.data}: half of the rows have to hold {counts[-1]} clusters, so at least "
             f"{2 * counts[-1]} rows are needed; there are {n_rows}: {lower}give fit "
             "a number of clusters, as in -k 2, which is fitted without a choice"

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kernelmeans._errors import InputError
 from kernelmeans._text import listed, suggestion
-from kernelmeans.cli.errors import BadInputError
 from kernelmeans.estimators.checks import OF_KERNEL
 from kernelmeans.estimators.views import kernel_names, n_members
 from kernelmeans.tables.columns import matching
@@ -61,7 +61,7 @@ class FoundViews(NamedTuple):
         used = [(view, [name for name in columns if name in places]) for view, columns in seen]
         for view, columns in used:
             if not columns:
-                raise BadInputError(
+                raise InputError(
                     f"{view.where}: none of its columns is used; in full, without * and ?, names "
                     "call dates and columns that count the rows or are copies of others"
                 )
@@ -101,13 +101,15 @@ class Views(NamedTuple):
         try:
             return [(v, matching(v.patterns, known, f"{v.where}: columns")) for v in self.views]
         except ValueError as error:
-            raise BadInputError(str(error)) from error
+            raise InputError(str(error)) from error
 
     @contextmanager
     def errors(self) -> Iterator[None]:
         """Name the file and the view in place of ``kernels[0]`` in the estimator's messages."""
         try:
             yield
+        except InputError:
+            raise
         except (ValueError, TypeError) as error:
             prefix = f"{self.source}: "
 
@@ -135,14 +137,14 @@ def read_views(path: Path) -> Views:
     """
     content = _read_toml(path)
     if unknown := [key for key in content if key not in _FILE_KEYS]:
-        raise BadInputError(
+        raise InputError(
             f"{path}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys are "
             f"{', '.join(_FILE_KEYS)}.{suggestion(unknown[0], _FILE_KEYS)}"
         )
     tables = content.pop("view", None)
     is_list = isinstance(tables, list) and all(isinstance(table, dict) for table in tables)
     if not tables or not is_list:
-        raise BadInputError(f"{path}: no view; each begins with a line [[view]]")
+        raise InputError(f"{path}: no view; each begins with a line [[view]]")
     _check_values(str(path), content)
     if content.get("kernel_scaling") == "none":
         content["kernel_scaling"] = None
@@ -150,14 +152,14 @@ def read_views(path: Path) -> Views:
     try:
         kernel_names([(view.name, view.spec["kernel"]) for view in views])
     except ValueError as error:
-        raise BadInputError(f"{path}: {str(error).removeprefix('kernels: ')}") from error
+        raise InputError(f"{path}: {str(error).removeprefix('kernels: ')}") from error
     return Views(path, views, content)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
         if (size := path.stat().st_size) > _FILE_BYTES:
-            raise BadInputError(
+            raise InputError(
                 f"{path}: has {size} bytes; at most {_FILE_BYTES} are read: name columns by "
                 "patterns"
             )
@@ -166,28 +168,28 @@ def _read_toml(path: Path) -> dict[str, Any]:
             raise RecursionError
         return tomllib.loads(text)
     except RecursionError:
-        raise BadInputError(
+        raise InputError(
             f"{path}: is nested too deeply; each view is a table [[view]] with simple keys"
         ) from None
     except (OSError, ValueError) as error:
-        raise BadInputError(f"{path}: cannot be read as TOML: {error}") from error
+        raise InputError(f"{path}: cannot be read as TOML: {error}") from error
 
 
 def _view(path: Path, number: int, table: dict[str, Any]) -> View:
     name = table.pop("name", None)
     where = f"view {number}" + ("" if name is None else f" ({name!r})")
     if name is not None and not (isinstance(name, str) and name.strip()):
-        raise BadInputError(f"{path}: {where}: name = {name!r} must be text that is not empty")
+        raise InputError(f"{path}: {where}: name = {name!r} must be text that is not empty")
     patterns = table.pop("columns", ["*"])
     if not (
         isinstance(patterns, list) and patterns and all(type(p) in (str, int) for p in patterns)
     ):
-        raise BadInputError(
+        raise InputError(
             f"{path}: {where}: columns = {patterns!r} must be a list of names or patterns, at "
             'least one, as in ["area", "perim*"]; leave it out to take every feature column'
         )
     if unknown := [key for key in table if key not in _KERNEL_KEYS]:
-        raise BadInputError(
+        raise InputError(
             f"{path}: {where}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys "
             f"are name, columns, {', '.join(_KERNEL_KEYS)}."
             f"{suggestion(unknown[0], ['name', 'columns', *_KERNEL_KEYS])}"
@@ -203,4 +205,4 @@ def _check_values(where: str, table: Mapping[str, Any]) -> None:
     """Refuse values that Python takes for numbers, and kernels do not."""
     for key, value in table.items():
         if isinstance(value, bool) or (isinstance(value, int) and abs(value) >= 2**63):
-            raise BadInputError(f"{where}: {key} = {value!r} must be a number of at most 64 bits")
+            raise InputError(f"{where}: {key} = {value!r} must be a number of at most 64 bits")

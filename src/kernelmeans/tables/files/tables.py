@@ -14,17 +14,17 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
+from kernelmeans._errors import InputError
 from kernelmeans._memory import cached_property
 from kernelmeans._text import listed, shortened
 from kernelmeans._warnings import warn_user
-from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading.archives import check_shape, read_npz
-from kernelmeans.cli.reading.encodings import read_content, to_utf8
-from kernelmeans.cli.reading.headings import tidied, without_words
-from kernelmeans.cli.reading.numerals import Numerals, parse_numbers, read_numbers
-from kernelmeans.cli.reading.settings import DASH, Reading, shown, suffix_of
-from kernelmeans.cli.reading.text import given_separator, read_text
 from kernelmeans.rows import Rows, open_rows
+from kernelmeans.tables.files.archives import check_shape, read_npz
+from kernelmeans.tables.files.encodings import read_content, to_utf8
+from kernelmeans.tables.files.headings import tidied, without_words
+from kernelmeans.tables.files.numerals import Numerals, parse_numbers, read_numbers
+from kernelmeans.tables.files.settings import DASH, Reading, shown, suffix_of
+from kernelmeans.tables.files.text import given_separator, read_text
 from kernelmeans.tables.frames import FIRST_ROW
 
 #: Fraction of the memory budget that a loaded table may take; larger ones stay on disk.
@@ -108,14 +108,14 @@ class FrameTable:
         """
         if self.stays_on_disk(names, dtype):
             if self.reading.missing_values:
-                raise BadInputError(
+                raise InputError(
                     f"{self.source}: stays on disk, where --missing-values is not looked at: "
                     "allow more with --memory-budget"
                 )
             try:
                 rows = PreparedRows(open_rows(self.source, names), dtype)
             except ValueError as error:
-                raise BadInputError(f"{error} (--drop and --columns choose columns)") from error
+                raise InputError(f"{error} (--drop and --columns choose columns)") from error
             rows.names = None  # the model file has them; arrays in memory have none either
             return rows
         frame = self.collected(names)
@@ -130,7 +130,7 @@ class FrameTable:
                 with np.errstate(over="ignore", invalid="ignore"):
                     X[:, j] = numbers.to_numpy()
         if examples:
-            raise BadInputError(self._non_numeric(examples, len(names)))
+            raise InputError(self._non_numeric(examples, len(names)))
         return X
 
     def whole(self, names: Sequence[str], dtype: str) -> Any:
@@ -146,7 +146,7 @@ class FrameTable:
         try:
             return self.frame.select(names).collect()
         except _POLARS_ERRORS as error:
-            raise BadInputError(
+            raise InputError(
                 f"{self.source}: column{'s' * (len(names) > 1)} {listed(names)} cannot be read: "
                 f"{error}"
             ) from error
@@ -226,9 +226,7 @@ class ArrayTable:
             try:
                 return self.annotations[names[0]].astype(dtype)[:, None]
             except (TypeError, ValueError) as error:
-                raise BadInputError(
-                    f"{self.source}: {names[0]!r} is not numeric ({error})"
-                ) from error
+                raise InputError(f"{self.source}: {names[0]!r} is not numeric ({error})") from error
         places = {name: place for place, name in enumerate(self.names)}
         chosen = [places[name] for name in names]
         if isinstance(self.array, Rows):
@@ -266,7 +264,7 @@ def check_reading(reading: Reading) -> None:
     try:
         codecs.lookup(reading.encoding or "utf-8")
     except LookupError as error:
-        raise BadInputError(f"--encoding is {reading.encoding!r}: {error}") from error
+        raise InputError(f"--encoding is {reading.encoding!r}: {error}") from error
 
 
 def read_table(
@@ -299,13 +297,13 @@ def read_table(
     source = shown(path)
     suffix = ".csv" if path == DASH else suffix_of(path)
     if path.is_dir() and suffix != ".zarr":
-        raise BadInputError(f"{source}: is a directory; only .zarr directories are read")
+        raise InputError(f"{source}: is a directory; only .zarr directories are read")
     if suffix == ".xls":
-        raise BadInputError(
+        raise InputError(
             f"{source}: unknown suffix '.xls', of old Excel: save it as .xlsx (or .csv, .parquet)"
         )
     if suffix not in _SUFFIXES:
-        raise BadInputError(f"{source}: unknown suffix {suffix!r}; {', '.join(_SUFFIXES)} are read")
+        raise InputError(f"{source}: unknown suffix {suffix!r}; {', '.join(_SUFFIXES)} are read")
     try:
         table = _open_table(path, suffix, reading or Reading(), budget, verbatim)
         rows, columns = table.shape
@@ -313,11 +311,9 @@ def read_table(
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         known = reason.startswith(f"{source}: ")
         prefix = "" if known else f"{source}: cannot be read as {suffix[1:].upper()}: "
-        raise BadInputError(prefix + reason) from error
+        raise InputError(prefix + reason) from error
     if not rows or not columns:
-        raise BadInputError(
-            f"{source}: holds {rows} rows and {columns} columns; nothing to cluster"
-        )
+        raise InputError(f"{source}: holds {rows} rows and {columns} columns; nothing to cluster")
     check_shape(source, table.shape, budget)
     return table
 
@@ -335,12 +331,12 @@ def _open_table(
         told = Reading(missing_values=reading.missing_values)
         return FrameTable(path, scan, budget=budget, reading=told)
     if suffix == ".xlsx":
-        from kernelmeans.cli.reading.workbooks import read_workbook
+        from kernelmeans.tables.files.workbooks import read_workbook
 
         frame, names, lines = read_workbook(path, reading, budget)
         return _frame_table(path, frame, names, reading, lines, verbatim=verbatim)
     if suffix == ".h5ad":
-        from kernelmeans.cli.reading.annotated import read_annotated
+        from kernelmeans.tables.files.annotated import read_annotated
 
         found = read_annotated(path, reading.take, budget)
         return ArrayTable(path, *found, budget=budget, reading=reading)
@@ -406,7 +402,7 @@ def loaded(rows: Rows, block: slice = slice(None)) -> Any:
     try:
         return rows[block]
     except OSError as error:
-        raise BadInputError(str(error)) from error
+        raise InputError(str(error)) from error
 
 
 def flat(X: Any) -> Any:

@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 from polars import selectors
 
+from kernelmeans._errors import InputError
 from kernelmeans._text import counted, listed
 from kernelmeans._warnings import warn_user
-from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading.headings import Head, column_names, find_head, is_number
-from kernelmeans.cli.reading.settings import Reading
+from kernelmeans.tables.files.headings import Head, column_names, find_head, is_number
+from kernelmeans.tables.files.settings import Reading
 
 #: Separators in the order in which they are preferred.
 _SEPARATORS = "\t;|,"
@@ -96,7 +96,7 @@ def read_text(
         body, lines = _rewritten(source, body, layout, comments)
         layout = layout._replace(lines=lines)
         if (frame := _parsed(body, layout)) is None:
-            raise BadInputError(f"{source}: cannot be divided into columns")
+            raise InputError(f"{source}: cannot be divided into columns")
     else:
         layout = layout._replace(lines=_last_lines(body, layout, frame.height))
     return frame, layout
@@ -187,7 +187,7 @@ def _rewritten(
             if is_blank or number in comments:
                 continue
             if len(record) != width and record:
-                raise BadInputError(
+                raise InputError(
                     f"{source}: line {number} has {len(record)} values, but the first line has "
                     f"{width} (if {layout.separator!r} does not separate them, --separator names "
                     "what does; if the first line is a title, remove it)"
@@ -195,9 +195,7 @@ def _rewritten(
             writer.writerow(record)
             numbers.append(number)
     except csv.Error as error:
-        raise BadInputError(
-            f"{source}: {error}; --separator names what separates values"
-        ) from error
+        raise InputError(f"{source}: {error}; --separator names what separates values") from error
     file.flush()
     return written.getvalue(), numbers
 
@@ -242,7 +240,7 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
     separator = separator or _guess(source, lines[above:])
     records = list(_readable(lines[above:], separator, above))
     if not records:
-        raise BadInputError(f"{source}: the file is empty")
+        raise InputError(f"{source}: the file is empty")
     values = [record for _, record in records]
     if not reading.header:
         nameless = [""] * len(values[0])
@@ -301,7 +299,7 @@ def given_separator(separator: str | None) -> str | None:
     """Return the separator that an option names."""
     separator = None if separator is None else _NAMED.get(separator, separator)
     if separator is not None and not re.fullmatch(r"[\t !#-/:-@\[-`{-~]", separator):
-        raise BadInputError(
+        raise InputError(
             f"--separator is {separator!r}, but must be one character that is no letter, digit or "
             "quote, or tab"
         )

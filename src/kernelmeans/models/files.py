@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from kernelmeans._errors import InputError
 from kernelmeans._files import write_files
 from kernelmeans.tables import TableTransformer
 
@@ -17,7 +18,7 @@ __all__ = ["load_model", "save_model"]
 def save_model(model: Any, path: str | Path) -> None:
     """Write a fitted model to a file, for `load_model` and for ``kernelmeans predict``.
 
-    The file is a skops archive: opening it runs no code from it. It needs the extra ``cli``.
+    The file is a skops archive: opening it runs no code from it. It needs the extra ``skops``.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def save_model(model: Any, path: str | Path) -> None:
     >>> bool((again.predict([[4.0]]) == model.predict([[4.0]])).all())
     True
     """
-    files = _command_line()
+    files = _with_skops()
     check_is_fitted(model)
     steps = model.steps if isinstance(model, Pipeline) else [("cluster", model)]
     pipeline = Pipeline([(name, _without_names(step)) for name, step in steps])
@@ -63,7 +64,7 @@ def save_model(model: Any, path: str | Path) -> None:
 
     try:
         write_files({Path(path): write})
-    except (files.BadInputError, TypeError) as error:
+    except (InputError, TypeError) as error:
         # The name of the file is a temporary one.
         reason = str(error).split(".tmp: ")[-1]
         raise ValueError(f"model={model!r} cannot be kept in a model file: {reason}") from error
@@ -84,23 +85,28 @@ def load_model(path: str | Path) -> Pipeline:
 
     Raises
     ------
-    kernelmeans.cli.errors.BadInputError
+    ValueError
         If the file is damaged, or holds what no model does.
+    FileNotFoundError
+        If there is none.
     """
-    model = _command_line().load_model(Path(path))
+    # Missing files, and others that cannot be opened, raise what they always do.
+    with open(path, "rb"):
+        pass
+    model = _with_skops().load_model(Path(path))
     first, named = model.pipeline[0], model.columns != _numbered(len(model.columns))
     if named and not isinstance(first, TableTransformer):
         first.feature_names_in_ = np.array(model.columns, dtype=object)
     return model.pipeline
 
 
-def _command_line() -> Any:
+def _with_skops() -> Any:
     """The module that reads and writes model files."""
     try:
-        from kernelmeans.cli import model
+        from kernelmeans.models import model
     except ImportError as error:
         raise ImportError(
-            f'{error.name} is needed for model files: pip install "kernelmeans[cli]"'
+            f'{error.name} is needed for model files: pip install "kernelmeans[skops]"'
         ) from error
     return model
 

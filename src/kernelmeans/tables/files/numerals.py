@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from kernelmeans._errors import InputError
 from kernelmeans._text import counted, shortened
-from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading.settings import Reading
-from kernelmeans.cli.reading.units import Plain, without_unit
+from kernelmeans.tables.files.settings import Reading
+from kernelmeans.tables.files.units import Plain, without_unit
 from kernelmeans.tables.numerals import MINUS, WORDS
 from kernelmeans.tables.values import EMPTY, MISSING
 
@@ -59,11 +59,11 @@ class Numerals(NamedTuple):
         """Return what the options say."""
         decimal, thousands = reading.decimal, reading.thousands
         if decimal is not None and decimal not in _OTHER:
-            raise BadInputError(f"--decimal is {decimal!r}, but must be a point or a comma")
+            raise InputError(f"--decimal is {decimal!r}, but must be a point or a comma")
         named = {"none": "", "space": _SPACES, " ": _SPACES, "'": _APOSTROPHES}
         thousands = None if thousands is None else named.get(thousands, thousands)
         if thousands and (re.search(r"[\w+-]", thousands) or thousands == decimal):
-            raise BadInputError(
+            raise InputError(
                 f"--thousands is {thousands!r}, but must be a mark other than the decimal mark, "
                 "or space, or none"
             )

@@ -12,8 +12,8 @@ import scipy.sparse
 
 from kernelmeans._arrays import canonical
 from kernelmeans._devices import readable
+from kernelmeans._errors import InputError
 from kernelmeans._text import listed, shortened
-from kernelmeans.cli.errors import BadInputError
 from kernelmeans.rows import Rows
 
 # NumPy and skops write these. Others unpack to more, or need much memory to unpack at all.
@@ -42,11 +42,11 @@ def damaged_errors(message: str) -> Iterator[None]:
     """Refuse a file with a message and what went wrong: a damaged one can fail in any way."""
     try:
         yield
-    except (BadInputError, MemoryError):
+    except (InputError, MemoryError):
         raise
     except Exception as error:
         reason = shortened(str(error), 200) or type(error).__name__
-        raise BadInputError(f"{message} ({reason})") from error
+        raise InputError(f"{message} ({reason})") from error
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def open_archive(
             check_size(path, sum(one.file_size for one in members), max_bytes)
             yield archive
     except NotImplementedError as error:  # by zipfile too, if it knows no way to unpack a member
-        raise BadInputError(
+        raise InputError(
             f"{path}: the archive is packed in an unusual way; write it again with {writers}"
         ) from error
 
@@ -82,7 +82,7 @@ def open_archive(
 def check_size(path: Path, size: float, max_bytes: float) -> None:
     """Refuse a file that would take more memory than allowed."""
     if size > max_bytes:
-        raise BadInputError(
+        raise InputError(
             f"{path}: would take {readable(size)} in memory, but the memory budget is "
             f"{readable(max_bytes)}: allow more with --memory-budget, or make the file smaller"
         )
@@ -121,12 +121,12 @@ def array_header(path: Path, archive: zipfile.ZipFile, name: str) -> Header:
         held = archive.getinfo(name).file_size - file.tell()
     header = Header(shape, dtype)
     if dtype.hasobject:
-        raise BadInputError(
+        raise InputError(
             f"{path}: its member {name!r} holds {dtype} values, not real numbers: write it again, "
             "as floats: numpy.savez(path, X=X.astype(float))"
         )
     if min(shape, default=0) < 0 or header.nbytes != held:
-        raise BadInputError(
+        raise InputError(
             f"{path}: its member {name!r} holds {held} bytes of numbers, but its header promises "
             f"shape {shape} of {dtype}: write it again"
         )
@@ -184,7 +184,7 @@ def _matrix_name(path: Path, headers: dict[str, Header]) -> str:
     if len(found) > 1:
         found = [name for name in found if len(headers[name].shape) == 2]
     if len(found) != 1:
-        raise BadInputError(
+        raise InputError(
             f"{path}: holds the arrays {listed(list(headers))}; "
             "a single matrix, or one named 'X', is needed"
         )
@@ -193,7 +193,7 @@ def _matrix_name(path: Path, headers: dict[str, Header]) -> str:
 
 def _read_sparse(path: Path, shape: Header, arrays: Any, max_bytes: float) -> Any:
     if shape.shape != (2,) or shape.dtype.kind not in "iu":
-        raise BadInputError(f"{path}: its shape is not two whole numbers")
+        raise InputError(f"{path}: its shape is not two whole numbers")
     check_shape(path, arrays["shape"].tolist(), max_bytes)
     with damaged_errors(f"{path}: the sparse matrix is damaged"):
         matrix = scipy.sparse.load_npz(path)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import IO
 
 from kernelmeans._devices import readable
+from kernelmeans._errors import InputError
 from kernelmeans._warnings import warn_user
-from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading.settings import DASH, STDIN, shown
+from kernelmeans.tables.files.settings import DASH, STDIN, shown
 
 _GZIP = b"\x1f\x8b"
 #: The first bytes of files that are no text, and what to do with them.
@@ -56,9 +56,9 @@ def read_content(path: Path, budget: float) -> bytes:
         content = _limited(shown(path), gzip.GzipFile(fileobj=io.BytesIO(content)), most)
     for head, what in _OTHERS.items():
         if content.startswith(head):
-            raise BadInputError(f"{shown(path)}: is no text but {what}")
+            raise InputError(f"{shown(path)}: is no text but {what}")
     if _is_json(content):
-        raise BadInputError(
+        raise InputError(
             f"{shown(path)}: is JSON and no table in text: polars.read_json or pandas.read_json "
             "reads it, and can write it as CSV"
         )
@@ -78,7 +78,7 @@ def _is_json(content: bytes) -> bool:
 def _limited(source: Path, file: IO[bytes] | gzip.GzipFile, most: int) -> bytes:
     content = file.read(most + 1 if most >= 0 else -1)
     if 0 <= most < len(content):
-        raise BadInputError(
+        raise InputError(
             f"{source}: holds more than {readable(most)}, and text takes {_TEXT_FACTOR} times its "
             "size in memory: allow more with --memory-budget, or write a Parquet file, which is "
             "read block by block"
@@ -118,11 +118,11 @@ def to_utf8(source: Path, content: bytes, encoding: str | None) -> bytes:
         try:
             content = content.decode(given).encode()
         except (LookupError, ValueError) as error:
-            raise BadInputError(
+            raise InputError(
                 f"{source}: is no text in {given} ({error}); --encoding names its encoding"
             ) from error
     if b"\0" in content:
-        raise BadInputError(
+        raise InputError(
             f"{source}: holds zero bytes: it is no text, or --encoding has to name its encoding"
         )
     content = content.removeprefix(codecs.BOM_UTF8)

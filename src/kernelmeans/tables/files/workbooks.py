@@ -8,12 +8,12 @@ from pathlib import Path
 
 import polars as pl
 
+from kernelmeans._errors import InputError
 from kernelmeans._text import listed, meant
 from kernelmeans._warnings import warn_user
-from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading.archives import check_size, open_archive
-from kernelmeans.cli.reading.headings import column_names, find_head
-from kernelmeans.cli.reading.settings import Reading
+from kernelmeans.tables.files.archives import check_size, open_archive
+from kernelmeans.tables.files.headings import column_names, find_head
+from kernelmeans.tables.files.settings import Reading
 
 #: Lines that the names of the columns are looked for in.
 _HEAD_LINES = 50
@@ -102,7 +102,7 @@ def _number(letters: bytes) -> int:
 
 def _sheet(path: Path, names: list[str], wanted: str | None) -> str:
     if not names:
-        raise BadInputError(f"{path}: holds no sheet")
+        raise InputError(f"{path}: holds no sheet")
     if wanted is None:
         if len(names) > 1:
             warn_user(
@@ -113,7 +113,7 @@ def _sheet(path: Path, names: list[str], wanted: str | None) -> str:
         return wanted
     if wanted.isdecimal() and 0 < int(wanted) <= len(names):
         return names[int(wanted) - 1]
-    raise BadInputError(
+    raise InputError(
         f"{path}: --sheet names {wanted!r}, which is no sheet; {meant(wanted, names, 'its sheets')}"
     )
 

@@ -8,16 +8,16 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._arrays import canonical
+from kernelmeans._errors import InputError
 from kernelmeans._text import listed
 from kernelmeans._warnings import warn_user
-from kernelmeans.cli.errors import BadInputError
-from kernelmeans.cli.reading.archives import (
+from kernelmeans.rows import Rows
+from kernelmeans.tables.files.archives import (
     check_size,
     check_sparse,
     damaged_errors,
 )
-from kernelmeans.cli.reading.headings import column_names
-from kernelmeans.rows import Rows
+from kernelmeans.tables.files.headings import column_names
 
 _GROUPS = ("layers", "obsm", "obsp")
 #: The column of the names of the rows.
@@ -124,7 +124,7 @@ def _check_links(path: Path, file: Any) -> None:
     # An error within these visits would be lost.
     for name in (file.visititems_links(linked), file.visititems(outside)):
         if name is not None:
-            raise BadInputError(f"{path}: its part {name!r} leads to another place: copy it there")
+            raise InputError(f"{path}: its part {name!r} leads to another place: copy it there")
 
 
 def _key(path: Path, file: Any, take: str | None) -> str:
@@ -143,7 +143,7 @@ def _key(path: Path, file: Any, take: str | None) -> str:
         return "X"
     if take not in found:
         name = "names no matrix" if take is None else f"names {take!r}, which it does not have"
-        raise BadInputError(f"{path}: --take {name}; its matrices are {listed(found)}")
+        raise InputError(f"{path}: --take {name}; its matrices are {listed(found)}")
     return take.replace(":", "/", 1)
 
 

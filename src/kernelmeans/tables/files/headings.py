@@ -116,7 +116,7 @@ def column_names(given: Iterable[str]) -> list[str]:
 
     Examples
     --------
-    >>> from kernelmeans.cli.reading.headings import column_names
+    >>> from kernelmeans.tables.files.headings import column_names
     >>> column_names(["a", "a", " b ", ""])
     ['a', 'a_2', 'b', 'column_3']
     """
