@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 import data
 import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans.estimators import plan
+from kernelmeans.estimators import holder, plan
 from kernelmeans.estimators.kernels import resolve_kernel
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import sampling
@@ -696,7 +696,7 @@ class TestMemory:
         """Which spaces are made."""
         made = []
 
-        monkeypatch.setattr(plan, "stream", lambda *own: made.append(stream(*own)) or made[-1])
+        monkeypatch.setattr(holder, "stream", lambda *own: made.append(stream(*own)) or made[-1])
         return made
 
     @methods

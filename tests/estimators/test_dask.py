@@ -19,7 +19,7 @@ import data
 from held import feature_space
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.engines import Threads
-from kernelmeans.estimators import base, plan
+from kernelmeans.estimators import base, holder
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import sampling, subsample_rows
 from kernelmeans.solver import anneal_subsamples
@@ -357,15 +357,15 @@ def test_nothing_stays_on_the_workers_when_a_fit_fails(client):
 @two_models
 def test_features_that_do_not_fit_are_made_anew(workers, model, monkeypatch):
     held = []
-    fits = plan.fits_workers
-    monkeypatch.setattr(plan, "fits_workers", lambda *own: held.append(fits(*own)) or False)
+    fits = holder.fits_workers
+    monkeypatch.setattr(holder, "fits_workers", lambda *own: held.append(fits(*own)) or False)
     alone, there = both(workers, model, lazy())
     assert held == [True] * (2 if model is MODELS["several"] else 1)
     assert_same(alone, there)
 
 
 def test_a_chunk_that_is_too_large_for_a_worker_is_refused(client, monkeypatch):
-    monkeypatch.setattr(plan, "WORKER_FRACTION", 1e-5)
+    monkeypatch.setattr(holder, "WORKER_FRACTION", 1e-5)
     with pytest.raises(MemoryError, match=r"a chunk of 150 rows .* of a worker's memory.*Rechunk"):
         clone(LINEAR).fit(lazy())
 
@@ -407,10 +407,10 @@ def test_dask_knows_how_large_features_are():
 def test_features_are_held_as_far_as_the_workers_together_have_room(client, monkeypatch):
     # Room for a chunk with its features, and for some of all features, but not for all.
     rows = np.random.default_rng(5).standard_normal((1000, 4))
-    monkeypatch.setattr(plan, "WORKER_FRACTION", 7.6e-6)
+    monkeypatch.setattr(holder, "WORKER_FRACTION", 7.6e-6)
     found = []
-    fits = plan.fits_workers
-    monkeypatch.setattr(plan, "fits_workers", lambda *own: found.append(fits(*own)) or found[-1])
+    fits = holder.fits_workers
+    monkeypatch.setattr(holder, "fits_workers", lambda *own: found.append(fits(*own)) or found[-1])
     few = clone(LINEAR).set_params(eta=2.0).fit(lazy(rows, (50, 4)))
     assert found == [False]
     assert_array_equal(few.labels_, clone(LINEAR).set_params(eta=2.0).fit(rows).labels_)

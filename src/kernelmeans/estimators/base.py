@@ -32,9 +32,10 @@ from kernelmeans.estimators.checks import (
     warn_of_end,
     warn_of_zero_rows,
 )
+from kernelmeans.estimators.holder import Holder
 from kernelmeans.estimators.inputs import Input, check_weights
 from kernelmeans.estimators.numbers import completed_numbers, renumbered
-from kernelmeans.estimators.plan import Holder, Request, make_plan
+from kernelmeans.estimators.plan import Request, make_plan
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.separation import warn_if_hardly

@@ -20,8 +20,8 @@ from kernelmeans.estimators.checks import (
     check_graph,
     warn_if_far,
 )
+from kernelmeans.estimators.holder import Holder
 from kernelmeans.estimators.kernels import resolve_kernel
-from kernelmeans.estimators.plan import Holder
 from kernelmeans.heat import GraphKernel, HeatKernel
 from kernelmeans.heat.neighbors import AMPLE, DistinctRows, nearest_stored, without_loops
 from kernelmeans.heat.separation import conductances, edges_between, members, neighbors_between

@@ -16,8 +16,8 @@ from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.checks import check_gram, warn_if_far
+from kernelmeans.estimators.holder import Holder
 from kernelmeans.estimators.inputs import Input, TrainingDiagonal, distinct_rows
-from kernelmeans.estimators.plan import Holder
 from kernelmeans.estimators.views import View, find_views, kernel_names
 from kernelmeans.heat.separation import conductances, neighbors_between
 from kernelmeans.kernels import CombinedKernel, Kernel
