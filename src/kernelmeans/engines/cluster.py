@@ -1,13 +1,13 @@
-"""The workers of a Dask cluster, and sums that are the same with them and without."""
+"""The workers of a Dask cluster."""
 
 import asyncio
 import pickle
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakSet
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from kernelmeans._devices import readable
 from kernelmeans._typing import Array
 from kernelmeans._warnings import warn_user
+from kernelmeans.engines.sums import tree_sum
 from kernelmeans.engines.threads import Threads
 
 #: Terms that one task adds up; a power of two, so that the tree is that of `tree_sum`.
@@ -24,42 +25,6 @@ FAN_IN = 8
 LOOK, STALLED = 5.0, 300.0
 #: Clients that have had workers.
 _SERVED: WeakSet[Any] = WeakSet()
-Term = TypeVar("Term")
-
-
-def tree_sum(terms: Iterable[Term], add: Callable[[Term, Term], Term]) -> Term:
-    """Sum of terms by pairs, pairs of pairs and so on; few are held at any time.
-
-    Parameters
-    ----------
-    terms : iterable
-        At least one.
-    add : callable
-        Sum of two neighbours, the earlier one first.
-
-    Returns
-    -------
-    Any
-        The sum. Its order of additions depends on the number of terms alone.
-
-    Examples
-    --------
-    >>> from kernelmeans.engines import tree_sum
-    >>> tree_sum("abcdefg", lambda a, b: f"({a}{b})")
-    '(((ab)(cd))((ef)g))'
-    """
-    waiting: list[tuple[int, Term]] = []
-    for term in terms:
-        size = 1
-        while waiting and waiting[-1][0] == size:
-            _, earlier = waiting.pop()
-            term, size = add(earlier, term), 2 * size
-        waiting.append((size, term))
-    _, total = waiting.pop()
-    while waiting:
-        _, earlier = waiting.pop()
-        total = add(earlier, total)
-    return total
 
 
 def packed(*values: Any) -> bytes:
