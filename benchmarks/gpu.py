@@ -77,7 +77,7 @@ def gram(device: Device, n: int, cached: bool, wait: Callable[[], None]) -> None
     weight = np.ones(n, np.float32)
     space: Any
     if cached:
-        space = GramSpace(RBF, X, weight, Threads(1), device=device)
+        space = GramSpace.hold(RBF, X, weight, Threads(1), device=device)
         matrix = space.rows.read(slice(0, n))
         name = "kernel matrix in memory"
 
@@ -85,7 +85,7 @@ def gram(device: Device, n: int, cached: bool, wait: Callable[[], None]) -> None
             A @ matrix
 
     else:
-        space = GramSpace(RBF, X, weight, Threads(1), device, device.budget(None))
+        space = GramSpace.hold(RBF, X, weight, Threads(1), device, device.budget(None))
         blocks = list(space._held_blocks())
         rows, width = device.put(X), blocks[0].stop
         block = device.put(rng.random((width, n), dtype=np.float32))

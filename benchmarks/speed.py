@@ -72,7 +72,7 @@ def step_loops(n_steps: int = 25) -> None:
     k, restarts, n = 10, 20, 4000
     X = rng.standard_normal((n, 20), dtype=np.float32)
     with Threads() as threads:
-        gram = GramSpace(Kernel("rbf", {"gamma": 0.02}), X, np.ones(n, "f4"), threads)
+        gram = GramSpace.hold(Kernel("rbf", {"gamma": 0.02}), X, np.ones(n, "f4"), threads)
     A = rng.random((k * restarts, n), dtype=np.float32)
     K = gram.rows.read(slice(0, n))
 
@@ -139,7 +139,7 @@ def several_kernels(n_steps: int = 25) -> None:
     X = rng.standard_normal((n, 20), dtype=np.float32)
     with Threads() as threads:
         members = [
-            GramSpace(Kernel("rbf", {"gamma": gamma}), X, np.ones(n, "f4"), threads)
+            GramSpace.hold(Kernel("rbf", {"gamma": gamma}), X, np.ones(n, "f4"), threads)
             for gamma in np.geomspace(0.005, 0.1, n_kernels)
         ]
     rule = EntropyRule(entropy_weight=n * 0.5)

@@ -34,14 +34,14 @@ def held(request, threads):
     grams = oracle.rbf(X, X, 0.3), X @ X.T
     if request.param == "features":
         return feature_space(LINEAR, X, WEIGHT), grams[1]
-    gram = GramSpace(RBF, X, WEIGHT, threads)
+    gram = GramSpace.hold(RBF, X, WEIGHT, threads)
     if request.param == "gram":
         return gram, grams[0]
     return several(threads), SHARES[0] * grams[0] + SHARES[1] * grams[1]
 
 
 def several(threads):
-    members = [GramSpace(RBF, X, WEIGHT, threads), feature_space(LINEAR, X, WEIGHT)]
+    members = [GramSpace.hold(RBF, X, WEIGHT, threads), feature_space(LINEAR, X, WEIGHT)]
     return ProductSpace(members, [slice(None)] * 2, EntropyRule(5.0), kernel_weights=SHARES)
 
 

@@ -20,7 +20,7 @@ PRECOMPUTED = Kernel("precomputed", {})
 
 def gram_space(K, threads, weight=None):
     weight = np.ones(len(K), K.dtype) if weight is None else weight.astype(K.dtype)
-    return GramSpace(PRECOMPUTED, K, weight, threads)
+    return GramSpace.hold(PRECOMPUTED, K, weight, threads)
 
 
 @pytest.fixture(params=["float64", "float32"])
@@ -44,8 +44,8 @@ def test_is_the_same_in_every_space(threads):
     ones = np.ones(len(X))
     spaces = [
         feature_space(linear, X, ones),
-        GramSpace(linear, X, ones, threads),
-        GramSpace(linear, X, ones, threads, row_budget=8 * 200 * 10),
+        GramSpace.hold(linear, X, ones, threads),
+        GramSpace.hold(linear, X, ones, threads, row_budget=8 * 200 * 10),
     ]
     got = [critical_power(space, 0) for space in spaces]
     assert got == pytest.approx([oracle.critical_power(X @ X.T)] * 3, rel=2e-3)
@@ -106,7 +106,7 @@ def test_of_constant_data_is_minus_infinity(space, value, threads, dtype):
     made = (
         feature_space(kernel, X, weight)
         if space == "features"
-        else GramSpace(kernel, X, weight, threads)
+        else GramSpace.hold(kernel, X, weight, threads)
     )
     assert critical_power(made, 0) == -np.inf
 
@@ -298,7 +298,7 @@ def test_a_violation_among_many_samples_is_found_and_measured_on_all(cached, thr
     n, size = 2500, 300.0
     K = spread_violation(n, size, np.arange(n))
     row_budget = None if cached else 2**28
-    space = GramSpace(PRECOMPUTED, K, np.ones(n), threads, row_budget=row_budget)
+    space = GramSpace.hold(PRECOMPUTED, K, np.ones(n), threads, row_budget=row_budget)
     with pytest.warns(UserWarning, match="not positive semi-definite") as caught:
         warn_unless_positive(space, 0, "precomputed")
     number = float(re.search(r"smallest eigenvalue (\S+?),", str(caught[0].message))[1])

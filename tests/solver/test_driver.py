@@ -23,8 +23,8 @@ def make_space(X, weight, threads, kind="gram"):
         return feature_space(Kernel("linear", {}), X, weight)
     kernel = Kernel("rbf", {"gamma": GAMMA})
     if kind == "recomputed":
-        return GramSpace(kernel, X, weight, threads, row_budget=160 * len(X) * 8)
-    return GramSpace(kernel, X, weight, threads)
+        return GramSpace.hold(kernel, X, weight, threads, row_budget=160 * len(X) * 8)
+    return GramSpace.hold(kernel, X, weight, threads)
 
 
 def dense(X, kind):

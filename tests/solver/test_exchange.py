@@ -25,12 +25,12 @@ GAMMA = 0.2
 def gram_space(kind, X, weight, threads):
     rbf = Kernel("rbf", {"gamma": GAMMA})
     if kind == "cached":
-        return GramSpace(rbf, X, weight, threads)
+        return GramSpace.hold(rbf, X, weight, threads)
     if kind == "recomputed":
-        return GramSpace(rbf, X, weight, threads, row_budget=40 * X.shape[0] * X.itemsize)
+        return GramSpace.hold(rbf, X, weight, threads, row_budget=40 * X.shape[0] * X.itemsize)
     members = [
-        GramSpace(rbf, X, weight, threads),
-        GramSpace(rbf, X, weight, threads, row_budget=2**28),
+        GramSpace.hold(rbf, X, weight, threads),
+        GramSpace.hold(rbf, X, weight, threads, row_budget=2**28),
     ]
     return ProductSpace(members, [slice(None)] * 2, EntropyRule(1.0))
 

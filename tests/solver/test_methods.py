@@ -221,7 +221,7 @@ def test_the_first_hard_step_is_not_compared_with_a_soft_one():
 def test_no_restart_hardens_above_the_critical_power_of_its_kernel_weights(threads):
     clear, flat = data.blobs(80, 3, 4, spread=0.3)[0], data.cloud(80, 40)
     kernel, ones = Kernel("linear", {}), np.ones(80)
-    members = [GramSpace(kernel, X, ones, threads) for X in (clear, flat)]
+    members = [GramSpace.hold(kernel, X, ones, threads) for X in (clear, flat)]
     space = ProductSpace(members, [slice(None)] * 2, EntropyRule(1.0))
     first = critical_power(space)
     weights = np.array([[0.5, 0.5], [0.46, 0.54], [0.0, 1.0]])

@@ -14,12 +14,12 @@ from kernelmeans.spaces import GramSpace
 
 @pytest.fixture(name="space")
 def rbf_space(threads):
-    return GramSpace(Kernel("rbf", {"gamma": 0.2}), data.cloud(300, 3), np.ones(300), threads)
+    return GramSpace.hold(Kernel("rbf", {"gamma": 0.2}), data.cloud(300, 3), np.ones(300), threads)
 
 
 def test_the_same_clusters_cost_the_same_from_whatever_start(threads):
     X = data.blobs(300, 3, 3, spread=0.8)[0]
-    space = GramSpace(Kernel("rbf", {"gamma": 0.05}), X, np.ones(300), threads)
+    space = GramSpace.hold(Kernel("rbf", {"gamma": 0.05}), X, np.ones(300), threads)
     table = np.random.default_rng(0).integers(300, size=(3, 20))
     result = solve(space, space.at(table), Hard(), range(20))
     gaps = np.diff(np.unique(result.inertia))

@@ -59,7 +59,7 @@ def test_of_two_candidates_that_whose_weighted_potential_is_less_is_taken():
 def test_greedy_seeds_work_in_feature_space(threads):
     # In the feature space of a narrow kernel all pairs of different samples are equally far.
     X = np.repeat(np.arange(5.0), [1, 1, 1, 1, 96])[:, None]
-    space = GramSpace(Kernel("rbf", {"gamma": 50.0}), X, np.ones(100), threads)
+    space = GramSpace.hold(Kernel("rbf", {"gamma": 50.0}), X, np.ones(100), threads)
     seeds = greedy(space, 5, 50)
     for column in seeds.T:
         np.testing.assert_array_equal(np.sort(X[column, 0]), np.arange(5))
@@ -117,7 +117,7 @@ def test_centroids_of_starting_weights(threads):
     v = np.random.default_rng(1).uniform(0.1, 2, 300)
     W = np.random.default_rng(2).uniform(0, 1, (300, 4))
     K = oracle.rbf(X, X, 0.3)
-    space = GramSpace(Kernel("rbf", {"gamma": 0.3}), X, v, threads)
+    space = GramSpace.hold(Kernel("rbf", {"gamma": 0.3}), X, v, threads)
     got = distances_to(space, from_weights(space, W))[:, 0]
     A = (W * v[:, None]).T
     A /= A.sum(axis=1, keepdims=True)

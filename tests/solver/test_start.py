@@ -19,7 +19,7 @@ from kernelmeans.spaces import GramSpace
 
 def gram_space(K, threads, weight=None):
     weight = np.ones(len(K)) if weight is None else weight
-    return GramSpace(Kernel("precomputed", {}), K, weight, threads)
+    return GramSpace.hold(Kernel("precomputed", {}), K, weight, threads)
 
 
 def crisp(n=200, seed=0):
@@ -74,8 +74,8 @@ def test_the_start_is_the_same_in_every_space(threads):
     linear, ones = Kernel("linear", {}), np.ones(len(X))
     spaces = [
         feature_space(linear, X, ones),
-        GramSpace(linear, X, ones, threads),
-        GramSpace(linear, X, ones, threads, row_budget=8 * 300 * 10),
+        GramSpace.hold(linear, X, ones, threads),
+        GramSpace.hold(linear, X, ones, threads, row_budget=8 * 300 * 10),
     ]
     found = [automatic_start(space, 12, -3.0) for space in spaces]
     np.testing.assert_allclose(found, found[0], rtol=1e-9)

@@ -20,7 +20,7 @@ def make_space(X, kind, threads, weight=None):
     weight = np.ones(len(X)) if weight is None else weight
     if kind == "features":
         return feature_space(Kernel("linear", {}), X, weight)
-    return GramSpace(Kernel("rbf", {"gamma": 0.2}), X, weight, threads)
+    return GramSpace.hold(Kernel("rbf", {"gamma": 0.2}), X, weight, threads)
 
 
 def mended(space, seeds, moves=20):

@@ -70,7 +70,7 @@ class OnDevices(SpaceConformance):
 
 class TestCached(OnDevices):
     def make_space(self, X, weight, threads, device):
-        return GramSpace(RBF, X, weight, threads, device=device)
+        return GramSpace.hold(RBF, X, weight, threads, device=device)
 
     def gram(self, X):
         X = X.astype(np.float64)
@@ -79,7 +79,7 @@ class TestCached(OnDevices):
 
 class TestMatrixFree(TestCached):
     def make_space(self, X, weight, threads, device):
-        return GramSpace(RBF, X, weight, threads, device, 12 * tiny_budget(weight.dtype))
+        return GramSpace.hold(RBF, X, weight, threads, device, 12 * tiny_budget(weight.dtype))
 
     def test_rows_are_recomputed_in_several_blocks(self, space):
         assert 5 < len(list(space._column_blocks(1))) < 20
@@ -87,7 +87,7 @@ class TestMatrixFree(TestCached):
 
 class TestNormalized(OnDevices):
     def make_space(self, X, weight, threads, device):
-        return GramSpace(POLY, X, weight, threads, device=device)
+        return GramSpace.hold(POLY, X, weight, threads, device=device)
 
     def gram(self, X):
         return poly(X.astype(np.float64))
@@ -103,7 +103,7 @@ class TestPrecomputed(OnDevices):
 
     def make_space(self, X, weight, threads, device):
         X.flags.writeable = False
-        return GramSpace(Kernel("precomputed", {}), X, weight, threads, device, 2**30)
+        return GramSpace.hold(Kernel("precomputed", {}), X, weight, threads, device, 2**30)
 
     def gram(self, X):
         return X.astype(np.float64)
@@ -148,9 +148,9 @@ class TestSeveral(OnDevices, test_product.TestMixed):
     def make_space(self, X, weight, threads, device):
         parts = [X[:, own] for own in COLUMNS]
         members = [
-            GramSpace(RBF, parts[0], weight, threads, device=device),
+            GramSpace.hold(RBF, parts[0], weight, threads, device=device),
             FeatureSpace.hold(Explicit(LINEAR), parts[1], weight, threads, device=device),
-            GramSpace(NARROW, parts[2], weight, threads, device, tiny_budget(weight.dtype)),
+            GramSpace.hold(NARROW, parts[2], weight, threads, device, tiny_budget(weight.dtype)),
         ]
         return ProductSpace(members, COLUMNS, EntropyRule(1.0), FACTORS)
 

@@ -29,7 +29,7 @@ def tiny_budget(dtype):
 
 class TestCached(SpaceConformance):
     def make_space(self, X, weight, threads):
-        return GramSpace(RBF, X, weight, threads)
+        return GramSpace.hold(RBF, X, weight, threads)
 
     def gram(self, X):
         X = (X.toarray() if scipy.sparse.issparse(X) else X).astype(np.float64)
@@ -39,7 +39,7 @@ class TestCached(SpaceConformance):
 @pytest.mark.slow
 class TestRecomputed(TestCached):
     def make_space(self, X, weight, threads):
-        return GramSpace(RBF, X, weight, threads, row_budget=tiny_budget(weight.dtype))
+        return GramSpace.hold(RBF, X, weight, threads, row_budget=tiny_budget(weight.dtype))
 
     def test_rows_are_recomputed_in_many_blocks(self, space):
         assert len(list(space._column_blocks(1))) > 50
@@ -62,7 +62,7 @@ class TestPrecomputed(SpaceConformance):
         return rbf(X, X, GAMMA)
 
     def make_space(self, X, weight, threads):
-        return GramSpace(Kernel("precomputed", {}), X, weight, threads)
+        return GramSpace.hold(Kernel("precomputed", {}), X, weight, threads)
 
     def gram(self, X):
         return X.astype(np.float64)
@@ -72,14 +72,14 @@ class TestPrecomputed(SpaceConformance):
 class TestPrecomputedRecentred(TestPrecomputed):
     def make_space(self, X, weight, threads):
         kernel = Kernel("precomputed", {})
-        return GramSpace(kernel, X, weight, threads, row_budget=tiny_budget(weight.dtype))
+        return GramSpace.hold(kernel, X, weight, threads, row_budget=tiny_budget(weight.dtype))
 
 
 @pytest.mark.parametrize("budget", [{}, {"row_budget": 1}], ids=["cached", "recomputed"])
 def test_a_precomputed_matrix_is_left_as_it_is(threads, budget):
     K = rbf(*[np.random.default_rng(0).normal(size=(40, 2))] * 2, GAMMA)
     before = K.copy()
-    space = GramSpace(Kernel("precomputed", {}), K, np.ones(40), threads, **budget)
+    space = GramSpace.hold(Kernel("precomputed", {}), K, np.ones(40), threads, **budget)
     space.update(space.accumulate(np.ones((1, 1, 40)), slice(0, 40)), np.full((1, 1), 40.0))
     np.testing.assert_array_equal(K, before)
 
@@ -115,7 +115,7 @@ def test_recomputed_rows_stay_within_the_budget(rows, workers):
     X = np.random.default_rng(0).normal(size=(n, 2))
     spy = Spy()
     with Threads(workers) as threads:
-        space = GramSpace(Kernel(spy, {}), X, np.ones(n), threads, row_budget=rows * n * 8)
+        space = GramSpace.hold(Kernel(spy, {}), X, np.ones(n), threads, row_budget=rows * n * 8)
         spy.most = 0
         combination(space, np.linspace(-1, 2, n))
         predictor = space.export(space.at(np.arange(8)[:, None]))
@@ -131,7 +131,7 @@ def test_centring_recomputed_rows_needs_no_second_copy(workers):
     X = np.random.default_rng(0).normal(size=(n, 2))
     budget = rows * n * 8
     with Threads(workers) as threads:
-        space = GramSpace(Kernel(Spy(), {}), X, np.ones(n), threads, row_budget=budget)
+        space = GramSpace.hold(Kernel(Spy(), {}), X, np.ones(n), threads, row_budget=budget)
         coefficients = np.linspace(-1, 2, n)
         tracemalloc.start()
         combination(space, coefficients)
@@ -172,7 +172,7 @@ def test_samples_that_are_held_are_compared_as_their_rows_are(kind, shape, dtype
     X = rbf(X, X, GAMMA).astype(dtype) * 2 if kernel.precomputed else X
     weight = np.random.default_rng(1).uniform(0, 2, n).astype(dtype)
     with Threads(3) as threads:
-        space = GramSpace(kernel, X, weight, threads)
+        space = GramSpace.hold(kernel, X, weight, threads)
         coefficients = np.random.default_rng(2).uniform(0, 1, (n, 9))
         # Two centroids that are one, for ties.
         coefficients[:, 4] = coefficients[:, 2]
@@ -192,7 +192,7 @@ def test_equal_rows_get_equal_labels_wherever_they_stand(threads):
     rng = np.random.default_rng(0)
     for n in (30, 31, 77, 150):
         X = hard_rows("duplicates", n)
-        space = GramSpace(RBF, X, np.ones(n), threads)
+        space = GramSpace.hold(RBF, X, np.ones(n), threads)
         first = np.array([np.flatnonzero((row == X).all(axis=1))[0] for row in X])
         # Every centroid twice: as a sample, and as the mean of those that equal it.
         members = (first[:, None] == np.unique(first)).astype(float)

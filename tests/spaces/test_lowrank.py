@@ -256,7 +256,7 @@ class Mix(SpaceConformance):
     @staticmethod
     def member(form, kernel, features, X, weight, threads):
         if form == "matrix":
-            return GramSpace(kernel, X, weight, threads)
+            return GramSpace.hold(kernel, X, weight, threads)
         if form == "parted":
             return parted(features, X, weight, threads)
         return FeatureSpace.hold(features, X, weight, threads)

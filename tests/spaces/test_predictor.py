@@ -22,7 +22,7 @@ SEEDS = np.array([[3], [9], [70]])
 
 def make_space(kind, threads):
     if kind == "gram":
-        return GramSpace(Kernel("rbf", {"gamma": GAMMA}), X, np.ones(80), threads)
+        return GramSpace.hold(Kernel("rbf", {"gamma": GAMMA}), X, np.ones(80), threads)
     if kind == "features":
         return feature_space(Kernel("linear", {}), X, np.ones(80))
     members = [make_space(own, threads) for own in ("gram", "features", "gram")]

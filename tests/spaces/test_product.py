@@ -34,9 +34,9 @@ class TestMixed(SpaceConformance):
     def make_space(self, X, weight, threads):
         budget = tiny_budget(weight.dtype)
         members = [
-            GramSpace(RBF, X[:, COLUMNS[0]], weight, threads),
+            GramSpace.hold(RBF, X[:, COLUMNS[0]], weight, threads),
             feature_space(LINEAR, X[:, COLUMNS[1]], weight),
-            GramSpace(NARROW, X[:, COLUMNS[2]], weight, threads, row_budget=budget),
+            GramSpace.hold(NARROW, X[:, COLUMNS[2]], weight, threads, row_budget=budget),
         ]
         return ProductSpace(members, COLUMNS, EntropyRule(1.0), FACTORS)
 

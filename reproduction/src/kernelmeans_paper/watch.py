@@ -47,8 +47,8 @@ def coefficients_at_a_power(K: Array, weights: Array, power: float, steps: int) 
 class _WatchedSpace(GramSpace):
     """A kernel matrix that remembers the coefficients of all updated centroids."""
 
-    def __init__(self, K: Array, threads: Threads) -> None:
-        super().__init__(Kernel("precomputed", {}), K, np.ones(len(K), K.dtype), threads)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self.seen: list[Array] = []
 
     def update(self, *args: Any, **kwargs: Any) -> Centroids:
@@ -60,7 +60,8 @@ class _WatchedSpace(GramSpace):
 
 def _watched(K: Array, weights: Array, plan: Callable[[GramSpace], Method]) -> list[Array]:
     with Threads() as threads:
-        space = _WatchedSpace(K, threads)
+        ones = np.ones(len(K), K.dtype)
+        space = _WatchedSpace.hold(Kernel("precomputed", {}), K, ones, threads)
         schedule = plan(space)
         space.seen.clear()
         solve(space, from_weights(space, weights), schedule, seeds=[0])

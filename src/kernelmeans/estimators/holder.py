@@ -133,9 +133,9 @@ class Holder:
         """The space of one kernel; features may take ``room`` bytes."""
         kernel, device = planned.kernel, self.plan.device
         if planned.method == "exact":
-            return GramSpace(kernel, X, self.weight, self.threads, device)
+            return GramSpace.hold(kernel, X, self.weight, self.threads, device)
         if planned.method == "blocked":
-            return GramSpace(kernel, X, self.weight, self.threads, device, room)
+            return GramSpace.hold(kernel, X, self.weight, self.threads, device, room)
         features: FeatureMap = Explicit(kernel)
         if isinstance(kernel, DiffusionKernel):
             explicit = planned.method == "explicit"

@@ -206,7 +206,7 @@ def _space(kernel: Kernel, X: Data, weight: Array, threads: Threads, device: Dev
         return FeatureSpace.hold(Explicit(kernel), X, weight, threads, device)
     if kernel.precomputed:
         check_gram(X)
-    return GramSpace(kernel, X, weight, threads, device, ROW_BUDGET)
+    return GramSpace.hold(kernel, X, weight, threads, device, ROW_BUDGET)
 
 
 def _cost(space: Space, codes: Any, n_clusters: int) -> float:

@@ -1,7 +1,7 @@
 """Samples known through their kernel matrix alone."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,16 +38,17 @@ class GramSpace(Space):
     kernel : Kernel
         The kernel.
     X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Training rows; the kernel matrix itself where it is precomputed.
+        Training rows, on the device; the kernel matrix itself where it is precomputed.
+    rows : KernelRows
+        The kernel rows of the samples, about the origin.
+    origin : Origin
+        Weighted mean of the samples.
+    squared_norms : ndarray of shape (n_samples,)
+        ||phi_i||^2 about the origin.
     sample_weight : ndarray of shape (n_samples,)
         Weights; its dtype is the precision.
     engine : Threads
-        Where kernel rows are computed, and blocks worked on.
-    device : Device, default=HOST
-        Where they are computed. The rows of X go there at once, a kernel matrix block by block.
-    row_budget : int, default=None
-        Most bytes of kernel entries that may be held at any time, if rows are to be computed
-        whenever they are needed; the whole matrix is held when None.
+        Where blocks are worked on.
     """
 
     keeps_coefficients = True
@@ -56,26 +57,69 @@ class GramSpace(Space):
         self,
         kernel: Kernel,
         X: Data,
+        rows: KernelRows,
+        origin: Origin,
+        squared_norms: Array,
+        sample_weight: Array,
+        engine: Threads,
+    ) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.rows = rows
+        self.origin = origin
+        self._squared_norms = squared_norms
+        self.sample_weight = sample_weight
+        self.device_weight = to_device_of(sample_weight, origin.weights)
+        self.engine = engine
+
+    @classmethod
+    def hold(
+        cls,
+        kernel: Kernel,
+        X: Data,
         sample_weight: Array,
         engine: Threads,
         device: Device = HOST,
         row_budget: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.X = X if kernel.precomputed else device.put(X)
-        self.sample_weight = sample_weight
-        self.engine = engine
-        self.device_weight = device.put(sample_weight)
-        n, itemsize = sample_weight.shape[0], sample_weight.itemsize
+    ) -> Self:
+        """The space of training rows, with their weighted mean as its origin.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            The kernel.
+        X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+            Training rows; the kernel matrix itself where it is precomputed.
+        sample_weight : ndarray of shape (n_samples,)
+            Weights; its dtype is the precision.
+        engine : Threads
+            Where kernel rows are computed, and blocks worked on.
+        device : Device, default=HOST
+            Where they are computed. The rows of X go there at once, a kernel matrix block by block.
+        row_budget : int, default=None
+            Most bytes of kernel entries that may be held at any time, if rows are to be computed
+            whenever they are needed; the whole matrix is held when None.
+
+        Returns
+        -------
+        GramSpace
+            The space.
+
+        Raises
+        ------
+        ValueError
+            If kernel values are not finite, or the kernel cannot be normalized.
+        """
+        X = X if kernel.precomputed else device.put(X)
+        weight, n, itemsize = device.put(sample_weight), len(sample_weight), sample_weight.itemsize
         budget = 4 * ROW_BUDGET if row_budget is None else row_budget
-        computed = ComputedRows(kernel, self.X, itemsize, device, budget)
-        self.row_budget, self._sample_norms = computed.row_budget, computed.norms
-        self.rows: KernelRows = computed
-        weights = self.device_weight / float(sample_weight.sum())
+        computed = ComputedRows(kernel, X, itemsize, device, budget)
+        rows: KernelRows = computed
+        weights = weight / float(sample_weight.sum())
         xp, matrix = namespace(weights), None
         if row_budget is None:
             matrix = xp.empty((n, n), dtype=weights.dtype, device=weights.device)
-            self.rows = HeldRows(matrix, itemsize, computed, device)
+            rows = HeldRows(matrix, itemsize, computed, device)
 
         def project(block: slice) -> Array:
             # Values that are not finite are refused below.
@@ -87,20 +131,21 @@ class GramSpace(Space):
                 return projected
 
         means = xp.empty_like(weights)
-        blocks = slices(n, self.rows.at_a_time)
-        for block, projected in engine.map(project, blocks, self.rows.in_flight):
+        for block, projected in engine.map(project, slices(n, rows.at_a_time), rows.in_flight):
             means[block] = projected
         with np.errstate(all="ignore"):
-            own = kernel.diagonal(self.X)
+            own = kernel.diagonal(X)
             diagonal = like(kernel.squared_norms(own), means)
         check_finite(kernel, to_numpy(means), to_numpy(diagonal))
         check_callable(kernel, to_numpy(diagonal), float(weights @ means))
         check_range(kernel, to_numpy(diagonal), sample_weight)
-        check_underflow(kernel, to_numpy(own), lambda: kernel.is_nonzero(self.X, own))
-        self.origin = Origin(weights, means)
-        self._squared_norms = self.origin.squared_norms(diagonal, means)
-        self.trace = Trace(float(self.device_weight @ diagonal), 0.0)
-        self.rows.center(self.origin, engine)
+        check_underflow(kernel, to_numpy(own), lambda: kernel.is_nonzero(X, own))
+        origin = Origin(weights, means)
+        squared_norms = origin.squared_norms(diagonal, means)
+        rows.center(origin, engine)
+        space = cls(kernel, X, rows, origin, squared_norms, sample_weight, engine)
+        space.trace = Trace(float(weight @ diagonal), 0.0)
+        return space
 
     @cached_property
     def magnitude(self) -> float:
@@ -227,7 +272,7 @@ class GramSpace(Space):
         among = np.empty((len(indices), len(indices)), self.dtype)
         for some in slices(len(indices), self.rows.at_a_time):
             among[some] = to_numpy(self.rows.read(indices[some]))[:, indices]
-        return GramSpace(Kernel("precomputed", {}), among, sample_weight, self.engine)
+        return GramSpace.hold(Kernel("precomputed", {}), among, sample_weight, self.engine)
 
     def export(
         self, centroids: Centroids, copies: dict[int, Data] | None = None
@@ -244,9 +289,9 @@ class GramSpace(Space):
             if id(self.X) not in copies:
                 copies[id(self.X)] = to_numpy(self.X).copy()
             X = copies[id(self.X)]
-        own = None if self._sample_norms is None else to_numpy(self._sample_norms)
+        own = None if self.rows.norms is None else to_numpy(self.rows.norms)
         origin, norms = self.origin.moved(to_numpy), self.norms(centroids)[:, 0]
-        budget = min(self.row_budget, ROW_BUDGET)
+        budget = min(self.rows.row_budget, ROW_BUDGET)
         floor = float(self.floor(centroids)[0])
         return GramPredictor(self.kernel, origin, X, coefficients, norms, budget, own, floor)
 
@@ -273,7 +318,7 @@ class GramSpace(Space):
         working = self.restart_bytes(k, n, itemsize)
         if isinstance(self.rows, HeldRows):
             return Memory(n * n * itemsize, 0, working)
-        return Memory(0, self.row_budget, working)
+        return Memory(0, self.rows.row_budget, working)
 
 
 class GramPredictor(Predictor):

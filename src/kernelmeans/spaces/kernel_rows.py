@@ -137,6 +137,10 @@ class KernelRows(ABC):
 
     Attributes
     ----------
+    norms : ndarray of shape (n_samples,) or None
+        Norms of the samples before normalization; None if the kernel is not normalized.
+    row_budget : int
+        Most bytes of kernel entries that are computed and held at a time.
     at_a_time : int
         Rows that are read together.
     in_flight : int or None
@@ -145,6 +149,8 @@ class KernelRows(ABC):
         Changes of samples that are worked on together; more only within a restart.
     """
 
+    norms: Array | None = None
+    row_budget: int
     at_a_time: int
     in_flight: int | None = None
     changes_at_once: int = 1
@@ -189,7 +195,6 @@ class ComputedRows(KernelRows):
         self, kernel: Kernel, X: Data, itemsize: int, device: Device, row_budget: int
     ) -> None:
         self._kernel, self._X, self._device = kernel, X, device
-        self.norms: Array | None = None
         self._diagonal: Array | None = None
         if kernel.normalized or kernel.precomputed:
             diagonal = device.put(kernel.diagonal(X))
@@ -246,6 +251,7 @@ class HeldRows(KernelRows):
     ) -> None:
         n = matrix.shape[0]
         self.matrix = matrix
+        self.norms, self.row_budget = computed.norms, computed.row_budget
         self.at_a_time, self.in_flight = computed.at_a_time, computed.in_flight
         if not device.is_host:
             self.at_a_time = max(64, DEVICE_FILL_BYTES // (n * itemsize))
