@@ -22,7 +22,7 @@ from kernelmeans.estimators.checks import (
 )
 from kernelmeans.estimators.holder import Holder
 from kernelmeans.estimators.kernels import resolve_kernel
-from kernelmeans.heat import GraphKernel, HeatKernel
+from kernelmeans.heat import GraphKernel
 from kernelmeans.heat.neighbors import AMPLE, DistinctRows, nearest_stored, without_loops
 from kernelmeans.heat.separation import conductances, edges_between, members, neighbors_between
 from kernelmeans.kernels import Kernel
@@ -230,9 +230,7 @@ class Graph(Input):
 
 def distinct_rows(kernel: Kernel, X: Data) -> DistinctRows | None:
     """The distinct training rows, if X is in memory and a kernel knows their neighbours."""
-    if isinstance(X, Rows) or not isinstance(kernel, HeatKernel):
-        return None
-    return kernel.distinct_rows
+    return None if isinstance(X, Rows) else kernel.distinct_rows
 
 
 def _refuse_dask(X: Data) -> None:

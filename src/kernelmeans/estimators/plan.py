@@ -9,7 +9,7 @@ import scipy.sparse
 from kernelmeans._arrays import on_host
 from kernelmeans._devices import HOST, Budget, Device
 from kernelmeans._typing import Data
-from kernelmeans.heat import DiffusionKernel, HeatKernel
+from kernelmeans.heat import DiffusionKernel
 from kernelmeans.heat.metric import WITH_ANCHORS
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import auto_components, check_method
@@ -216,7 +216,7 @@ def _plan(kernel: Kernel, X: Data, request: Request, n_kernels: int) -> KernelPl
 def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
     """The plan for a graph: that of all rows, or that of anchors if there are too many rows."""
     asked = request.approximation
-    if not isinstance(kernel, HeatKernel) and asked not in ("auto", None):
+    if not kernel.has_coordinates and asked not in ("auto", None):
         raise ValueError(
             f"approximation={asked!r} does not go with a graph that is given, whose rows "
             "have no coordinates; use None or 'auto'."
@@ -233,9 +233,9 @@ def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
             "fraction of the trace; give their number, or use n_components='auto', or another "
             "kernel such as 'rbf'."
         )
-    if isinstance(kernel, HeatKernel) and not isinstance(X, Rows):
+    if not isinstance(X, Rows):
         kernel.check_rows(X)
-    reason, may_have_anchors = None, asked == "auto" and isinstance(kernel, HeatKernel)
+    reason, may_have_anchors = None, asked == "auto" and kernel.has_coordinates
     if asked == "landmarks":
         reason = "approximation='landmarks'"
     elif may_have_anchors and isinstance(X, DaskRows):

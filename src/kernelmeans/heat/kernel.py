@@ -148,6 +148,8 @@ class DiffusionKernel(Kernel):
 
     #: The parameter that chooses it, for messages.
     called: str
+    #: Whether rows are points, and not edges or distances that are given.
+    has_coordinates: bool = False
     eigenvalues: Array
     n_pieces: int
     #: Of kernels without density, and in older model files.
@@ -167,6 +169,9 @@ class DiffusionKernel(Kernel):
     def has_anchors(self) -> bool:
         """Whether `HeatKernel.learn_anchors` can take more rows than a graph."""
         return False
+
+    def check_rows(self, X: Data) -> None:
+        """Refuse rows that the kernel cannot compare."""
 
     @abstractmethod
     def learn(
@@ -421,6 +426,7 @@ class HeatKernel(DiffusionKernel):
     """
 
     called = "kernel='heat'"
+    has_coordinates = True
 
     def __init__(
         self,

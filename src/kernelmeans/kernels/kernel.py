@@ -175,6 +175,11 @@ class Kernel:
         """Whether the kernel is the inner product of `features`."""
         return self._properties.features is not None and not self.normalized
 
+    @property
+    def distinct_rows(self) -> Any:
+        """The distinct training rows, if the kernel knows their neighbours; else None."""
+        return None
+
     def features(self, X: Data) -> Data:
         """Features of rows, whose inner products are the kernel."""
         assert self._properties.features is not None

@@ -17,7 +17,7 @@ from kernelmeans._fitted import is_pairwise
 from kernelmeans._given import received
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.estimators.base import KernelClusterer
-from kernelmeans.heat import GraphKernel, HeatKernel
+from kernelmeans.heat import DiffusionKernel
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.rows import Rows
 
@@ -70,13 +70,13 @@ def places(
     if values.ndim == 2 and values.shape[1] == 2 and not (is_sparse or is_pairwise(model)):
         return _unscaled(transformers, values), _column_names([*transformers, model])
     K = _kernel_matrix(kernel or linear, values, rows, n_rows)
-    if not isinstance(kernel, HeatKernel | GraphKernel):
+    if not isinstance(kernel, DiffusionKernel):
         kind = "principal component" if kernel is None else "kernel principal component"
         points = _components(K)[:, :2]
     else:
         is_few, points = len(np.unique(labels)) <= _FEW, _projected(K, labels)
         kind = "heat component" if is_few else "heat projection"
-        if isinstance(kernel, HeatKernel) and _are_dots(points, labels):
+        if kernel.has_coordinates and _are_dots(points, labels):
             kind = "principal component" if is_few else "linear projection"
             points = _projected(linear(values, values), labels)
         elif is_pairwise(model) and len(rows) == n_rows and _are_dots(points, labels):
