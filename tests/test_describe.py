@@ -100,20 +100,39 @@ def test_mostly_zeros_have_means(labels):
 @pytest.mark.parametrize("name", ["plan", "region", "member"])
 def test_categories_have_most_frequent_values_and_lift(table, labels, name):
     found = indexed(describe(labels, table))
-    whole = table[name].value_counts(normalize=True)
+    whole = table[name].value_counts() / 400
     for cluster in range(3):
-        fractions = table[name][labels == cluster].value_counts(normalize=True)
+        fractions = table[name][labels == cluster].value_counts() / (labels == cluster).sum()
         value, entry = fractions.index[0], found.loc[cluster, name]
         assert (entry.value, entry.overall) == (str(value), str(whole.index[0]))
         assert entry.number == pytest.approx(fractions[value])
         assert entry.overall_number == pytest.approx(whole[value])
         assert entry.lift == pytest.approx(fractions[value] / whole[value])
         # The same as the standardised difference of a column of 0 and 1.
-        indicator = (table[name].dropna() == value).astype(float)
-        there = indicator[labels[indicator.index] == cluster].mean()
+        indicator = (table[name] == value).astype(float)
+        there = indicator[labels == cluster].mean()
         expected = (there - indicator.mean()) / indicator.std(ddof=0)
         assert entry.difference == pytest.approx(expected)
         assert entry.missing == pytest.approx(table[name][labels == cluster].isna().mean())
+
+
+@pytest.mark.parametrize("filled", [6, 20])
+def test_shares_are_of_all_rows_with_a_value_or_without(filled):
+    labels, deck = np.repeat([0, 1], 100), np.full(200, None, dtype=object)
+    n_f = 2 * filled // 3
+    deck[:filled] = ["F"] * n_f + ["D"] * (filled - n_f)
+    deck[100:170] = ["F"] * 4 + ["C"] * 36 + ["D"] * 30
+    described = describe(labels, pl.DataFrame({"deck": deck.tolist()}))
+    entry = indexed(described).loc[0, "deck"]
+    lines = [" ".join(line.split()) for line in str(described).splitlines()]
+    assert "deck C 36 % all rows 18 % lift 2.00" in lines
+    if filled == 6:  # 4 rows of 100
+        assert pd.isna(entry.value)
+        assert not any(line.startswith("deck F") for line in lines)
+    else:  # 13 rows of 100, and 17 of 200
+        assert (entry.value, entry.number, entry.overall_number) == ("F", 0.13, 0.085)
+        assert entry.difference == pytest.approx(0.045 / np.sqrt(0.085 * 0.915))
+        assert "deck F 13 % all rows 8 % lift 1.53" in lines
 
 
 def test_many_values_count_if_one_of_them_is_frequent(rng):
@@ -443,7 +462,8 @@ def test_few_filled_rows_say_nothing_of_a_cluster(size, filled, told, is_number)
     described = describe(labels, pd.DataFrame({"x": values, "y": np.ones(len(labels))}))
     entry = indexed(described).loc[(0, "x")]
     assert pd.notna(entry["value"]) == np.isfinite(entry["difference"]) == told
-    assert ("x" in [one.column for one in described.top(0)]) == told
+    if is_number:
+        assert ("x" in [one.column for one in described.top(0)]) == told
     assert entry["missing"] == pytest.approx(1 - filled / size)
 
 

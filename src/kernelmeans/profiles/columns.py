@@ -80,7 +80,7 @@ class Grouped(NamedTuple):
         rows, sizes = (
             np.bincount(one.labels, minlength=self.n_clusters) for one in (present, self)
         )
-        enough = rows >= np.minimum(FEWEST, sizes / 2)
+        enough = rows >= np.clip(sizes / 2, 1, FEWEST)
         return np.asarray(enough & (present.sums() >= _FEWEST * self.sums()))
 
     def missing(self, present: "Grouped") -> Array:
@@ -100,8 +100,8 @@ class Profile(NamedTuple):
         "mean", "median", "most frequent" or "fraction".
     numbers, overall : ndarray of shape (n_clusters,)
         The mean or median of the cluster and of all rows, of dates in days since 1970. Of a
-        category the fraction of the value that is the most frequent one in the cluster, and the
-        fraction of this value in all rows. NaN if there is none. Of missing values their fraction.
+        category the fraction of the cluster that has its most frequent value, and the fraction of
+        all rows that has this value. NaN if there is none. Of missing values their fraction.
     difference : ndarray of shape (n_clusters,)
         Between `numbers` and `overall`, in standard deviations; NaN if there is none.
     missing : ndarray of shape (n_clusters,)
@@ -277,25 +277,30 @@ def _quantile(values: Array, weights: Array, q: float) -> float:
 
 
 def _of_category(kind: str, found: Found, grouped: Grouped) -> Profile:
-    """The most frequent value of each cluster, and its fraction there and in all rows."""
+    """The most frequent value of each cluster, and its fraction there and in all rows.
+
+    Rows without a value count: fractions of the few others would make much of a nearly empty column.
+    """
     codes = np.asarray(found.numbers)[grouped.rows].astype(np.intp)
     known = codes < len(found.values) - (found.n_missing > 0)
     present, codes = grouped.where(known), codes[known]
     shape = (grouped.n_clusters, max(len(found.values), 1))
     # Sparse, because nearly all values may be different.
     counts = csr_array((present.weights, (present.labels, codes)), shape)
-    total, every = counts.sum(axis=0), counts.sum()
+    total, sums = counts.sum(axis=0), grouped.sums()
     most = counts.argmax(axis=1)
+    having = present.where(codes == most[present.labels])
     with np.errstate(divide="ignore", invalid="ignore"):
-        numbers = counts.max(axis=1).toarray().ravel() / present.sums()
-        overall = total[most] / every
+        numbers = having.sums() / sums
+        overall = total[most] / sums.sum()
         scale = np.sqrt(overall * (1 - overall))
         difference = np.where(overall < 1, (numbers - overall) / scale, 0.0)
-    is_telling = (numbers >= _FEWEST) & grouped.told(present)
+    is_telling = grouped.told(having)
     for result in (numbers, overall, difference):
         result[~is_telling] = np.nan
     names = [found.values[code] if ok else None for code, ok in zip(most, is_telling, strict=True)]
-    all_over = found.values[total.argmax()] if total.max() >= _FEWEST * every > 0 else None
+    is_common = total.max() >= _FEWEST * sums.sum() > 0
+    all_over = found.values[total.argmax()] if is_common else None
     told = kind in ("flag", "category")
     return Profile(
         kind,

@@ -82,7 +82,7 @@ class Entry(NamedTuple):
         The same of the whole table.
     number : float
         The mean or median as a number, of dates in days since 1970. Of a most frequent value its
-        fraction in the cluster, among rows that have a value; of gaps their fraction.
+        fraction of the cluster; of gaps their fraction.
     overall_number : float
         The same of the whole table; the fraction of the same value there.
     difference : float

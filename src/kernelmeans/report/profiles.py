@@ -104,9 +104,8 @@ def _telling(description: Description, cluster: dict[str, Any], rows: bool) -> l
 
 def _is_of_many(entry: Entry, size: int) -> bool:
     """Whether an entry tells of no row or of at least `FEWEST`."""
-    count = (1 - entry.missing) * size
-    if entry.statistic not in ("mean", "median"):
-        count *= entry.number
+    is_number = entry.statistic in ("mean", "median")
+    count = size * ((1 - entry.missing) if is_number else entry.number)
     return not 0 < round(count) < FEWEST
 
 
