@@ -135,6 +135,28 @@ def test_shares_are_of_all_rows_with_a_value_or_without(filled):
         assert "deck F 13 % all rows 8 % lift 1.53" in lines
 
 
+@pytest.mark.parametrize("kind", ["email", "customer_id", "number"])
+def test_small_clusters_name_no_identifier(rng, kind):
+    sizes = [8, 12, 9, 11, 10, 9, 1]
+    numbers = rng.permutation(900_000)[:60] + 100_000
+    values = {"email": [f"user{number}@x.org" for number in numbers], "customer_id": numbers}
+    values["number"] = [f"{number} Main Street" for number in numbers]  # text
+    described = describe(np.repeat(np.arange(7), sizes), pd.DataFrame({kind: values[kind]}))
+    assert described.columns["value"].isna().all()
+    assert described.columns["overall"].isna().all()
+    text = json.dumps(described.to_dict()) + str(described)
+    assert not any(str(number) in text for number in numbers)
+
+
+@pytest.mark.parametrize("frequent", [4, 5])
+def test_a_value_needs_five_rows_of_the_table(frequent):
+    labels, city = np.repeat([0, 1], [6, 40]), np.repeat(["Oslo", "Rome"], [3, 43])
+    city[-frequent + 3 :] = "Oslo"
+    entry = indexed(describe(labels, pd.DataFrame({"city": city}))).loc[0, "city"]
+    assert (city == "Oslo").sum() == frequent
+    assert entry.value == ("Oslo" if frequent == 5 else None)
+
+
 def test_many_values_count_if_one_of_them_is_frequent(rng):
     cities = np.array([f"city {number}" for number in range(300)])
     labels = np.repeat([0, 1], 1000)
@@ -458,7 +480,9 @@ def test_few_filled_rows_say_nothing_of_a_cluster(size, filled, told, is_number)
     values = np.where(labels, 1.0, 7.0) + 0.01 * np.arange(len(labels)) % 0.5
     values[filled:size] = np.nan
     if not is_number:
-        values = pd.Series(np.where(labels, "a", "b")).where(~np.isnan(values))
+        # The table has the value in more rows.
+        other = labels & (np.arange(len(labels)) % 10 > 0)
+        values = pd.Series(np.where(other, "a", "b")).where(~np.isnan(values))
     described = describe(labels, pd.DataFrame({"x": values, "y": np.ones(len(labels))}))
     entry = indexed(described).loc[(0, "x")]
     assert pd.notna(entry["value"]) == np.isfinite(entry["difference"]) == told

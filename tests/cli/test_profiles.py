@@ -114,6 +114,14 @@ def test_rows_are_called_by_their_identifiers(run, mixed, options):
         assert f"typical rows {', '.join(profile['typical_rows'])}" in result.stdout
 
 
+def test_a_column_that_names_the_rows_describes_no_cluster(run, mixed):
+    mixed.write_csv("named.csv")
+    result = run("fit", "named.csv", "-k", 3, "--id-column", "kind", "--report")
+    assert result.exit_code == 0, result.output
+    assert "kind" not in pl.read_csv("named.clusters.csv")["column"].to_list()
+    assert "<bdi>kind</bdi>" not in Path("named.report.html").read_text()
+
+
 def test_rows_that_are_dropped_belong_to_no_cluster(run, mixed):
     result = run("fit", "data.csv", "-k", 3, "--missing", "drop", "--drop", "kind")
     assert result.exit_code == 0, result.output

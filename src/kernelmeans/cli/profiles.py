@@ -129,8 +129,8 @@ def _named(record: Cluster, names: pl.Series) -> Cluster:
 
 
 def told_columns(job: "FitJob", table: Table) -> list[str]:
-    """Names of the columns that can be told of, one by one."""
+    """Names of the columns that can be told of, one by one; none that names the rows."""
     names, array = list(table.annotations), getattr(table, "array", None)
     if not job.pairwise and not scipy.sparse.issparse(array) and not isinstance(array, Rows):
         names += table.names
-    return names
+    return [name for name in names if name not in (job.id_column, table.row_names)]

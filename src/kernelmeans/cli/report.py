@@ -46,7 +46,7 @@ def report_writer(
     callable
         Writes the page to a binary file.
     """
-    hidden = job.id_column or task.table.row_names, job.label_column, job.weight_column
+    hidden = job.label_column, job.weight_column
     names = [name for name in told_columns(job, task.table) if name not in hidden]
     columns = FileColumns(task, names[:MOST_COLUMNS])
     classes = None

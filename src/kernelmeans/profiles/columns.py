@@ -17,9 +17,9 @@ from kernelmeans.tables.kinds import Found, as_category, found_in
 MOST_CLUSTERS = 100
 #: Interquartile range of a normal distribution, in standard deviations.
 _NORMAL_RANGE = 1.349
-#: Fewer rows say nothing of a cluster, unless they are half of it.
+#: Fewer rows say nothing of a value, nor of a cluster unless they are half of it.
 FEWEST = 5
-#: Nor does a smaller fraction of its rows: values of a nearly empty column, names, identifiers.
+#: Nor does a smaller fraction of its rows: values of a nearly empty column, names.
 _FEWEST = 0.05
 #: Standard deviation of equal numbers, relative to them, at most.
 _ROUNDING = 1e-12
@@ -279,7 +279,8 @@ def _quantile(values: Array, weights: Array, q: float) -> float:
 def _of_category(kind: str, found: Found, grouped: Grouped) -> Profile:
     """The most frequent value of each cluster, and its fraction there and in all rows.
 
-    Rows without a value count: fractions of the few others would make much of a nearly empty column.
+    Rows without a value count: fractions of the others would make much of a nearly empty column.
+    An identifier has none, and a value of fewer than `FEWEST` rows is none: they name single rows.
     """
     codes = np.asarray(found.numbers)[grouped.rows].astype(np.intp)
     known = codes < len(found.values) - (found.n_missing > 0)
@@ -295,12 +296,14 @@ def _of_category(kind: str, found: Found, grouped: Grouped) -> Profile:
         overall = total[most] / sums.sum()
         scale = np.sqrt(overall * (1 - overall))
         difference = np.where(overall < 1, (numbers - overall) / scale, 0.0)
-    is_telling = grouped.told(having)
+    is_common = (np.bincount(codes, minlength=shape[1]) >= FEWEST) & (kind != "identifier")
+    is_telling = is_common[most] & grouped.told(having)
     for result in (numbers, overall, difference):
         result[~is_telling] = np.nan
     names = [found.values[code] if ok else None for code, ok in zip(most, is_telling, strict=True)]
-    is_common = total.max() >= _FEWEST * sums.sum() > 0
-    all_over = found.values[total.argmax()] if is_common else None
+    top = total.argmax()
+    is_telling_all = is_common[top] and total[top] >= _FEWEST * sums.sum()
+    all_over = found.values[top] if is_telling_all else None
     told = kind in ("flag", "category")
     return Profile(
         kind,

@@ -35,8 +35,8 @@ def describe(
     In each cluster a column of numbers has a mean, or a median if it has heavy tails; dates are
     numbers. A category has its most frequent value there. A column with gaps is told of twice: by
     its values, and as a column called "age is missing", for example, by the fraction of its gaps.
-    All are compared with the whole table, and columns are sorted by this difference. A column of
-    names or identifiers, whose most frequent value is rare, has no value and comes last.
+    All are compared with the whole table, and columns are sorted by this difference. Identifiers,
+    and columns whose most frequent value is rare, such as names, have no value and come last.
     Clusters are compared with each other too: the columns that are named first include those that
     tell a cluster from its most similar one, and pairs that differ in one column alone are named.
 
@@ -90,16 +90,16 @@ def describe(
     --------
     >>> from kernelmeans import describe
     >>> import pandas as pd
-    >>> table = pd.DataFrame({"visits": [1, 2, 2, 9, 8], "plan": ["a", "a", "b", "b", "b"]})
-    >>> described = describe([0, 0, 0, 1, 1], table)
+    >>> table = pd.DataFrame({"visits": [1, 2, 2, 9, 8] * 4, "plan": [*"aabbb"] * 4})
+    >>> described = describe([0, 0, 0, 1, 1] * 4, table)
     >>> print(described)
-    5 rows in 2 clusters
+    20 rows in 2 clusters
     <BLANKLINE>
-    Cluster 0: 3 rows, 60.0 %
+    Cluster 0: 12 rows, 60.0 %
       visits  mean 1.7  all rows 4.4   -0.81 sd
       plan    a 67 %    all rows 40 %  lift 1.67
     <BLANKLINE>
-    Cluster 1: 2 rows, 40.0 %
+    Cluster 1: 8 rows, 40.0 %
       visits  mean 8.5  all rows 4.4   +1.21 sd
       plan    b 100 %   all rows 60 %  lift 1.67
     <BLANKLINE>

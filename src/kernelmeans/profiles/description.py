@@ -77,7 +77,8 @@ class Entry(NamedTuple):
     value : str or None
         The mean, median, most frequent value or fraction in the cluster, as text; None if there is
         none, or if it is that of fewer than 5 % of the rows, or of fewer than 5 rows that are less
-        than half of the cluster.
+        than half of the cluster. Nor is there a value that fewer than 5 rows of the table have, or
+        that of an identifier.
     overall : str or None
         The same of the whole table.
     number : float
