@@ -157,6 +157,17 @@ def test_a_value_needs_five_rows_of_the_table(frequent):
     assert entry.value == ("Oslo" if frequent == 5 else None)
 
 
+def test_a_frequent_none_is_a_value():
+    labels = np.repeat([0, 1], 100)
+    other = np.repeat(["co-applicant", "none", "guarantor", "none"], [7, 93, 20, 80])
+    for column in (pl.Series(other), pd.Series(np.char.capitalize(other)), pl.Series([*other])):
+        described = describe(labels, column.to_frame("other"))
+        entry = indexed(described).loc[0, "other"]
+        assert (entry.value.lower(), entry.number, entry.missing) == ("none", 0.93, 0)
+        assert entry.overall_number == pytest.approx(0.865)
+        assert "is missing" not in str(described)
+
+
 def test_many_values_count_if_one_of_them_is_frequent(rng):
     cities = np.array([f"city {number}" for number in range(300)])
     labels = np.repeat([0, 1], 1000)

@@ -81,6 +81,14 @@ def test_gaps_are_told_of_and_shown_in_typical_rows(table):
     assert "<bdi>age is missing</bdi>" in report.to_html()
 
 
+def test_a_frequent_none_is_shown_in_typical_rows(table):
+    signs = np.where(np.arange(103) % 60 < 55, "none", "wife")
+    report = report_of(table.select("place", "plan", signs=pl.Series(signs)), rows=True)
+    first = report.to_dict()["clusters"][1]
+    (known,) = (one for one in first["profile"] if one["column"] == "signs")
+    assert known["typical"] == ["none"] * 3
+
+
 @pytest.mark.parametrize("n_known", [3, 4, 5])
 def test_means_and_gaps_of_few_rows_are_not_told(table, n_known):
     # In the second cluster, of rows 60 to 99.

@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from kernelmeans.tables import TableTransformer, column_kind
+from kernelmeans.tables.kinds import found_in
 from kernelmeans.tables.values import days_of
 
 N = 400
@@ -200,6 +201,37 @@ def test_tables_of_measurements_are_used_as_a_whole(load):
 )
 def test_numbers_with_units_are_no_categories(kind, values):
     assert column_kind(values) == kind
+
+
+@pytest.mark.parametrize(("n_none", "is_value"), [(5, False), (6, True), (900, True)])
+def test_none_is_a_value_of_words_where_it_is_frequent(n_none, is_value):
+    # 5 % of 100 rows are rare; None is a gap, as always.
+    words = ["None"] * n_none + ["roommate", "parent"] * 47 + ["parent"] * (6 - n_none)
+    table = pd.DataFrame({"with": words + [None] * 40}).assign(x=np.arange(len(words) + 40) % 7)
+    prepare = TableTransformer(scale=False).fit(table)
+    names = prepare.get_feature_names_out().tolist()
+    assert ("with=None" in names) == is_value
+    n_missing = 40 + n_none * (not is_value)
+    assert prepare.columns_[0].n_missing == n_missing
+    assert prepare.transform(table)[:, names.index("with=missing")].sum() == n_missing
+    # New rows are read by the decision of the fit.
+    found = prepare.transform(pd.DataFrame({"with": ["None", None, None], "x": 0}))
+    read = [names[row.argmax()] for row in found]
+    assert read == ["with=None" if is_value else "with=missing", *["with=missing"] * 2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("number", [f"{number / 8}" for number in range(80)]),
+        ("flag", ["yes", "no"] * 40),
+        ("date", ["2025-01-02", "2025-03-04"] * 40),
+        ("identifier", [f"user{number}@x.org" for number in range(80)]),
+    ],
+)
+def test_none_is_missing_among_all_but_words(kind, values):
+    found = found_in(np.array(["none"] * 60 + values, dtype=object), "")
+    assert (found.kind, found.n_missing) == (kind, 60)
 
 
 def test_numbers_with_units_are_left_out_with_a_reason():

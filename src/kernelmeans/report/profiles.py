@@ -19,7 +19,7 @@ from kernelmeans.rows import Rows
 from kernelmeans.tables.columns import matching
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import found_in
-from kernelmeans.tables.values import MISSING
+from kernelmeans.tables.values import MISSING, Texts
 
 #: Columns of a cluster, and columns of a histogram.
 MOST_COLUMNS, BINS = 5, 16
@@ -29,6 +29,8 @@ ENDS = 0.01, 0.99
 _FLAGS = {"True": "yes", "False": "no"}
 # These name single rows, or their order.
 _NAMING = ("text", "identifier", "counter")
+# Among their values a frequent "none" is one.
+_WORDS = ("category", "text", "label")
 
 Ends = tuple[float, float] | None
 
@@ -72,7 +74,10 @@ def add_profiles(
     used = used_columns(subject.transformers, table)
     description = described(placed, table, kinds=dict.fromkeys(named, "category"), used=used)
     chosen = [_telling(description, one, rows) for one in clusters]
-    shapes, typical = _looked_at(chosen, clusters, table, subject.labels, 1 if rows else FEWEST)
+    words = {one.column for one in description.entries if one.kind in _WORDS}
+    shapes, typical = _looked_at(
+        chosen, clusters, table, subject.labels, words, 1 if rows else FEWEST
+    )
     for one, entries, record in zip(clusters, chosen, description.records, strict=True):
         one["apart"] = [] if entries is None else list(record.apart)
         one["profile"] = (
@@ -114,6 +119,7 @@ def _looked_at(
     clusters: Clusters,
     table: Mapping[str, Any],
     labels: IntArray,
+    words: Collection[str],
     fewest: int,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Histograms of columns of numbers, and the values of typical rows, a column at a time."""
@@ -122,8 +128,9 @@ def _looked_at(
     shapes, typical = {}, {}
     for name in dict.fromkeys(entry.source for entry in entries):
         column = np.asarray(table[name])
+        missing = Texts(column).in_words().missing if name in words else MISSING
         typical[name] = [
-            [_text(column[row]) for row in one.get("typical_rows", ())] for one in clusters
+            [_text(column[row], missing) for row in one.get("typical_rows", ())] for one in clusters
         ]
         if name in numbers and (values := found_in(column, name).numbers) is not None:
             shapes[name] = histograms(values, labels, len(clusters), fewest)
@@ -165,10 +172,10 @@ def _ends(low: float, high: float, *, is_date: bool) -> list[str] | None:
     return texts if texts[0] != texts[1] else None
 
 
-def _text(value: Any) -> str | None:
+def _text(value: Any, missing: Collection[str]) -> str | None:
     """A value of a row; of a time the day, and None if it is missing."""
     text = str(value)
-    if text.strip().lower() in MISSING:
+    if value is None or text.strip().lower() in missing:
         return None
     if isinstance(value, float):
         return f"{value:.6g}"

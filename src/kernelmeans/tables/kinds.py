@@ -251,6 +251,7 @@ def as_category(values: Array) -> Found:
 
 
 def _category(texts: Texts) -> Found:
+    texts = texts.in_words()
     known = sorted(texts.counts) + [""] * (texts.n_missing > 0)
     codes = {text: float(code) for code, text in enumerate(known)}
     numbers = texts.map(codes.__getitem__, missing=codes.get("", np.nan))

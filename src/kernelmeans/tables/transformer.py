@@ -123,8 +123,9 @@ class TableTransformer(TransformerMixin, Estimator):
     type in pandas or polars is that of a category.
 
     Numbers as text may have a sign of percent or currency, a decimal comma, and groups of three
-    digits. Words such as unknown are missing values in a column of any kind. Among numbers so are
-    two other words at most, if they take 5 % of the rows or less. Other text is refused.
+    digits. Words such as unknown are missing values in a column of any kind, but "none" is a value
+    of a category if more than 5 % of its values are. Among numbers two other words at most are
+    missing values too, if they take 5 % of the rows or less. Other text is refused.
 
     Examples
     --------

@@ -11,12 +11,14 @@ import numpy as np
 from kernelmeans._memory import cached_property
 from kernelmeans._text import counted, shortened
 from kernelmeans._typing import Array
-from kernelmeans.tables.numerals import WORDS, Spelling
+from kernelmeans.tables.numerals import FEW_ROWS, WORDS, Spelling
 
 #: Text of cells that have no value, in lower case; also how Python and pandas write None and NaN.
 EMPTY = frozenset(("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null", "none", "?", "-"))
 #: The same, and words. A table of columns says which of these it has taken for missing values.
 MISSING = EMPTY | WORDS
+#: One of them that is a value where it is frequent among words: it may answer who else signs.
+NOTHING = "none"
 #: Words for 1 and 0.
 FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
 #: The first and the last date that whole numbers are taken for.
@@ -117,6 +119,8 @@ def numbers_of(values: Array) -> Array | None:
 
 
 def _text_of(value: Any) -> str:
+    if value is None:
+        return ""  # not the word, which may be a value
     if isinstance(value, float) and value == value // 1 and abs(value) < _EXACT:
         value = int(value)  # 1 and 1.0 are the same category, as in a column of numbers
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
@@ -134,6 +138,8 @@ class Texts:
 
     Attributes
     ----------
+    missing : frozenset of str
+        Words for missing values.
     clean : dict
         Each different value without blanks around it, None if it is missing.
     """
@@ -143,11 +149,12 @@ class Texts:
             self._rows = [f"{value:.15g}" for value in numbers.tolist()]
         else:
             self._rows = [v if type(v) is str else _text_of(v) for v in values.tolist()]
-        self._counts = Counter(self._rows)
+        self._values, self._counts = values, Counter(self._rows)
         self._trimmed = {text: text.strip() for text in self._counts}
-        missing = MISSING.difference(map(str.lower, known))
+        self.missing = MISSING.difference(map(str.lower, known))
         self.clean = {
-            raw: None if text.lower() in missing else text for raw, text in self._trimmed.items()
+            raw: None if text.lower() in self.missing else text
+            for raw, text in self._trimmed.items()
         }
 
     @cached_property
@@ -158,6 +165,15 @@ class Texts:
             if text is not None:
                 counts[text] += self._counts[raw]
         return counts
+
+    def in_words(self) -> "Texts":
+        """The same of a column of words, among which a frequent "none" is a value."""
+        counts = [
+            self._counts[raw] for raw, text in self._trimmed.items() if text.lower() == NOTHING
+        ]
+        nothing, others = sum(counts), self.counts.total()
+        is_value = others and nothing > FEW_ROWS * (nothing + others)
+        return Texts(self._values, [NOTHING]) if is_value else self
 
     def told(self, is_word: Callable[[str], bool]) -> list[str]:
         """Words that are taken for missing values, and in how many rows they stand."""

@@ -238,7 +238,9 @@ def read_numbers(
                 said += [words] * bool(unit)
                 units |= {name: unit} if unit else {}
         if (plain := _plain(values)) is not None:
-            done[name] = plain
+            # Words among codes may be values.
+            is_text = plain.dtype == pl.String
+            done[name] = plain.zip_with(plain.is_not_null(), column) if is_text else plain
         elif (found := numerals.column(values)) is not None:
             waiting[name] = found
         odd, marks = numerals.odd_value(values), "--decimal and --thousands say"
