@@ -15,7 +15,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernelmeans import ClusterSearch, KernelPowerKMeans, PowerKMeans, describe
+from kernelmeans import ClusterReport, ClusterSearch, KernelPowerKMeans, PowerKMeans, describe
 from kernelmeans.profiles.description import Description
 from kernelmeans.tables import TableTransformer
 
@@ -71,16 +71,65 @@ def test_means_and_differences_are_those_of_pandas(table, labels):
             assert entry.missing == pytest.approx(gaps)
 
 
-def test_heavy_tails_have_medians_and_quartiles(table, labels):
+def test_heavy_tails_have_medians(table, labels):
     found = indexed(describe(labels, table))
     medians, money = table.groupby(labels)["money"].median(), table["money"]
-    low, high = np.quantile(money, [0.25, 0.75], method="averaged_inverted_cdf")
+    # Numbers beyond the 5 % and 95 % quantiles of all clusters count as these.
+    ends = [
+        [np.quantile(money[labels == one], q, method="averaged_inverted_cdf") for one in range(3)]
+        for q in (0.05, 0.95)
+    ]
+    deviation = money.clip(min(ends[0]), max(ends[1])).std(ddof=0)
     for cluster in range(3):
         entry = found.loc[cluster, "money"]
         assert entry.statistic == "median"
         assert entry.number == pytest.approx(medians[cluster])
-        expected = (medians[cluster] - money.median()) * 1.349 / (high - low)
+        expected = (medians[cluster] - money.median()) / deviation
         assert entry.difference == pytest.approx(expected)
+
+
+def test_a_few_far_rows_are_as_far_as_standard_deviations_say(rng):
+    labels = np.repeat([0, 1, 2], [150, 30, 20])
+    x = np.array([1.0, 4.0, 61.0])[labels] + 0.03 * rng.normal(size=200)
+    near = x + 100 * (labels == 1)  # another column, and the same numbers but for a cluster
+    described = describe(labels, pd.DataFrame({"x": x, "near": near}))
+    found = indexed(described)
+    far = (np.median(x[labels == 2]) - np.median(x)) / x.std()
+    assert 3.3 < far < 3.4
+    assert found.loc[2, "x"].difference == pytest.approx(far, rel=0.01)
+    # No group of a tenth of the rows can be farther than this.
+    assert found["difference"].abs().max() < 4.5
+
+
+@pytest.mark.parametrize("skewed", ["log", "keep"])
+def test_logarithms_of_a_fit_are_compared_as_such(rng, skewed):
+    labels = np.repeat([0, 1, 2], [110, 70, 20])
+    money = rng.lognormal(np.array([1.0, 6.0, 9.0])[labels], 0.5)
+    table = pd.DataFrame({"money": money, "x": labels + 0.1 * rng.normal(size=200)})
+    prepare = TableTransformer(skewed=skewed)
+    model = make_pipeline(prepare, KernelPowerKMeans(3, random_state=0)).fit(table)
+    described, labels = describe(model, table), model.predict(table)
+    found = indexed(described)
+    assert ("(of logarithms beside geometric means)" in str(described)) == (skewed == "log")
+    if skewed == "keep":
+        assert "geometric mean" not in set(found["statistic"])
+        return
+    unit = np.median(money)
+    logs = np.log1p(money / unit)
+    for cluster in range(3):
+        entry, own = found.loc[cluster, "money"], logs[labels == cluster].mean()
+        assert entry.statistic == "geometric mean"
+        assert entry.difference == pytest.approx((own - logs.mean()) / logs.std())
+        assert entry.number == pytest.approx(unit * np.expm1(own))
+        assert entry.overall_number == pytest.approx(unit * np.expm1(logs.mean()))
+        assert f"geometric mean {entry.value}" in str(described)
+        assert float(entry.value) == pytest.approx(entry.number, rel=0.05)
+    text = str(described)
+    assert max(map(len, text.splitlines())) <= 80
+    page = ClusterReport(model, table)
+    told = [one["profile"] for one in page.to_dict()["clusters"]]
+    differences = [one["difference"] for each in told for one in each if one["column"] == "money"]
+    assert differences == pytest.approx(found.xs("money", level="column")["difference"].tolist())
 
 
 def test_one_absurd_number_does_not_hide_a_column(table, labels):

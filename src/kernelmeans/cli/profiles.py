@@ -10,7 +10,7 @@ import scipy.sparse
 
 from kernelmeans._typing import Array
 from kernelmeans.profiles import Description
-from kernelmeans.profiles.describing import described, used_columns
+from kernelmeans.profiles.describing import described, logarithms_of, used_columns
 from kernelmeans.profiles.description import Cluster
 from kernelmeans.profiles.rows import of_fit
 from kernelmeans.rows import Rows
@@ -70,8 +70,13 @@ class Profiles:
         if job.label_column is not None:
             kinds[job.label_column] = "label"
         columns = FileColumns(task, names[:MOST_COLUMNS])
-        used = used_columns([task.preparation], task.columns)
-        found = described(of_fit(model), columns, weights=task.weights, kinds=kinds, used=used)
+        used, units = (
+            used_columns([task.preparation], task.columns),
+            logarithms_of([task.preparation]),
+        )
+        found = described(
+            of_fit(model), columns, weights=task.weights, kinds=kinds, used=used, units=units
+        )
         if task.rows is not None:
             found = replace(found, n_unplaced=int((~task.rows).sum()))
         if row_names is not None:

@@ -4,6 +4,7 @@ Nothing is copied for each cluster: sums over the rows of clusters are taken for
 """
 
 import math
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -11,12 +12,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from kernelmeans._typing import Array, BoolArray, IntArray
+from kernelmeans.tables.decisions import logarithms, powers
 from kernelmeans.tables.kinds import Found, as_category, found_in
 
 #: Most clusters that are compared pair by pair; the pairs of more are too many.
 MOST_CLUSTERS = 100
-#: Interquartile range of a normal distribution, in standard deviations.
-_NORMAL_RANGE = 1.349
 #: Fewer rows say nothing of a value, nor of a cluster unless they are half of it.
 FEWEST = 5
 #: Nor does a smaller fraction of its rows: values of a nearly empty column, names.
@@ -24,6 +24,8 @@ _FEWEST = 0.05
 #: Standard deviation of equal numbers, relative to them, at most.
 _ROUNDING = 1e-12
 _NUMBERS = ("number", "counter", "date", "constant")
+#: What a column of numbers has.
+AVERAGES = ("mean", "median", "geometric mean")
 
 
 class Grouped(NamedTuple):
@@ -97,17 +99,18 @@ class Profile(NamedTuple):
     kind : str
         What the column is, as in `kernelmeans.tables.column_kind`.
     statistic : str
-        "mean", "median", "most frequent" or "fraction".
+        "mean", "median", "geometric mean", "most frequent" or "fraction".
     numbers, overall : ndarray of shape (n_clusters,)
-        The mean or median of the cluster and of all rows, of dates in days since 1970. Of a
+        The average of the cluster and of all rows, of dates in days since 1970. Of a
         category the fraction of the cluster that has its most frequent value, and the fraction of
         all rows that has this value. NaN if there is none. Of missing values their fraction.
     difference : ndarray of shape (n_clusters,)
-        Between `numbers` and `overall`, in standard deviations; NaN if there is none.
+        Between `numbers` and `overall`, in standard deviations; between their logarithms beside a
+        geometric mean. NaN if there is none.
     missing : ndarray of shape (n_clusters,)
         Fraction of the rows of the cluster that have no value.
     scale : float
-        The standard deviation.
+        The standard deviation; NaN beside a geometric mean.
     values : list of str or None
         What is said of each cluster, if it is no number: the most frequent value, None where there
         is none, or a fraction in percent.
@@ -132,8 +135,8 @@ class Profile(NamedTuple):
 
     @property
     def is_number(self) -> bool:
-        """Whether the column has a mean or a median."""
-        return self.statistic in ("mean", "median")
+        """Whether the column has an average."""
+        return self.statistic in AVERAGES
 
     def shown(self, cluster: int) -> tuple[str | None, str | None]:
         """The column as text: in a cluster, and in all rows."""
@@ -158,7 +161,8 @@ class Profile(NamedTuple):
 
 
 def _number(value: float, scale: float) -> str:
-    """A number to two digits of the standard deviation."""
+    """A number to two digits of the standard deviation, or of its own if that is NaN."""
+    scale = abs(value) if math.isnan(scale) else scale
     if abs(value) >= 1e10 or not 1e-6 <= scale < np.inf:
         return f"{value:.6g}"
     return f"{value:z.{max(0, 1 - math.floor(math.log10(scale)))}f}"
@@ -177,6 +181,7 @@ def profile_of(
     kind: str | None = None,
     *,
     is_category: bool = False,
+    unit: float = 0.0,
 ) -> Profile:
     """Describe a column.
 
@@ -192,6 +197,8 @@ def profile_of(
         What the column is called, if it is to be taken for a category.
     is_category : bool, default=False
         Whether its type is that of a category, which may have numbers for values.
+    unit : float, default=0
+        That of its logarithms, if the clusters depend on these.
 
     Returns
     -------
@@ -207,33 +214,42 @@ def profile_of(
     if found.kind == "constant" and column.dtype.kind in "iuf":
         numbers = column.astype(float)
     if numbers is not None and found.kind in _NUMBERS:
-        return _of_numbers(found.kind, numbers[grouped.rows], grouped)
+        return _of_numbers(found.kind, numbers[grouped.rows], grouped, unit)
     category = found if found.values else as_category(column)
     return _of_category(found.kind, category, grouped)
 
 
-def _of_numbers(kind: str, numbers: Array, grouped: Grouped) -> Profile:
-    """Means, or medians if the tails are heavy: then a few rows would decide the means."""
+def _of_numbers(kind: str, numbers: Array, grouped: Grouped, unit: float) -> Profile:
+    """Means, or medians if the tails are heavy: then a few rows would decide the means.
+
+    Where clusters depend on logarithms these have means, and differences are between them.
+    """
     known = np.isfinite(numbers)
     present, numbers = grouped.where(known), numbers[known]
     missing = grouped.missing(present)
     if not len(numbers):
         nothing = np.full(grouped.n_clusters, np.nan)
         return Profile(kind, "mean", nothing, nothing, nothing, missing)
-    # In a unit that is a power of 2 no digit changes, and squares of large numbers do not overflow.
-    unit = np.ldexp(1.0, int(np.frexp(np.abs(numbers).max())[1]) - 1)
-    numbers = numbers / unit
+    if unit:
+        numbers = logarithms(numbers, unit)
+    # Divided by a power of 2 no digit changes, and squares of large numbers do not overflow.
+    power = np.ldexp(1.0, int(np.frexp(np.abs(numbers).max())[1]) - 1)
+    numbers = numbers / power
     center = float(np.average(numbers, weights=present.weights))
-    scale = float(np.sqrt(np.average((numbers - center) ** 2, weights=present.weights)))
+    scale = _deviation(numbers, present.weights)
     order = np.argsort(numbers)
     values, weights = numbers[order], present.weights[order]
     low, middle, high = (_quantile(values, weights, q) for q in (0.25, 0.5, 0.75))
     # Quartiles that coincide tell of one frequent number, zero mostly: medians would hide the rest.
-    if low < middle < high and high - low < scale:
-        statistic, center, scale = "median", middle, (high - low) / _NORMAL_RANGE
-        found = _medians(values, present._replace(labels=present.labels[order], weights=weights))
+    if not unit and low < middle < high and high - low < scale:
+        statistic, center = "median", middle
+        ordered = present._replace(labels=present.labels[order], weights=weights)
+        first, found, last = _quantiles(values, ordered, (_FEWEST, 0.5, 1 - _FEWEST))
+        # A number beyond those of every cluster counts as their end: one would hide all others.
+        ends = np.nanmin(first), np.nanmax(last)
+        scale = _deviation(np.clip(values, *ends), weights)
     else:
-        statistic = "mean"
+        statistic = "geometric mean" if unit else "mean"
         with np.errstate(invalid="ignore"):  # no value in a cluster: NaN
             found = center + present.sums(numbers - center) / present.sums()
     found[~grouped.told(present)] = np.nan
@@ -242,10 +258,18 @@ def _of_numbers(kind: str, numbers: Array, grouped: Grouped) -> Profile:
     codes = _intervals(numbers, np.array([low, middle, high]), found)
     frequencies = grouped.fractions(present, *codes)
     difference = (found - center) / (scale or np.inf)
-    found, overall, scale = found * unit, np.full_like(found, center * unit), scale * unit
+    found, overall, scale = found * power, np.full_like(found, center * power), scale * power
+    if unit:
+        found, overall, scale = powers(found, unit), powers(overall, unit), np.nan
     return Profile(
         kind, statistic, found, overall, difference, missing, scale, frequencies=frequencies
     )
+
+
+def _deviation(numbers: Array, weights: Array) -> float:
+    """The standard deviation."""
+    center = np.average(numbers, weights=weights)
+    return float(np.sqrt(np.average((numbers - center) ** 2, weights=weights)))
 
 
 def _intervals(numbers: Array, quartiles: Array, middles: Array) -> tuple[IntArray, int]:
@@ -255,13 +279,14 @@ def _intervals(numbers: Array, quartiles: Array, middles: Array) -> tuple[IntArr
     return np.searchsorted(cuts, numbers), len(cuts) + 1
 
 
-def _medians(values: Array, grouped: Grouped) -> Array:
-    """Weighted median of each cluster, of values that ascend."""
+def _quantiles(values: Array, grouped: Grouped, fractions: Sequence[float]) -> Array:
+    """Weighted quantiles of each cluster, of values that ascend."""
     # The sort is stable, so that values still ascend within each cluster.
     order = np.argsort(grouped.labels, kind="stable")
     ends = np.bincount(grouped.labels, minlength=grouped.n_clusters).cumsum()[:-1]
-    pairs = zip(np.split(values[order], ends), np.split(grouped.weights[order], ends), strict=True)
-    return np.array([_quantile(*pair, 0.5) for pair in pairs])
+    parts = np.split(values[order], ends), np.split(grouped.weights[order], ends)
+    pairs = list(zip(*parts, strict=True))
+    return np.array([[_quantile(*pair, q) for pair in pairs] for q in fractions])
 
 
 def _quantile(values: Array, weights: Array, q: float) -> float:

@@ -33,7 +33,8 @@ def describe(
     """Say what clusters are, by all columns of a table, used for the clusters or not.
 
     In each cluster a column of numbers has a mean, or a median if it has heavy tails; dates are
-    numbers. A category has its most frequent value there. A column with gaps is told of twice: by
+    numbers. Numbers whose logarithms a `TableTransformer` of the pipeline takes have a geometric
+    mean. A category has its most frequent value there. A column with gaps is told of twice: by
     its values, and as a column called "age is missing", for example, by the fraction of its gaps.
     All are compared with the whole table, and columns are sorted by this difference. Identifiers,
     and columns whose most frequent value is rare, such as names, have no value and come last.
@@ -80,10 +81,13 @@ def describe(
 
     Notes
     -----
-    The difference is that of the means, in standard deviations of the whole table. For medians the
-    standard deviation is the interquartile range divided by 1.349. For categories and gaps it is
-    that of the column that is 1 where a row has the value or the gap, and 0 elsewhere. So all
-    columns can be compared.
+    The difference is that of the means or medians, in standard deviations of the whole table.
+    Beside medians a number counts as their end if it is below the 5 % quantiles of all clusters, or
+    above their 95 % quantiles, so that one absurd number hides nothing. Geometric means are those
+    of numbers to which the unit of the logarithms is added; it is subtracted again. Difference and
+    standard deviation are then those of the logarithms. For categories and gaps they are those of
+    the column that is 1 where a row has the value or the gap, and 0 elsewhere. So all columns can
+    be compared.
     Infinite numbers count as missing.
 
     Examples
@@ -132,8 +136,10 @@ def describe(
     given = matching(categorical, columns, "categorical")
     transformers = parts(model_or_labels)[0] if isinstance(model_or_labels, Pipeline) else []
     kinds = dict.fromkeys([*given, *categories_of(transformers)], "category")
-    used = used_columns(transformers, columns)
-    return described(found, columns, weights=weights, max_rows=max_rows, kinds=kinds, used=used)
+    used, units = used_columns(transformers, columns), logarithms_of(transformers)
+    return described(
+        found, columns, weights=weights, max_rows=max_rows, kinds=kinds, used=used, units=units
+    )
 
 
 def categories_of(transformers: Sequence[Any]) -> list[str]:
@@ -149,6 +155,12 @@ def used_columns(transformers: Sequence[Any], columns: Iterable[str]) -> set[str
     return used & set(columns) or set(columns)
 
 
+def logarithms_of(transformers: Sequence[Any]) -> dict[str, float]:
+    """The columns whose logarithms a model takes, and their units."""
+    tables = tables_among(transformers)
+    return {name: unit for table in tables for name, unit in table._logarithms().items()}
+
+
 def tables_among(transformers: Sequence[Any]) -> list[TableTransformer]:
     """The transformers that know what the columns of a table are."""
     return [one for one in transformers if isinstance(one, TableTransformer)]
@@ -162,6 +174,7 @@ def described(
     max_rows: int = 3,
     kinds: Mapping[str, str] | None = None,
     used: Collection[str] | None = None,
+    units: Mapping[str, float] | None = None,
 ) -> Description:
     """Describe clusters column by column, so that one column is in memory at a time.
 
@@ -179,6 +192,8 @@ def described(
         Columns to take for categories, and what these are called.
     used : collection of str, default=None
         The columns that the clusters depend on; all when None.
+    units : mapping of str to float, default=None
+        Columns whose logarithms the clusters depend on, and their units.
 
     Returns
     -------
@@ -200,7 +215,7 @@ def described(
         else first_of_each(np.where(is_placed, values, np.inf), codes, len(names), max_rows)
         for values in (found.distances, found.border_gaps)
     )
-    profiles = dict(_profiles(columns, grouped, kinds or {}))
+    profiles = dict(_profiles(columns, grouped, kinds or {}, units or {}))
     pairs = {
         name: (profiles[name], profiles.get(f"{name}{IS_MISSING}"))
         for name in columns
@@ -285,13 +300,17 @@ def _takes(model: Any, table: Any) -> bool:
 
 
 def _profiles(
-    columns: Mapping[str, Array], grouped: Grouped, kinds: Mapping[str, str]
+    columns: Mapping[str, Array],
+    grouped: Grouped,
+    kinds: Mapping[str, str],
+    units: Mapping[str, float],
 ) -> Iterator[tuple[str, Profile]]:
     """All columns, and after each with gaps where these are."""
     for name in columns:
         typed = isinstance(columns, Table) and columns.is_category(name)
         values = np.asarray(columns[name])
-        profile = profile_of(values, name, grouped, kinds.get(name), is_category=typed)
+        kind, unit = kinds.get(name), units.get(name, 0.0)
+        profile = profile_of(values, name, grouped, kind, is_category=typed, unit=unit)
         yield name, profile
         if (gaps := profile.gaps(grouped)) is not None:
             yield f"{name}{IS_MISSING}", gaps

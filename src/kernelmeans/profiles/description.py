@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from kernelmeans._memory import cached_property
 from kernelmeans._text import counted, shortened
+from kernelmeans.profiles.columns import AVERAGES
 from kernelmeans.profiles.contrast import SMALLEST, Alike, advice, sentences
 
 #: How the name of a column ends that says where another one has gaps, as in `TableTransformer`.
@@ -73,22 +74,23 @@ class Entry(NamedTuple):
         "number", "flag", "category", "date", "text", "identifier", "counter" or "constant"; of
         labels that were given on the command line "label".
     statistic : str
-        "mean", "median" (of numbers with heavy tails), "most frequent" or "fraction" (of gaps).
+        "mean", "median" (of numbers with heavy tails), "geometric mean" (of numbers whose
+        logarithms the clusters depend on), "most frequent" or "fraction" (of gaps).
     value : str or None
-        The mean, median, most frequent value or fraction in the cluster, as text; None if there is
+        The average, most frequent value or fraction in the cluster, as text; None if there is
         none, or if it is that of fewer than 5 % of the rows, or of fewer than 5 rows that are less
         than half of the cluster. Nor is there a value that fewer than 5 rows of the table have, or
         that of an identifier.
     overall : str or None
         The same of the whole table.
     number : float
-        The mean or median as a number, of dates in days since 1970. Of a most frequent value its
+        The average as a number, of dates in days since 1970. Of a most frequent value its
         fraction of the cluster; of gaps their fraction.
     overall_number : float
         The same of the whole table; the fraction of the same value there.
     difference : float
-        Between both numbers, in standard deviations of the whole table. For medians the standard
-        deviation is the interquartile range divided by 1.349.
+        Between both numbers, in standard deviations of the whole table; between their logarithms,
+        and in standard deviations of these, beside a geometric mean.
     lift : float
         How many times as frequent the value or gap is in the cluster; NaN for numbers.
     missing : float
@@ -258,7 +260,12 @@ class Description:
         for column, sentence in sentences(self.alike).items():
             yield "\n" + "\n".join(wrap(f"{sentence} {advice(column)}", _WIDTH))
         if every:
-            yield "\nsd: standard deviations of all rows; lift: times as frequent as in all rows"
+            told = {entry.statistic for top in tops.values() for entry in top}
+            logs = " (of logarithms beside geometric means)" * ("geometric mean" in told)
+            units = (
+                f"sd: standard deviations of all rows{logs}; lift: times as frequent as in all rows"
+            )
+            yield "\n" + "\n".join(wrap(units, _WIDTH))
 
 
 def shortlist(entries: Sequence[Entry], apart: Sequence[str], most: int) -> list[Entry]:
@@ -304,7 +311,7 @@ def _cells(entry: Entry) -> tuple[str, str, str, str]:
     """The cells of a line of text."""
     added = IS_MISSING if entry.is_gap else " (label)" if entry.kind == "label" else ""
     name, value = shortened(entry.source, _LONGEST - len(added)) + added, str(entry.value)
-    if entry.statistic in ("mean", "median"):
+    if entry.statistic in AVERAGES:
         compared = f"{entry.difference:+.2f} sd"
         return name, f"{entry.statistic} {value}", f"all rows {entry.overall}", compared
     if entry.statistic == "most frequent":

@@ -9,8 +9,13 @@ from scipy.sparse import issparse
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.profiles import Description, Entry
-from kernelmeans.profiles.columns import FEWEST
-from kernelmeans.profiles.describing import categories_of, described, used_columns
+from kernelmeans.profiles.columns import AVERAGES, FEWEST
+from kernelmeans.profiles.describing import (
+    categories_of,
+    described,
+    logarithms_of,
+    used_columns,
+)
 from kernelmeans.profiles.description import shortlist
 from kernelmeans.profiles.rows import Placed
 from kernelmeans.report.facts import Clusters, Subject
@@ -71,8 +76,9 @@ def add_profiles(
         )
     named = [*matching(categorical, table, "categorical"), *categories_of(subject.transformers)]
     placed = Placed(subject.labels, n_clusters=len(clusters))
-    used = used_columns(subject.transformers, table)
-    description = described(placed, table, kinds=dict.fromkeys(named, "category"), used=used)
+    used, units = used_columns(subject.transformers, table), logarithms_of(subject.transformers)
+    kinds = dict.fromkeys(named, "category")
+    description = described(placed, table, kinds=kinds, used=used, units=units)
     chosen = [_telling(description, one, rows) for one in clusters]
     words = {one.column for one in description.entries if one.kind in _WORDS}
     shapes, typical = _looked_at(
@@ -109,7 +115,7 @@ def _telling(description: Description, cluster: dict[str, Any], rows: bool) -> l
 
 def _is_of_many(entry: Entry, size: int) -> bool:
     """Whether an entry tells of no row or of at least `FEWEST`."""
-    is_number = entry.statistic in ("mean", "median")
+    is_number = entry.statistic in AVERAGES
     count = size * ((1 - entry.missing) if is_number else entry.number)
     return not 0 < round(count) < FEWEST
 
@@ -151,7 +157,7 @@ def _record(
         "overall": entry.overall,
         "difference": float(entry.difference),
     }
-    if entry.statistic not in ("mean", "median"):
+    if entry.statistic not in AVERAGES:
         found |= {"fraction": float(entry.number), "overall": float(entry.overall_number)}
     elif entry.column in shapes:
         own, every, ends = shapes[entry.column]

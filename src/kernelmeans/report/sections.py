@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelmeans._text import counted, shortened
+from kernelmeans.profiles.columns import AVERAGES
 from kernelmeans.profiles.contrast import advice
 from kernelmeans.report import svg
 from kernelmeans.report.elements import (
@@ -115,7 +116,9 @@ def _profiles(found: Found) -> Html | None:
     cards = list(map(_card, filled))
     note = remark(
         "These are the columns in which a cluster differs most from all rows, in standard "
-        "deviations. Numbers have their mean, or their median where tails are heavy. Categories "
+        "deviations. Numbers have their mean, or their median where tails are heavy. Where the "
+        "clusters depend on logarithms, they have their geometric mean, and standard deviations "
+        "are those of the logarithms. Categories "
         "have their most frequent value and its fraction. A column that is missing in some rows "
         "has their fraction too. Compared: the filled shape is this cluster; the line in a "
         f"histogram, and the mark on a bar, are all rows. Histograms leave out the lowest "
@@ -165,7 +168,7 @@ def _column(one: Found) -> Html:
 
 def _values(one: Found) -> list[Html | str]:
     """A column of typical rows; numbers and dates stay on a line."""
-    is_number = one["statistic"] in ("mean", "median")
+    is_number = one["statistic"] in AVERAGES
     shown = [text if text is None or not is_number else grouped(text) for text in one["typical"]]
     return [
         NOTHING

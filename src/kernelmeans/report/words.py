@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelmeans._text import counted, shortened
+from kernelmeans.profiles.columns import AVERAGES
 from kernelmeans.profiles.contrast import SMALLEST, Alike, sentences
 from kernelmeans.profiles.description import MOSTLY
 
@@ -129,7 +130,7 @@ def _words(columns: Sequence[Mapping[str, Any]]) -> list[str]:
 def _hint(one: Mapping[str, Any]) -> str:
     """A column in a word, if it is more than a value that is rare here."""
     column, is_more = shortened(one["column"], _HINT_LETTERS), one["difference"] > 0
-    if one["statistic"] in ("mean", "median"):
+    if one["statistic"] in AVERAGES:
         if abs(one["difference"]) < SMALLEST:
             return f"average {column}"
         more, less = ("late", "early") if one["kind"] == "date" else ("high", "low")

@@ -214,6 +214,11 @@ def logarithms(numbers: Array, unit: float) -> Array:
     return scaled
 
 
+def powers(numbers: Array, unit: float) -> Array:
+    """The numbers that have these `logarithms`."""
+    return np.asarray(np.sign(numbers) * np.expm1(np.abs(numbers)) * unit)
+
+
 def _skewness(numbers: Array) -> float:
     deviations = numbers / np.abs(numbers).max()  # nothing overflows
     deviations -= deviations.mean()

@@ -463,6 +463,10 @@ class TableTransformer(TransformerMixin, Estimator):
                 yield column, median, unit, slice(start, start + width)
                 start += width
 
+    def _logarithms(self) -> dict[str, float]:
+        """The units of the columns that are taken as logarithms."""
+        return {column.name: unit for column, _, unit, _ in self._used() if unit}
+
     def _spelling(self, name: str) -> Spelling:
         """How numbers in a column are written; older models know one way alone, and no signs."""
         decimal, *words = vars(self).get("_spellings", {}).get(name, ["."])
