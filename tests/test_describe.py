@@ -105,7 +105,7 @@ def test_a_few_far_rows_are_as_far_as_standard_deviations_say(rng):
 def test_logarithms_of_a_fit_are_compared_as_such(rng, skewed):
     labels = np.repeat([0, 1, 2], [110, 70, 20])
     money = rng.lognormal(np.array([1.0, 6.0, 9.0])[labels], 0.5)
-    table = pd.DataFrame({"money": money, "x": labels + 0.1 * rng.normal(size=200)})
+    table = pd.DataFrame({"money": money, "x": labels + 0.1 * rng.normal(size=200), "copy": money})
     prepare = TableTransformer(skewed=skewed)
     model = make_pipeline(prepare, KernelPowerKMeans(3, random_state=0)).fit(table)
     described, labels = describe(model, table), model.predict(table)
@@ -126,6 +126,7 @@ def test_logarithms_of_a_fit_are_compared_as_such(rng, skewed):
         assert float(entry.value) == pytest.approx(entry.number, rel=0.05)
     text = str(described)
     assert max(map(len, text.splitlines())) <= 80
+    assert "copy" not in text
     page = ClusterReport(model, table)
     told = [one["profile"] for one in page.to_dict()["clusters"]]
     differences = [one["difference"] for each in told for one in each if one["column"] == "money"]

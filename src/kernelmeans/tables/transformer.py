@@ -464,8 +464,12 @@ class TableTransformer(TransformerMixin, Estimator):
                 start += width
 
     def _logarithms(self) -> dict[str, float]:
-        """The units of the columns that are taken as logarithms."""
-        return {column.name: unit for column, _, unit, _ in self._used() if unit}
+        """The units of the columns that are taken as logarithms, and of their copies."""
+        units = {column.name: unit for column, _, unit, _ in self._used() if unit}
+        copies = {f"as {name!r}": unit for name, unit in units.items()}
+        return units | {
+            one.name: copies[one.reason] for one in self.columns_ if one.reason in copies
+        }
 
     def _spelling(self, name: str) -> Spelling:
         """How numbers in a column are written; older models know one way alone, and no signs."""
