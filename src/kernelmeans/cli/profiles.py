@@ -70,10 +70,8 @@ class Profiles:
         if job.label_column is not None:
             kinds[job.label_column] = "label"
         columns = FileColumns(task, names[:MOST_COLUMNS])
-        used, units = (
-            used_columns([task.preparation], task.columns),
-            logarithms_of([task.preparation]),
-        )
+        used = used_columns([task.preparation], task.columns)
+        units = logarithms_of([task.preparation])
         found = described(
             of_fit(model), columns, weights=task.weights, kinds=kinds, used=used, units=units
         )
