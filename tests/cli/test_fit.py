@@ -358,3 +358,24 @@ def test_known_classes_do_not_take_part(fit, blobs):
     np.testing.assert_array_equal(labels(), before)
     ari = adjusted_rand_score(blobs["kind"].reverse(), before)
     assert summary()["agreement"]["ari"] == pytest.approx(ari)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("option", "value"), [("metric", "cosine"), ("metric", "correlation"), ("kernel", "cosine")]
+)
+def test_rows_whose_directions_count_are_not_scaled(run, option, value):
+    """Columns of very different lengths, so that scaled ones have other neighbours."""
+    rng = np.random.default_rng(0)
+    X = rng.random((4, 6))[np.repeat(np.arange(4), 30)] + 0.2 * rng.standard_normal((120, 6))
+    X *= [1, 1, 1, 1, 5, 5]
+    np.save("rows.npy", X)
+    result = run("fit", "rows.npy", "-k", 4, f"--{option}", value)
+    assert f"columns are not scaled, because --{option} {value}" in result.stderr
+    model = KernelPowerKMeans(4, random_state=0, **{option: value})
+    np.testing.assert_array_equal(labels("rows.labels.csv"), model.fit_predict(X))
+    assert not summary("rows")["scaled"]
+    quiet = run("fit", "rows.npy", "-k", 4, f"--{option}", value, "--no-scale", "--force")
+    assert "not scaled" not in quiet.stderr
+    Z = StandardScaler().fit_transform(X)
+    assert adjusted_rand_score(model.labels_, model.fit_predict(Z)) < 1

@@ -31,6 +31,7 @@ from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.report import report_writer
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
 from kernelmeans.cli.summary import as_text, columns_taken, fit_summary, percent_above
+from kernelmeans.heat.metric import NORMS
 from kernelmeans.models.model import Model
 from kernelmeans.tables.files import Reading, stem_of
 from kernelmeans.tables.files.tables import check_reading
@@ -122,7 +123,8 @@ class TableJob(Job, ColumnChoice):
     n_clusters : numbers of clusters or None, default=None
         Number of clusters, or a range to choose it from; auto, the default, is 2-12.
     scale : bool, default=True
-        Center every feature and scale it to unit variance; stored in the model.
+        Center every feature and scale it to unit variance; stored in the model. Columns stay as
+        they are where their origin counts, as with the metric cosine.
     dtype : {"float64", "float32"}, default="float64"
         Precision; float32 needs half the memory.
     views : input file or None, default=None
@@ -175,6 +177,20 @@ class TableJob(Job, ColumnChoice):
         given = self.parameters
         matrix = given.get("kernel") in ("graph", "precomputed")
         return matrix or given.get("metric") == "precomputed"
+
+    @property
+    def sees_origin(self) -> str | None:
+        """The choice with which rows that are moved, or scaled by columns, are other rows."""
+        kernel, metric = self.parameters.get("kernel"), self.parameters.get("metric")
+        if kernel in ("cosine", "geodesic"):
+            return f"--kernel {kernel}"
+        moves = kernel != "heat" or metric in (*NORMS, "precomputed", None)
+        return None if moves else f"--metric {metric}"
+
+    @property
+    def scales(self) -> bool:
+        """Whether columns are scaled."""
+        return self.scale and not self.sees_origin
 
 
 @dataclass(frozen=True, kw_only=True)

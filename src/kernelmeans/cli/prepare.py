@@ -112,6 +112,8 @@ def prepare(job: "TableJob") -> Task:
     categorical = find_columns(
         table, [*features, *table.annotations], job.categorical, "--categorical"
     )
+    if job.scale and job.sees_origin:
+        job.note(f"columns are not scaled, because {job.sees_origin} depends on their origin")
     X = None if job.pairwise else table.whole(features, job.dtype)
     rows = found = None
     with estimator_errors(), refusals():
@@ -190,7 +192,7 @@ def _prepared(
         missing=job.missing,
         missing_values=table.reading.words(),
         skewed=job.skewed,
-        scale=job.scale,
+        scale=job.scales,
         dtype=job.dtype,
     )
     rows, weights = None, job.weights(table, job.dtype)
@@ -259,7 +261,7 @@ def _numbers(
     if job.scale and job.pairwise:
         what = "graph" if job.parameters["kernel"] != "precomputed" else "precomputed kernel"
         job.note(f"--scale does not apply to a {what}, which stays as it is")
-    if job.pairwise or not job.scale:
+    if job.pairwise or not job.scales:
         return X, X, None
     # Centering would fill a sparse matrix. Of our kernels only the dot products depend on it.
     scaler = StandardScaler(with_mean=not scipy.sparse.issparse(X))

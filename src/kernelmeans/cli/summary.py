@@ -41,7 +41,7 @@ def fit_summary(
         "start_power": float(annealed.power_history_[0]),
         "steps": int(annealed.n_iter_),
         "seconds": fitted.seconds,
-        "scaled": job.scale and fitted.preparation is not None,
+        "scaled": job.scales and fitted.preparation is not None,
         **columns_taken(fitted.preparation),
         # JSON knows no infinity, but Python reads this one.
         "parameters": {
