@@ -389,3 +389,38 @@ class TestModelFiles:
         message = self.refusal(content)
         assert "holds types that no kernelmeans model has" in message
         assert "FunctionTransformer" in message
+
+
+VECTORS = np.random.default_rng(0).normal(size=(30, 3)).astype("float32")
+NESTED = {
+    "lists": pl.Series("embedding", VECTORS.tolist()),
+    "arrays": pl.Series("embedding", VECTORS, pl.Array(pl.Float32, 3)),
+    "structs": pl.DataFrame(VECTORS, schema=[*"abc"]).to_struct("embedding"),
+}
+
+
+@pytest.fixture(params=NESTED)
+def nested(request, folder) -> str:
+    """The kind of a column, beside numbers in data.parquet, and beside names in names.parquet."""
+    names = pl.DataFrame([NESTED[request.param]]).with_columns(
+        id=pl.Series([f"C{number:02}" for number in range(30)])
+    )
+    names.write_parquet(folder / "names.parquet")
+    names.with_columns(age=VECTORS[:, 0]).write_parquet(folder / "data.parquet")
+    return request.param
+
+
+@pytest.mark.usefixtures("nested")
+@pytest.mark.parametrize("options", [(), ("--drop", "embedding"), ("--report",)])
+def test_lists_and_structs_of_parquet_are_no_fault(run, options):
+    result = run("fit", "data.parquet", "-k", 2, *options)
+    assert result.exit_code == 0, result.output
+    assert load_model(Path("data.model.skops")).columns == ["age"]
+    assert run("predict", "data.model.skops", "data.parquet", "--force").exit_code == 0
+
+
+@pytest.mark.usefixtures("nested")
+@pytest.mark.parametrize("option", ["--label-column", "--weight-column", "--id-column"])
+def test_lists_and_structs_are_no_labels_weights_or_identifiers(refused, option):
+    message = refused("fit", "data.parquet", "-k", 2, option, "embedding")
+    assert f"{option} names 'embedding', which holds lists or structs" in message

@@ -174,6 +174,11 @@ def find_columns(
 def known_column(table: Table, names: Collection[str], name: str, option: str) -> str:
     """Return the name of a column that an option names, or refuse it."""
     for candidate in (name, name.strip()):
+        if candidate in table.nested:
+            raise InputError(
+                f"{table.source}: {option} names {candidate!r}, which holds lists or structs; name "
+                "a column with one value in each row"
+            )
         if candidate in names:
             return candidate
     raise InputError(

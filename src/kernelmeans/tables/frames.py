@@ -121,11 +121,17 @@ class Table(Mapping[str, Array]):
         if kind in "iuf" and kind and not isinstance(series.dtype, np.dtype):
             return np.asarray(series.to_numpy(dtype=float, na_value=np.nan))
         if not kind and hasattr(series.dtype, "is_nested"):  # of polars
-            if series.dtype.is_nested():  # NumPy would stack them
-                return np.fromiter(series.to_list(), object, len(series))
             if series.dtype.is_decimal() or str(series.dtype).endswith("128"):
                 series = series.cast(float)
+            return as_array(series)
         return np.asarray(series.to_numpy())
+
+
+def as_array(series: Any) -> Array:
+    """A column of polars as an array of one dimension; lists and structs are objects."""
+    if series.dtype.is_nested():  # NumPy would stack them
+        return np.fromiter(series.to_list(), object, len(series))
+    return np.asarray(series.to_numpy())
 
 
 def without(values: Array, words: Collection[str]) -> Array:

@@ -25,7 +25,7 @@ from kernelmeans.tables.files.headings import tidied, without_words
 from kernelmeans.tables.files.numerals import Numerals, parse_numbers, read_numbers
 from kernelmeans.tables.files.settings import DASH, Reading, shown, suffix_of
 from kernelmeans.tables.files.text import given_separator, read_text
-from kernelmeans.tables.frames import FIRST_ROW
+from kernelmeans.tables.frames import FIRST_ROW, as_array
 
 #: Fraction of the memory budget that a loaded table may take; larger ones stay on disk.
 LOADED_FRACTION = 0.25
@@ -80,6 +80,12 @@ class FrameTable:
         """The columns that are categories by their type."""
         types = self.frame.collect_schema().items()
         return [name for name, dtype in types if dtype in (pl.Categorical, pl.Enum)]
+
+    @property
+    def nested(self) -> list[str]:
+        """The columns of lists, arrays and structs."""
+        types = self.frame.collect_schema().items()
+        return [name for name, dtype in types if dtype.is_nested()]
 
     @cached_property
     def shape(self) -> tuple[int, int]:
@@ -139,7 +145,7 @@ class FrameTable:
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
-        return self.collected([name])[name].to_numpy()
+        return as_array(self.collected([name])[name])
 
     def collected(self, names: Sequence[str]) -> pl.DataFrame:
         """Return these columns as they are."""
@@ -203,6 +209,8 @@ class ArrayTable:
 
     #: Lines of rows, which such files do not have.
     lines: ClassVar[None] = None
+    #: Columns of lists and structs, which they do not have either.
+    nested: ClassVar[Sequence[str]] = ()
 
     @property
     def named(self) -> bool:
