@@ -424,3 +424,17 @@ def test_lists_and_structs_of_parquet_are_no_fault(run, options):
 def test_lists_and_structs_are_no_labels_weights_or_identifiers(refused, option):
     message = refused("fit", "data.parquet", "-k", 2, option, "embedding")
     assert f"{option} names 'embedding', which holds lists or structs" in message
+
+
+def test_how_to_use_lists_and_structs_is_said(run, refused, nested):
+    usage = {"structs": 'structs: frame.unnest("embedding") of polars'}.get(
+        nested,
+        'lists of numbers: fit np.vstack(frame["embedding"]), or save that as .npy and fit it '
+        "with --metric cosine",
+    )
+    result = run("fit", "data.parquet", "-k", 2)
+    assert f"embedding: nested, {usage}" in " ".join(result.stderr.split())
+    assert "embedding" not in Path("data.clusters.csv").read_text()
+    assert f"(nested, {usage}" in refused("fit", "names.parquet", "-k", 2)
+    message = refused("fit", "data.parquet", "-k", 2, "--force", "--columns", "embedding")
+    assert f"'embedding' holds {usage}" in message

@@ -17,7 +17,7 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans
+from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans, describe
 from kernelmeans.tables import Column, TableTransformer
 from kernelmeans.tables import transformer as module
 from kernelmeans.tables.numerals import number_of
@@ -460,7 +460,7 @@ def test_columns_of_other_things_are_left_out():
         }
     )
     transformer = TableTransformer(scale=False).fit(numbers)
-    assert [one.kind for one in transformer.columns_] == ["number"] * 2 + ["text"] * 3
+    assert [one.kind for one in transformer.columns_] == ["number"] * 2 + ["text"] + ["nested"] * 2
     assert transformer.columns_[2].reason == "neither numbers nor text"
     np.testing.assert_array_equal(
         transformer.transform(numbers), [[1, 0, 1], [5, 0, 5], [5, 1, 5], [7, 0, 8]]
@@ -471,6 +471,58 @@ def test_columns_of_other_things_are_left_out():
         "letter": ("category", True),
     }
     assert TableTransformer().fit(frame).get_feature_names_out()[0] == "letter=a"
+
+
+VECTORS = np.random.default_rng(0).normal(size=(6, 3)).astype("float32")
+STRUCTS = pl.DataFrame(VECTORS, schema=["a", "b", "c"]).to_struct("embedding")
+STACK = 'lists of numbers: fit np.vstack(frame["embedding"]), or save that as .npy and fit it with'
+UNNEST = 'structs: frame.unnest("embedding") of polars makes columns of them'
+FRAMES = [
+    (pl.DataFrame({"embedding": VECTORS.tolist()}), STACK),
+    (pl.DataFrame({"embedding": VECTORS}, {"embedding": pl.Array(pl.Float32, 3)}), STACK),
+    (pd.DataFrame({"embedding": VECTORS.tolist()}), STACK),
+    (pd.DataFrame({"embedding": list(VECTORS)}), STACK),
+    (pl.DataFrame({"embedding": STRUCTS}), UNNEST),
+    (pd.DataFrame({"embedding": STRUCTS.to_list()}), UNNEST),
+]
+
+
+@pytest.mark.parametrize(("frame", "usage"), FRAMES)
+def test_nested_columns_are_left_out_and_their_use_is_said(frame, usage):
+    with pytest.raises(ValueError, match=re.escape(usage)) as refusal:
+        TableTransformer().fit(frame)
+    assert not re.search(r"categorical=|one value|\. \.|\.\.", str(refusal.value))
+    age = pl.Series("age", [3, 9, 4, 1, 5, 9])
+    both = frame.with_columns(age) if isinstance(frame, pl.DataFrame) else frame.assign(age=age)
+    transformer = TableTransformer().fit(both)
+    column = transformer.columns_[0]
+    assert column[:3] == ("embedding", "nested", False)
+    assert column.reason.startswith(usage)
+    assert " ".join(transformer.report_.split()).endswith(f"embedding: nested, {column.reason}")
+    with pytest.raises(ValueError, match=re.escape(f"'embedding' holds {usage}")):
+        TableTransformer(columns=["embedding", "age"]).fit(both)
+    assert TableTransformer(drop="embedding").fit_transform(both).shape == (6, 1)
+    told = describe([0, 0, 0, 1, 1, 1], both)
+    assert {entry.column for entry in told.entries} == {"age"}
+    if usage == STACK:
+        np.testing.assert_array_equal(np.vstack(frame["embedding"]), VECTORS)
+
+
+def test_gaps_among_vectors_are_said():
+    frame = pl.DataFrame(
+        {"age": [1, 5, 1, 2], "embedding": [[1.5, 2.0], None, [3.0, 4.5], [0.0, 1.0]]}
+    )
+    column = TableTransformer().fit(frame).columns_[1]
+    assert column.n_missing == 1
+    assert column.reason.startswith("lists of numbers, and 1 missing: fit np.vstack")
+
+
+@pytest.mark.parametrize(
+    "lists", [[["a", "b"], ["c", "d"]], [[1], [2, 3]], [[], []], [[[1], [2, 3]]] * 2]
+)
+def test_other_lists_are_no_vectors(lists):
+    column = TableTransformer().fit(pd.DataFrame({"age": [3, 9], "lists": lists})).columns_[1]
+    assert (column.kind, column.reason) == ("text", "neither numbers nor text")
 
 
 @pytest.mark.parametrize(

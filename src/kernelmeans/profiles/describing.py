@@ -19,6 +19,7 @@ from kernelmeans.profiles.rows import Placed, first_of_each, of_fit, place
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.columns import matching
 from kernelmeans.tables.frames import Table
+from kernelmeans.tables.kinds import is_nested
 
 
 def describe(
@@ -38,6 +39,7 @@ def describe(
     its values, and as a column called "age is missing", for example, by the fraction of its gaps.
     All are compared with the whole table, and columns are sorted by this difference. Identifiers,
     and columns whose most frequent value is rare, such as names, have no value and come last.
+    Columns of lists of numbers, and of structs, are left out.
     Clusters are compared with each other too: the columns that are named first include those that
     tell a cluster from its most similar one, and pairs that differ in one column alone are named.
 
@@ -219,7 +221,7 @@ def described(
     pairs = {
         name: (profiles[name], profiles.get(f"{name}{IS_MISSING}"))
         for name in columns
-        if used is None or name in used
+        if name in profiles and (used is None or name in used)
     }
     found_apart, alike = contrasted(pairs, names, grouped.effective_sizes())
     apart = [None] * len(names) if found.separation is None else found.separation.tolist()
@@ -305,11 +307,13 @@ def _profiles(
     kinds: Mapping[str, str],
     units: Mapping[str, float],
 ) -> Iterator[tuple[str, Profile]]:
-    """All columns, and after each with gaps where these are."""
+    """All columns but nested ones, and after each with gaps where these are."""
     for name in columns:
         typed = isinstance(columns, Table) and columns.is_category(name)
         values = np.asarray(columns[name])
         kind, unit = kinds.get(name), units.get(name, 0.0)
+        if kind is None and is_nested(values):
+            continue
         profile = profile_of(values, name, grouped, kind, is_category=typed, unit=unit)
         yield name, profile
         if (gaps := profile.gaps(grouped)) is not None:

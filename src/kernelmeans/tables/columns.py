@@ -21,7 +21,7 @@ class Column(NamedTuple):
         Its name.
     kind : str
         "number", "flag" (yes or no), "category", "date", "text", "identifier", "counter",
-        "constant", "duplicate", or "dropped" if the user left it out.
+        "nested", "constant", "duplicate", or "dropped" if the user left it out.
     used : bool
         Whether the clusters depend on it.
     reason : str

@@ -129,7 +129,9 @@ def _nothing_left(table: Table, columns: Sequence[Column]) -> str:
     """That no column can be used, why, and what to do."""
     if table.n_rows == 1:
         return "X: has n_samples=1, but clusters need at least 2 rows that differ."
-    why = [f"{one.name!r} ({one.kind}{one.reason and ', '}{one.reason})" for one in columns]
+    # Only some are named, and the reason of a nested one says what to do.
+    named = sorted(columns, key=lambda one: one.kind != "nested")
+    why = [f"{one.name!r} ({one.kind}{one.reason and ', '}{one.reason})" for one in named]
     kinds = {column.kind for column in columns}
     ways = []
     if kinds & {"text", "identifier"}:
@@ -138,11 +140,10 @@ def _nothing_left(table: Table, columns: Sequence[Column]) -> str:
         ways.append("columns= uses dates and numbers that are left out, by their full names")
     if "dropped" in kinds:
         ways.append("drop= and columns= leave columns out")
-    if not ways:
+    if not ways and "nested" not in kinds:
         ways.append("A column of one value tells no rows apart: another one is needed")
-    return (
-        f"X: with n_samples={table.n_rows}, no column can be used: {first(why)}. {'; '.join(ways)}."
-    )
+    remedy = f" {'; '.join(ways)}." if ways else ""
+    return f"X: with n_samples={table.n_rows}, no column can be used: {first(why)}.{remedy}"
 
 
 def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
@@ -167,6 +168,8 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
             f"({table.row(row)}{table.first_row}): write them as 2025-12-31, or leave the column "
             f"out with drop={name!r}"
         )
+    if asked and found.kind == "nested":
+        return f"holds {found.reason}"
     if asked and found.kind in ("text", "identifier") and found.numbers is None:
         return f"holds text ({found.reason}): categorical={name!r} takes it for a category"
     return ""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmeans._text import counted, first, shortened
-from kernelmeans._typing import Array
+from kernelmeans._typing import Array, BoolArray
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.numerals import (
     Spelling,
@@ -96,7 +96,8 @@ class Found(NamedTuple):
     Attributes
     ----------
     kind : str
-        "number", "flag", "category", "date", "text", "identifier", "counter" or "constant".
+        "number", "flag", "category", "date", "text", "identifier", "counter", "nested" or
+        "constant".
     reason : str
         Why.
     n_missing : int
@@ -133,8 +134,8 @@ def column_kind(series: Any, name: str = "") -> str:
     Returns
     -------
     str
-        "number", "flag" (yes or no), "category", "date", "text", "identifier", "counter" or
-        "constant".
+        "number", "flag" (yes or no), "category", "date", "text", "identifier", "counter", "nested"
+        (lists of numbers, or structs) or "constant".
 
     Examples
     --------
@@ -156,9 +157,48 @@ def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
         return Found("date", ON_REQUEST, int(np.isnan(numbers).sum()), numbers)
     if numbers is not None and not is_category:
         return _among_numbers(numbers, values, name)
-    if any(isinstance(value, _ODD) for value in (values if values.dtype.kind in "Oc" else ())):
-        return Found("text", "neither numbers nor text", Texts(values).n_missing)
+    if (is_odd := _are_odd(values)).any():
+        # Texts of long lists would take far longer than all else.
+        n_missing = Texts(values[~is_odd]).n_missing
+        if usage := _usage(values[is_odd], name):
+            gaps = f", and {n_missing} missing" if n_missing else ""
+            return Found("nested", usage.replace(":", f"{gaps}:", 1), n_missing)
+        return Found("text", "neither numbers nor text", n_missing)
     return _with_words(_among_texts(texts := Texts(values), values, name, is_category), texts)
+
+
+def is_nested(values: Array) -> bool:
+    """Say whether a column holds lists of numbers, or structs."""
+    return bool((is_odd := _are_odd(values)).any() and _usage(values[is_odd], ""))
+
+
+def _are_odd(values: Array) -> BoolArray:
+    """Which values are neither numbers nor text."""
+    if values.dtype.kind not in "Oc":
+        return np.zeros(len(values), dtype=bool)
+    return np.fromiter((isinstance(value, _ODD) for value in values), bool, len(values))
+
+
+def _usage(values: Array, name: str) -> str:
+    """How to use lists of numbers, all of one length, or structs; empty for anything else."""
+    if all(isinstance(value, dict) for value in values):
+        return f'structs: frame.unnest("{name}") of polars makes columns of them'
+    lengths = set(map(_n_numbers, values))
+    if len(lengths) > 1 or 0 in lengths:
+        return ""
+    return (
+        f'lists of numbers: fit np.vstack(frame["{name}"]), or save that as .npy and fit it with '
+        "--metric cosine"
+    )
+
+
+def _n_numbers(value: Any) -> int:
+    """The length of a list of numbers; 0 for anything else."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # lists of several lengths
+        return 0
+    return len(array) if array.ndim == 1 and array.dtype.kind in "biuf" else 0
 
 
 def _among_texts(texts: Texts, values: Array, name: str, is_category: bool) -> Found:
