@@ -135,5 +135,5 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
 def _require_for(data: Path, *, picture: object = None) -> None:
     """Require the packages that a command needs."""
     readers = {".xlsx": ["fastexcel"], ".h5ad": ["anndata"]}.get(data.suffix.lower(), [])
-    readers += ["zarr"] * data.is_dir()
+    readers += ["zarr"] * (data.is_dir() and data.suffix.lower() == ".zarr")
     require("polars", "rich", "skops", *readers, *["matplotlib"] * bool(picture))

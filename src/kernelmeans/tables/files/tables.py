@@ -20,6 +20,7 @@ from kernelmeans._text import listed, shortened
 from kernelmeans._warnings import warn_user
 from kernelmeans.rows import Rows, open_rows
 from kernelmeans.tables.files.archives import check_shape, read_npz
+from kernelmeans.tables.files.conversions import conversion
 from kernelmeans.tables.files.encodings import read_content, to_utf8
 from kernelmeans.tables.files.headings import tidied, without_words
 from kernelmeans.tables.files.numerals import Numerals, parse_numbers, read_numbers
@@ -304,6 +305,8 @@ def read_table(
     """
     source = shown(path)
     suffix = ".csv" if path == DASH else suffix_of(path)
+    if suffix not in _SUFFIXES and (way := conversion(path)):
+        raise InputError(f"{source}: is not read; this makes a table of it {way}")
     if path.is_dir() and suffix != ".zarr":
         raise InputError(f"{source}: is a directory; only .zarr directories are read")
     if suffix == ".xls":
