@@ -4,7 +4,9 @@ import csv
 import gzip
 import io
 import json
+import re
 import warnings
+import zipfile
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -132,11 +134,51 @@ def test_read_right_with_a_warning(content, words):
         assert_frame_equal(read(content), TABLE)
 
 
-@pytest.mark.parametrize("name", ["data.tsv", "data.tsv.gz", "data.txt", "DATA.CSV", "data.csv.gz"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("data.tsv", "data.txt", "DATA.CSV", "data.data", "data.dat", "data.tab"),
+        *("data.tsv.gz", "data.csv.gz", "data.zip", "data.csv.zip"),
+    ],
+)
 def test_the_suffix_does_not_matter(name):
     content = text(separator="\t").encode()
+    if name.endswith("zip"):
+        content = zipped(**{"folder/": b"", "folder/x": content, "__MACOSX/._x": b"\0"})
     packed = gzip.compress(content) if name.endswith("gz") else content
     assert_frame_equal(read(packed, name), TABLE)
+
+
+def zipped(**members: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def test_outputs_of_a_zip_are_named_as_the_table(run):
+    rows = "".join(f"{i % 2}.5,{i}\n" for i in range(20))
+    Path("data.csv.zip").write_bytes(zipped(**{"x.csv": f"a,b\n{rows}".encode()}))
+    assert run("fit", "data.csv.zip", "-k", 2).exit_code == 0
+    assert Path("data.labels.csv").exists()
+
+
+@pytest.mark.filterwarnings("ignore:.*is large")
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (zipped(x=b"a\n1\n", y=b"a\n2\n"), "holds 2 files ('x', 'y'), but a single table"),
+        (zipped(), "holds 0 files"),
+        (zipped(x=b"a\n" * 10**5), "allow more with --memory-budget"),
+        (b"PK", "cannot be read as ZIP"),
+    ],
+    ids=["two", "none", "large", "damaged"],
+)
+def test_archives_that_are_no_table(content, words):
+    Path("data.zip").write_bytes(content)
+    with pytest.raises(InputError, match=re.escape(words)):
+        read_table(Path("data.zip"), budget=1e6)
 
 
 @pytest.mark.parametrize(
@@ -149,8 +191,13 @@ def test_the_suffix_does_not_matter(name):
         text(frame=PLAIN).splitlines()[0]
         + "\n"
         + lines_changed(lambda line: f"{line},", text(frame=PLAIN, header=False)),
+        text(frame=PLAIN).replace("\n", ",\n", 1),
+        text(frame=PLAIN).replace("\n", "\r") + "\n",
     ],
-    ids=["Mac lines", "padded", "padded quotes", "ends of separators", "ends below the names"],
+    ids=[
+        *("Mac lines", "padded", "padded quotes", "ends of separators", "ends below the names"),
+        *("an end of the names", "Mac lines with another end"),
+    ],
 )
 def test_read_right_without_line_breaks(content):
     assert_frame_equal(read(content), PLAIN)
@@ -175,6 +222,43 @@ def test_comments_within_a_table_are_said(content, said, rows, lines):
     assert (table.frame.collect().rows(), list(table.lines)) == (rows, lines)
     assert len(texts) == (said is not None)
     assert all(f"is left out, in {said} a value that begins with # needs" in text for text in texts)
+
+
+@pytest.mark.parametrize("separator", [" ", "\t", ","])
+def test_names_of_rows_as_r_writes_them(separator):
+    lines = ['"x" "y z"', '"1" 0.5 "a b"', '"2" 20 NA', '"10" 3 "c"']
+    words = "columns 1 without a name.*are called 'column_0'$|blanks are taken"
+    with pytest.warns(UserWarning, match=words) as said:
+        found = read("\n".join(re.sub(r" (?!z|b)", separator, line) for line in lines))
+    assert found.to_dict(as_series=False) == {
+        "column_0": [1, 2, 10],
+        "x": [0.5, 20, 3],
+        "y z": ["a b", "NA", "c"],
+    }
+    assert len(said) == 1 + (separator == " ")
+
+
+@pytest.mark.filterwarnings("ignore:.*without a name")
+def test_a_single_column_of_r():
+    with pytest.warns(UserWarning, match="blanks are taken"):
+        assert read('"x"\n"1" 0.5\n"2" 1.5\n').columns == ["column_0", "x"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "  a     b  cc\n  1  20.5   3\n 10   2.5   4\n",
+        "a b cc  \r\n1 20.5 3 \r\n10 2.5 4\r\n",
+        "a\tb\t\tcc\n1\t20.5\t3\n10\t\t2.5\t4\n",
+        "# about\n a    b   cc\n 1 20.5    3\n10  2.5    4\n\n",
+    ],
+    ids=["aligned", "ends", "tabs", "comments"],
+)
+@pytest.mark.filterwarnings("ignore:.*line 2 is taken for the names")
+def test_columns_between_blanks(content):
+    with pytest.warns(UserWarning, match="blanks are taken for the separator"):
+        found = read(content, "data.dat")
+    assert found.to_dict(as_series=False) == {"a": [1, 10], "b": [20.5, 2.5], "cc": [3, 4]}
 
 
 def test_without_names():
@@ -549,7 +633,7 @@ def test_thousands_as_told(options, expected):
     ("content", "words"),
     [
         ("1,5;2,5\n3,5;4,5\n", "';' is taken for the separator .*',' would do too; --separator"),
-        ("a b\n1 2\n3 4\n", "blanks seem to separate the values; .*--separator ' '"),
+        ("a b\n1 2\n3 4\n", "blanks are taken for the separator of values; --separator"),
         ("5.1,3\n3,4\n", "only numbers .*add --no-header"),
         ("41.3,9250,Köln\n12.5,18000,Bonn\n", r"holds numbers \(.*add --no-header"),
         ("-2,town\n1,Bonn\n", "add --no-header"),
@@ -567,6 +651,7 @@ def test_guesses_that_are_said(content, words):
     [
         ("a~b\n1~2\n", {"separator": "~"}, {"a": [1], "b": [2]}),
         ("a  b\n  1 2\n10 20\n", {"separator": "space"}, {"a": [1, 10], "b": [2, 20]}),
+        ('a  b\n1 \t"x  y"\n2\t"z"\n', {"separator": " "}, {"a": [1, 2], "b": ["x  y", "z"]}),
         ("a\tb,c\n1\t2,3\n", {"separator": "tab"}, {"a": [1], "b,c": [2.3]}),
         ("a,b\n1,2\n", {"separator": ";"}, {"a,b": [1.2]}),
         ("a\n1,5\n2,5\n", {"separator": ";"}, {"a": [1.5, 2.5]}),
@@ -606,6 +691,8 @@ def test_as_told(content, reading, expected):
         (b"\xd0\xcf\x11\xe0\xa1", {}, ["is no text but", "save it as .xlsx"]),
         ('[{"a": 1},\n {"a": 2}]', {}, ["is JSON"]),
         ('{"a": 1}\n{"a": 2}\n', {}, ["is JSON"]),
+        ('a "b\n1 2\n', {"separator": " "}, ["line 2 cannot be read", "--separator"]),
+        ("a b\nx 1 2\nx 3 4\n", {"separator": " "}, ["line 2 has 3 values"]),
         ("", {}, ["empty"]),
         ("\n\n", {}, ["empty"]),
         ("# nothing\n", {}, ["empty"]),

@@ -34,8 +34,8 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
     With -k 5 there are five clusters. Without -k, or with -k auto, their number is first chosen as
     "kernelmeans choose" does, which takes longer.
 
-    DATA is text (.csv, .tsv, .txt, also with .gz), .xlsx, .h5ad, .parquet, .npy, .npz or .zarr, or
-    - for text from standard input, whose files are named stdin.
+    DATA is text (.csv, .tsv, .tab, .txt, .data, .dat, also with .gz or .zip), .xlsx, .h5ad,
+    .parquet, .npy, .npz or .zarr, or - for text from standard input, whose files are named stdin.
 
     Writes files beside DATA, named as it is: data.labels.csv (one line per row, counted from 0),
     data.clusters.csv (what the clusters are), data.model.skops (for "kernelmeans predict") and

@@ -13,7 +13,9 @@ from typing import IO
 
 from kernelmeans._devices import readable
 from kernelmeans._errors import InputError
+from kernelmeans._text import counted, listed
 from kernelmeans._warnings import warn_user
+from kernelmeans.tables.files.archives import open_archive
 from kernelmeans.tables.files.settings import DASH, STDIN, shown
 
 _GZIP = b"\x1f\x8b"
@@ -36,7 +38,7 @@ _TEXT_FACTOR = 6
 
 
 def read_content(path: Path, budget: float) -> bytes:
-    """Read a file, or standard input, and unpack it if it is packed with gzip.
+    """Read a file, or standard input, and unpack it if it is packed with gzip or zip.
 
     Parameters
     ----------
@@ -51,7 +53,10 @@ def read_content(path: Path, budget: float) -> bytes:
         The text.
     """
     most = -1 if math.isinf(budget) else int(budget / _TEXT_FACTOR)
-    content = _limited(STDIN, sys.stdin.buffer, most) if path == DASH else path.read_bytes()
+    if path.suffix.lower() == ".zip":
+        content = _only_member(path, budget, most)
+    else:
+        content = _limited(STDIN, sys.stdin.buffer, most) if path == DASH else path.read_bytes()
     if content.startswith(_GZIP):
         content = _limited(shown(path), gzip.GzipFile(fileobj=io.BytesIO(content)), most)
     for head, what in _OTHERS.items():
@@ -63,6 +68,23 @@ def read_content(path: Path, budget: float) -> bytes:
             "reads it, and can write it as CSV"
         )
     return content
+
+
+def _only_member(path: Path, budget: float, most: int) -> bytes:
+    """The only file of an archive, beside those that a Mac adds."""
+    with open_archive(path, path, budget, "zip or pandas") as archive:
+        names = [
+            name
+            for name in archive.namelist()
+            if not name.endswith(("/", ".DS_Store")) and not name.startswith("__MACOSX/")
+        ]
+        if len(names) != 1:
+            raise InputError(
+                f"{path}: holds {counted(len(names), 'file')} ({listed(names, most=3)}), but a "
+                "single table is read: unpack it and give one of them"
+            )
+        with archive.open(names[0]) as member:
+            return _limited(path, member, most)
 
 
 def _is_json(content: bytes) -> bool:
@@ -126,7 +148,9 @@ def to_utf8(source: Path, content: bytes, encoding: str | None) -> bytes:
             f"{source}: holds zero bytes: it is no text, or --encoding has to name its encoding"
         )
     content = content.removeprefix(codecs.BOM_UTF8)
-    return content if b"\n" in content else content.replace(b"\r", b"\n")
+    if b"\n" not in content.rstrip(b"\r\n"):  # of old Macs; the last line may end otherwise
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return content
 
 
 def _wide(head: bytes) -> str | None:

@@ -9,6 +9,9 @@ from kernelmeans.tables.numerals import SIGNS
 
 #: The input that is standard input, and its name in messages and outputs.
 DASH, STDIN = Path("-"), Path("stdin")
+#: Suffixes of text, which may be followed by one that says how it is packed.
+TEXT = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat")
+PACKED = (".gz", ".zip")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +85,7 @@ def shown(path: Path) -> Path:
 def suffix_of(path: Path) -> str:
     """The suffix in lower case; that of a packed file has two parts, as .csv.gz."""
     *_, inner, last = ["", "", *map(str.lower, path.suffixes)]
-    return inner + last if last == ".gz" else last
+    return inner + last if last == ".gz" or (last in PACKED and inner in TEXT) else last
 
 
 def stem_of(path: Path) -> str:

@@ -24,15 +24,25 @@ from kernelmeans.tables.files.conversions import conversion
 from kernelmeans.tables.files.encodings import read_content, to_utf8
 from kernelmeans.tables.files.headings import tidied, without_words
 from kernelmeans.tables.files.numerals import Numerals, parse_numbers, read_numbers
-from kernelmeans.tables.files.settings import DASH, Reading, shown, suffix_of
+from kernelmeans.tables.files.settings import (
+    DASH,
+    PACKED,
+    TEXT,
+    Reading,
+    shown,
+    suffix_of,
+)
 from kernelmeans.tables.files.text import given_separator, read_text
 from kernelmeans.tables.frames import FIRST_ROW, as_array
 
 #: Fraction of the memory budget that a loaded table may take; larger ones stay on disk.
 LOADED_FRACTION = 0.25
 _ON_DISK = (".parquet", ".npy", ".zarr")
-_TEXT = (".csv", ".tsv", ".txt")
-_SUFFIXES = (*_TEXT, *(f"{suffix}.gz" for suffix in _TEXT), ".xlsx", ".h5ad", ".npz", *_ON_DISK)
+_TEXT = (*TEXT, *(suffix + packed for suffix in TEXT for packed in PACKED), ".zip")
+_SUFFIXES = (*_TEXT, ".xlsx", ".h5ad", ".npz", *_ON_DISK)
+_READ = (
+    f"{', '.join(TEXT)}, also with {' or '.join(PACKED)}, .xlsx, .h5ad, .npz, {', '.join(_ON_DISK)}"
+)
 # Damaged files make polars panic, which is no Exception.
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 _UNREADABLE = (*_POLARS_ERRORS, EOFError, OSError, ValueError, zipfile.BadZipFile, zlib.error)
@@ -288,8 +298,8 @@ def read_table(
     Parameters
     ----------
     path : Path
-        A file with the suffix .csv, .tsv or .txt, packed (.gz) or not, .xlsx, .h5ad, .parquet, .npy
-        or .npz, or a folder .zarr; ``-`` is text from standard input.
+        A file with the suffix .csv, .tsv, .tab, .txt, .data or .dat, packed (.gz, .zip) or not,
+        .xlsx, .h5ad, .parquet, .npy or .npz, or a folder .zarr; ``-`` is text from standard input.
     reading : Reading, default=None
         How to read it, where that cannot be told or guessed.
     budget : float
@@ -314,7 +324,7 @@ def read_table(
             f"{source}: unknown suffix '.xls', of old Excel: save it as .xlsx (or .csv, .parquet)"
         )
     if suffix not in _SUFFIXES:
-        raise InputError(f"{source}: unknown suffix {suffix!r}; {', '.join(_SUFFIXES)} are read")
+        raise InputError(f"{source}: unknown suffix {suffix!r}; {_READ} are read")
     try:
         table = _open_table(path, suffix, reading or Reading(), budget, verbatim)
         rows, columns = table.shape
@@ -351,7 +361,7 @@ def _open_table(
 
         found = read_annotated(path, reading.take, budget)
         return ArrayTable(path, *found, budget=budget, reading=reading)
-    if suffix.startswith(_TEXT):
+    if suffix in _TEXT:
         source = shown(path)
         # No name keeps the text in memory, which the columns do not need.
         frame, layout = read_text(

@@ -22,7 +22,11 @@ from kernelmeans.tables.files.settings import Reading
 
 #: Separators in the order in which they are preferred.
 _SEPARATORS = "\t;|,"
-_NAMED = {"tab": "\t", "\\t": "\t", "space": " "}
+_BLANK = " "
+_NAMED = {"tab": "\t", "\\t": "\t", "space": _BLANK}
+_UNEVEN_BLANKS = re.compile(rb"\t|  | \r?\n|\n ")
+#: Text in quotes, or blanks: those at the end and the beginning of lines, and others.
+_QUOTED_OR_BLANK = re.compile(rb'(?<!\S)"(?:[^"]|"")*"|[ \t\r]*\n[ \t]*|[ \t]+')
 #: Lines that guesses are made from.
 _HEAD_LINES = 200
 _LONGEST_VALUE = 2**31 - 1
@@ -82,6 +86,8 @@ def read_text(
         How they are written.
     """
     layout = find_layout(source, text, reading)
+    if layout.separator == _BLANK:
+        text = _with_single_blanks(text)
     names = [name.strip() for name in layout.names]
     layout = layout._replace(
         floats={at for at in layout.floats if names[at : at + 1] != [verbatim]}
@@ -195,9 +201,13 @@ def _rewritten(
             writer.writerow(record)
             numbers.append(number)
     except csv.Error as error:
-        raise InputError(f"{source}: {error}; --separator names what separates values") from error
+        raise _unreadable(source, error) from error
     file.flush()
     return written.getvalue(), numbers
+
+
+def _unreadable(source: Path, error: csv.Error) -> InputError:
+    return InputError(f"{source}: {error}; --separator names what separates values")
 
 
 def _records(lines: Iterable[str], separator: str, above: int) -> Iterator[tuple[int, list[str]]]:
@@ -231,15 +241,21 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
     Layout
         Where the table stands.
     """
-    lines = list(islice(io.TextIOWrapper(io.BytesIO(text), "utf-8", newline="\n"), _HEAD_LINES))
+    lines = _first_lines(text)
     declared = re.fullmatch(r'"?sep=(.)"?\s*', lines[0]) if lines else None
     above = 1 if declared else 0
     comments = _leading_comments(lines[above:])
     above += comments
     separator = given_separator(reading.separator) or (declared[1] if declared else None)
     separator = separator or _guess(source, lines[above:])
+    if separator == _BLANK:
+        lines = _first_lines(_with_single_blanks("".join(lines).encode()))
     records = list(_readable(lines[above:], separator, above))
     if not records:
+        try:
+            list(_records(lines[above:], separator, above))
+        except csv.Error as error:
+            raise _unreadable(source, error) from error
         raise InputError(f"{source}: the file is empty")
     values = [record for _, record in records]
     if not reading.header:
@@ -251,10 +267,27 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
         head = find_head(values)
         first = head.n_titles + head.n_lines
         above, rows = records[first - 1][0], values[first:]
-        names = _with_trailing(head.names, rows)
+        may_be_of_r = separator in "\t " or lines[records[head.n_titles][0] - 1].startswith('"')
+        names = _as_wide_as_rows(head.names, rows, row_names=may_be_of_r)
     head.say(source, f"line {above}", is_below=comments + head.n_titles > 0)
     _warn_of_numbers(names)
     return Layout(separator, names, above, comments > 0, _float_columns(rows, reading))
+
+
+def _first_lines(text: bytes) -> list[str]:
+    return list(islice(io.TextIOWrapper(io.BytesIO(text), "utf-8", newline="\n"), _HEAD_LINES))
+
+
+def _with_single_blanks(text: bytes) -> bytes:
+    """A text with one blank for each run of blanks and tabs, and none at the ends of lines."""
+
+    def single(found: re.Match[bytes]) -> bytes:
+        if found[0].startswith(b'"'):
+            return found[0]
+        return b"\n" if b"\n" in found[0] else b" "
+
+    text = text.strip(b" \t")
+    return _QUOTED_OR_BLANK.sub(single, text) if _UNEVEN_BLANKS.search(text) else text
 
 
 def _leading_comments(lines: list[str]) -> int:
@@ -269,10 +302,19 @@ def _commented_names(line: str, separator: str, first: list[str]) -> list[str] |
     return names if len(names) == len(first) and any(map(is_number, first)) else None
 
 
-def _with_trailing(names: list[str], rows: list[list[str]]) -> list[str]:
-    """The names, and an empty one if each row ends in a separator, but the line of names not."""
-    longer = all(len(row) == len(names) + 1 and not row[-1].strip() for row in rows)
-    return [*names, ""] if rows and longer else names
+def _as_wide_as_rows(names: list[str], rows: list[list[str]], *, row_names: bool) -> list[str]:
+    """The names, with an empty one more or less if all rows have one value more or less.
+
+    Either the names or the rows may end in a separator. R gives no name to the names of rows.
+    """
+    more = {len(row) - len(names) for row in rows}
+    if more == {-1} and not names[-1].strip():
+        return names[:-1]
+    if more == {1} and not any(row[-1].strip() for row in rows):
+        return [*names, ""]
+    if more == {1} and row_names and len({row[0] for row in rows}) == len(rows):
+        return ["", *names]
+    return names
 
 
 def _float_columns(rows: list[list[str]], reading: Reading) -> set[int]:
@@ -312,11 +354,12 @@ def _guess(source: Path, lines: list[str]) -> str:
         return "\t"
     agreement = {separator: _agreement(lines, separator) for separator in _SEPARATORS}
     best, second, *_ = sorted(_SEPARATORS, key=agreement.__getitem__, reverse=True)
+    if _agreement(lines[1:], best) < 1 and _has_blanks_between(lines):
+        warn_user(
+            f"{source}: blanks are taken for the separator of values; --separator names another"
+        )
+        return _BLANK
     if not agreement[best]:
-        if _has_blanks_between(lines):
-            warn_user(
-                f"{source}: blanks seem to separate the values; if so, --separator ' ' says it"
-            )
         return ","
     if agreement[second] == agreement[best]:
         warn_user(
@@ -327,11 +370,19 @@ def _guess(source: Path, lines: list[str]) -> str:
 
 
 def _has_blanks_between(lines: list[str]) -> bool:
-    """Whether blanks divide all lines into as many values, most of which are numbers."""
-    if len(lines) < 2 or _agreement(lines, " ") < 1:
+    """Whether blanks divide all lines into as many values, most of them numbers or in quotes.
+
+    The first line may have one less, as R writes it.
+    """
+    spaced = _first_lines(_with_single_blanks("".join(lines).encode()).strip())
+    head, *rows = [record for _, record in _readable(spaced, _BLANK, 0)] or [[]]
+    widths = set(map(len, rows))
+    if len(rows) + 1 < sum(line != "\n" for line in spaced) or len(widths) != 1:
         return False
-    values = lines[-1].split()
-    return 2 * sum(map(is_number, values)) > len(values)
+    (width,) = widths
+    values = re.findall(r'"[^"]*"|\S+', spaced[-1])
+    known = sum(value.startswith('"') or is_number(value) for value in values)
+    return width > 1 and len(head) in (width - 1, width) and 2 * known > len(values)
 
 
 def _agreement(lines: list[str], separator: str) -> float:
