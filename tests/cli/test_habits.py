@@ -268,7 +268,10 @@ def test_without_names():
 
 
 def test_names_that_are_missing_or_equal():
-    with pytest.warns(UserWarning, match="columns 1, 3, 5 without .* 'column_0', 'a_3', 'a_4'$"):
+    with pytest.warns(
+        UserWarning,
+        match="columns 1, 3, 5 without .* 'column_0', 'a_3', 'a_4'; if .* add --no-header",
+    ):
         found = read(",a,a,a_2,a,\nx,1,2,3,4,\ny,4,5,6,7,\n")
     assert found.columns == ["column_0", "a", "a_3", "a_2", "a_4"]
     assert found.row(1) == ("y", 4, 5, 6, 7)
@@ -471,6 +474,14 @@ def test_names_that_look_like_numbers_or_a_title(content):
 
 
 @pytest.mark.parametrize(
+    "content", ["town,0,1\nBonn,0,1\n", "town,2000,2010\nBonn,1,2\n", "a,b\n1,x\na,y\n2,x\n"]
+)
+@pytest.mark.filterwarnings("ignore:.*holds numbers, but also")
+def test_names_that_are_no_data(content):
+    assert read(content).columns == content.partition("\n")[0].split(",")
+
+
+@pytest.mark.parametrize(
     ("odd", "option"), [("2,5", "--decimal"), ("<5", "--decimal"), ("3.5 EUR", "--missing-values")]
 )
 def test_other_text_among_numbers_is_pointed_out(odd, option):
@@ -638,6 +649,9 @@ def test_thousands_as_told(options, expected):
         ("41.3,9250,Köln\n12.5,18000,Bonn\n", r"holds numbers \(.*add --no-header"),
         ("-2,town\n1,Bonn\n", "add --no-header"),
         ("1,0\n3,-4\n", "add --no-header"),
+        ("A11,6,A34,1169\nA12,48,A32,5951\n", r"holds numbers \(.*add --no-header"),
+        ("p,x,s\ne,x,s\np,b,y\n", r"occur below it \('p', 'x', 's'\).*add --no-header"),
+        ("p,x,p\ne,1,s\n", "are called 'p_2'; if the names are data, add --no-header"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")

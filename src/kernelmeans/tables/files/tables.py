@@ -5,6 +5,7 @@ import math
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -386,11 +387,12 @@ def _frame_table(
     """The table of a frame whose columns have these names in the file."""
     places = {name: str(place) for place, name in enumerate(frame.columns, 1)}
     frame = without_words(tidied(frame, names), reading.words())
-    written = set(map(str.strip, names))
+    written = Counter(filter(None, map(str.strip, names)))
     if reading.header and (named := [name for name in frame.columns if name not in written]):
+        doubt = "; if the names are data, add --no-header" * (max(written.values(), default=0) > 1)
         warn_user(
             f"{source}: columns {', '.join([places[name] for name in named[:10]])} without a name, "
-            f"or with that of another, are called {listed(named)}"
+            f"or with that of another, are called {listed(named)}{doubt}"
         )
     frame, numerals = read_numbers(
         source, frame, Numerals.of(reading), separator=separator, verbatim=verbatim

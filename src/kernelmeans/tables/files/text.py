@@ -270,7 +270,7 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
         may_be_of_r = separator in "\t " or lines[records[head.n_titles][0] - 1].startswith('"')
         names = _as_wide_as_rows(head.names, rows, row_names=may_be_of_r)
     head.say(source, f"line {above}", is_below=comments + head.n_titles > 0)
-    _warn_of_numbers(names)
+    _warn_of_data(names, rows)
     return Layout(separator, names, above, comments > 0, _float_columns(rows, reading))
 
 
@@ -395,15 +395,36 @@ def _agreement(lines: list[str], separator: str) -> float:
     return count / (len(records) + unread) if width > 1 else 0.0
 
 
-def _warn_of_numbers(names: list[str]) -> None:
+def _warn_of_data(names: list[str], rows: list[list[str]]) -> None:
     """Warn if the line taken for the names may be the first row of data."""
-    counts = [[str(start + place) for place in range(len(names))] for start in (0, 1)]
     numbers = [name for name in names if is_number(name)]
-    # Whole numbers beside words are years, and names of their own.
-    measured = any(re.search("[.,+-]", number) for number in numbers)
-    if measured or (len(numbers) == len(names) and names not in counts):
-        only = "only " if len(numbers) == len(names) else ""
-        warn_user(
-            f"the first line holds {only}numbers ({listed(numbers, most=3)}) and is taken for the "
-            "names of the columns; if it is data, add --no-header"
-        )
+    only = "only " * (len(numbers) == len(names))
+    if _are_data(numbers, beside_words=not only):
+        what = f"{only}numbers ({listed(numbers, most=3)})"
+    elif below := _words_below(names, rows):
+        what = f"values that occur below it ({listed(below, most=3)})"
+    else:
+        return
+    warn_user(
+        f"the first line holds {what} and is taken for the names of the columns; if it is data, "
+        "add --no-header"
+    )
+
+
+def _are_data(numbers: list[str], *, beside_words: bool) -> bool:
+    """Whether numbers among names are neither counted nor, beside words, years."""
+    counts = [[str(start + place) for place in range(len(numbers))] for start in (0, 1)]
+    years = beside_words and all(
+        re.fullmatch("(1[5-9]|2[01])[0-9]{2}", number) for number in numbers
+    )
+    return numbers not in counts and not years
+
+
+def _words_below(names: list[str], rows: list[list[str]]) -> list[str]:
+    """The names that are values of their columns. Names among numbers are those of another part."""
+    columns = zip(names, zip(*rows, strict=False), strict=False)
+    return [
+        name
+        for name, values in columns
+        if name.strip() and name in values and not any(map(is_number, values))
+    ]
