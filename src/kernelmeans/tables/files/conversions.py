@@ -23,7 +23,7 @@ _EXCEL = _PANDAS.format("read_excel({file})")
 _HDF = _PANDAS.format("read_hdf({file})")
 _JSON = _PANDAS.format("read_json({file})")
 _JSON_LINES = _PANDAS.format("read_json({file}, lines=True)")
-_PICKLE = _PANDAS.format("read_pickle({file})")
+_PICKLE = _PANDAS.format("read_pickle({file})") + " # may run code: trust who wrote it"
 _PACKED = _PANDAS.format("read_csv({file})")
 _SPSS = _PANDAS.format("read_spss({file})") + " # needs pyreadstat"
 _CELLS = "import scanpy; scanpy.read_10x_mtx({file}).write_h5ad({h5ad})"
