@@ -140,5 +140,11 @@ def test_a_cluster_that_is_hardly_one_is_named():
     assert model.separation_.max() > 0.5
 
 
+def test_such_a_cluster_of_chunks_is_named_too():
+    X = dask.array.from_array(cloud(400, 400), chunks=(100, -1))
+    with pytest.warns(UserWarning, match=r"Cluster \d is hardly one"):
+        KernelPowerKMeans(8, random_state=0, approximation="landmarks", n_components=40).fit(X)
+
+
 def test_clusters_of_a_few_rows_are_not_looked_at():
     KernelPowerKMeans(8, random_state=0).fit(cloud(40, 400))

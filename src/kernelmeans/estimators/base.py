@@ -210,7 +210,7 @@ class KernelClusterer(
         warn_of_end(result, method, self.n_clusters, data.pairwise, coarse)
         reporter.judged(self.separation_)
         if isinstance(self.kernel_, HeatKernel) and self.separation_ is not None:
-            warn_if_hardly(self.separation_, to_numpy(self.labels_))
+            warn_if_hardly(self.separation_, result.labels[result.best])
         reporter.end()
         return self
 
