@@ -12,6 +12,7 @@ import kernelmeans.cli.job
 import kernelmeans.cli.predict  # noqa: F401  (late imports are not to count)
 from fuzz import Refused
 from fuzz.judge import is_refusal, require
+from kernelmeans._errors import InputError
 from kernelmeans.cli.app import app
 from kernelmeans.cli.errors import NoClustersError
 
@@ -78,6 +79,8 @@ def check_same_labels(data: str, again: Sequence[str] = ()) -> None:
 def require_words(error: BaseException, damaged: Sequence[str] = ()) -> None:
     """Fail unless the error of a command is a short line in words of its own."""
     cause = error.__cause__
+    if isinstance(cause, InputError):  # the same message
+        cause = cause.__cause__
     own = isinstance(error, click.ClickException) and "This is a fault" not in str(error)
     borrowed = isinstance(cause, Exception) and str(error)[:50] == str(cause)[:50]
     if not own or (borrowed and not (cause and is_refusal(cause))):
