@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
 from data import blobs, cloud
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.heat import auto_neighbors
-from kernelmeans.heat.separation import conductances, edges_between, members
+from kernelmeans.heat.separation import cluster_shares, conductances, edges_between
 from kernelmeans.rows import open_rows
 
 
@@ -121,7 +121,7 @@ def test_chunks_and_rows_on_disk_have_that_of_rows_in_memory(tmp_path, kernel):
 
 def test_an_empty_cluster_is_none():
     A = scipy.sparse.csr_array(np.ones((4, 4)) - np.eye(4))
-    own = members(np.arange(4), np.array([0, 0, 2, 2]), 4, 3)
+    own = cluster_shares(np.arange(4), np.array([0, 0, 2, 2]), 4, 3)
     assert_allclose(conductances(edges_between(A, own)), [2 / 3, 1, 2 / 3])
 
 

@@ -24,7 +24,12 @@ from kernelmeans.estimators.holder import Holder
 from kernelmeans.estimators.kernels import resolve_kernel
 from kernelmeans.heat import GraphKernel
 from kernelmeans.heat.neighbors import AMPLE, DistinctRows, nearest_stored, without_loops
-from kernelmeans.heat.separation import conductances, edges_between, members, neighbors_between
+from kernelmeans.heat.separation import (
+    cluster_shares,
+    conductances,
+    edges_between,
+    neighbors_between,
+)
 from kernelmeans.kernels import Kernel
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import DaskRows
@@ -224,8 +229,8 @@ class Graph(Input):
             near = nearest_stored(without_loops(graph), count - 1)
             graph = ((near + near.T) > 0).astype(np.float64)
         n = len(counting)
-        own = members(np.arange(n), labels[counting], n, n_clusters)
-        return conductances(edges_between(without_loops(graph), own))
+        shares = cluster_shares(np.arange(n), labels[counting], n, n_clusters)
+        return conductances(edges_between(without_loops(graph), shares))
 
 
 def distinct_rows(kernel: Kernel, X: Data) -> DistinctRows | None:

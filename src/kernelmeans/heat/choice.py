@@ -9,7 +9,7 @@ import scipy.stats
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.heat.separation import edges_between, members
+from kernelmeans.heat.separation import cluster_shares, edges_between
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit
 from kernelmeans.solver import annealed, solve
@@ -118,7 +118,9 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
         ]
         labels = _clusters(np.hstack(features) / math.sqrt(len(trials)), n_clusters)
         between = [
-            edges_between(trial.graph, members(own, labels, trial.graph.shape[0], n_clusters))
+            edges_between(
+                trial.graph, cluster_shares(own, labels, trial.graph.shape[0], n_clusters)
+            )
             for trial, own in zip(trials, nodes.T, strict=True)
         ]
         judged.append(_judged(np.mean(between, axis=0)))

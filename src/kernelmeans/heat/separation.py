@@ -16,7 +16,7 @@ HARDLY = 0.5
 FEWEST_ROWS = 10
 
 
-def members(nodes: IntArray, labels: IntArray, n_nodes: int, n_clusters: int) -> Data:
+def cluster_shares(nodes: IntArray, labels: IntArray, n_nodes: int, n_clusters: int) -> Data:
     """How much of each node of a graph is in each cluster.
 
     Parameters
@@ -38,8 +38,8 @@ def members(nodes: IntArray, labels: IntArray, n_nodes: int, n_clusters: int) ->
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelmeans.heat.separation import members
-    >>> members(np.array([0, 1, 1]), np.array([0, 0, 1]), 3, 2).toarray()
+    >>> from kernelmeans.heat.separation import cluster_shares
+    >>> cluster_shares(np.array([0, 1, 1]), np.array([0, 0, 1]), 3, 2).toarray()
     array([[1. , 0. ],
            [0.5, 0.5],
            [0. , 0. ]])
@@ -48,15 +48,15 @@ def members(nodes: IntArray, labels: IntArray, n_nodes: int, n_clusters: int) ->
     return scipy.sparse.csr_array((parts, (nodes, labels)), (n_nodes, n_clusters))
 
 
-def edges_between(graph: Data, members: Data) -> Array:
+def edges_between(graph: Data, shares: Data) -> Array:
     """The edges between clusters, and those within.
 
     Parameters
     ----------
     graph : CSR array of shape (n_nodes, n_nodes)
         A symmetric graph, in which each edge counts by its weight.
-    members : CSR array of shape (n_nodes, n_clusters)
-        How much of each node is in each cluster.
+    shares : CSR array of shape (n_nodes, n_clusters)
+        How much of each node is in each cluster: `cluster_shares`.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def edges_between(graph: Data, members: Data) -> Array:
     array([[0.33, 0.17],
            [0.17, 0.33]])
     """
-    between: Array = (members.T @ graph @ members).toarray()
+    between: Array = (shares.T @ graph @ shares).toarray()
     return between / (between.sum() or 1)
 
 
@@ -148,8 +148,8 @@ def neighbors_between(
     if n > 1:
         graph = nearest.graph(min(max(auto_neighbors(n, n_clusters), 2), n)) > 0
     counting = np.flatnonzero(sample_weight)
-    own = members(distinct.places(X[counting]), labels[counting], n, n_clusters)
-    return edges_between(without_loops(graph), own)
+    shares = cluster_shares(distinct.places(X[counting]), labels[counting], n, n_clusters)
+    return edges_between(without_loops(graph), shares)
 
 
 def warn_if_hardly(separation: Array, labels: IntArray) -> None:
