@@ -67,7 +67,7 @@ _LOADERS = re.compile("(Dict|Json|List|NdArray|Object|Slice|SparseMatrix|Tuple|T
 #: Most bytes of the file's schema. A model of 20 000 columns has a schema of 5 MB.
 _SCHEMA_BYTES = 64 * 2**20
 _SCHEMA = "schema.json"
-#: What attributes of a class may not be replaced by those of an object.
+#: Kinds of class attributes that an instance must not override.
 _METHODS = FunctionType, property, functools.cached_property, cached_property
 #: The numbers that may be infinite in a model: the power of hard steps, the critical power of
 #: samples that do not vary, and `entropy_weight`.
