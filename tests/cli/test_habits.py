@@ -8,6 +8,7 @@ import re
 import warnings
 import zipfile
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from cli.loading import with_numbers
 from kernelmeans._errors import InputError
 from kernelmeans.models.model import load_model
 from kernelmeans.tables import TableTransformer
-from kernelmeans.tables.files import Reading, numerals
+from kernelmeans.tables.files import Reading
 from kernelmeans.tables.files.tables import read_table
-from kernelmeans.tables.files.units import without_unit
 
 #: What every file of the corpus holds.
 TABLE = pl.DataFrame(
@@ -115,7 +116,7 @@ SAID = {
 
 def read(content: str | bytes, name: str = "data.csv", **reading: object) -> pl.DataFrame:
     Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
-    return read_table(Path(name), Reading(**reading)).frame.collect()
+    return with_numbers(read_table(Path(name), Reading(**reading)))
 
 
 @pytest.fixture(autouse=True)
@@ -400,29 +401,29 @@ def test_numbers_with_signs(values, expected):
         (
             ["811.0", "€ 4,093.5", "€ 3,989.25"],
             [811, 4093.5, 3989.25],
-            r"'€' in .* \(1 number w",
+            "'€' (1 number without it)",
         ),
-        (["811.25 EUR", "4,093.5EUR", None], [811.25, 4093.5, None], "'EUR' in column 'a'$"),
-        (["USD 1,234.5", "-USD2"], [1234.5, -2], "USD"),
-        (["20.5 kg", "3kg", "-1.25 kg"], [20.5, 3, -1.25], "'kg' in column 'a'$"),
-        (["1 day", "2 days", "30 days"], [1, 2, 30], "'day' in column 'a'$"),
-        (["52 yrs", "23 yrs.", "20"], [52, 23, 20], r"'yr' in column 'a' \(1 number w"),
-        (["20.5 °C", "-3.5 °C"], [20.5, -3.5], "'°C' in column 'a'$"),
-        (["12 m2", "13 m2"], [12, 13], "'m2' in column 'a'$"),
-        (["12 %", "13.5 %"], [12, 13.5], "'%' in column 'a'$"),
-        (["1.234,5 km", "2 km"], [1234.5, 2], "'km' in column 'a'$"),
+        (["811.25 EUR", "4,093.5EUR", None], [811.25, 4093.5, None], "'EUR'"),
+        (["USD 1,234.5", "-USD2"], [1234.5, -2], "'USD'"),
+        (["20.5 kg", "3kg", "-1.25 kg"], [20.5, 3, -1.25], "'kg'"),
+        (["1 day", "2 days", "30 days"], [1, 2, 30], "'day'"),
+        (["52 yrs", "23 yrs.", "20"], [52, 23, 20], "'yr' (1 number without it)"),
+        (["20.5 °C", "-3.5 °C"], [20.5, -3.5], "'°C'"),
+        (["12 m2", "13 m2"], [12, 13], "'m2'"),
+        (["12 %", "13.5 %"], [12, 13.5], "'%'"),
+        (["1.234,5 km", "2 km"], [1234.5, 2], "'km'"),
     ],
 )
 def test_a_unit_is_left_out_and_said(values, expected, said):
-    with pytest.warns(UserWarning, match=f"data.csv: units are left out: .*{said}"):
-        found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
+    found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * len(values)})))
     assert found["a"].to_list() == expected
+    prepare = TableTransformer().fit(pl.DataFrame({"a": values}).drop_nulls())
+    assert prepare.columns_[0].reason == f"in {said}"
 
 
 def test_parentheses_are_a_minus():
     values = ["(324.75)", "4,093.5", "($7.5)", "$2", "$3", "$4"]
-    with pytest.warns(UserWarning, match="2 numbers without it"):
-        found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * 6})))
+    found = read(text(frame=pl.DataFrame({"a": values, "b": ["x"] * 6})))
     assert found["a"].to_list() == [-324.75, 4093.5, -7.5, 2, 3, 4]
 
 
@@ -484,10 +485,13 @@ def test_names_that_are_no_data(content):
 @pytest.mark.parametrize(
     ("odd", "option"), [("2,5", "--decimal"), ("<5", "--decimal"), ("3.5 EUR", "--missing-values")]
 )
-def test_other_text_among_numbers_is_pointed_out(odd, option):
+def test_other_text_among_numbers_is_pointed_out(refused, odd, option):
     values = [*(f"{j}.5" for j in range(20)), odd]
-    with pytest.warns(UserWarning, match=f"column 'a' holds numbers, but also '{odd}'.*{option}"):
-        assert read(text(frame=pl.DataFrame({"a": values})), separator=";")["a"].to_list() == values
+    Path("data.csv").write_text(text(frame=pl.DataFrame({"a": values})))
+    said = refused("fit", "data.csv", "-k", 2, "--separator", ";")
+    assert f"'a' holds numbers, but '{odd}' (line 22) " in said
+    assert ("--decimal" in said) == (option == "--decimal")
+    assert option in said
 
 
 @pytest.mark.parametrize(
@@ -507,7 +511,8 @@ def test_words_for_missing_numbers_are_said_with_the_columns(values, expected):
     Z = prepare.transform(found.filter(placeable))
     assert Z.tolist() == [[number] for number in expected if number is not None]
     said = f"'{values[1]}' (1 row)" + ", 'Unknown' (1 row)" * ("Unknown" in values)
-    assert prepare.columns_[0].reason == f"{said} taken as missing"
+    unit = "in '€', " * (values[0][0] == "€")
+    assert prepare.columns_[0].reason == f"{unit}{said} taken as missing"
 
 
 def test_nines_are_doubted_and_the_option_is_named(run):
@@ -538,13 +543,17 @@ def test_a_word_among_codes_is_no_fault_of_theirs(run, word):
     assert f"left out plz: identifier, nearly all values differ{words}" in said
 
 
-def test_the_text_and_not_the_code_is_to_blame(refused):
+def test_the_text_and_not_the_code_is_to_blame(run, refused):
     codes = [f"{number * 1700:05d}" for number in range(60)]
-    codes[10:30] = [f"town {number}" for number in range(20)]
-    pl.DataFrame({"plz": codes, "size": np.arange(60.0) % 7}).write_csv("data.csv")
-    said = refused("fit", "data.csv", "-k", 2)
+    for n_towns in (2, 20):
+        codes[10 : 10 + n_towns] = [f"town {number}" for number in range(n_towns)]
+        frame = pl.DataFrame({"plz": codes, "size": np.arange(60.0) % 7})
+        frame.write_csv(f"{n_towns}.csv")
+    said = refused("fit", "2.csv", "-k", 2)
     assert "'plz' holds numbers, but 'town 0' (line 12) is none" in said
     assert "name words in --missing-values" in said
+    said = " ".join(run("fit", "20.csv", "-k", 2).stderr.split())
+    assert "left out plz: text, numbers, but also values such as 'town 0'" in said
 
 
 @pytest.mark.parametrize(
@@ -582,9 +591,9 @@ def test_dates_with_times_and_words(run, day, word, options):
 
 def test_words_settle_no_decimal_mark():
     frame = pl.DataFrame({"a": ["987", "1.023", "unknown"], "b": ["0,5", "1,5", "2,5"]})
-    with pytest.warns(UserWarning, match="--decimal"):
-        values = read(text(frame=frame, separator=";"))["a"].to_list()
-    assert values == ["987", "1023", "unknown"]
+    with pytest.warns(UserWarning, match=r"'1\.023' in column 'a' is read as 1023; .*decimal="):
+        Z = TableTransformer(scale=False).fit_transform(frame)
+    assert Z[:2, 0].tolist() == [987, 1023]
 
 
 # What is neither sure nor right is said
@@ -732,25 +741,24 @@ def test_files_of_old_excel_are_refused_with_a_way_out():
         read(b"", "data.xls")
 
 
-@pytest.mark.parametrize(("mark", "option"), [("'", '"\'"'), (" ", "space")])
-def test_apostrophes_that_the_fit_had_not_name_the_option(run, mark, option):
+@pytest.mark.parametrize(("mark", "told"), [("'", "'"), (" ", "space")])
+def test_apostrophes_that_the_fit_had_not_name_the_option(run, mark, told):
     rows = [f"{number * 16};{number % 7},5" for number in range(60)]
     Path("all.csv").write_text("\n".join(["visits;rate", *rows]))
     assert run("fit", "all.csv", "-k", 2).exit_code == 0
     Path("next.csv").write_text(f"visits;rate\n870;1\n1{mark}050;2\n")
     result = run("predict", "all.model.skops", "next.csv")
-    said = f"; --thousands {option} says how numbers are written"
-    assert said in " ".join(result.stderr.split())
-    told = option.strip('"')
+    assert "050' in column 'visits' is read as 1050; if" in result.stderr.replace('"', "'")
+    assert "--thousands" in result.stderr
     result = run("predict", "all.model.skops", "next.csv", "--thousands", told, "--force")
-    assert "holds numbers, but also" not in result.stderr
+    assert "is read as" not in result.stderr
     assert None not in labels_of("next.labels.csv")
 
 
 @pytest.mark.filterwarnings("ignore:.*holds numbers, but also")
 def test_text_among_numbers_names_the_options():
     Path("data.csv").write_text('a;b\n1.5;1\n"2,5";2\n')
-    with pytest.raises(InputError, match=r"'a' .*'2,5'.*--decimal and --thousands"):
+    with pytest.raises(InputError, match=r"'a' .*'(2,5|1\.5)'.*--decimal and --thousands"):
         read_table(Path("data.csv")).matrix(["a", "b"], "float64")
 
 
@@ -806,12 +814,12 @@ def test_what_was_written_is_read_or_a_doubt_is_said(
     told = {"separator": separator, "decimal": decimal, "encoding": encoding}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        assert_frame_equal(read_table(path, Reading(**told)).frame.collect(), frame)
+        assert_frame_equal(with_numbers(read_table(path, Reading(**told))), frame)
         assert not [
             str(warning.message) for warning in said if "--thousands" not in str(warning.message)
         ]
         said.clear()
-        with_doubts = read_table(path).frame.collect()
+        with_doubts = with_numbers(read_table(path))
     if not said:
         assert_frame_equal(with_doubts, frame)
 
@@ -843,10 +851,9 @@ def test_next_months_file_is_read_by_the_same_rules(run, header):
     write_customers("next.csv", slice(0, 1), ",", header)
     switches = [] if header else ["--no-header"]
     assert run("fit", "all.csv", "-k", 3, *switches).exit_code == 0
-    stored = {"decimal": ",", "thousands": "none", "units": {}} | (
-        {} if header else {"header": False}
-    )
-    assert load_model(Path("all.model.skops")).reading == stored
+    model = load_model(Path("all.model.skops"))
+    assert model.reading == ({} if header else {"header": False})
+    assert {model.pipeline[0]._spelling(name).decimal for name in model.columns} == {","}
     result = run("predict", "all.model.skops", "next.csv")
     assert result.exit_code == 0, result.output
     first = pl.read_csv("all.labels.csv")["label"][0]
@@ -859,7 +866,6 @@ def test_next_months_file_of_other_rules(run):
     assert run("fit", "all.csv", "-k", 3).exit_code == 0
     result = run("predict", "all.model.skops", "next.csv")
     assert result.exit_code == 0, result.output
-    assert "is read as 1.2" in result.stderr
     labels = [
         pl.read_csv(f"{stem}.labels.csv").drop("far", strict=False) for stem in ("next", "all")
     ]
@@ -907,7 +913,7 @@ def test_a_column_against_the_given_decimal_mark_is_read_again_as_in_the_fit(run
         f'{number % 7}{number % 10},"{number % 9 + 1},500.{number:02} €"' for number in range(60)
     ]
     Path("all.csv").write_text("\n".join(["size,costs", *rows]))
-    assert "is read as 1500.0" in run("fit", "all.csv", "-k", 2, "--decimal", ",").stderr
+    assert "is read as 1500;" in run("fit", "all.csv", "-k", 2, "--decimal", ",").stderr
     result = run("predict", "all.model.skops", "all.csv", "--labels", "again.csv")
     assert result.exit_code == 0, result.output
     assert labels_of("again.csv") == labels_of("all.labels.csv")
@@ -916,7 +922,7 @@ def test_a_column_against_the_given_decimal_mark_is_read_again_as_in_the_fit(run
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        (["77.587", "9,25"], "'77.587' in column 'spend' is read as 77587.0; if that is wrong"),
+        (["77.587", "9,25"], "'77.587' in column 'spend' is read as 77587; if that is wrong"),
         (["77.587", "1.077.587"], None),
         (["77.587", "1.077,5"], None),
         (["77,587", "9,25"], None),
@@ -973,7 +979,7 @@ def test_one_value_with_another_unit_costs_its_row_alone(run, odd):
     write_weights("all.csv", "kg")
     write_weights("next.csv", "kg", odd=odd)
     assert run("fit", "all.csv", "-k", 2, "--drop", "id").exit_code == 0
-    assert load_model(Path("all.model.skops")).reading["units"] == {"weight": "kg"}
+    assert load_model(Path("all.model.skops")).pipeline[0]._spelling("weight").unit == "kg"
     result = run("predict", "all.model.skops", "next.csv")
     assert result.exit_code == 0, result.output
     expected = labels_of("all.labels.csv")
@@ -1008,10 +1014,9 @@ def test_a_number_in_another_unit_gets_no_label(run, unit, odd):
     assert run("fit", "all.csv", "-k", 2, "--drop", "id").exit_code == 0
     result = run("predict", "all.model.skops", "next.csv")
     said = " ".join(result.stderr.split())
-    assert f"had the unit '{unit}' in the fit; '{odd}' is not in it" in said
     assert "--decimal" not in said
     assert "1 row without a finite number in a column that needs one: no label" in said
-    assert f"no numbers in 'weight' ('{odd} (not {unit})' in line 9)" in said
+    assert f"no numbers in 'weight' ('{odd}' (not {unit}) in line 9)" in said
     expected = labels_of("all.labels.csv")
     expected[7] = None
     assert labels_of("next.labels.csv") == expected
@@ -1030,17 +1035,24 @@ def test_plain_numbers_are_in_the_unit_of_the_fit(run, unit, share):
     assert labels_of("next.labels.csv") == labels_of("all.labels.csv")
 
 
-def test_models_without_units_read_categories_as_they_were(run, monkeypatch):
+def test_models_without_units_read_categories_as_they_were(run):
     write_weights("all.csv", "€", days=True)
-    with monkeypatch.context() as patch:
-        # As before units were read: signs that all values have were left out, and words stayed.
-        patch.setattr(numerals, "without_unit", lambda values, _: without_unit(values, ""))
-        patch.setattr(numerals.Numerals, "chosen", lambda self: {"thousands": "none"})
-        categories = "--categorical", "stay"
-        assert run("fit", "all.csv", "-k", 2, "--drop", "id", *categories).exit_code == 0
-    assert "units" not in load_model(Path("all.model.skops")).reading
+    categories = "--categorical", "stay"
+    assert run("fit", "all.csv", "-k", 2, "--drop", "id", *categories).exit_code == 0
     expected = labels_of("all.labels.csv")
-    result = run("predict", "all.model.skops", "all.csv", "--force")
-    assert result.exit_code == 0, result.output
-    assert "new to the model" not in result.stderr
-    assert labels_of("all.labels.csv") == expected
+    # As before units were read: the file had left signs out, and the transformer saw numbers.
+    model = load_model(path := Path("all.model.skops"))
+    prepare = model.pipeline[0]
+    del prepare._written, prepare.decimal, prepare.thousands
+    prepare._spellings, prepare._signs = {}, {}
+    for reading in ({"thousands": "none"}, {"thousands": "none", "units": {"weight": "€"}}):
+        with path.open("wb") as file:
+            replace(model, reading=reading).write(file)
+        result = run("predict", "all.model.skops", "all.csv", "--force")
+        assert result.exit_code == 0, result.output
+        assert "new to the model" not in result.stderr
+        assert labels_of("all.labels.csv") == expected
+        assert (
+            load_model(path).pipeline[0]._spelling("weight").unit
+            == reading.get("units", {"weight": None})["weight"]
+        )

@@ -37,7 +37,7 @@ def test_warnings_name_options_as_they_are_typed(capsys):
             ],
         ),
         ("a,b\n1,2\n3,\n4,5\n", ["missing", "'b' (1 row)", "--missing impute"]),
-        ("a,b\n1,2\n3,inf\n4,5\n", ["'b' ('inf' in line 3)"]),
+        ("a,b\n1,2\n3,inf\n4,5\n", ["'b' holds numbers, but 'inf' (line 3) is none"]),
         ("a,b\n1,2\n3,NaN\n4,5\n", ["missing", "'b' (1 row)"]),
         ("a,b\n1,2\n", ["data.csv: has 1 row, too few for 2 clusters", "lower -k"]),
         ("a\nx\ny\n", ["with 2 rows, no column can be used: 'a' (identifier, nearly"]),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from polars.testing import assert_frame_equal
 
+from cli.loading import with_numbers
 from cli.test_habits import PLAIN
 from kernelmeans._errors import InputError
 from kernelmeans.tables.files import Reading
@@ -37,7 +38,7 @@ def write(name: str = "data.xlsx", **sheets: list) -> Path:
 
 
 def read(path: Path, budget: float = 10**9, **reading: object):
-    return read_table(path, Reading(**reading), budget=budget).frame.collect()
+    return with_numbers(read_table(path, Reading(**reading), budget=budget))
 
 
 def assert_is_plain(found) -> None:

@@ -3,6 +3,7 @@
 import pickle
 import re
 import warnings
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -364,7 +365,7 @@ def test_words_among_flags_and_categories():
 def test_words_that_an_older_model_has_for_values_stay_values():
     values = ["unknown", "a", "b", "k.A."] * 10
     codes = read_column(np.array(values, object), "category", np.array(["a", "b", "unknown", ""]))
-    assert codes.tolist() == [2, 0, 1, 3] * 10
+    assert codes.numbers.tolist() == [2, 0, 1, 3] * 10
 
 
 @pytest.mark.parametrize(
@@ -381,8 +382,10 @@ def test_words_that_an_older_model_has_for_values_stay_values():
     ],
 )
 def test_marks_in_numbers(texts, numbers):
+    doubted = texts[0] in ("1 234,5", "1,234")
     texts, numbers = texts * 5, np.array(numbers * 5, float)
-    transformer = TableTransformer(scale=False).fit(pd.DataFrame({"x": texts}))
+    with pytest.warns(UserWarning, match="decimal=") if doubted else nullcontext():
+        transformer = TableTransformer(scale=False).fit(pd.DataFrame({"x": texts}))
     np.testing.assert_array_equal(transformer.transform(pd.DataFrame({"x": texts}))[:, 0], numbers)
     part = pl.DataFrame({"x": texts[1:2]})  # which alone could be read in another way
     np.testing.assert_array_equal(transformer.transform(part)[:, 0], numbers[1:2])
@@ -415,7 +418,7 @@ def test_the_sign_of_a_column_is_remembered(library, sign, right, wrong):
             told = f" (not {sign})" if sign else ""
             with pytest.raises(ValueError, match=re.escape(f"'x' ('{new[0]}'{told} in row 0)")):
                 prepare.transform(library({"x": new}))
-        del prepare._signs  # as before signs were remembered
+        del prepare._written  # as before signs were remembered
         for new in right + wrong:
             np.testing.assert_array_equal(prepare.transform(library({"x": new[:1]})), expected[:1])
 
@@ -555,10 +558,14 @@ def test_large_numbers_do_not_overflow(factor):
 def test_a_transformer_of_before_has_no_spellings():
     transformer = TableTransformer().fit(table())
     Z = transformer.transform(table())
-    del transformer._spellings
+    del transformer._written
     np.testing.assert_array_equal(transformer.transform(table()), Z)
     assert transformer.is_well_formed()
-    for wrong in ({"_spellings": {"age": ["x"]}}, {"_signs": {"age": 3}}):
+    for wrong in (
+        {"_spellings": {"age": ["x"]}},
+        {"_signs": {"age": 3}},
+        {"_written": {"age": [".", "", 3]}},
+    ):
         again = pickle.loads(pickle.dumps(transformer))
         vars(again).update(wrong)
         assert not again.is_well_formed()

@@ -14,11 +14,13 @@ from sklearn.preprocessing import StandardScaler
 from kernelmeans._errors import InputError
 from kernelmeans._text import counted, listed
 from kernelmeans._typing import BoolArray
+from kernelmeans.cli.errors import in_options
 from kernelmeans.heat import GraphKernel
 from kernelmeans.models.model import Model
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.files.tables import FrameTable, Table, blocks, in_lines
 from kernelmeans.tables.inspection import Inspection, unseen_values, wrong_values
+from kernelmeans.tables.spellings import Doubt, said_doubts
 
 #: Rows of a large table that are read at a time, where they may hold text.
 _ROWS = 2**17
@@ -51,6 +53,8 @@ class NewRows:
         Rows of a graph so far that have no edge to a row of the fit.
     wrong, unseen : dict
         Values so far that are no numbers, and that no category had.
+    doubts : dict
+        Numbers so far that may be meant otherwise, one of each column.
     filled : Counter
         Missing values so far that became the median, by column.
     total : ndarray of shape (n_features,)
@@ -66,6 +70,7 @@ class NewRows:
     wrong: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
     unseen: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
     filled: Counter[str] = field(default_factory=Counter, init=False)
+    doubts: dict[str, Doubt] = field(default_factory=dict, init=False)
     total: Any = field(default=0.0, init=False)
 
     def __iter__(self) -> Iterator[tuple[Any, BoolArray]]:
@@ -99,6 +104,7 @@ class NewRows:
         for name, (count, value) in found.unseen.items():
             before, first = self.unseen.get(name, (0, value))
             self.unseen[name] = before + count, first
+        self.doubts = {**found.doubts, **self.doubts}
         self.filled.update(found.n_missing)  # without "impute" such rows cannot be placed
 
     def _connected(self, X: Any, placed: BoolArray) -> tuple[Any, BoolArray]:
@@ -163,6 +169,8 @@ class NewRows:
     def remarks(self) -> list[str]:
         """Sentences on what the model does not know, after all blocks."""
         texts = unseen_values(self.unseen)
+        if self.doubts:
+            texts.append(f"{self.table.source}: {in_options(said_doubts(self.doubts))}")
         if self.filled:
             counts = [
                 f"{counted(count, 'missing value')} of {name!r}"

@@ -41,10 +41,12 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     model = load_model(model_file, budget)
     file = job.place(job.labels, ".labels.csv")
     outputs.check_writable([file], source=job.data, force=job.force)
-    reading = job.after(model.reading or {}).for_columns(model.columns)
+    reading = job.after(model.reading or {})
     table = read_table(job.data, reading, budget=budget, verbatim=job.id_column)
     names = identifiers(table, job.id_column)
     columns, prepare = model.columns_in(table), model.pipeline[0]
+    if isinstance(prepare, TableTransformer) and (marks := job.given_marks()):
+        prepare.set_params(**marks)
     known = {*columns, job.id_column}
     if isinstance(prepare, TableTransformer):
         known |= {one.name for one in prepare.columns_}

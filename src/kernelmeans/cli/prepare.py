@@ -191,10 +191,13 @@ def _prepared(
         dates=job.dates,
         missing=job.missing,
         missing_values=table.reading.words(),
+        decimal=job.decimal,
+        thousands=job.thousands,
         skewed=job.skewed,
         scale=job.scales,
         dtype=job.dtype,
     )
+    transformer._guess = getattr(table, "guess", ".")
     rows, weights = None, job.weights(table, job.dtype)
     if weights is not None:  # those of rows that are clustered are checked once these are known
         weights = np.where(np.isfinite(weights), weights, 1)

@@ -55,9 +55,7 @@ def save_model(model: Any, path: str | Path) -> None:
     steps = model.steps if isinstance(model, Pipeline) else [("cluster", model)]
     pipeline = Pipeline([(name, _without_names(step)) for name, step in steps])
     certainty = getattr(steps[-1][1], "certainty_", np.empty(0))
-    # Signs of numbers are left to the transformer, which knows them.
-    reading: dict[str, Any] = {"units": {}}
-    content = files.Model(pipeline, _columns(steps[0][1]), str(certainty.dtype), reading)
+    content = files.Model(pipeline, _columns(steps[0][1]), str(certainty.dtype))
 
     def write(file: BinaryIO) -> None:
         content.write(file)

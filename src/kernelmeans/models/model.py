@@ -123,6 +123,8 @@ def _as_model(path: Path, content: Any) -> Model:
         )
     parts: dict[str, Any] = {part.name: content.get(part.name) for part in fields(Model)}
     if _well_formed(model := Model(**parts)):
+        if isinstance(model.pipeline[0], TableTransformer):
+            model.pipeline[0].take_reading(model.reading or {})
         return model
     raise InputError(f"{path}: the model is incomplete; fit it again")
 
@@ -164,7 +166,7 @@ def _has_centroids(predictor: Predictor, most: int) -> bool:
 
 def _is_reading(reading: Any) -> bool:
     """Say whether this is what `Reading.chosen` returns."""
-    known = {field.name for field in fields(Reading)}
+    known = {"units", *(field.name for field in fields(Reading))}
     return isinstance(reading, dict) and all(
         name in known and _is_choice(name, value) for name, value in reading.items()
     )

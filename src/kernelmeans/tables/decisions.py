@@ -1,5 +1,6 @@
 """Which columns of a table are used, and what has to be remembered about them."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
@@ -18,14 +19,17 @@ from kernelmeans.tables.kinds import (
     Found,
     as_category,
     found_in,
+    marks_of,
 )
-from kernelmeans.tables.numerals import Spelling
+from kernelmeans.tables.spellings import Doubt, Marks, Spelling
 from kernelmeans.tables.values import Texts, days_of, is_date
 
 #: Skewness above which numbers are taken as logarithms, if that at least halves it. An exponential
 #: distribution has 2, a Gaussian 0. A few large numbers would hide all other differences (figures:
 #: benchmarks/customers.py).
 SKEWED = 1.0
+#: Digits and marks alone.
+_MARKED = re.compile(r"[\W\d]*\d[\W\d]*")
 #: Kinds that are not used unless the user gives the full name of the column.
 _ON_REQUEST = ("date", "identifier", "counter")
 
@@ -45,6 +49,8 @@ class Decision(NamedTuple):
         Those of a category.
     spelling : Spelling
         How numbers in text are written.
+    doubt : (str, float) or None
+        A number in text that may be meant otherwise, and how it is read.
     """
 
     column: Column
@@ -52,6 +58,7 @@ class Decision(NamedTuple):
     unit: float = 0.0
     values: Sequence[str] = ()
     spelling: Spelling = Spelling()
+    doubt: Doubt | None = None
 
 
 def decide(
@@ -63,6 +70,7 @@ def decide(
     dates: bool,
     missing: str,
     skewed: str,
+    marks: Marks,
 ) -> list[Decision]:
     """Decide about all columns.
 
@@ -80,6 +88,8 @@ def decide(
         What is done about missing values.
     skewed : {"log", "keep"}
         What is done about skewed numbers.
+    marks : Marks
+        The marks of numbers in text that the user names.
 
     Returns
     -------
@@ -95,6 +105,9 @@ def decide(
     refused: list[str] = []
     first_with: dict[bytes, str] = {}
     gaps_told: set[bytes] = set()
+    marks = marks_of(
+        table, [name for name in wanted if name not in {*dropped, *categorical}], marks
+    )
     for name in table.names:
         if name in dropped or name not in wanted:
             decisions.append(Decision(Column(name, "dropped", False)))
@@ -102,7 +115,7 @@ def decide(
         if name in categorical:
             found = as_category(table[name])
         else:
-            found = found_in(table[name], name, is_category=table.is_category(name))
+            found = found_in(table[name], name, is_category=table.is_category(name), marks=marks)
         asked = wanted[name] or (dates and found.kind == "date")
         if trouble := _trouble(table, name, found, asked=asked):
             refused.append(f"column {name!r} {trouble}")
@@ -150,10 +163,12 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
     """Why a column cannot be used as the user asks, and what to do."""
     if found.stray:
         row, text = found.stray
+        marked = _MARKED.fullmatch(text) is not None
+        marks = "decimal= and thousands= say how numbers are written; " * marked
         return (
             f"holds numbers, but {shortened(text, 60)!r} ({table.row(row)}{table.first_row}) "
-            f"{found.reason}: correct such values or leave them empty, leave the column out with "
-            f"drop={name!r}, or take it for a category with categorical={name!r}"
+            f"{found.reason}: {marks}correct such values or leave them empty, leave the column out "
+            f"with drop={name!r}, or take it for a category with categorical={name!r}"
         )
     if len(found.values) > MOST_GIVEN_VALUES:
         return (
@@ -190,7 +205,7 @@ def _decision(
             unit = _unit(found.numbers)
     n_values = len(found.values) or None
     column = Column(name, found.kind, used, found.reason, found.n_missing, n_values, many, unit > 0)
-    return Decision(column, median, unit, found.values, found.spelling)
+    return Decision(column, median, unit, found.values, found.spelling, found.doubt)
 
 
 @np.errstate(invalid="ignore")  # of a signaling NaN, as damaged files have

@@ -1,11 +1,13 @@
 """Rows that can be transformed or not, and messages about values that are no numbers."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kernelmeans._text import counted, first, shortened
 from kernelmeans._typing import BoolArray
 from kernelmeans.tables.frames import FIRST_ROW, Table
+from kernelmeans.tables.spellings import Doubt
 from kernelmeans.tables.values import MISSING
 
 
@@ -24,6 +26,8 @@ class Inspection(NamedTuple):
         Columns of numbers with missing values: the number of rows.
     n_empty : int
         Rows without a value in any column.
+    doubts : dict of (str, float)
+        Columns of text with numbers that may be meant otherwise: one, and how it is read.
     """
 
     placeable: BoolArray
@@ -31,6 +35,7 @@ class Inspection(NamedTuple):
     unseen: dict[str, tuple[int, str]]
     n_missing: dict[str, int]
     n_empty: int = 0
+    doubts: Mapping[str, Doubt] = MappingProxyType({})
 
 
 def shown(value: Any) -> str:

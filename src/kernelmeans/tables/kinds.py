@@ -5,7 +5,7 @@ fractions, or for far more rows than a decision needs.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +13,16 @@ import numpy as np
 from kernelmeans._text import counted, first, shortened
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.tables.frames import Table
-from kernelmeans.tables.numerals import (
+from kernelmeans.tables.numerals import is_multiple, unit_of
+from kernelmeans.tables.spellings import (
+    ANY,
+    FEW_ROWS,
+    MOST_WORDS,
+    Doubt,
+    Marks,
     Spelling,
     are_rare_words,
-    is_multiple,
     numbers_among,
-    unit_of,
 )
 from kernelmeans.tables.values import (
     FIRST_DATE,
@@ -110,6 +114,8 @@ class Found(NamedTuple):
         Of a column of numbers: the first row that holds something else, and what.
     spelling : Spelling
         How numbers in text are written.
+    doubt : (str, float) or None
+        A number in text that may be meant otherwise, and how it is read.
     """
 
     kind: str
@@ -119,6 +125,7 @@ class Found(NamedTuple):
     values: Sequence[str] = ()
     stray: tuple[int, str] | None = None
     spelling: Spelling = Spelling()
+    doubt: Doubt | None = None
 
 
 def column_kind(series: Any, name: str = "") -> str:
@@ -150,13 +157,15 @@ def column_kind(series: Any, name: str = "") -> str:
     return found_in(np.asarray(series), name).kind
 
 
-def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
+def found_in(values: Array, name: str, *, is_category: bool = False, marks: Marks = ANY) -> Found:
     """Say what a column is, and why; a category by its type may hold numbers."""
     numbers = numbers_of(values)
     if numbers is not None and values.dtype.kind == "M" and not np.isnan(numbers).all():
         return Found("date", ON_REQUEST, int(np.isnan(numbers).sum()), numbers)
     if numbers is not None and not is_category:
-        return _among_numbers(numbers, values, name)
+        # New rows may hold text in the marks of the table.
+        decimal = "." if _have_fractions(numbers) else marks.chosen(".,")
+        return _among_numbers(numbers, values, name)._replace(spelling=Spelling(decimal))
     if (is_odd := _are_odd(values)).any():
         # Texts of long lists would take far longer than all else.
         n_missing = Texts(values[~is_odd]).n_missing
@@ -164,7 +173,26 @@ def found_in(values: Array, name: str, *, is_category: bool = False) -> Found:
             gaps = f", and {n_missing} missing" if n_missing else ""
             return Found("nested", usage.replace(":", f"{gaps}:", 1), n_missing)
         return Found("text", "neither numbers nor text", n_missing)
-    return _with_words(_among_texts(texts := Texts(values), values, name, is_category), texts)
+    return _with_words(
+        _among_texts(texts := Texts(values), values, name, is_category, marks), texts
+    )
+
+
+@np.errstate(invalid="ignore")  # of a signaling NaN, as damaged files have
+def _have_fractions(numbers: Array) -> bool:
+    return bool((numbers % 1 > 0).any())
+
+
+def marks_of(table: Table, names: Iterable[str], marks: Marks) -> Marks:
+    """The marks of numbers that some columns of a table prove, beside those that are known."""
+    texts, points = [], False
+    for name in names:
+        values = table[name]
+        if values.dtype.kind == "f":
+            points = points or _have_fractions(values)
+        elif numbers_of(values) is None and not _are_odd(values).any():
+            texts.append(Texts(values).counts)
+    return marks.after(texts, points=points)
 
 
 def is_nested(values: Array) -> bool:
@@ -201,7 +229,7 @@ def _n_numbers(value: Any) -> int:
     return len(array) if array.ndim == 1 and array.dtype.kind in "biuf" else 0
 
 
-def _among_texts(texts: Texts, values: Array, name: str, is_category: bool) -> Found:
+def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, marks: Marks) -> Found:
     counts, present = texts.counts, texts.counts.total()
     n_missing = len(values) - present
     if not counts:
@@ -210,7 +238,7 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool) -> F
     if any(words == set(pair) for pair in FLAGS):
         return Found("flag", "", n_missing, texts.map(flag_of))
     if not is_category and not _are_codes(counts, len(values)):
-        if (found := _numbers_in(texts, values, name)) is not None:
+        if (found := _numbers_in(texts, values, name, marks)) is not None:
             return found
         if (found := _dates_in(texts, len(values))) is not None:
             return found
@@ -229,19 +257,47 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool) -> F
     return Found("text", f"{counted(len(counts), 'value')}", n_missing)
 
 
-def _numbers_in(texts: Texts, values: Array, name: str) -> Found | None:
-    """What a column of text is if most of its values are numbers."""
-    if (found := numbers_among(texts.counts, len(values))) is None:
+def _numbers_in(texts: Texts, values: Array, name: str, marks: Marks) -> Found | None:
+    """What a column of text is if most of its values are numbers, and others are slips if any."""
+    if (found := numbers_among(texts.counts, len(values), marks)) is None:
         return None
+    unit = found.spelling.unit
     if found.stray:
         row, text = texts.first(found.stray.__contains__)
-        have = f"no {found.spelling.sign!r}, which other rows have"
-        why = f"has {have if found.spelling.sign else 'a sign, which others have not'}"
+        if _are_values(found.stray, texts.counts):
+            return None
+        if not _are_slips(found.stray, texts.counts, len(values)):
+            example = repr(shortened(text, 60))
+            return Found("text", f"numbers, but also values such as {example}", texts.n_missing)
+        have = f"no {unit!r}, which other rows have"
+        why = f"has {have if unit else 'a unit, which others have not'}"
         why = why if text in found.numbers else "is none"
         return Found("number", why, texts.n_missing, stray=(row, text))
     numbers = texts.map(lambda text: found.numbers.get(text, np.nan))
-    column = _among_numbers(numbers, values, name)
-    return column if column.values else column._replace(spelling=found.spelling)
+    if not unit:
+        column = _among_numbers(numbers, values, name)
+        if column.values:
+            return column
+        return column._replace(spelling=found.spelling, doubt=found.doubt)
+    bare = f" ({counted(found.n_bare, 'number')} without it)" if found.n_bare else ""
+    n_missing = int(np.isnan(numbers).sum())
+    if len(set(found.numbers.values())) == 1:
+        return _constant(n_missing)
+    reason = f"in {unit!r}{bare}"
+    return Found("number", reason, n_missing, numbers, spelling=found.spelling, doubt=found.doubt)
+
+
+def _are_values(stray: Collection[str], counts: Mapping[str, int]) -> bool:
+    """Whether other text among few numbers is a value as these are, such as 3+ beside 0, 1, 2."""
+    return _are_few(len(counts), sum(counts.values())) and all(
+        counts[text] >= ROWS_OF_VALUE for text in stray
+    )
+
+
+def _are_slips(stray: Collection[str], counts: Mapping[str, int], n_rows: int) -> bool:
+    """Whether other text among numbers is a slip, or a word or two: then a user can mend it."""
+    rows = sum(counts[text] for text in stray)
+    return len(stray) <= MOST_WORDS or rows <= FEW_ROWS * n_rows
 
 
 def _dates_in(texts: Texts, n_rows: int) -> Found | None:

@@ -1,9 +1,11 @@
-"""Numbers in text: the decimal mark, marks between groups, signs, and words for missing ones."""
+"""A number in text: its digits and marks, its unit, and a minus before, after or around it.
+
+Numbers are 1,234.5 and -1.234,5 €, but also USD 12.5, 60.5 kg, 209,66- and (168.50).
+`kernelmeans.tables.spellings` decides how all numbers of a column are written.
+"""
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,81 +19,149 @@ WORDS = frozenset(
         *("desconocido", "desconocida", "desconhecido", "sconosciuto", "nieznane", "okänt"),
     )
 )
+#: The decimal marks, and for each the other one, which may stand between groups of digits.
+OTHER = {".": ",", ",": "."}
+#: Spaces and apostrophes, which may stand there too: some spaces are thin, or do not break lines.
+SPACES, APOSTROPHES = " \u00a0\u2009\u202f", "'\u2019"
+#: The minus of typographers.
+MINUS = "\u2212"
 #: Signs of percent and currency.
 SIGNS = "%€$£¥"
+_CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|BRL|MXN|ZAR|SEK|NOK|DKK|PLN|CZK|HUF|TRY"
+# Other words before a number are part of a name: C12, Room 12.
+_BEFORE = rf"[{SIGNS}]|(?i:{_CODES})|R\$|kr\.?|zł|Rs\.?|Fr\.?"
+# Other words after a number make it a code or a place: 12A, 10115 Berlin, 5 May. So may a letter
+# without a blank.
+_WORDS = "|".join(
+    (
+        rf"{_BEFORE}|°C|°F|°",
+        "kg|mg|µg|ug|lbs?|pounds?|oz|km|cm|mm|µm|miles?|mi|ft|feet|inch(?:es)?|yds?",
+        "km/h|kph|mph|m/s|km2|km²|m2|m²|cm2|m3|m³|cm3|sqm|sqft|ha|ml|mL|cl|gal",
+        "hours?|hrs?|hr|minutes?|mins?|seconds?|secs?|ms|days?|weeks?|months?|years?|yrs?",
+        "Jahre?|Monate?|Tage?|Wochen?|Std|Stunden?|Minuten?|Sek",
+        "kWh|MWh|kW|MW|Wh|mV|kV|mA|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB|dB|pcs?|Stk|Stück|kcal|cal|kJ",
+        "bar|hPa|kPa|Pa|mmHg|mg/dl|mg/dL|mmol/l|mmol/L|bpm|rpm|ppm",
+    )
+)
+_LETTERS = "g|t|m|l|L|s|h|d|W|V|A|J"
+_EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
+_DIGITS = rf"[0-9](?:[0-9.,{APOSTROPHES}{SPACES}]*[0-9.,])?{_EXPONENT}|[.,][0-9]+{_EXPONENT}"
+#: A number, and the text before and after it.
+_PARTS = re.compile(rf"((?:[^0-9.,]|(?<=[^\W\d_])\.)*)({_DIGITS})(.*)", re.DOTALL)
+#: The text around a number, in whose place 0 stands.
+_AROUND = re.compile(
+    rf"(?P<opened>\(?)\s*(?P<first>[+-]?)\s*(?P<before>{_BEFORE})?\s*(?P<second>[+-]?)\s*"
+    rf"0(?P<last>-(?=\s|\)|[{SIGNS}]|$))?"
+    rf"(?:\s*(?P<after>(?:{_WORDS})\.?)|\s+(?P<letter>{_LETTERS}))?\s*(?P<closed>\)?)"
+)
+#: Most numbers are such, which are known faster.
+_PLAIN = re.compile("(-?)([0-9][0-9.,]*)")
+#: Length of text that is no number, whatever it holds.
+_LONG = 100
+#: A whole number that begins with 0, which is a code.
+_CODE = re.compile("0[0-9]+")
+#: A minus after a whole number is a grade or a range: 2-, 65-.
+_FRACTION = re.compile(r".*[.,][0-9]+")
 #: Letters after a number that multiply it.
 _MULTIPLE = re.compile(r"[kKM]|(?i:mn|mln|mio|bn|mrd|tsd)\.?")
 #: Something that ends in a digit, and a word after it.
 _WORD = r"[°µ]?[^\W\d_]{0,12}\.?"
 _MEASURE = re.compile(rf"\(?(?P<number>.*\d[.,]?)\s*(?P<unit>{_WORD}(?:/{_WORD})?)\)?")
-#: The minus of typographers, and the spaces that they put after it.
-MINUS, _THIN = "\u2212", "\u00a0\u2009\u202f"
-_SPACES = f"' \u2019{_THIN}"
-#: A minus after an amount, as SAP writes it. After whole numbers it is a grade or a range: 2-, 65-.
-_TRAILING = re.compile(rf"(?P<amount>.*\d[.,]\d+)[{MINUS}-](?P<rest>\s*[{SIGNS}]?)")
 
 
-def _number(decimal: str, other: str) -> re.Pattern[str]:
-    """Numbers with a decimal mark, and other marks between groups of three digits."""
-    groups = rf"[1-9]\d{{0,2}}(?:[{other}{_SPACES}]\d{{3}})+"
-    digits = rf"(?:\d+|{groups})(?:[{decimal}]\d*)?|[{decimal}]\d+"
-    codes = r"0\d+$"  # whole numbers that begin with 0
-    plus = rf"(?:[+{MINUS}-][{_THIN}]?)?"
-    return re.compile(
-        rf"(?:{plus}[{SIGNS}]\s*|(?:[{SIGNS}]\s*)?{plus})(?!{codes})(?:{digits})(?:e[+-]?\d+)?"
-        rf"\s*[{SIGNS}]?",
-        re.IGNORECASE | re.ASCII,
-    )
+class Written(NamedTuple):
+    """The parts of a number in text.
 
-
-_NUMBERS = {".": _number(".", ","), ",": _number(",", ".")}
-#: Most different words among numbers that are taken for missing values, and the fraction of rows
-#: that they may take, unless they are known to mean that. More are values that need a look.
-MOST_WORDS, FEW_ROWS = 2, 0.05
-#: Text that somebody has meant for a number.
-_LIKE_NUMBER = re.compile(r".*\d|[+-]?inf(inity)?$", re.IGNORECASE)
-
-
-class Spelling(NamedTuple):
-    """How the numbers of a column of text are written.
-
-    Parameters
+    Attributes
     ----------
-    decimal : {".", ","}, default="."
-        The decimal mark. The other one, spaces and apostrophes may stand between groups of digits.
-    words : sequence of str, default=()
-        Other words in lower case that stand for missing values.
-    sign : str or None, default=None
-        The sign of percent or currency that they have. None if that is not known.
+    digits : str
+        Its digits with all marks.
+    unit : str, default=""
+        The sign or word before or after it, in the singular.
+    is_negative : bool, default=False
+        Whether it has a minus, or stands in parentheses.
+    is_enclosed : bool, default=False
+        Whether it stands in parentheses.
     """
 
-    decimal: str = "."
-    words: Sequence[str] = ()
-    sign: str | None = None
+    digits: str
+    unit: str = ""
+    is_negative: bool = False
+    is_enclosed: bool = False
 
-    def is_well_formed(self) -> bool:
-        """Say whether this, read from a file, is a way to write numbers."""
-        texts = self.words if self.sign is None else [*self.words, self.sign]
-        return self.decimal in (".", ",") and all(type(text) is str for text in texts)
+    def fits(self, decimal: str, groups: str) -> bool:
+        """Whether this is a number under a decimal mark, and marks between groups."""
+        return _pattern(decimal, groups).fullmatch(self.digits) is not None
 
-    def is_missing(self, text: str) -> bool:
-        """Whether a text stands for a missing number."""
-        return text.lower() in self.words
+    def number(self, decimal: str) -> float:
+        """The number under a decimal mark that fits."""
+        digits = self.digits.translate(_IN_PYTHON[decimal])
+        return -float(digits) if self.is_negative else float(digits)
 
-    def read(self, text: str) -> float:
-        """The number that a text is; NaN for a word that is known, and infinite otherwise."""
-        number = number_of(text, self.decimal)
-        if number == number:
-            return number if self.admits(sign_of(text)) else np.inf
-        return np.nan if self.is_missing(text) else np.inf
 
-    def admits(self, sign: str) -> bool:
-        """Whether numbers may have this sign, or none if it is empty."""
-        return self.sign is None or sign in units_like(self.sign)
+#: For each decimal mark the letters that Python reads, and those that it would not.
+_IN_PYTHON = {
+    mark: str.maketrans(mark, ".", f"{OTHER[mark]}{APOSTROPHES}{SPACES}") for mark in OTHER
+}
+
+
+@cache
+def _pattern(decimal: str, groups: str) -> re.Pattern[str]:
+    mark = re.escape(decimal)
+    grouped = rf"|[1-9][0-9]{{0,2}}(?:[{re.escape(groups)}][0-9]{{3}})+" if groups else ""
+    return re.compile(rf"(?:(?:[0-9]+{grouped})(?:{mark}[0-9]*)?|{mark}[0-9]+){_EXPONENT}")
+
+
+def written(text: str) -> Written | None:
+    """The parts of a number; None for other text, and for codes such as 007.
+
+    Examples
+    --------
+    >>> from kernelmeans.tables.numerals import written
+    >>> written("20.1 kg")
+    Written(digits='20.1', unit='kg', is_negative=False, is_enclosed=False)
+    >>> written("($ 1,234.5)")
+    Written(digits='1,234.5', unit='$', is_negative=True, is_enclosed=True)
+    >>> written("007"), written("12A"), written("5 May")
+    (None, None, None)
+    """
+    if (plain := _PLAIN.fullmatch(text)) is not None:
+        return None if _CODE.fullmatch(plain[2]) else Written(plain[2], "", plain[1] == "-")
+    if len(text) > _LONG or (parts := _PARTS.fullmatch(text.replace(MINUS, "-"))) is None:
+        return None
+    before, digits, after = parts.groups()
+    around = _around(before, after)
+    if around is None or _CODE.fullmatch(digits):
+        return None
+    if around.has_last and not _FRACTION.fullmatch(digits):
+        return None
+    return Written(digits, around.unit, around.is_negative, around.is_enclosed)
+
+
+class _Around(NamedTuple):
+    unit: str
+    is_negative: bool
+    is_enclosed: bool
+    has_last: bool
+
+
+@lru_cache(2**10)
+def _around(before: str, after: str) -> _Around | None:
+    """The meaning of the text around a number, which is the same for most of a column."""
+    found = _AROUND.fullmatch(f"{before}0{after}")
+    if found is None or len(found["opened"]) != len(found["closed"]):
+        return None
+    last, behind = found["last"] or "", found["after"] or found["letter"] or ""
+    signs = found["first"] + found["second"] + last
+    if len(signs) > 1 or (found["before"] and behind):
+        return None
+    enclosed = found["opened"] == "("
+    unit = _singular(found["before"] or behind)
+    return _Around(unit, enclosed or signs == "-", enclosed, bool(last))
 
 
 def number_of(text: str, decimal: str = ".") -> float:
-    """The number that a text is, with a sign of percent or currency or without; NaN if it is none.
+    """The number that a text is, in whatever unit; NaN if it is none.
 
     Examples
     --------
@@ -103,21 +173,18 @@ def number_of(text: str, decimal: str = ".") -> float:
     >>> number_of("209,66-", decimal=",")
     -209.66
     """
-    if after := _TRAILING.fullmatch(text):
-        text = "-" + after["amount"] + after["rest"]
-    if not _NUMBERS[decimal].fullmatch(text):
-        return np.nan
-    plain = text.lower().replace(MINUS, "-")
-    return float(re.sub(f"[^0-9e+{decimal}-]", "", plain).replace(",", "."))
+    parts = written(text)
+    fits = parts is not None and parts.fits(decimal, all_groups(decimal))
+    return parts.number(decimal) if parts is not None and fits else np.nan
 
 
-def sign_of(text: str) -> str:
-    """The sign of percent or currency of a number."""
-    return "".join(letter for letter in text if letter in SIGNS)
+def all_groups(decimal: str) -> str:
+    """All marks that may stand between groups of three digits."""
+    return f".,{APOSTROPHES}{SPACES}".replace(decimal, "")
 
 
 def units_like(unit: str) -> set[str]:
-    """The units of numbers that can be compared with those of a unit or a sign.
+    """The units of numbers that can be compared with those of a unit.
 
     Numbers without a unit are taken to have it, but not percents: 0.5 and 50 % may be the same.
 
@@ -131,12 +198,12 @@ def units_like(unit: str) -> set[str]:
 
 
 def is_multiple(unit: str) -> bool:
-    """Whether what stands after a number multiplies it, as in 1.2k."""
+    """Whether the text after a number multiplies it, as in 1.2k."""
     return _MULTIPLE.fullmatch(unit) is not None
 
 
 def unit_of(text: str) -> str | None:
-    """The word after a number; None if there is no number.
+    """The word after a number, known as a unit or not; None if there is no number.
 
     Examples
     --------
@@ -145,76 +212,11 @@ def unit_of(text: str) -> str | None:
     ('kg', 'k', '', None, 'ng/mL')
     """
     found = _MEASURE.fullmatch(text)
-    if found and any(number == number for number in map(partial(number_of, found[1]), ".,")):
+    if found and any(number_of(found[1], mark) == number_of(found[1], mark) for mark in OTHER):
         return found[2]
     return None
 
 
-class Numbers(NamedTuple):
-    """The values of a column of text that are mostly numbers.
-
-    Attributes
-    ----------
-    numbers : dict of float
-        The numbers among its values.
-    spelling : Spelling
-        How most of them are written.
-    stray : set of str
-        Values that are neither such numbers nor missing ones.
-    """
-
-    numbers: dict[str, float]
-    spelling: Spelling
-    stray: set[str]
-
-
-def numbers_among(counts: Mapping[str, int], n_rows: int) -> Numbers | None:
-    """Find out how numbers are written.
-
-    Parameters
-    ----------
-    counts : mapping of int
-        The different values of a column, and how often they occur.
-    n_rows : int
-        The rows of the column, those without a value included.
-
-    Returns
-    -------
-    Numbers or None
-        None if less than a half of the values are numbers.
-    """
-    marks = ".," if any("," in text for text in counts) else "."
-    parsed = {mark: _parsed(counts, mark) for mark in marks}
-    decimal = max(marks, key=lambda mark: _rows(parsed[mark], counts))  # "." where both may be
-    numbers = parsed[decimal]
-    unknown = [text for text in counts if text not in numbers]
-    if not numbers or _rows(numbers, counts) < _rows(unknown, counts):
-        return None
-    signs: Counter[str] = Counter()
-    for text in numbers:
-        signs[sign_of(text)] += counts[text]
-    usual = max(signs, key=signs.__getitem__)
-    stray = {text for text in numbers if sign_of(text) != usual}
-    if not are_rare_words(unknown, counts, n_rows):
-        # A code with leading zeros is no number, but other text is the cause.
-        stray.update([text for text in unknown if not text.isdigit()] or unknown)
-    missing = tuple(sorted({text.lower() for text in unknown}))
-    return Numbers(numbers, Spelling(decimal, missing, usual), stray)
-
-
-def _parsed(texts: Collection[str], decimal: str) -> dict[str, float]:
-    found = {text: number_of(text, decimal) for text in texts}
-    return {text: number for text, number in found.items() if number == number}
-
-
-def _rows(texts: Iterable[str], counts: Mapping[str, int]) -> int:
-    return sum(counts[text] for text in texts)
-
-
-def are_rare_words(texts: Collection[str], counts: Mapping[str, int], n_rows: int) -> bool:
-    """Whether these words are so few that they stand for missing values."""
-    return (
-        len({text.lower() for text in texts}) <= MOST_WORDS
-        and _rows(texts, counts) <= FEW_ROWS * n_rows
-        and not any(map(_LIKE_NUMBER.match, texts))
-    )
+def _singular(unit: str) -> str:
+    """A unit without a plural, because 1 day and 2 days have the same."""
+    return re.sub(r"(?<=[a-z][a-z])s$", "", unit.removesuffix("."))

@@ -1,7 +1,8 @@
 """A transformer of scikit-learn that turns a table, as people have it, into numbers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
@@ -19,14 +20,15 @@ from kernelmeans._sklearn import (
     _fit_context,
 )
 from kernelmeans._text import counted, first, listed
-from kernelmeans._typing import Array, BoolArray, DTypeName, MissingName, SkewedName
+from kernelmeans._typing import Array, BoolArray, DTypeName, MarkName, MissingName, SkewedName
 from kernelmeans._warnings import warn_user
 from kernelmeans.tables.columns import Column, as_text, matching
 from kernelmeans.tables.decisions import Decision, decide, logarithms
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.inspection import Inspection, check_placeable, shown, unseen_values
-from kernelmeans.tables.kinds import USED
-from kernelmeans.tables.numerals import Spelling
+from kernelmeans.tables.kinds import USED, marks_of
+from kernelmeans.tables.numerals import all_groups
+from kernelmeans.tables.spellings import Doubt, Marks, Spelling, said_doubts
 from kernelmeans.tables.values import UNSEEN, is_flag_in_words, read_column
 
 #: How far a missing value of a scaled column lies from all others, in the column that says where.
@@ -75,6 +77,12 @@ class TableTransformer(TransformerMixin, Estimator):
     missing_values : tuple or list of str or number, default=()
         Further values that stand for missing ones, such as ``-999`` or ``"not asked"``, in the fit
         and in new rows. Blanks around text and capitals do not count.
+    decimal : {".", ","} or None, default=None
+        The decimal mark of numbers in text. None finds it: columns that are numbers under one mark
+        alone decide for those that are numbers under both, such as 1.234.
+    thousands : str or None, default=None
+        The mark between groups of three digits in text, or ``"space"``, or ``"none"``. None allows
+        spaces, apostrophes, and the mark that is not the decimal one.
     skewed : {"log", "keep"}, default="log"
         What to do about numbers of 0 and more with a skewness above 1. ``"log"`` takes their
         logarithms if this at least halves the skewness. ``"keep"`` does not.
@@ -122,10 +130,11 @@ class TableTransformer(TransformerMixin, Estimator):
     Numbers that are codes, such as zip codes, are known by the name of the column alone, unless its
     type in pandas or polars is that of a category.
 
-    Numbers as text may have a sign of percent or currency, a decimal comma, and groups of three
-    digits. Words such as unknown are missing values in a column of any kind, but "none" is a value
+    Numbers as text may have a unit, a sign of percent or currency, a decimal comma, groups of three
+    digits, and parentheses or a minus behind for negative ones. The fit remembers how a column is
+    written. Words such as unknown are missing values in a column of any kind, but "none" is a value
     of a category if more than 5 % of its values are. Among numbers two other words at most are
-    missing values too, if they take 5 % of the rows or less. Other text is refused.
+    missing values too, if they take 5 % of the rows or less. Other text is refused if it is rare.
 
     Examples
     --------
@@ -157,12 +166,16 @@ class TableTransformer(TransformerMixin, Estimator):
         "dates": ["boolean"],
         "missing": [StrOptions(set(get_args(MissingName)))],
         "missing_values": [tuple, list],
+        "decimal": [StrOptions(set(get_args(MarkName))), None],
+        "thousands": [str, None],
         "skewed": [StrOptions(set(get_args(SkewedName)))],
         "scale": ["boolean"],
         "dtype": [StrOptions(set(get_args(DTypeName)))],
     }
 
     scaler_: StandardScaler | None
+    #: The decimal mark of text columns that are numbers under both, if nothing else is known.
+    _guess = "."
 
     def __init__(
         self,
@@ -173,6 +186,8 @@ class TableTransformer(TransformerMixin, Estimator):
         dates: bool = False,
         missing: MissingName = "impute",
         missing_values: Sequence[str | float] = (),
+        decimal: MarkName | None = None,
+        thousands: str | None = None,
         skewed: SkewedName = "log",
         scale: bool = True,
         dtype: DTypeName = "float64",
@@ -183,6 +198,8 @@ class TableTransformer(TransformerMixin, Estimator):
         self.dates = dates
         self.missing = missing
         self.missing_values = missing_values
+        self.decimal = decimal
+        self.thousands = thousands
         self.skewed = skewed
         self.scale = scale
         self.dtype = dtype
@@ -278,6 +295,8 @@ class TableTransformer(TransformerMixin, Estimator):
         if found.wrong or self.missing != "impute":
             check_placeable(found, table)
         self._warn_of_empty(found, table)
+        if found.doubts:
+            warn_user(f"X: {said_doubts(found.doubts)}.")
         if found.unseen:
             warn_user(f"X: {first(unseen_values(found.unseen))}.")
         return self._scaled(Z)
@@ -399,7 +418,12 @@ class TableTransformer(TransformerMixin, Estimator):
         )
         rules: dict[str, Any] = {"dates": self.dates, "missing": self.missing}
         rules["skewed"] = self.skewed if self.scale else "keep"
-        self._remember(table, decide(table, wanted, dropped, categorical, **rules))
+        decisions = decide(table, wanted, dropped, categorical, marks=self._marks(), **rules)
+        self._remember(table, decisions)
+        if doubts := {
+            one.column.name: one.doubt for one in decisions if one.doubt and one.column.used
+        }:
+            warn_user(said_doubts(doubts))
         Z = self._empty(table)
         found = self._read(table, Z)
         if found.wrong or self.missing == "error":
@@ -443,12 +467,11 @@ class TableTransformer(TransformerMixin, Estimator):
         self._values = {
             one.column.name: np.array(one.values) for one in decisions if len(one.values)
         }
-        self._spellings = {
-            one.column.name: [one.spelling.decimal, *one.spelling.words]
+        self._written: dict[str, list[Any]] = {
+            one.column.name: [*one.spelling[:3], *one.spelling.words]
             for one in decisions
             if one.spelling != Spelling()
         }
-        self._signs = {one.column.name: one.spelling.sign for one in decisions if one.spelling.sign}
         self._flags = _highest_of_flags(table, [one.column for one in decisions])
         self._named, self._n_rows = table.named, table.n_rows
         self.n_features_in_ = len(columns)
@@ -472,10 +495,41 @@ class TableTransformer(TransformerMixin, Estimator):
         }
 
     def _spelling(self, name: str) -> Spelling:
-        """How numbers in a column are written; older models know one way alone, and no signs."""
+        """How numbers in a column are written."""
+        if "_written" in vars(self):
+            decimal, groups, unit, *words = self._written.get(name, [".", "", ""])
+            return Spelling(decimal, groups, unit, words)
+        # Older models know one decimal mark, words, and maybe signs.
         decimal, *words = vars(self).get("_spellings", {}).get(name, ["."])
         signs = vars(self).get("_signs")
-        return Spelling(decimal, words, None if signs is None else signs.get(name, ""))
+        unit = None if signs is None else signs.get(name, "")
+        return Spelling(decimal, all_groups(decimal), unit, words)
+
+    def take_reading(self, reading: Mapping[str, Any]) -> None:
+        """Take over how an earlier version read the file of its fit, which it kept by itself.
+
+        Parameters
+        ----------
+        reading : mapping
+            The decimal mark, the marks between groups or "none", and the units of columns, as far
+            as they are known.
+        """
+        if "_written" in vars(self):
+            return
+        decimal, units = reading.get("decimal"), reading.get("units", {"": None})
+        written = {}
+        for column, *_ in self._used():
+            own = self._spelling(column.name)
+            mark = decimal or own.decimal
+            allowed = Marks.of(mark, reading.get("thousands")).groups(mark)
+            unit = own.unit or units.get(column.name, units.get("", ""))
+            written[column.name] = [mark, allowed, unit, *own.words]
+        self._written, self.decimal, self.thousands = written, None, None
+
+    def _marks(self) -> Marks:
+        """The marks of numbers that the user names; older models know none."""
+        given = vars(self)
+        return Marks.of(given.get("decimal"), given.get("thousands"))._replace(guess=self._guess)
 
     def _missing_values(self) -> Sequence[str | float]:
         """Further values that stand for missing ones; older models know none."""
@@ -515,12 +569,23 @@ class TableTransformer(TransformerMixin, Estimator):
         wrong: dict[str, tuple[int, str]] = {}
         unseen: dict[str, tuple[int, str]] = {}
         n_missing: dict[str, int] = {}
+        doubts: dict[str, Doubt] = {}
+        marks = self._marks()
+
+        @cache
+        def proved() -> str | None:
+            names = [one.name for one, *_ in self._used() if one.kind == "number"]
+            return marks_of(table, names, marks).proved
+
         highest_of = vars(self).get("_flags", {})  # older models take any number for a flag
         for column, median, unit, place in self._used():
             values = table[column.name]
             known = self._values.get(column.name)
             spelling = self._spelling(column.name)
-            numbers = read_column(values, column.kind, known, spelling).astype(self.dtype)
+            read = read_column(values, column.kind, known, spelling, marks, proved)
+            numbers = read.numbers.astype(self.dtype)
+            if read.doubt is not None:
+                doubts[column.name] = read.doubt
             if highest := highest_of.get(column.name):
                 is_flag = np.isin(numbers, np.arange(highest + 1))
                 numbers[~is_flag & ~np.isnan(numbers)] = np.inf
@@ -533,7 +598,7 @@ class TableTransformer(TransformerMixin, Estimator):
                     Z[:, place] = numbers[:, None] == np.arange(len(known))
                 continue
             if len(rows := np.flatnonzero(np.isinf(numbers))):
-                told = f" (not {spelling.sign})" if spelling.sign else ""
+                told = f" (not {spelling.unit})" if spelling.unit else ""
                 told = " (neither yes nor no)" if column.kind == "flag" else told
                 wrong[column.name] = int(rows[0]), shown(values[rows[0]]) + told
                 placeable[rows] = False
@@ -548,7 +613,7 @@ class TableTransformer(TransformerMixin, Estimator):
                 Z[:, place.start] = logarithms(filled, unit) if unit else filled
                 if column.has_indicator:
                     Z[:, place.start + 1] = lacks
-        return Inspection(placeable & ~empty, wrong, unseen, n_missing, int(empty.sum()))
+        return Inspection(placeable & ~empty, wrong, unseen, n_missing, int(empty.sum()), doubts)
 
     def _fitted_scaler(self, Z: Array, kept: BoolArray, weights: Array | None) -> StandardScaler:
         """Means and scales of rows that can be placed."""

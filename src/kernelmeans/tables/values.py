@@ -4,14 +4,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kernelmeans._memory import cached_property
 from kernelmeans._text import counted, shortened
 from kernelmeans._typing import Array
-from kernelmeans.tables.numerals import FEW_ROWS, WORDS, Spelling
+from kernelmeans.tables.numerals import WORDS
+from kernelmeans.tables.spellings import ANY, FEW_ROWS, PLAIN, Doubt, Marks, Spelling
 
 #: Text of cells that have no value, in lower case; also how Python and pandas write None and NaN.
 EMPTY = frozenset(("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null", "none", "?", "-"))
@@ -213,12 +214,32 @@ class Texts:
 
 #: The code of a value that a category did not have in the fit.
 UNSEEN = -1.0
-_PLAIN = Spelling()
+
+
+class ColumnRead(NamedTuple):
+    """A column as a fit has decided.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_rows,)
+        Numbers, NaN where they are missing and infinite where something else stands; codes of
+        categories.
+    doubt : (str, float) or None
+        A number in text that may be meant otherwise, and how it is read.
+    """
+
+    numbers: Array
+    doubt: Doubt | None = None
 
 
 def read_column(
-    values: Array, kind: str, known: Array | None = None, spelling: Spelling = _PLAIN
-) -> Array:
+    values: Array,
+    kind: str,
+    known: Array | None = None,
+    spelling: Spelling = PLAIN,
+    marks: Marks = ANY,
+    proved: Callable[[], str | None] = lambda: None,
+) -> ColumnRead:
     """Read a column as a fit has decided.
 
     Parameters
@@ -231,12 +252,15 @@ def read_column(
         The values of a category.
     spelling : Spelling
         How numbers are written.
+    marks : Marks
+        The marks of numbers that the user names.
+    proved : callable
+        Returns the decimal mark that the table proves.
 
     Returns
     -------
-    ndarray of shape (n_rows,)
-        Numbers, NaN where they are missing and infinite where something else stands; codes of
-        categories.
+    ColumnRead
+        The numbers.
     """
     if known is not None:
         codes = {text: float(code) for code, text in enumerate(known.tolist())}
@@ -246,21 +270,21 @@ def read_column(
         def code_of(text: str) -> float:
             return codes.get(text, codes.get(other.get(text, text), UNSEEN))
 
-        return texts.map(code_of, codes.get("", np.nan))
+        return ColumnRead(texts.map(code_of, codes.get("", np.nan)))
     if (numbers := numbers_of(values)) is None:
+        texts = Texts(values)
+        found, doubt = ({}, None) if kind == "date" else spelling.read(texts.counts, marks, proved)
 
         def read(text: str) -> float:
-            if kind == "date":
-                days = days_of(text)
-                if days == days:
-                    return days
-                return np.nan if is_no_date(text) or spelling.is_missing(text) else np.inf
-            flag = flag_of(text) if kind == "flag" else np.nan
-            return flag if flag == flag else spelling.read(text)
+            own = days_of(text) if kind == "date" else flag_of(text) if kind == "flag" else np.nan
+            if own == own:
+                return own
+            is_missing = spelling.is_missing(text) or (kind == "date" and is_no_date(text))
+            return np.nan if is_missing else found.get(text, np.inf)
 
-        return Texts(values).map(read)
+        return ColumnRead(texts.map(read), doubt)
     if kind == "date" and values.dtype.kind in "iuf":
-        return days_of_numbers(numbers)
+        return ColumnRead(days_of_numbers(numbers))
     if (values.dtype.kind == "M") == (kind == "date") and spelling.admits(""):
-        return numbers
-    return np.where(np.isnan(numbers), np.nan, np.inf)
+        return ColumnRead(numbers)
+    return ColumnRead(np.where(np.isnan(numbers), np.nan, np.inf))

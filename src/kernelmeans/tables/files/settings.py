@@ -1,11 +1,13 @@
 """How the file of a table is read: what cannot be told from the file itself, or only guessed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from kernelmeans.tables.numerals import SIGNS
+from kernelmeans._errors import InputError
+from kernelmeans._typing import MarkName
+from kernelmeans.tables.spellings import Marks
 
 #: The input that is standard input, and its name in messages and outputs.
 DASH, STDIN = Path("-"), Path("stdin")
@@ -39,19 +41,16 @@ class Reading:
         Excel: name or number of the sheet, by default the first.
     take : str or None, default=None
         H5AD: the matrix to cluster, X or as in layers:counts, obsm:X_pca, obsp:connectivities.
-    units : mapping of str, default=None
-        The units of columns in the file of the fit; no option. When None they are found.
     """
 
     header: bool = True
     separator: str | None = None
-    decimal: str | None = None
+    decimal: MarkName | None = None
     thousands: str | None = None
     missing_values: Sequence[str] = ()
     encoding: str | None = None
     sheet: str | None = None
     take: str | None = None
-    units: Mapping[str, str] | None = None
 
     def chosen(self) -> dict[str, Any]:
         """Return what is not as by default, as a model file stores it."""
@@ -64,17 +63,22 @@ class Reading:
         return [word.strip().lower() for text in self.missing_values for word in text.split(",")]
 
     def after(self, earlier: Mapping[str, Any]) -> "Reading":
-        """Return these choices, and those of a fit where there is no other.
+        """Return these choices, and those of a fit where there is no other."""
+        known = {field.name for field in fields(Reading)}  # older models have units too
+        chosen = {**earlier, **self.chosen()}
+        return Reading(**{name: value for name, value in chosen.items() if name in known})
 
-        Earlier versions did not store the units. They left a sign out that all numbers had.
-        """
-        return Reading(**{"units": {"": SIGNS}, **earlier, **self.chosen()})
+    def given_marks(self) -> dict[str, str]:
+        """Return the marks of numbers that are chosen."""
+        given = {"decimal": self.decimal, "thousands": self.thousands}
+        return {name: mark for name, mark in given.items() if mark is not None}
 
-    def for_columns(self, names: Sequence[str]) -> "Reading":
-        """Return the same without the units of other columns, which do not matter."""
-        units = self.units or {}
-        kept = {name: unit for name, unit in units.items() if name in {"", *names}}
-        return self if kept == units else replace(self, units=kept)
+    def marks(self) -> Marks:
+        """Return the marks of numbers."""
+        try:
+            return Marks.of(self.decimal, self.thousands, "--")
+        except ValueError as error:
+            raise InputError(str(error)) from error
 
 
 def shown(path: Path) -> Path:

@@ -20,11 +20,12 @@ from kernelmeans._memory import cached_property
 from kernelmeans._text import listed, shortened
 from kernelmeans._warnings import warn_user
 from kernelmeans.rows import Rows, open_rows
+from kernelmeans.tables import frames
 from kernelmeans.tables.files.archives import check_shape, read_npz
 from kernelmeans.tables.files.conversions import conversion
 from kernelmeans.tables.files.encodings import read_content, to_utf8
 from kernelmeans.tables.files.headings import tidied, without_words
-from kernelmeans.tables.files.numerals import Numerals, parse_numbers, read_numbers
+from kernelmeans.tables.files.plain import with_types
 from kernelmeans.tables.files.settings import (
     DASH,
     PACKED,
@@ -35,6 +36,9 @@ from kernelmeans.tables.files.settings import (
 )
 from kernelmeans.tables.files.text import given_separator, read_text
 from kernelmeans.tables.frames import FIRST_ROW, as_array
+from kernelmeans.tables.kinds import marks_of
+from kernelmeans.tables.spellings import Marks, all_numbers
+from kernelmeans.tables.values import Texts
 
 #: Fraction of the memory budget that a loaded table may take; larger ones stay on disk.
 LOADED_FRACTION = 0.25
@@ -76,6 +80,8 @@ class FrameTable:
     budget: float = math.inf
     reading: Reading = field(default_factory=Reading)
     lines: Sequence[int] | None = None
+    #: The decimal mark of numbers that may have either, if nothing else tells it.
+    guess: str = "."
 
     #: Columns of labels, weights and identifiers that are no features.
     annotations: ClassVar[Mapping[str, Any]] = {}
@@ -137,16 +143,16 @@ class FrameTable:
             rows.names = None  # the model file has them; arrays in memory have none either
             return rows
         frame = self.collected(names)
-        X = np.empty(frame.shape, dtype=dtype)
-        examples: dict[str, str] = {}
-        for j, column in enumerate(frame):
-            numbers, is_other = parse_numbers(column)
-            if is_other.any():
-                examples[column.name] = str(column.filter(is_other)[0])
+        X, examples = np.empty(frame.shape, dtype=dtype), dict[str, str]()
+        marks = marks_of(frames.Table(frame), names, self.marks())
+        for place, column in enumerate(frame):
+            numbers, other = _wanted_numbers(column, marks)
+            if other is not None:
+                examples[column.name] = other
             else:
                 # Infinite in float32, and then refused as such; or a signaling NaN.
                 with np.errstate(over="ignore", invalid="ignore"):
-                    X[:, j] = numbers.to_numpy()
+                    X[:, place] = numbers.to_numpy()
         if examples:
             raise InputError(self._non_numeric(examples, len(names)))
         return X
@@ -168,6 +174,10 @@ class FrameTable:
                 f"{self.source}: column{'s' * (len(names) > 1)} {listed(names)} cannot be read: "
                 f"{error}"
             ) from error
+
+    def marks(self) -> Marks:
+        """Return the marks of numbers that are known."""
+        return self.reading.marks()._replace(guess=self.guess)
 
     def _non_numeric(self, examples: Mapping[str, str], n_columns: int) -> str:
         names, (example, *_) = list(examples), examples.values()
@@ -277,9 +287,21 @@ class ArrayTable:
 Table = FrameTable | ArrayTable
 
 
+def _wanted_numbers(column: pl.Series, marks: Marks) -> tuple[pl.Series, str | None]:
+    """The numbers of a column that should hold nothing else, and the first other value."""
+    if column.dtype.is_temporal() or column.dtype.is_nested():
+        return column, next(iter(map(str, column.drop_nulls())), None)
+    if column.dtype != pl.String:
+        return column.cast(pl.Float64), None
+    texts = Texts(as_array(column))
+    numbers = all_numbers(texts.counts, marks)
+    other = next((text for text in texts.counts if text not in numbers), None)
+    return pl.Series(texts.map(lambda text: numbers.get(text, np.inf))), other
+
+
 def check_reading(reading: Reading) -> None:
     """Refuse ways to read a table that no table can be read by."""
-    Numerals.of(reading)
+    reading.marks()
     given_separator(reading.separator)
     try:
         codecs.lookup(reading.encoding or "utf-8")
@@ -394,11 +416,12 @@ def _frame_table(
             f"{source}: columns {', '.join([places[name] for name in named[:10]])} without a name, "
             f"or with that of another, are called {listed(named)}{doubt}"
         )
-    frame, numerals = read_numbers(
-        source, frame, Numerals.of(reading), separator=separator, verbatim=verbatim
+    frame = with_types(frame, verbatim)
+    # Files with semicolons come from where a comma is the decimal mark.
+    guess = "," if separator == ";" else "."
+    return FrameTable(
+        source, frame.lazy(), reading.header, reading=reading, lines=lines, guess=guess
     )
-    reading = Reading(**{**reading.chosen(), **numerals.chosen()})
-    return FrameTable(source, frame.lazy(), reading.header, reading=reading, lines=lines)
 
 
 def in_lines(message: str, table: Table) -> str:

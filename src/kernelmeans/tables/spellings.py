@@ -1,0 +1,338 @@
+"""How the numbers of a column of text are written: the decimal mark, groups, a unit, and words.
+
+Most columns are numbers under one decimal mark only: 0.5, 1234.567 and 1,234.5 have a point, 1,5
+and 1.234.567 a comma. A column of numbers such as 1.234 is either. Then the other columns of the
+table decide. Where they do not, the result is doubted: a warning has an example.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from kernelmeans._text import counted, shortened
+from kernelmeans.tables.numerals import (
+    APOSTROPHES,
+    OTHER,
+    SPACES,
+    Written,
+    all_groups,
+    units_like,
+    written,
+)
+
+#: Different words among numbers that are taken for missing values, at most, and the fraction of
+#: rows that they may take, unless they are known to mean that. More are values that need a look.
+MOST_WORDS, FEW_ROWS = 2, 0.05
+#: Text that somebody has meant for a number.
+_LIKE_NUMBER = re.compile(r".*\d|[+-]?inf(inity)?$", re.IGNORECASE)
+#: Names of marks between groups of digits.
+_NAMED = {"none": "", "space": SPACES, " ": SPACES, "'": APOSTROPHES}
+
+Doubt = tuple[str, float]
+
+
+class Marks(NamedTuple):
+    """The marks of numbers, as far as they hold for all columns of a table.
+
+    Parameters
+    ----------
+    decimal : {".", ","} or None, default=None
+        The decimal mark that the user names.
+    thousands : str or None, default=None
+        The marks between groups of three digits that the user allows; None for all.
+    proved : {".", ","} or None, default=None
+        The decimal mark that columns prove.
+    shown : str, default=""
+        Marks between groups in columns whose decimal mark is sure.
+    guess : {".", ","}, default="."
+        The decimal mark of columns that are numbers under both, if nothing else is known and one
+        of them has this mark.
+    """
+
+    decimal: str | None = None
+    thousands: str | None = None
+    proved: str | None = None
+    shown: str = ""
+    guess: str = "."
+
+    @classmethod
+    def of(cls, decimal: str | None, thousands: str | None, prefix: str = "") -> "Marks":
+        """The marks that a user names; `prefix` stands before the names of options in errors."""
+        if decimal not in (None, *OTHER):
+            raise ValueError(f"{prefix}decimal is {decimal!r}, but must be a point or a comma")
+        groups = None if thousands is None else _NAMED.get(thousands, thousands)
+        if groups and (re.search(r"[\w+-]", groups) or groups == decimal):
+            raise ValueError(
+                f"{prefix}thousands is {thousands!r}, but must be a mark other than the decimal "
+                "mark, or space, or none"
+            )
+        return cls(decimal or OTHER.get(groups or ""), groups)
+
+    def after(self, columns: Iterable[Mapping[str, int]], *, points: bool) -> "Marks":
+        """The same, and what columns of text prove; `points` if others have decimal points."""
+        proved, shown, doubted = {"."} if points else set(), "", False
+        for counts in columns:
+            parsed = _parsed(counts)
+            if parsed and 2 * _rows(parsed, counts) >= _rows(counts, counts):
+                decimals = self.decimals(parsed, counts)
+                if len(decimals) == 1:
+                    proved.add(decimals)
+                    shown += OTHER[decimals] if _first(parsed, OTHER[decimals]) else ""
+                else:
+                    doubted = doubted or _first(parsed, self.guess) is not None
+        return self._replace(
+            proved=proved.pop() if len(proved) == 1 else None,
+            shown=shown,
+            guess=self.guess if doubted else ".",
+        )
+
+    def groups(self, decimal: str) -> str:
+        """The marks that may stand between groups of digits."""
+        return (
+            all_groups(decimal) if self.thousands is None else self.thousands.replace(decimal, "")
+        )
+
+    def decimals(self, parsed: Mapping[str, Written], counts: Mapping[str, int]) -> str:
+        """The decimal marks under which most of these are numbers: one, or both."""
+        rows = {mark: _rows(_fitting(parsed, mark, self.groups(mark)), counts) for mark in OTHER}
+        return "".join(mark for mark in OTHER if rows[mark] == max(rows.values()))
+
+    def chosen(self, decimals: str) -> str:
+        """One of these decimal marks."""
+        wanted = self.decimal or self.proved or self.guess
+        return wanted if wanted in decimals else decimals[0]
+
+
+class Spelling(NamedTuple):
+    """How the numbers of a column of text are written in a fit.
+
+    Parameters
+    ----------
+    decimal : {".", ","}, default="."
+        The decimal mark.
+    groups : str, default=""
+        The marks between groups of three digits.
+    unit : str or None, default=""
+        The unit or sign that they have, empty if they have none. None if that is not known.
+    words : sequence of str, default=()
+        Other words in lower case that stand for missing values.
+    """
+
+    decimal: str = "."
+    groups: str = ""
+    unit: str | None = ""
+    words: Sequence[str] = ()
+
+    def is_well_formed(self) -> bool:
+        """Say whether this, read from a file, is a way to write numbers."""
+        texts = [self.groups, self.unit or "", *self.words]
+        return self.decimal in OTHER and all(type(text) is str for text in texts)
+
+    def is_missing(self, text: str) -> bool:
+        """Whether a text stands for a missing number."""
+        return text.lower() in self.words
+
+    def admits(self, unit: str) -> bool:
+        """Whether numbers may have this unit, or none if it is empty."""
+        return self.unit is None or unit in units_like(self.unit)
+
+    def read(
+        self, counts: Mapping[str, int], marks: Marks, proved: Callable[[], str | None]
+    ) -> tuple[dict[str, float], Doubt | None]:
+        """The numbers among the values of a column, and one that may be meant otherwise.
+
+        New rows may have marks that the fit had not. That reading counts which makes most of them
+        numbers, and of equally good ones the one that is most like the fit.
+
+        Parameters
+        ----------
+        counts : mapping of int
+            The different values of the column, and how often they occur.
+        marks : Marks
+            Those that the user names.
+        proved : callable
+            Returns the decimal mark that the new rows prove. It is called only if that matters.
+        """
+        parsed = {text: one for text, one in _parsed(counts).items() if self.admits(one.unit)}
+        other, more = OTHER[self.decimal], marks.groups(self.decimal)
+        usual = self.decimal, self.groups if marks.thousands is None else more
+        ways = [usual, (other, ""), (self.decimal, more), (other, marks.groups(other))]
+        if marks.decimal == other:
+            ways = [ways[3], usual, ways[2]]
+        elif len(numbers := _under(parsed, *usual)) == len(parsed):
+            return numbers, None
+        elif proved() == self.decimal:
+            ways = [usual, ways[2], ways[1], ways[3]]
+        read = [_under(parsed, *way) for way in ways]
+        best = max(range(len(ways)), key=lambda at: _rows(read[at], counts))
+        numbers, example = read[best], None
+        if ways[best][0] != self.decimal and marks.decimal is None:
+            example = _first(numbers, other)
+        elif marks.thousands is None:
+            example = _with_new(numbers, [mark for mark in more if mark not in self.groups])
+        return numbers, None if example is None else (example, numbers[example])
+
+
+class Numbers(NamedTuple):
+    """The values of a column of text that are mostly numbers.
+
+    Attributes
+    ----------
+    numbers : dict of float
+        The numbers among its values.
+    spelling : Spelling
+        How most of them are written.
+    stray : set of str
+        Values that are neither such numbers nor missing ones.
+    n_bare : int
+        Rows with a number that lacks the unit.
+    doubt : (str, float) or None
+        A value that may be meant otherwise, and the number that it is taken for.
+    """
+
+    numbers: dict[str, float]
+    spelling: Spelling
+    stray: set[str]
+    n_bare: int = 0
+    doubt: Doubt | None = None
+
+
+#: What is known where nothing is known.
+PLAIN, ANY = Spelling(), Marks()
+
+
+def numbers_among(counts: Mapping[str, int], n_rows: int, marks: Marks) -> Numbers | None:
+    """Find out how numbers are written.
+
+    Parameters
+    ----------
+    counts : mapping of int
+        The different values of a column, and how often they occur.
+    n_rows : int
+        The rows of the column, those without a value included.
+    marks : Marks
+        Those of the table.
+
+    Returns
+    -------
+    Numbers or None
+        None if less than a half of the values are numbers, or all stand in parentheses.
+    """
+    parsed = _parsed(counts)
+    if all(one.is_enclosed for one in parsed.values()):
+        return None
+    units: Counter[str] = Counter()
+    for text, one in parsed.items():
+        units[one.unit] += counts[text]
+    usual = max(units, key=lambda unit: (units[unit], unit))
+    decimals = marks.decimals(parsed, counts)
+    decimal = marks.chosen(decimals)
+    numbers = _under(parsed, decimal, marks.groups(decimal))
+    unknown = [text for text in counts if text not in numbers]
+    if not numbers or _rows(numbers, counts) < _rows(unknown, counts):
+        return None
+    stray = {text for text in numbers if parsed[text].unit not in units_like(usual)}
+    if not are_rare_words(unknown, counts, n_rows):
+        # A code with leading zeros is no number, but other text is the cause.
+        stray.update([text for text in unknown if not text.isdigit()] or unknown)
+    groups = "".join(mark for mark in marks.groups(decimal) if _first(numbers, mark))
+    missing = tuple(sorted({text.lower() for text in unknown}))
+    example = _doubted_in_fit(numbers, decimals, decimal, marks)
+    return Numbers(
+        numbers,
+        Spelling(decimal, groups, usual, missing),
+        stray,
+        units[""] if usual else 0,
+        None if example is None else (example, numbers[example]),
+    )
+
+
+def all_numbers(counts: Mapping[str, int], marks: Marks) -> dict[str, float]:
+    """The numbers among values that should all be some, codes such as 007 included.
+
+    Parameters
+    ----------
+    counts : mapping of int
+        The different values of a column, and how often they occur.
+    marks : Marks
+        Those of the table.
+    """
+    parsed, found = _parsed(counts), dict[str, float]()
+    for text in counts.keys() - parsed.keys():
+        with suppress(ValueError):
+            found[text] = float(text)
+    decimal = marks.chosen(marks.decimals(parsed, counts))
+    return found | _under(parsed, decimal, marks.groups(decimal))
+
+
+def _doubted_in_fit(
+    numbers: Collection[str], decimals: str, decimal: str, marks: Marks
+) -> str | None:
+    """A value that may be meant otherwise: other columns do not show what its marks mean."""
+    known = marks.decimal or marks.proved
+    if len(decimals) == 1 and decimal != (known or "."):
+        found = _first(numbers, decimal)
+    elif len(decimals) == 2 and known is None:
+        found = _first(numbers, ".,")
+    elif len(decimals) == 2 and OTHER[decimal] not in marks.shown:
+        found = _first(numbers, OTHER[decimal])
+    else:
+        found = None
+    return found or (_first(numbers, " ") if marks.thousands is None else None)
+
+
+def _with_new(numbers: Collection[str], marks: Iterable[str]) -> str | None:
+    """A value with a mark between groups that the fit had not, if no value shows what it means."""
+    for mark in marks:
+        shown = mark in OTHER and any(re.search(rf"[{mark}].*[.,]", text) for text in numbers)
+        if not shown and (found := _first(numbers, mark)) is not None:
+            return found
+    return None
+
+
+def said_doubts(doubts: Mapping[str, Doubt]) -> str:
+    """Numbers that may be meant otherwise, by their columns."""
+    texts = [
+        f"{text!r} in column {shortened(name, 60)!r} is read as {number:.15g}"
+        for name, (text, number) in doubts.items()
+    ]
+    more = f", and so on in {counted(len(texts) - 3, 'more column')}" if len(texts) > 3 else ""
+    return (
+        f"{', '.join(texts[:3])}{more}; if that is wrong, decimal= and thousands= say how numbers "
+        "are written"
+    )
+
+
+def are_rare_words(texts: Collection[str], counts: Mapping[str, int], n_rows: int) -> bool:
+    """Whether these words are so few that they stand for missing values."""
+    return (
+        len({text.lower() for text in texts}) <= MOST_WORDS
+        and _rows(texts, counts) <= FEW_ROWS * n_rows
+        and not any(map(_LIKE_NUMBER.match, texts))
+    )
+
+
+def _parsed(texts: Iterable[str]) -> dict[str, Written]:
+    return {text: one for text in texts if (one := written(text)) is not None}
+
+
+def _fitting(parsed: Mapping[str, Written], decimal: str, groups: str) -> list[str]:
+    return [text for text, one in parsed.items() if one.fits(decimal, groups)]
+
+
+def _under(parsed: Mapping[str, Written], decimal: str, groups: str) -> dict[str, float]:
+    return {text: parsed[text].number(decimal) for text in _fitting(parsed, decimal, groups)}
+
+
+def _rows(texts: Iterable[str], counts: Mapping[str, int]) -> int:
+    return sum(counts[text] for text in texts)
+
+
+def _first(texts: Iterable[str], marks: str) -> str | None:
+    """The first number with one of these marks among its digits."""
+    decimals = "".join(mark for mark in marks if mark in OTHER)
+    leading = rf"|^[+-]?[{decimals}][0-9]" if decimals else ""
+    found = re.compile(rf"[0-9][{marks}][0-9]{leading}").search
+    return next(filter(found, texts), None)
