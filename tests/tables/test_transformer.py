@@ -368,27 +368,11 @@ def test_words_that_an_older_model_has_for_values_stay_values():
     assert codes.numbers.tolist() == [2, 0, 1, 3] * 10
 
 
-@pytest.mark.parametrize(
-    ("texts", "numbers"),
-    [
-        (["1,5", "2,25", "1.234,5", "-3"], [1.5, 2.25, 1234.5, -3]),
-        (["1,234.5", "1,234,567", "2"], [1234.5, 1234567, 2]),
-        (["€ 1.234,50", "-€ 3,00", "€ 7"], [1234.5, -3, 7]),
-        (["209,66-", "1.234,50-", "7", "3,5\u2212"], [-209.66, -1234.5, 7, -3.5]),
-        (["209,66- €", "€ 7,5-", "€ 7"], [-209.66, -7.5, 7]),
-        (["1 234,5", "12\u00a0345", "0,5"], [1234.5, 12345, 0.5]),
-        (["1'234.5", "12'345", "7"], [1234.5, 12345, 7]),
-        (["1,234", "2,345", "7"], [1234, 2345, 7]),
-    ],
-)
-def test_marks_in_numbers(texts, numbers):
-    doubted = texts[0] in ("1 234,5", "1,234")
-    texts, numbers = texts * 5, np.array(numbers * 5, float)
-    with pytest.warns(UserWarning, match="decimal=") if doubted else nullcontext():
-        transformer = TableTransformer(scale=False).fit(pd.DataFrame({"x": texts}))
-    np.testing.assert_array_equal(transformer.transform(pd.DataFrame({"x": texts}))[:, 0], numbers)
-    part = pl.DataFrame({"x": texts[1:2]})  # which alone could be read in another way
-    np.testing.assert_array_equal(transformer.transform(part)[:, 0], numbers[1:2])
+def test_a_comma_that_may_be_either_is_between_groups():
+    texts = pd.DataFrame({"x": ["1,234", "2,345", "7"] * 5})
+    with pytest.warns(UserWarning, match="'1,234' in column 'x' is read as 1234; .* decimal="):
+        Z = TableTransformer(scale=False).fit_transform(texts)
+    assert Z[:3, 0].tolist() == [1234, 2345, 7]
 
 
 @pytest.mark.parametrize("text", ["1,5-2 €", "1,5-2,5-", "-1,5-", "5-", "2,5- x", "x" * 10**6])
