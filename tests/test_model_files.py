@@ -173,23 +173,3 @@ def test_what_is_no_file_raises_as_always(tmp_path):
     (tmp_path / "table.csv").write_text("a,b")
     with pytest.raises(ValueError, match="is not a model file"):
         load_model(tmp_path / "table.csv")
-
-
-@pytest.mark.parametrize(
-    "spelling", ["{:.1f}", "{:.1f}%", "{:.1f} %", "€{:.2f}", "({:.2f})", "{:.2f}-", "{:,.2f}"]
-)
-def test_the_command_line_reads_numbers_as_the_fit_in_python_did(tmp_path, spelling):
-    rng = np.random.default_rng(0)
-    middle = np.repeat([20.0, 1060.0, 3100.0], 30)
-    texts = [spelling.format(value) for value in middle + rng.standard_normal(90)]
-    table = pd.DataFrame({"a": texts, "b": rng.standard_normal(90)})
-    model = make_pipeline(TableTransformer(), KernelPowerKMeans(3, random_state=0)).fit(table)
-    save_model(model, tmp_path / "table.model.skops")
-    table.to_csv(tmp_path / "table.csv", index=False)
-    files = [str(tmp_path / name) for name in ("table.model.skops", "table.csv")]
-    result = CliRunner().invoke(app, ["predict", *files])
-    assert result.exit_code == 0, result.output
-    found = pl.read_csv(tmp_path / "table.labels.csv")["label"].to_list()
-    assert found == model[-1].labels_.tolist()
-    assert found == model.predict(table).tolist()
-    assert set(found) == {0, 1, 2}
