@@ -18,6 +18,7 @@ pytestmark = [
     pytest.mark.usefixtures("folder"),
     # Of anndata, while it reads or writes.
     pytest.mark.filterwarnings("ignore:The 'future.infer_string'"),
+    pytest.mark.filterwarnings("ignore:.*is read as"),
 ]
 PEOPLE = Path(__file__).parents[1] / "models"
 OLD = {f"{path.parent.name}-{path.stem}": path for path in PEOPLE.glob("*/*.model.skops")}

@@ -28,7 +28,7 @@ def table(request, tmp_path):
     return ways.get(request.param, lambda columns: in_a_file(columns, tmp_path / "data.csv"))
 
 
-@pytest.mark.filterwarnings("ignore:.*(units are left out|--decimal)")
+@pytest.mark.filterwarnings("ignore:.*is read as")
 @pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
 def test_numbers_are_read(table, spelling):
     texts, numbers = spelling.column(NUMBERS * 5)
@@ -38,6 +38,7 @@ def test_numbers_are_read(table, spelling):
     assert found.tolist() == [[number] for number in numbers]
 
 
+@pytest.mark.filterwarnings("ignore:.*is read as")
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
 @pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
 def test_a_number_alone_is_read_as_its_column_was(library, spelling):
@@ -57,7 +58,7 @@ def taken(table):
     return transformer.columns_[0].kind, transformer.get_feature_names_out().tolist()
 
 
-@pytest.mark.filterwarnings("ignore:.*--decimal")
+@pytest.mark.filterwarnings("ignore:.*is read as")
 @pytest.mark.parametrize("values", NO_NUMBERS, ids=" ".join)
 def test_other_text_stays_as_it_is(table, values):
     size = np.arange(20.0 * len(values)) ** 2 / 7

@@ -239,7 +239,7 @@ def numbers_among(counts: Mapping[str, int], n_rows: int, marks: Marks) -> Numbe
         stray.update([text for text in unknown if not text.isdigit()] or unknown)
     groups = "".join(mark for mark in marks.groups(decimal) if _first(numbers, mark))
     missing = tuple(sorted({text.lower() for text in unknown}))
-    example = _doubted_in_fit(numbers, decimals, decimal, marks)
+    example = _doubted_in_fit(numbers, decimals, decimal, marks, usual)
     return Numbers(
         numbers,
         Spelling(decimal, groups, usual, missing),
@@ -268,11 +268,14 @@ def all_numbers(counts: Mapping[str, int], marks: Marks) -> dict[str, float]:
 
 
 def _doubted_in_fit(
-    numbers: Collection[str], decimals: str, decimal: str, marks: Marks
+    numbers: Collection[str], decimals: str, decimal: str, marks: Marks, unit: str
 ) -> str | None:
-    """A value that may be meant otherwise: other columns do not show what its marks mean."""
+    """A value that may be meant otherwise: other columns do not show what its marks mean.
+
+    Beside numbers with points 1,5 may also be two answers, but 1,5 kg may not.
+    """
     known = marks.decimal or marks.proved
-    if len(decimals) == 1 and decimal != (known or "."):
+    if len(decimals) == 1 and decimal != (known or ".") and (marks.decimal or not unit):
         found = _first(numbers, decimal)
     elif len(decimals) == 2 and known is None:
         found = _first(numbers, ".,")
