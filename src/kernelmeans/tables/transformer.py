@@ -77,8 +77,8 @@ class TableTransformer(TransformerMixin, Estimator):
     missing_values : tuple or list of str or number, default=()
         Further values that stand for missing ones, such as ``-999`` or ``"not asked"``, in the fit
         and in new rows. Blanks around text and capitals do not count.
-    decimal : {".", ","} or None, default=None
-        The decimal mark of numbers in text. None finds it: columns that are numbers under one mark
+    decimal : str or None, default=None
+        The decimal mark of numbers in text, a point or a comma. None finds it: columns that are numbers under one mark
         alone decide for those that are numbers under both, such as 1.234.
     thousands : str or None, default=None
         The mark between groups of three digits in text, or ``"space"``, or ``"none"``. None allows
