@@ -14,7 +14,6 @@ report for others, and place the customers of the next month.
 # apart alone. The module :download:`customers.py <../../examples/customers.py>` draws them. Save
 # it beside this example.
 
-import warnings
 from tempfile import TemporaryDirectory
 from textwrap import fill
 
@@ -27,6 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 from customers import customers, next_month
 from kernelmeans import ClusterReport, KernelPowerKMeans, describe
+from kernelmeans.models import Model
 from kernelmeans.plotting import draw_clusters
 from kernelmeans.tables import TableTransformer
 
@@ -99,17 +99,15 @@ with TemporaryDirectory() as folder:
 # ----------
 #
 # Rows and columns of the next file have another order, there is a plan that the model has never
-# seen, and five rows are wrong. The pipeline keeps to its decisions. ``inspect`` says which rows
-# it can place.
+# seen, and five rows are wrong. The pipeline keeps to its decisions. A
+# :class:`~kernelmeans.models.Model` of it gives -1 to the rows that it cannot place, and says why.
 
 later, later_segment = next_month(table, segment)
-inspection = model[0].inspect(later)
-known = inspection.placeable & (later_segment >= 0)
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of the new plan, which counts as none of the old ones
-    placed = model.predict(later.filter(pl.Series(known)))
-print(f"{inspection.placeable.sum()} of {len(later)} rows can be placed")
-print(f"ARI of the next month {adjusted_rand_score(later_segment[known], placed):.2f}")
+found = Model.of(model).label(later)
+known = found.placed & (later_segment >= 0)
+print(f"{found.placed.sum()} of {len(later)} rows can be placed")
+print(*found.remarks, sep="\n")
+print(f"ARI of the next month {adjusted_rand_score(later_segment[known], found.labels[known]):.2f}")
 
 # %%
 # :doc:`/guide/data` says how columns are read, and :doc:`/guide/reading` what a report holds. On

@@ -14,9 +14,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
-from sklearn.neighbors import NearestNeighbors
 
 from kernelmeans import KernelPowerKMeans
+from kernelmeans.models import Model
 from kernelmeans.plotting.palette import COLORS
 
 X, truth = make_moons(800, noise=0.1, random_state=0)
@@ -55,14 +55,12 @@ print(f"{border.sum()} rows have a margin below 0.2; ARI of the others: {score:.
 # ``predict`` gives every row a cluster, also one that belongs nowhere. In the space of the heat
 # kernel such a row lies where its nearest training rows lie, and so the distances above cannot
 # tell. The distance to the nearest training row can. A new row is called *far* if 99 % of the
-# training rows have a nearer neighbour. ``kernelmeans predict`` on the command line writes this
-# column by itself.
+# training rows have a nearer neighbour. A :class:`~kernelmeans.models.Model` knows how near these
+# are, and ``kernelmeans predict`` on the command line writes the same column.
 
 strange = np.array([[0.5, 2.0], [2.5, 1.2], [-1.6, -0.6]])
 rows = np.concatenate([X_new, strange])
-search = NearestNeighbors(n_neighbors=1).fit(X_old)
-limit = np.quantile(search.kneighbors()[0], 0.99)
-far = search.kneighbors(rows)[0][:, 0] > limit
+far = Model.of(model, X_old).label(rows).far
 print("far:", far[:-3].sum(), "of 300 rows like the old ones,", far[-3:].sum(), "of 3 strange ones")
 
 # %%

@@ -17,8 +17,10 @@ from kernelmeans import (
     MultiKernelPowerKMeans,
     PowerKMeans,
     describe,
+    load_model,
 )
 from kernelmeans.baselines import MKKM, RKKM
+from kernelmeans.models import Labels, Model
 from kernelmeans.profiles import Description
 from kernelmeans.tables import TableTransformer
 
@@ -61,6 +63,14 @@ def search(X: Floats, path: Path) -> None:
     assert_type(describe(found, X), Description)
     assert_type(TableTransformer(missing="drop").fit_transform(X), Floats)
     assert_type(ClusterReport(found, X).to_html(), str)
+
+
+def new_rows(X: Floats, path: Path) -> None:
+    """So have those of a model."""
+    model = Model.of(KernelPowerKMeans(3).fit(X), X)
+    assert_type(model.label(path), Labels)
+    assert_type(load_model(path).label(X).labels, Integers)
+    assert_type(model.renumber_like(load_model(path), X), list[str])
 
 
 def starts(X: Floats) -> None:

@@ -29,7 +29,7 @@ from fuzz.faulted import BEFORE, BEGUN, NAMESPACE, PARTS, SIGNALS, TIMED
 from fuzz.judge import require
 from fuzz.mutations import saved
 from kernelmeans.cli.app import app
-from kernelmeans.models.model import load_model
+from kernelmeans.models import load_model
 
 WEIGHT = 2
 #: The faults of `fuzz.faulted`, and the numbers below which their moments are.

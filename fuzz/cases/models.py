@@ -148,7 +148,7 @@ def check_python(arguments: list[str]) -> None:
         raise Refused(str(error)) from error
     name = arguments[2]
     with suppress(Exception), np.errstate(all="ignore"):  # a model may hold any finite numbers
-        model.predict(np.load(name) if name.endswith(".npy") else pd.read_csv(name))
+        model.label(np.load(name) if name.endswith(".npy") else pd.read_csv(name))
 
 
 def data_of(name: str | Path) -> str:

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 from kernelmeans._errors import InputError
-from kernelmeans.models.model import load_model
+from kernelmeans.models import load_model
 from kernelmeans.tables.files import Reading
 from kernelmeans.tables.files.tables import read_table
 

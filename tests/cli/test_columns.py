@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._errors import InputError
+from kernelmeans.models import Model, load_model
 from kernelmeans.models.archive import TRUSTED_TYPES
-from kernelmeans.models.model import Model, load_model
 from kernelmeans.tables import TableTransformer
 
 N = 120
@@ -278,8 +278,7 @@ def old_model(X) -> Model:
 def test_models_of_numbers_alone_predict_the_same(run, people):
     numbers = people.select("age", "spend").fill_null(40.0)
     model = old_model(numbers.to_numpy())
-    with Path("old.skops").open("wb") as file:
-        model.write(file)
+    model.save("old.skops")
     numbers.with_columns(pl.Series("age", [None, *numbers["age"][1:]])).write_csv("new.csv")
     result = run("predict", "old.skops", "new.csv")
     assert result.exit_code == 0, result.output

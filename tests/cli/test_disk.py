@@ -19,7 +19,7 @@ from cli.loading import load_data
 from kernelmeans import KernelPowerKMeans
 from kernelmeans._errors import InputError
 from kernelmeans.cli.data import ColumnChoice, finite_matrix
-from kernelmeans.models.model import load_model
+from kernelmeans.models import load_model
 from kernelmeans.rows import Rows, open_rows
 from kernelmeans.tables.files import tables
 from kernelmeans.tables.files.tables import PreparedRows, read_table

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsTransformer
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans
-from kernelmeans.models.model import load_model
+from kernelmeans.models import load_model
 
 FEATURES = ["length", "mass", "area"]
 

@@ -20,7 +20,8 @@ from polars.testing import assert_frame_equal
 
 from cli.loading import with_numbers
 from kernelmeans._errors import InputError
-from kernelmeans.models.model import load_model
+from kernelmeans.models import load_model
+from kernelmeans.models.files import write_model
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.files import Reading
 from kernelmeans.tables.files.tables import read_table
@@ -982,7 +983,7 @@ def test_models_without_units_read_categories_as_they_were(run):
     prepare._spellings, prepare._signs = {}, {}
     for reading in ({"thousands": "none"}, {"thousands": "none", "units": {"weight": "€"}}):
         with path.open("wb") as file:
-            replace(model, reading=reading).write(file)
+            write_model(replace(model, reading=reading), file)
         result = run("predict", "all.model.skops", "all.csv", "--force")
         assert result.exit_code == 0, result.output
         assert "new to the model" not in result.stderr

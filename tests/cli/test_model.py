@@ -22,8 +22,9 @@ from sklearn.pipeline import Pipeline
 from kernelmeans import KernelPowerKMeans
 from kernelmeans._errors import InputError
 from kernelmeans.heat.neighbors import NearestRows
+from kernelmeans.models import Model, load_model
 from kernelmeans.models.archive import TRUSTED_TYPES, check_archive, check_content
-from kernelmeans.models.model import Model, load_model
+from kernelmeans.models.files import write_model
 
 S = scipy.sparse.random_array((60, 3), density=0.7, format="csr", rng=0)
 
@@ -189,7 +190,7 @@ def test_unpickling_is_never_tried(monkeypatch, data, refused):
 
 def test_a_model_knows_its_form():
     file = io.BytesIO()
-    Model(Pipeline([("cluster", KernelPowerKMeans())]), ["a"], "float32").write(file)
+    write_model(Model(Pipeline([("cluster", KernelPowerKMeans())]), ["a"], "float32"), file)
     content = skops.io.loads(file.getvalue(), trusted=list(TRUSTED_TYPES))
     assert content["format"] == 1
     assert content["columns"] == ["a"]

@@ -19,6 +19,7 @@ def test_a_report_is_written_beside_the_table(fit, data, folder):
     assert "kernelmeans fit data.csv -k 3 --label-column kind --report" in page
     assert "kernelmeans predict data.model.skops" in page
     assert "model = load_model(&#x27;data.model.skops&#x27;)" in page
+    assert "model.label(table).labels" in page
     assert hashlib.sha256(data.read_bytes()).hexdigest() in page
     assert "aggregates alone" in page
     assert "Typical rows" not in page

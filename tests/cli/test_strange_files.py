@@ -18,7 +18,8 @@ from kernelmeans.cli.errors import warnings_as_lines
 from kernelmeans.cli.job import Job
 from kernelmeans.cli.outputs import as_json
 from kernelmeans.cli.views import read_views
-from kernelmeans.models.model import Model
+from kernelmeans.models import Model
+from kernelmeans.models.placing import columns_in
 from kernelmeans.tables import spellings
 from kernelmeans.tables.files import tables
 from kernelmeans.tables.files.tables import read_table
@@ -170,7 +171,7 @@ def test_columns_are_not_looked_for_one_by_one():
     choice = ColumnChoice(columns=["0,1,2", "3"], drop=["1", "2,3"])
     assert choice.features(table) == ["0"]
     model = Model(None, Unsearchable("01234"), "float64")
-    assert model.columns_in(table) == list("01234")
+    assert columns_in(model, table) == list("01234")
 
 
 @pytest.mark.usefixtures("folder")

@@ -17,8 +17,8 @@ from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._errors import InputError
 from kernelmeans.cli.job import write_digits
 from kernelmeans.cli.views import read_views
+from kernelmeans.models import load_model
 from kernelmeans.models.archive import TRUSTED_TYPES
-from kernelmeans.models.model import load_model
 
 pytestmark = pytest.mark.slow
 

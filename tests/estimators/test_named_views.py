@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import ClusterReport, MultiKernelPowerKMeans
 from kernelmeans.baselines import MKKM, RMKKM
-from kernelmeans.models.model import load_model
+from kernelmeans.models import load_model
 
 X = StandardScaler().fit_transform(load_iris().data)
 NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]

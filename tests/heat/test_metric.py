@@ -296,7 +296,7 @@ def test_models_are_kept_in_files(metric, tmp_path):
     X = rows_for(metric)
     model = KernelPowerKMeans(3, metric=metric, random_state=0).fit(X)
     save_model(model, tmp_path / "some.model.skops")
-    again = load_model(tmp_path / "some.model.skops")
+    again = load_model(tmp_path / "some.model.skops").pipeline
     assert again[-1].metric == metric
     for rows in (X, rows_for(metric, seed=1)):
         assert_array_equal(again.predict(rows), model.predict(rows))

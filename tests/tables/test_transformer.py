@@ -3,7 +3,6 @@
 import pickle
 import re
 import warnings
-from contextlib import nullcontext
 from datetime import datetime, timedelta
 
 import numpy as np

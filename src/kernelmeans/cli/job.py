@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import click
+import numpy as np
 import polars as pl
 from sklearn.datasets import load_digits
 from sklearn.pipeline import Pipeline
@@ -21,9 +22,7 @@ from kernelmeans._typing import DTypeName
 from kernelmeans.cli import outputs
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import NoClustersError, estimator_errors, in_options
-from kernelmeans.cli.far import far_beyond
-from kernelmeans.cli.labels import Labels, identifiers
-from kernelmeans.cli.like import Earlier
+from kernelmeans.cli.labels import identifiers, labels_writer
 from kernelmeans.cli.outputs import as_json
 from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.profiles import Profiles, names_of_rows
@@ -32,7 +31,10 @@ from kernelmeans.cli.report import report_writer
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
 from kernelmeans.cli.summary import as_text, columns_taken, fit_summary, percent_above
 from kernelmeans.heat.metric import NORMS
-from kernelmeans.models.model import Model
+from kernelmeans.models import Labels, Model, load_model
+from kernelmeans.models.far import far_beyond
+from kernelmeans.models.files import write_model
+from kernelmeans.models.model import changed_columns, renumber
 from kernelmeans.tables.files import Reading, stem_of
 from kernelmeans.tables.files.tables import check_reading
 
@@ -333,7 +335,7 @@ def run_fit(job: FitJob) -> None:
     others = [path for path in job.search_files().values() if path not in files.values()]
     task = prepare(job)
     names = identifiers(task.table, job.id_column)
-    earlier = None if job.like is None else Earlier(job.like, task.table, job.budget())
+    earlier = None if job.like is None else _earlier(job.like, job, task)
     search, chosen = None, {}
     if job.chooses:
         search, chosen["search"] = _choose_clusters(job, task)
@@ -341,27 +343,26 @@ def run_fit(job: FitJob) -> None:
             files["scores"] = scores
     with estimator_errors(), task.refusals():
         fitted = fit(job, task, search)
-    model = fitted.model
+        far = far_beyond(fitted.model, task.Z, task.weights)
+    reading = task.table.reading.chosen()
+    model, estimator = Model(fitted.pipeline, task.columns, job.dtype, reading, far), fitted.model
     if earlier is not None:
-        for remark in earlier.renumber(model, task.columns, task.rows):
-            job.note(remark)
+        _renumber(job, model, *earlier)
     row_names = names_of_rows(task, names)
-    profiles = Profiles.of(job, task, model, row_names)
+    profiles = Profiles.of(job, task, estimator, row_names)
     if not profiles:
         del files["profiles"]
     summary = fit_summary(job, task, fitted, files) | chosen | profiles.summary()
     summary["seconds_in_all"] = time.perf_counter() - begin
-    memberships = model.memberships_ if job.soft else None
+    memberships = estimator.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
-    with estimator_errors(), task.refusals():
-        far = far_beyond(model, task.Z, task.weights)
-    model.set_params(device=None)  # the machine that predicts may have no such device
+    placed = np.full(len(estimator.labels_), True) if task.rows is None else task.rows
+    known = estimator.labels_, estimator.distances_, estimator.certainty_
+    labels = Labels.of_placed(placed, *known)
     writers: dict[Path, Writer] = {
-        files["labels"]: Labels.of_fit(model, memberships, task.rows).writer(names),
-        files["model"]: Model(
-            fitted.pipeline, task.columns, job.dtype, task.table.reading.chosen(), far
-        ).write,
+        files["labels"]: labels_writer(labels, names, memberships),
+        files["model"]: partial(write_model, model),
         files["summary"]: outputs.json_writer(summary),
     }
     if "profiles" in files:
@@ -377,6 +378,25 @@ def run_fit(job: FitJob) -> None:
         writers[files["report"]] = report_writer(job, task, fitted.pipeline, search, row_names)
     outputs.write_all(writers)
     job.report(summary, partial(as_text, clusters=profiles.text()))
+
+
+def _earlier(path: Path, job: FitJob, task: Task) -> tuple[Model, Any]:
+    """An earlier model, and the labels that it gives the rows of the fit."""
+    with estimator_errors():
+        earlier = load_model(path, job.budget())
+        labels = earlier.label(task.table).labels
+    return earlier, labels if task.rows is None else labels[task.rows]
+
+
+def _renumber(job: FitJob, model: Model, earlier: Model, labels: Any) -> None:
+    """Keep the numbers of clusters of an earlier model, and say what has changed."""
+    if changes := changed_columns(model, earlier):
+        job.note(
+            f"the columns are decided afresh, and are not those of {job.like}: {changes}; "
+            "--columns and --drop choose them"
+        )
+    for remark in renumber(model, earlier, labels, str(job.like)):
+        job.note(remark)
 
 
 def fit(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fitted:

@@ -18,8 +18,8 @@ from kernelmeans._errors import InputError
 from kernelmeans._text import counted, listed
 from kernelmeans.cli.data import find_columns
 from kernelmeans.cli.errors import estimator_errors, in_options
-from kernelmeans.cli.placing import without_value
 from kernelmeans.cli.views import FoundViews, read_views
+from kernelmeans.models.placing import without_value
 from kernelmeans.profiles.describing import categories_of
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer

@@ -20,7 +20,7 @@ _PROGRAM = """\
 from kernelmeans import load_model
 
 model = load_model({!r})
-model.predict(table)  # a data frame with the columns of the file"""
+labels = model.label(table).labels  # of a data frame with the columns of the file, or a path"""
 
 
 def report_writer(

@@ -321,10 +321,6 @@ class KernelClusterer(
         found = computed(found) if isinstance(X, DaskRows) else found
         return -total_cost(found["nearest"], weight)
 
-    def _assignment(self, X: Any) -> Any:
-        """What `_assigned` says of rows in memory."""
-        return self._assigned(*self._received(X, self._input, reset=False))
-
     def renumber(self, numbers: Any) -> Self:
         """Give the clusters other numbers.
 

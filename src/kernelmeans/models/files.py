@@ -1,18 +1,39 @@
-"""Model files in Python: written by one program, opened by another or by the command line."""
+"""Model files: written by Python or ``kernelmeans fit``, opened by Python or ``predict``.
 
-import copy
+One is a skops archive of plain values, arrays and the classes in `TRUSTED_TYPES`. Loading it runs
+no code from the file and never unpickles. Members that are too large, or that no model has, are not
+unpacked. So a model is safe to load from strangers.
+"""
+
+import math
+import warnings
+import zipfile
+from dataclasses import fields
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import scipy.sparse
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 
+import kernelmeans
 from kernelmeans._errors import InputError
 from kernelmeans._files import write_files
+from kernelmeans._fitted import is_stacked, transformed
+from kernelmeans.models.archive import TRUSTED_TYPES, check_archive, check_content
+from kernelmeans.models.model import Model
+from kernelmeans.models.placing import without_names
+from kernelmeans.spaces import Predictor, ProductPredictor
 from kernelmeans.tables import TableTransformer
+from kernelmeans.tables.files import Reading
+from kernelmeans.tables.files.archives import damaged_errors
 
 __all__ = ["load_model", "save_model"]
+
+_FORMAT = 1
 
 
 def save_model(model: Any, path: str | Path) -> None:
@@ -22,10 +43,11 @@ def save_model(model: Any, path: str | Path) -> None:
 
     Parameters
     ----------
-    model : estimator or Pipeline
-        A fitted `KernelPowerKMeans`, `KernelKMeans` or `MultiKernelPowerKMeans`; or a pipeline of
+    model : Model, estimator, Pipeline or ClusterSearch
+        A fitted `KernelPowerKMeans`, `KernelKMeans` or `MultiKernelPowerKMeans`; a pipeline of
         one and of `kernelmeans.tables.TableTransformer` or
-        `sklearn.preprocessing.StandardScaler` before it. Of a search it is ``best_estimator_``.
+        `sklearn.preprocessing.StandardScaler` before it; a search over these; or a
+        `kernelmeans.models.Model` of one, which may know which rows are far.
     path : str or Path
         The file. One of this name is replaced. Names end in ``.model.skops``, by convention.
 
@@ -47,22 +69,18 @@ def save_model(model: Any, path: str | Path) -> None:
     >>> with TemporaryDirectory() as folder:
     ...     save_model(model, f"{folder}/some.model.skops")
     ...     again = load_model(f"{folder}/some.model.skops")
-    >>> bool((again.predict([[4.0]]) == model.predict([[4.0]])).all())
+    >>> bool((again.pipeline.predict([[4.0]]) == model.predict([[4.0]])).all())
     True
     """
-    files = _with_skops()
-    check_is_fitted(model)
-    steps = model.steps if isinstance(model, Pipeline) else [("cluster", model)]
-    pipeline = Pipeline([(name, _without_names(step)) for name, step in steps])
-    certainty = getattr(steps[-1][1], "certainty_", np.empty(0))
-    content = files.Model(pipeline, _columns(steps[0][1]), str(certainty.dtype))
+    _skops()
 
     def write(file: BinaryIO) -> None:
-        content.write(file)
+        write_model(content, file)
         file.flush()
-        files.load_model(Path(file.name))
+        load_model(file.name)
 
     try:
+        content = model if isinstance(model, Model) else Model.of(model)
         write_files({Path(path): write})
     except (InputError, TypeError) as error:
         # The name of the file is a temporary one.
@@ -70,18 +88,20 @@ def save_model(model: Any, path: str | Path) -> None:
         raise ValueError(f"model={model!r} cannot be kept in a model file: {reason}") from error
 
 
-def load_model(path: str | Path) -> Pipeline:
+def load_model(path: str | Path, max_bytes: float = math.inf) -> Model:
     """Open a model file, and refuse what is none. No code from the file is run.
 
     Parameters
     ----------
     path : str or Path
         A file that `save_model` or ``kernelmeans fit`` wrote.
+    max_bytes : float, default=inf
+        Bytes to which it may unpack. Larger files are refused before that.
 
     Returns
     -------
-    Pipeline
-        The preparation of the table, if there is any, and the estimator, ready to predict.
+    Model
+        Its ``pipeline`` is ready to predict, and its method ``label`` says more of new rows.
 
     Raises
     ------
@@ -90,49 +110,152 @@ def load_model(path: str | Path) -> Pipeline:
     FileNotFoundError
         If there is none.
     """
+    path, skops = Path(path), _skops()
     # Missing files, and others that cannot be opened, raise what they always do.
     with open(path, "rb"):
         pass
-    model = _with_skops().load_model(Path(path))
-    first, named = model.pipeline[0], model.columns != _numbered(len(model.columns))
-    if named and not isinstance(first, TableTransformer):
+    with damaged_errors(f"{path}: is not a model file written by kernelmeans fit, or is damaged"):
+        check_archive(path, max_bytes)
+        content = skops.io.load(path, trusted=list(TRUSTED_TYPES))
+        check_content(content)
+        model = _as_model(path, content)
+    _check_fitting(path, model)
+    first, numbered = model.pipeline[0], list(map(str, range(len(model.columns))))
+    if model.columns != numbered and not isinstance(first, TableTransformer):
         first.feature_names_in_ = np.array(model.columns, dtype=object)
-    return model.pipeline
+    return model
 
 
-def _with_skops() -> Any:
-    """The module that reads and writes model files."""
+def write_model(model: Model, file: BinaryIO) -> None:
+    """Write a model file, without what new rows do not need."""
+    steps = [(name, _portable(step)) for name, step in model.pipeline.steps]
+    parts = {**vars(model), "pipeline": Pipeline(steps)}
+    content = {"format": _FORMAT, "version": kernelmeans.__version__, **parts}
+    _skops().io.dump(content, file, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+
+
+def _skops() -> Any:
+    """The package that reads and writes model files."""
     try:
-        from kernelmeans.models import model
+        from kernelmeans.models._skops import skops
     except ImportError as error:
         raise ImportError(
             f'{error.name} is needed for model files: pip install "kernelmeans[skops]"'
         ) from error
-    return model
+    return skops
 
 
-def _columns(first: Any) -> list[str]:
-    """The columns that new rows need, of the first step of a pipeline."""
-    if not hasattr(first, "feature_names_in_"):
-        return _numbered(first.n_features_in_)
-    if isinstance(first, TableTransformer):
-        return [one.name for one in first.columns_ if one.used]
-    return [str(name) for name in first.feature_names_in_]
-
-
-def _numbered(n_columns: int) -> list[str]:
-    """What the command line calls the columns of an array."""
-    return [str(column) for column in range(n_columns)]
-
-
-def _without_names(step: Any) -> Any:
-    """A copy of a step without what new rows do not need. `Model` holds the names of columns."""
-    step = copy.copy(step)
-    for name in ("feature_names_in_", "_sklearn_output_config", "_skl_callbacks"):
-        vars(step).pop(name, None)
+def _portable(step: Any) -> Any:
+    """A copy of a step that any machine can open. `Model` holds the names of columns."""
+    step = without_names(step)
+    vars(step).pop("_skl_callbacks", None)
     for name in ("labels_", "distances_", "certainty_"):
         if hasattr(step, name):  # they may lie on a Dask cluster
             setattr(step, name, np.asarray(getattr(step, name)))
     if hasattr(step, "device"):  # the machine that predicts may have none
         step.device = None
     return step
+
+
+def _as_model(path: Path, content: Any) -> Model:
+    """Turn the content of a file into a model if it has the form of one."""
+    if not isinstance(content, dict) or "format" not in content:
+        raise InputError(f"{path}: a skops file, but not a model written by kernelmeans fit")
+    if content["format"] != _FORMAT:
+        raise InputError(
+            f"{path}: written by kernelmeans {content.get('version')} in format "
+            f"{content['format']}, but {kernelmeans.__version__} reads format {_FORMAT}: "
+            "install that version, or fit again"
+        )
+    parts: dict[str, Any] = {part.name: content.get(part.name) for part in fields(Model)}
+    if _well_formed(model := Model(**parts)):
+        if isinstance(model.pipeline[0], TableTransformer):
+            model.pipeline[0].take_reading(model.reading or {})
+        return model
+    raise InputError(f"{path}: the model is incomplete; fit it again")
+
+
+def _well_formed(model: Model) -> bool:
+    """Say whether the parts of a model have the types and sizes that `fit` gives them."""
+    if not isinstance(model.pipeline, Pipeline):
+        return False
+    *before, estimator = [step for _, step in model.pipeline.steps]
+    several = isinstance(estimator, kernelmeans.MultiKernelPowerKMeans)
+    single = isinstance(estimator, kernelmeans.KernelKMeans | kernelmeans.KernelPowerKMeans)
+    predictor, labels = (getattr(estimator, name, None) for name in ("_predictor", "labels_"))
+    return (
+        all(isinstance(one, StandardScaler | TableTransformer) for one in before)
+        and all(one.is_well_formed() for one in before if isinstance(one, TableTransformer))
+        and (single or several)
+        and isinstance(predictor, Predictor)
+        and isinstance(predictor, ProductPredictor) == several
+        and isinstance(labels, np.ndarray)
+        and _has_centroids(predictor, labels.size)
+        and isinstance(model.columns, list)
+        and all(isinstance(name, str) for name in model.columns)
+        and model.dtype in ("float32", "float64")
+        and (model.reading is None or _is_reading(model.reading))
+        and (model.far is None or (type(model.far) is float and model.far >= 0))
+    )
+
+
+def _has_centroids(predictor: Predictor, most: int) -> bool:
+    """Say whether a predictor has a centroid or more, up to so many, and a number for each."""
+    norms, numbers = (getattr(predictor, name, None) for name in ("norms", "_numbers"))
+    if not (isinstance(norms, np.ndarray) and norms.ndim == 1 and 0 < norms.size <= most):
+        return False
+    if numbers is None:  # of older files
+        return True
+    every = np.arange(norms.size)
+    return isinstance(numbers, np.ndarray) and np.array_equal(np.sort(numbers), every)
+
+
+def _is_reading(reading: Any) -> bool:
+    """Say whether this is what `Reading.chosen` returns."""
+    known = {"units", *(field.name for field in fields(Reading))}
+    return isinstance(reading, dict) and all(
+        name in known and _is_choice(name, value) for name, value in reading.items()
+    )
+
+
+def _is_choice(name: str, value: Any) -> bool:
+    if name == "header":
+        return value is False
+    kind = {"units": dict, "missing_values": list}.get(name, str)
+    texts = chain(*value.items()) if isinstance(value, dict) else value
+    return isinstance(value, kind) and all(isinstance(text, str) for text in texts)
+
+
+def _check_fitting(path: Path, model: Model) -> None:
+    """Refuse a model that labels no row: its parts, each of a trusted type, do not fit together."""
+    *before, estimator = [step for _, step in model.pipeline.steps]
+    before = [one for one in before if not isinstance(one, TableTransformer)]  # checked above
+    try:
+        row = np.linspace(0.5, 1, estimator.n_features_in_, dtype=model.dtype)[None]
+        if is_stacked(estimator):
+            row = np.stack([row] * len(estimator.kernel_.kernels))
+        _label_any(before, estimator, [row, 0 * row])
+        if get_tags(estimator).input_tags.sparse and not any(one.with_mean for one in before):
+            _label_any(before, estimator, [scipy.sparse.csr_array(one) for one in (row, 0 * row)])
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{path}: the model is damaged ({type(error).__name__}); fit it again"
+        ) from error
+
+
+@np.errstate(all="ignore")
+def _label_any(before: list[Any], estimator: Any, rows: list[Any]) -> None:
+    """Label one of some rows. A sound model may refuse another, whose numbers overflow."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for row in rows:
+            try:
+                read = transformed(before, row)
+                estimator._assigned(*estimator._received(read, estimator._input, reset=False))
+            except Exception as error:
+                reason = error
+            else:
+                return
+        raise reason

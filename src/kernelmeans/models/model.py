@@ -1,58 +1,64 @@
-"""The model file, which ``fit`` writes and ``predict`` reads.
+"""A fitted pipeline and the table that it belongs to."""
 
-It is a skops archive of plain values, arrays and the classes in `TRUSTED_TYPES`. Loading one runs
-no code from the file and never unpickles. Members that are too large, or that no model has, are not
-unpacked. So a model is safe to load from strangers.
-"""
-
-import math
-import traceback
-import warnings
-import zipfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
-from itertools import chain
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
-import kernelmeans
-from kernelmeans._errors import InputError
-from kernelmeans._text import listed, nearest
-from kernelmeans.models._skops import skops
-from kernelmeans.models.archive import TRUSTED_TYPES, check_archive, check_content
-from kernelmeans.spaces import Predictor, ProductPredictor
+from kernelmeans._fitted import count_rows, on_host, parts, readable
+from kernelmeans._given import received
+from kernelmeans._sklearn import _check_sample_weight
+from kernelmeans._text import listed
+from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.metrics import match_clusters
+from kernelmeans.models.far import far_beyond
+from kernelmeans.models.labels import Labels, label
+from kernelmeans.models.placing import open_table
+from kernelmeans.profiles import Description, describe
+from kernelmeans.report import ClusterReport
 from kernelmeans.tables import TableTransformer
-from kernelmeans.tables.files import Reading
-from kernelmeans.tables.files.archives import damaged_errors
-
-_FORMAT = 1
-
-if TYPE_CHECKING:
-    from kernelmeans.tables.files.tables import Table
 
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted pipeline, and the columns and the dtype of its input.
+    """A fitted pipeline and the table that it belongs to.
+
+    `Model.of` makes one of a fitted estimator, `kernelmeans.load_model` of a file.
 
     Parameters
     ----------
     pipeline : Pipeline
-        Scaling, if any, and the fitted estimator.
+        The preparation of the table, if there is any, and the fitted estimator.
     columns : list of str
-        The feature columns, in the order of the fit.
-    dtype : str
+        The columns that new rows need, in the order of the fit; of an array "0", "1" and so on.
+    dtype : {"float64", "float32"}
         The precision of the fit.
     reading : dict or None, default=None
-        How the table was read, which holds for the next one too.
+        How the file of the table was read, which holds for the next one too.
     far : float or None, default=None
-        Distance beyond which rows are far, by `kernelmeans.cli.far.remoteness`. Older files have
-        none.
+        Distance beyond which rows are far; None if it is not known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from kernelmeans import KernelPowerKMeans
+    >>> from kernelmeans.models import Model
+    >>> from kernelmeans.tables import TableTransformer
+    >>> table = pd.DataFrame({"age": [31, 33, 30, 64, 66, 65], "visits": [1, 2, 1, 8, 9, 9]})
+    >>> pipeline = make_pipeline(TableTransformer(), KernelPowerKMeans(2, random_state=0))
+    >>> model = Model.of(pipeline.fit(table), table)
+    >>> new = pd.DataFrame({"age": [32, "?!", 630, 65, 66], "visits": [2, 8, None, 9, 8]})
+    >>> found = model.label(new)
+    >>> found.labels.tolist(), found.far.tolist()
+    ([0, -1, 1, 1, 1], [False, False, True, False, False])
+    >>> for remark in found.remarks:
+    ...     print(remark)
+    1 missing value of 'visits' became the median of the fit
+    1 row without a finite number in a column that needs one: no label: no numbers in 'age' ('?!' \
+in row 1), the first data row being 0
     """
 
     pipeline: Pipeline
@@ -61,169 +67,220 @@ class Model:
     reading: dict[str, Any] | None = None
     far: float | None = None
 
-    def columns_in(self, table: "Table") -> list[str]:
-        """Find the columns in a table: by name, or by position where it has no names."""
-        names = table.names
-        known = set(names)
-        missing = [name for name in self.columns if name not in known]
-        if missing and not table.named and len(names) == len(self.columns):
-            return names
-        if missing:
-            ours = set(self.columns)
-            others = [name for name in names if name not in ours]
-            alike = {name: found for name in missing if (found := nearest(name, others))}
-            remedy = (
-                f"rename {listed(list(alike.values()))} to {listed(list(alike))} if these are such"
-                if alike
-                else "give the columns the names of the fit, or fit a model without them"
+    @classmethod
+    def of(cls, estimator: Any, X: Any = None, *, sample_weight: Any = None) -> Self:
+        """Make a model of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator, Pipeline or ClusterSearch
+            A fitted estimator of this package, a pipeline that ends with one, or a search over
+            them.
+        X : array-like, sparse matrix, data frame or Rows, default=None
+            What it was fitted to. When None, the model does not know which rows are far.
+        sample_weight : array-like of shape (n_rows,), default=None
+            The sample weights of the fit.
+
+        Returns
+        -------
+        Model
+            The model.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        TypeError
+            If it is no estimator of this package.
+        ValueError
+            If X has not as many rows as the fit had.
+        """
+        transformers, clusterer = parts(estimator)
+        if not isinstance(clusterer, KernelClusterer):
+            raise TypeError(
+                f"estimator={type(clusterer).__name__} should be an estimator of kernelmeans, such "
+                "as KernelPowerKMeans, or a pipeline that ends with one."
             )
-            raise InputError(
-                f"{table.source}: the model needs {listed(missing)}, which the file does not have; "
-                f"its columns are {listed(names)}: {remedy}"
-            )
-        return self.columns
+        estimator = getattr(estimator, "best_estimator_", estimator)
+        if not isinstance(estimator, Pipeline):
+            estimator = Pipeline([("cluster", estimator)])
+        far = None
+        if X is not None:
+            rows = readable(X, *transformers, clusterer)
+            far = _far(transformers, clusterer, rows, sample_weight)
+        dtype = str(on_host(clusterer.certainty_[:0]).dtype)
+        return cls(estimator, _columns(estimator[0]), dtype, far=far)
 
-    def write(self, file: BinaryIO) -> None:
-        """Write the model file."""
-        content = {"format": _FORMAT, "version": kernelmeans.__version__, **vars(self)}
-        skops.io.dump(content, file, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+    def label(self, table: Any) -> Labels:
+        """Give rows the clusters that they belong to, block by block.
+
+        Parameters
+        ----------
+        table : path, data frame, array-like, sparse matrix or Rows
+            The rows. A file is read as ``kernelmeans predict`` reads it. Columns of files and data
+            frames are found by name, in any order, if the fit had names.
+
+        Returns
+        -------
+        Labels
+            A label for each row, those of ``pipeline.predict``, or -1; distances, certainty, rows
+            that are far, and remarks.
+
+        Raises
+        ------
+        ValueError
+            If a column is absent, or the rows are of another form than those of the fit.
+
+        Warns
+        -----
+        UserWarning
+            If more than a quarter of the rows are far.
+        """
+        if isinstance(table, str | Path):
+            table = open_table(self, Path(table))
+        return label(self, table)
+
+    def renumber_like(self, earlier: "Model", table: Any) -> list[str]:
+        """Give clusters that are found again the numbers that they had in an earlier model.
+
+        Parameters
+        ----------
+        earlier : Model
+            The earlier model.
+        table : path, data frame, array-like, sparse matrix or Rows
+            The rows that this model was fitted to, in their order.
+
+        Returns
+        -------
+        list of str
+            Sentences on clusters that are gone, and on those whose numbers are too large.
+
+        Raises
+        ------
+        ValueError
+            If the earlier model cannot label the table, or this one was fitted to other rows.
+
+        See Also
+        --------
+        kernelmeans.metrics.match_clusters : Which clusters are found again.
+        """
+        return renumber(self, earlier, earlier.label(table).labels)
+
+    def describe(self, table: Any, **options: Any) -> Description:
+        """Say what the clusters are, by `kernelmeans.describe`.
+
+        Parameters
+        ----------
+        table : data frame or array-like of shape (n_rows, n_columns)
+            The table.
+        **options : object
+            Further arguments of `kernelmeans.describe`.
+
+        Returns
+        -------
+        Description
+            Print it, or take its data frames.
+        """
+        return describe(self.pipeline, table, **options)
+
+    def report(self, X: Any, **options: Any) -> ClusterReport:
+        """Make a report for people who have not seen the data.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Rows
+            What the model was fitted to.
+        **options : object
+            Further arguments of `kernelmeans.ClusterReport`.
+
+        Returns
+        -------
+        ClusterReport
+            The report.
+        """
+        return ClusterReport(self.pipeline, X, **options)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file, by `kernelmeans.save_model`.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. One of this name is replaced.
+        """
+        from kernelmeans.models.files import save_model
+
+        save_model(self, path)
 
 
-def load_model(path: Path, max_bytes: float = math.inf) -> Model:
-    """Read a model file, and refuse files that are not one or hold a foreign type.
+def renumber(
+    model: Model, earlier: Model, labels: Any, name: str = "the earlier model"
+) -> list[str]:
+    """Give clusters that are found again their earlier numbers.
 
     Parameters
     ----------
-    path : Path
-        A file written by ``kernelmeans fit``.
-    max_bytes : float
-        Bytes to which it may unpack.
+    model : Model
+        A model of some rows.
+    earlier : Model
+        An earlier model.
+    labels : ndarray of int of shape (n_rows,)
+        The labels that the earlier model gives these rows; -1 where it cannot place them.
+    name : str
+        What to call the earlier model.
 
     Returns
     -------
-    Model
-        The model, ready to predict.
+    list of str
+        Sentences on clusters that are gone, and on those whose numbers are too large.
     """
-    with damaged_errors(f"{path}: is not a model file written by kernelmeans fit, or is damaged"):
-        check_archive(path, max_bytes)
-        content = skops.io.load(path, trusted=list(TRUSTED_TYPES))
-        check_content(content)
-        return _as_model(path, content)
-
-
-def _as_model(path: Path, content: Any) -> Model:
-    """Turn the content of a file into a model if it has the form of one."""
-    if not isinstance(content, dict) or "format" not in content:
-        raise InputError(f"{path}: a skops file, but not a model written by kernelmeans fit")
-    if content["format"] != _FORMAT:
-        raise InputError(
-            f"{path}: written by kernelmeans {content.get('version')} in format "
-            f"{content['format']}, but {kernelmeans.__version__} reads format {_FORMAT}: "
-            "install that version, or fit again"
+    estimator = model.pipeline[-1]
+    placed, own = labels >= 0, on_host(estimator.labels_)
+    if len(labels) != len(own):
+        raise ValueError(
+            f"{len(labels)} rows have earlier labels, but the model was fitted to {len(own)}: give "
+            "the table of its fit."
         )
-    parts: dict[str, Any] = {part.name: content.get(part.name) for part in fields(Model)}
-    if _well_formed(model := Model(**parts)):
-        if isinstance(model.pipeline[0], TableTransformer):
-            model.pipeline[0].take_reading(model.reading or {})
-        return model
-    raise InputError(f"{path}: the model is incomplete; fit it again")
+    found = match_clusters(own[placed], labels[placed]) if placed.any() else {}
+    n_clusters = estimator._n_centroids
+    estimator.renumber([found.get(cluster, -1) for cluster in range(n_clusters)])
+    remarks = []
+    for number in range(earlier.pipeline[-1]._n_centroids):
+        if number not in found.values():
+            reused = "; the number is that of a new cluster now" * (number < n_clusters)
+            remarks.append(f"cluster {number} of {name} is not found again{reused}")
+        elif number >= n_clusters:
+            remarks.append(
+                f"cluster {number} of {name} is found again, but under another number, "
+                f"because there are only {n_clusters} clusters"
+            )
+    return remarks
 
 
-def _well_formed(model: Model) -> bool:
-    """Say whether the parts of a model have the types and sizes that `fit` gives them."""
-    if not isinstance(model.pipeline, Pipeline):
-        return False
-    *before, estimator = [step for _, step in model.pipeline.steps]
-    several = isinstance(estimator, kernelmeans.MultiKernelPowerKMeans)
-    single = isinstance(estimator, kernelmeans.KernelKMeans | kernelmeans.KernelPowerKMeans)
-    predictor, labels = (getattr(estimator, name, None) for name in ("_predictor", "labels_"))
-    return (
-        all(isinstance(one, StandardScaler | TableTransformer) for one in before)
-        and all(one.is_well_formed() for one in before if isinstance(one, TableTransformer))
-        and (single or several)
-        and isinstance(predictor, Predictor)
-        and isinstance(predictor, ProductPredictor) == several
-        and isinstance(labels, np.ndarray)
-        and _has_centroids(predictor, labels.size)
-        and isinstance(model.columns, list)
-        and all(isinstance(name, str) for name in model.columns)
-        and model.dtype in ("float32", "float64")
-        and (model.reading is None or _is_reading(model.reading))
-        and (model.far is None or (type(model.far) is float and model.far >= 0))
-    )
+def changed_columns(model: Model, earlier: Model) -> str:
+    """Which columns a model uses that an earlier one does not, and the reverse; empty if none."""
+    ours, theirs = set(model.columns), set(earlier.columns)
+    new = [name for name in model.columns if name not in theirs]
+    old = [name for name in earlier.columns if name not in ours]
+    changes = {"new are": new, "left out are": old}
+    return ", ".join(f"{what} {listed(names)}" for what, names in changes.items() if names)
 
 
-def _has_centroids(predictor: Predictor, most: int) -> bool:
-    """Say whether a predictor has a centroid or more, up to so many, and a number for each."""
-    norms, numbers = (getattr(predictor, name, None) for name in ("norms", "_numbers"))
-    if not (isinstance(norms, np.ndarray) and norms.ndim == 1 and 0 < norms.size <= most):
-        return False
-    if numbers is None:  # of older files
-        return True
-    every = np.arange(norms.size)
-    return isinstance(numbers, np.ndarray) and np.array_equal(np.sort(numbers), every)
+def _far(transformers: list[Any], clusterer: Any, X: Any, sample_weight: Any) -> float:
+    """The distance beyond which rows are far, of the training rows."""
+    n_rows, n_fitted = count_rows(X, clusterer), len(clusterer.labels_)
+    if n_rows != n_fitted:
+        raise ValueError(f"X has {n_rows} rows, but the estimator was fitted to {n_fitted}.")
+    weights = None
+    if sample_weight is not None:
+        given = received(sample_weight, "sample_weight")
+        weights = _check_sample_weight(given, np.empty((n_rows, 1)), ensure_non_negative=True)
+    return far_beyond(clusterer, X, weights, transformers)
 
 
-def _is_reading(reading: Any) -> bool:
-    """Say whether this is what `Reading.chosen` returns."""
-    known = {"units", *(field.name for field in fields(Reading))}
-    return isinstance(reading, dict) and all(
-        name in known and _is_choice(name, value) for name, value in reading.items()
-    )
-
-
-def _is_choice(name: str, value: Any) -> bool:
-    match name:
-        case "header":
-            return value is False
-        case "units":
-            return isinstance(value, dict) and _are_texts(chain(*value.items()))
-        case "missing_values":
-            return isinstance(value, list) and _are_texts(value)
-    return isinstance(value, str)
-
-
-def _are_texts(values: Iterable[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
-@contextmanager
-def damaged_model_errors(path: Path, model: Model) -> Iterator[None]:
-    """Report a model as damaged if its parts, each of a trusted type, do not fit together."""
-    try:
-        yield
-    except InputError:
-        raise
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError) as error:
-        raise _damaged(path, error) from error
-    except ValueError as error:
-        # Most are about the new rows, and made for users. A damaged model labels no row at all, or
-        # no row of the form that these have, in words of SciPy.
-        if _is_for_users(error) and _labels_any(model):
-            raise
-        raise _damaged(path, error) from error
-
-
-def _is_for_users(error: Exception) -> bool:
-    """Whether an error was raised by the package, or by scikit-learn for it."""
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return str(frame.f_globals.get("__name__")).partition(".")[0] in ("kernelmeans", "sklearn")
-
-
-def _damaged(path: Path, error: Exception) -> InputError:
-    return InputError(f"{path}: the model is damaged ({type(error).__name__}); fit it again")
-
-
-@np.errstate(all="ignore")
-def _labels_any(model: Model) -> bool:
-    """Whether a model labels a row of ones or of zeros."""
-    prepare, estimator = model.pipeline[0], model.pipeline[-1]
-    steps = estimator if isinstance(prepare, TableTransformer) else model.pipeline
-    for value in (1, 0):
-        with suppress(Exception), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            row = np.full((1, estimator.n_features_in_), value, model.dtype)
-            steps.predict(row)
-            steps.transform(row)  # distances need more than labels do
-            return True
-    return False
+def _columns(first: Any) -> list[str]:
+    """The columns that new rows need, of the first step of a pipeline."""
+    if isinstance(first, TableTransformer):
+        return [one.name for one in first.columns_ if one.used]
+    names = getattr(first, "feature_names_in_", range(first.n_features_in_))
+    return [str(name) for name in names]

@@ -78,8 +78,8 @@ class TableTransformer(TransformerMixin, Estimator):
         Further values that stand for missing ones, such as ``-999`` or ``"not asked"``, in the fit
         and in new rows. Blanks around text and capitals do not count.
     decimal : str or None, default=None
-        The decimal mark of numbers in text, a point or a comma. None finds it: columns that are numbers under one mark
-        alone decide for those that are numbers under both, such as 1.234.
+        The decimal mark of numbers in text, a point or a comma. None finds it: columns that are
+        numbers under one mark alone decide for those that are numbers under both, such as 1.234.
     thousands : str or None, default=None
         The mark between groups of three digits in text, or ``"space"``, or ``"none"``. None allows
         spaces, apostrophes, and the mark that is not the decimal one.

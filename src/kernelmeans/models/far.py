@@ -1,13 +1,15 @@
 """Rows that are farther from all clusters than nearly all training rows."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from kernelmeans._fitted import on_host, taken, transformed
 from kernelmeans._typing import Array
 from kernelmeans.heat import HeatKernel
 from kernelmeans.kernels import CombinedKernel
-from kernelmeans.lowrank.sampling import chosen_rows
+from kernelmeans.lowrank.sampling import subsample
 
 #: Fraction of the training rows that are not far, and what distances may differ by rounding.
 NEAR, ROUNDING = 0.99, 1e-4
@@ -53,28 +55,37 @@ def _heat_kernels(estimator: Any) -> list[tuple[HeatKernel, Any]]:
     return parts if all(isinstance(part, HeatKernel) for part, _ in parts) else []
 
 
-def far_beyond(estimator: Any, X: Any, weights: Any = None) -> float:
+def far_beyond(
+    estimator: Any, X: Any, weights: Any = None, transformers: Sequence[Any] = ()
+) -> float:
     """Return what 99 % of the training rows keep within, by `remoteness`.
 
     Parameters
     ----------
     estimator : estimator
         A fitted model.
-    X : {ndarray, CSR matrix, Rows} of shape (n_samples, n_features)
-        The training rows, as the estimator takes them. With heat kernels a subsample is enough.
+    X : array-like, CSR matrix, data frame or Rows of shape (n_samples, n_features)
+        The training rows. With heat kernels a subsample is looked at, with others none.
     weights : ndarray of shape (n_samples,) or None, default=None
         Their sample weights.
+    transformers : sequence, default=()
+        Make of these rows what the estimator takes.
 
     Returns
     -------
     float
         A distance.
     """
-    weights = np.ones(X.shape[0]) if weights is None else weights
-    nearest = estimator.distances_[:, 0]
+    nearest = on_host(estimator.distances_)[:, 0]
+    weights = np.ones(len(nearest)) if weights is None else weights
     if _heat_kernels(estimator):
-        X, weights = chosen_rows(X, weights, min(MOST_ROWS, X.shape[0]))
-    return bound(remoteness(estimator, X, nearest, training=True), weights)
+        rows: Any = np.arange(len(nearest))
+        if len(rows) > MOST_ROWS:
+            rows, weights = subsample(weights, MOST_ROWS)
+        some = transformed(transformers, taken(X, rows, estimator))
+        read, _ = estimator._received(some, estimator._input, reset=False)
+        nearest = remoteness(estimator, read[:], nearest, training=True)
+    return bound(nearest, weights)
 
 
 def bound(distances: Array, weights: Array) -> float:

@@ -1,0 +1,99 @@
+"""The labels of rows by a model: their clusters, how near they are, and how certain that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from kernelmeans._text import counted
+from kernelmeans._typing import Array, BoolArray, IntArray
+from kernelmeans._warnings import warn_user
+from kernelmeans.estimators.callbacks import refused_later
+from kernelmeans.models.far import remoteness
+from kernelmeans.models.placing import NewRows
+
+if TYPE_CHECKING:
+    from kernelmeans.models.model import Model
+
+#: Fraction of far rows from which on something is wrong with a whole table.
+_MANY_FAR = 0.25
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The clusters of the rows of a table.
+
+    Attributes
+    ----------
+    labels : ndarray of int of shape (n_rows,)
+        The clusters; -1 for rows that the model cannot place.
+    distances : ndarray of shape (n_rows, 2)
+        Distances to the own centroid and to the second nearest one, NaN for rows without a label;
+        of a model of one cluster the first alone.
+    certainty : ndarray of shape (n_rows,)
+        Memberships in the own clusters; NaN for rows without a label.
+    placed : ndarray of bool of shape (n_rows,)
+        Which rows have a label.
+    far : ndarray of bool of shape (n_rows,) or None
+        Which rows are farther away than 99 % of the rows of the fit: from their centroids, with
+        heat kernels from the nearest row of the fit. None if the model does not know.
+    remarks : sequence of str
+        Sentences on what the model does not know: rows without a label and why, missing values that
+        became the median, values that no category had.
+    """
+
+    labels: IntArray
+    distances: Array
+    certainty: Array
+    placed: BoolArray
+    far: BoolArray | None = None
+    remarks: Sequence[str] = ()
+
+    @classmethod
+    def of_placed(cls, placed: BoolArray, label: Any, near: Any, sure: Any, **more: Any) -> Self:
+        """Take labels, distances and certainty of the placed rows alone."""
+        labels, gap = spread(label, placed, -1), np.nan
+        distances, certainty = spread(near, placed, gap), spread(sure, placed, gap)
+        return cls(labels, distances, certainty, placed=placed, **more)
+
+
+@refused_later
+def label(model: "Model", table: Any) -> Labels:
+    """Place the rows of a table, those of a block at a time; `Model.label` describes it."""
+    rows = NewRows(model, table)
+    estimator = rows.estimator
+
+    def assigned(block: tuple[Any, BoolArray]) -> tuple[Any, Any, BoolArray]:
+        X, placed = block
+        if not placed.any():
+            return estimator._no_assignment, np.empty(0), placed
+        X, device = estimator._received(rows.prepared(X), estimator._input, reset=False)
+        found = estimator._assigned(X, device)
+        if model.far is None:
+            return found, np.empty(0), placed
+        return found, remoteness(estimator, X, np.sqrt(found["nearest"])), placed
+
+    # A loop would hold its last block in memory while the next is read.
+    found, away, placed = map(np.concatenate, zip(*map(assigned, rows), strict=True))
+    near = [found["nearest"], found["second"]][: estimator._n_centroids]
+    distances = np.sqrt(np.stack(near, axis=1))
+    far = None if model.far is None else away > model.far
+    if far is not None:
+        if far.sum() > _MANY_FAR * len(far):
+            warn_user(
+                f"far from all that the model has seen: {far.sum()} of {counted(len(far), 'row')}. "
+                f"{rows.most_unlike(len(far))}Other units, or other columns?"
+            )
+        far = spread(far, placed, False)
+    known = found["label"], distances, found["certainty"]
+    return Labels.of_placed(placed, *known, far=far, remarks=rows.remarks())
+
+
+def spread(values: Any, placed: BoolArray, empty: Any) -> Any:
+    """Values of the placed rows among all rows."""
+    if placed.all():
+        return values
+    every = np.full((len(placed), *values.shape[1:]), empty, values.dtype)
+    every[placed] = values
+    return every

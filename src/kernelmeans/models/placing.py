@@ -1,0 +1,299 @@
+"""New rows for a model: those that it can place, block by block, and what is wrong with others."""
+
+import math
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from copy import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array, gen_batches
+
+from kernelmeans._errors import InputError
+from kernelmeans._fitted import count_rows, is_stacked, parts, readable
+from kernelmeans._frames import is_frame
+from kernelmeans._text import counted, listed, nearest
+from kernelmeans._typing import BoolArray
+from kernelmeans.heat import GraphKernel
+from kernelmeans.rows import Rows
+from kernelmeans.tables import TableTransformer
+from kernelmeans.tables.files import Reading
+from kernelmeans.tables.inspection import unseen_values, wrong_values
+from kernelmeans.tables.spellings import Doubt, said_doubts
+
+if TYPE_CHECKING:
+    from kernelmeans.models.model import Model
+
+#: Rows that are worked on at a time.
+BLOCK_ROWS = 2**17
+#: Standard deviations of the fit beyond which the mean of new rows is not like it.
+_UNLIKE = 3.0
+
+
+def open_table(
+    model: "Model",
+    path: Path,
+    reading: Reading | None = None,
+    *,
+    budget: float = math.inf,
+    verbatim: str | None = None,
+) -> Any:
+    """Open a file as the fit has read its own, unless `reading` says otherwise."""
+    from kernelmeans.tables.files.tables import read_table
+
+    reading = (reading or Reading()).after(model.reading or {})
+    return read_table(path, reading, budget=budget, verbatim=verbatim)
+
+
+def is_file(table: Any) -> bool:
+    """Whether this is a table of a file, as `open_table` returns it."""
+    return hasattr(table, "matrix")
+
+
+class NewRows:
+    """The rows of a table as a model takes them.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    table : FrameTable, ArrayTable, data frame, array-like, sparse matrix or Rows
+        The table.
+
+    Attributes
+    ----------
+    n_unplaced : int
+        Rows so far with values that the model cannot place.
+    n_empty : int
+        Rows so far without any value.
+    n_alone : int
+        Rows of a graph so far that have no edge to a row of the fit.
+    doubts : dict
+        Numbers so far that may be meant otherwise, one of each column.
+    wrong, unseen : dict
+        Values so far that are no numbers, and that no category had.
+    filled : Counter
+        Missing values so far that became the median, by column.
+    total : ndarray of shape (n_features,)
+        Sum of the rows so far that went through `prepared`.
+    """
+
+    def __init__(self, model: "Model", table: Any) -> None:
+        self.model, self.table, self.first = model, table, model.pipeline[0]
+        self.n_unplaced = self.n_empty = self.n_alone = 0
+        self.wrong: dict[str, tuple[int, str]] = {}
+        self.unseen: dict[str, tuple[int, str]] = {}
+        self.doubts: dict[str, Doubt] = {}
+        self.filled: Counter[str] = Counter()
+        self.total: Any = np.zeros(1)
+        self.transformers, self.estimator = parts(model.pipeline)
+        # Numbers come without the names of their columns, which scikit-learn would miss.
+        self.are_numbers = all(type(one) is StandardScaler for one in self.transformers)
+        if self.are_numbers:
+            self.transformers = [without_names(one) for one in self.transformers]
+            self.estimator = without_names(self.estimator)
+
+    def __iter__(self) -> Iterator[tuple[Any, BoolArray]]:
+        """Yield the rows of a block that can be placed, and which of the block these are."""
+        start = 0
+        for X in self._blocks():
+            if isinstance(self.first, TableTransformer):
+                X, placed = self._of_table(X, start)
+            elif self.are_numbers:
+                placed = _finite_rows(X)
+                self.n_unplaced += int((~placed).sum())
+                X, placed = self._connected(_kept(X, placed), placed)
+            else:  # their errors are those of the transformers
+                placed = np.full(X.shape[0], True)
+            start += len(placed)
+            yield X, placed
+
+    def _blocks(self) -> Iterator[Any]:
+        """Blocks of the table as the first step takes them."""
+        if not is_file(self.table):
+            yield from self._blocks_in_memory()
+            return
+        from kernelmeans.tables.files.blocks import named_blocks
+        from kernelmeans.tables.files.tables import blocks
+
+        names = columns_in(self.model, self.table)
+        if self.are_numbers:
+            yield from (X for _, X in blocks(self.table.matrix(names, self.model.dtype)))
+        else:
+            wanted = dict(zip(names, self.model.columns, strict=True))
+            yield from named_blocks(self.table, wanted, self.model.dtype, BLOCK_ROWS)
+
+    def _blocks_in_memory(self) -> Iterator[Any]:
+        """Blocks of a table of Python, whose columns are found by name if the fit had names."""
+        X = readable(self.table, self.first)
+        if self.are_numbers and hasattr(self.first, "feature_names_in_"):
+            if is_frame(X):
+                X = X[columns_in(self.model, X)]
+            elif getattr(X, "names", None):
+                X = X.select(self.first.feature_names_in_)
+        n_rows = count_rows(X, self.estimator)
+        for rows in X.blocks() if isinstance(X, Rows) else gen_batches(n_rows, BLOCK_ROWS):
+            if is_stacked(self.estimator):
+                block = X[:, rows]
+            else:
+                block = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+            if self.are_numbers and not scipy.sparse.issparse(block):
+                given: Any = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
+                block = check_array(block, allow_nd=True, **given)
+            yield block
+
+    def _of_table(self, X: Any, start: int) -> tuple[Any, BoolArray]:
+        """The rows of a block that a `TableTransformer` can place; what is new in them counts."""
+        found = self.first.inspect(X)
+        for name, (row, value) in found.wrong.items():
+            self.wrong.setdefault(name, (start + row, value))
+        placed = found.placeable
+        self.n_empty += found.n_empty
+        self.n_unplaced += int((~placed).sum()) - found.n_empty
+        if not placed.any():
+            return X, placed
+        if not placed.all():  # what is new in other rows does not matter
+            X = _kept(X, placed)
+            found = self.first.inspect(X)
+        for name, (count, value) in found.unseen.items():
+            before, first = self.unseen.get(name, (0, value))
+            self.unseen[name] = before + count, first
+        self.doubts = {**found.doubts, **self.doubts}
+        self.filled.update(found.n_missing)  # without "impute" such rows cannot be placed
+        return X, placed
+
+    def _connected(self, X: Any, placed: BoolArray) -> tuple[Any, BoolArray]:
+        """The rows without those of a graph that have no edge."""
+        kernel = self.estimator.kernel_
+        if not isinstance(kernel, GraphKernel) or not placed.any():
+            return X, placed
+        alone = kernel.disconnected(X)
+        self.n_alone += int(alone.sum())
+        placed[placed] = ~alone
+        return X[~alone], placed
+
+    def prepared(self, X: Any) -> Any:
+        """Rows that can be placed, as the estimator takes them."""
+        for step in self.transformers:
+            if scipy.sparse.issparse(X) and getattr(step, "with_mean", False):
+                source = self.table.source if is_file(self.table) else "table"
+                raise InputError(
+                    f"{source}: the rows are sparse, but those of the fit were not, and "
+                    "were centered: write them as a dense matrix"
+                )
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "X: ")  # `remarks` says it of all blocks
+                X = step.transform(X)
+        if not is_stacked(self.estimator):
+            self.total = self.total + np.asarray(X.sum(axis=0, dtype=float)).ravel()
+        return X
+
+    def most_unlike(self, n_placed: int) -> str:
+        """A sentence on columns that are not like the fit, if any, after all `n_placed` rows."""
+        new = [name for name, (count, _) in self.unseen.items() if count == n_placed]
+        if new:
+            return f"The fit has seen none of the values of {listed(new)}. "
+        names: Sequence[str] = self.model.columns
+        if isinstance(self.first, TableTransformer):
+            given = [column.name for column in self.first.columns_]
+            names = self.first.get_feature_names_out(given) if self.first.scaler_ else []
+        elif not isinstance(self.first, StandardScaler):
+            names = []
+        away = np.abs(self.total) / n_placed
+        known = set(self.model.columns)  # others stand for values of categories
+        pairs = [pair for pair in zip(away, names, strict=False) if pair[1] in known]
+        most, name = max(pairs, default=(0.0, ""))
+        if most <= _UNLIKE:
+            return ""
+        return f"The values of {name!r} are least like those of the fit. "
+
+    def remarks(self) -> list[str]:
+        """Sentences on what the model does not know, after all blocks."""
+        texts = unseen_values(self.unseen)
+        if self.doubts:
+            texts.append(said_doubts(self.doubts))
+        if self.filled:
+            counts = [
+                f"{counted(count, 'missing value')} of {name!r}"
+                for name, count in self.filled.most_common(10)
+            ]
+            more = f" and {len(self.filled) - 10} more columns" * (len(self.filled) > 10)
+            texts.append(f"{', '.join(counts)}{more} became the median of the fit")
+        if self.n_unplaced:
+            wrong = wrong_values(self.wrong)
+            if is_file(self.table):
+                from kernelmeans.tables.files.tables import in_lines
+
+                wrong = in_lines(wrong, self.table)
+            why = f": no numbers in {wrong}" if self.wrong else ""
+            texts.append(
+                f"{counted(self.n_unplaced, 'row')} without a finite number in a column that needs "
+                f"one: no label{why}"
+            )
+        if self.n_empty:
+            texts.append(without_value(self.n_empty))
+        if self.n_alone:
+            texts.append(
+                f"{counted(self.n_alone, 'row')} without an edge to a row of the fit: no label"
+            )
+        return texts
+
+
+def columns_in(model: "Model", table: Any) -> list[str]:
+    """Find the columns of a model in a table: by name, or by position where it has no names."""
+    of_file = is_file(table)
+    names = table.names if of_file else list(map(str, table.columns))
+    known = set(names)
+    missing = [name for name in model.columns if name not in known]
+    if not missing:
+        return model.columns
+    if of_file and not table.named and len(names) == len(model.columns):
+        return list(names)
+    ours = set(model.columns)
+    others = [name for name in names if name not in ours]
+    alike = {name: found for name in missing if (found := nearest(name, others))}
+    remedy = (
+        f"rename {listed(list(alike.values()))} to {listed(list(alike))} if these are such"
+        if alike
+        else "give the columns the names of the fit, or fit a model without them"
+    )
+    source, kind = (table.source, "file") if of_file else ("table", "table")
+    raise InputError(
+        f"{source}: the model needs {listed(missing)}, which the {kind} does not have; "
+        f"its columns are {listed(names)}: {remedy}"
+    )
+
+
+def without_names(step: Any) -> Any:
+    """A copy of a step that takes arrays and gives arrays: without the names of its columns."""
+    step = copy(step)
+    for name in ("feature_names_in_", "_sklearn_output_config"):
+        vars(step).pop(name, None)
+    return step
+
+
+def without_value(count: int) -> str:
+    """What to say of rows that hold nothing."""
+    return f"{counted(count, 'row')} without a value in any column that is used: no label"
+
+
+def _kept(X: Any, rows: BoolArray) -> Any:
+    """Some rows of a block: of an array, a stack of matrices, or a frame of pandas or polars."""
+    if rows.all():
+        return X
+    if hasattr(X, "get_column"):  # of polars
+        return X.filter(rows)
+    return X[:, rows] if len(X.shape) == 3 else X[rows]
+
+
+def _finite_rows(X: Any) -> BoolArray:
+    if not scipy.sparse.issparse(X):
+        axes = (0, 2) if X.ndim == 3 else 1
+        return np.asarray(np.isfinite(X).all(axis=axes))
+    placed = np.full(X.shape[0], True)
+    placed[X.tocoo().row[~np.isfinite(X.tocoo().data)]] = False
+    return placed

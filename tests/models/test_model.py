@@ -1,0 +1,410 @@
+"""A model labels new rows as its pipeline does, and says which rows it cannot place."""
+
+import warnings
+from pathlib import Path
+
+import dask.array
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+import skops.io
+from click.testing import CliRunner
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from kernelmeans import (
+    ClusterReport,
+    ClusterSearch,
+    KernelKMeans,
+    KernelPowerKMeans,
+    MultiKernelPowerKMeans,
+    describe,
+    load_model,
+    save_model,
+)
+from kernelmeans.cli.app import app
+from kernelmeans.metrics import match_clusters
+from kernelmeans.models import Model, placing
+from kernelmeans.models.archive import TRUSTED_TYPES
+from kernelmeans.rows import open_rows
+from kernelmeans.tables import TableTransformer
+
+rng = np.random.default_rng(0)
+X = np.concatenate([rng.normal(center, 1, (40, 3)) for center in (0, 5, 10)])
+NEW = np.concatenate([X[::3], *(rng.normal(center, 1, (7, 3)) for center in (0, 5, 10))])
+GRAPH = (np.linalg.norm(X[:, None] - X, axis=2) < 4.5) - np.eye(len(X))
+FRAME, NEW_FRAME = (pd.DataFrame(rows, columns=["a", "b", "c"]) for rows in (X, NEW))
+PEOPLE = FRAME.assign(
+    plan=rng.choice(["basic", "plus"], 120), code=[f"C{number:03}" for number in range(120)]
+)
+#: Row 3 has a word among numbers, row 4 a new category, row 5 a gap, and row 6 nothing at all.
+NEW_PEOPLE = PEOPLE.iloc[::3].reset_index(drop=True).astype({"a": object})
+NEW_PEOPLE.loc[3, "a"] = "?!"
+NEW_PEOPLE.loc[4, "plan"] = "gold"
+NEW_PEOPLE.loc[5, "b"] = None
+NEW_PEOPLE.loc[6] = None
+VIEWS = [("one", "rbf", ["a", "b"]), ("other", "heat", ["c"])]
+RBF = KernelPowerKMeans(3, kernel="rbf", random_state=0)
+HEAT = KernelPowerKMeans(3, random_state=0)
+TABLE = make_pipeline(TableTransformer(), RBF)
+MODELS = {
+    "rows": (HEAT, X, NEW),
+    "lists": (HEAT, X.tolist(), NEW.tolist()),
+    "float32": (RBF, X.astype(np.float32), NEW.astype(np.float32)),
+    "sparse": (RBF, scipy.sparse.csr_array(X), scipy.sparse.csr_array(NEW)),
+    "matrix": (KernelKMeans(3, kernel="precomputed", random_state=0), X @ X.T, NEW @ X.T),
+    "graph": (KernelPowerKMeans(3, kernel="graph", random_state=0), GRAPH, GRAPH[::4]),
+    "stack": (
+        MultiKernelPowerKMeans(3, kernels="precomputed", random_state=0),
+        np.stack([X @ X.T, (X @ X.T) ** 2]),
+        np.stack([NEW @ X.T, (NEW @ X.T) ** 2]),
+    ),
+    "frame": (RBF, FRAME, NEW_FRAME),
+    "views": (MultiKernelPowerKMeans(3, kernels=VIEWS, random_state=0), FRAME, NEW_FRAME),
+    "scaled": (make_pipeline(StandardScaler(), HEAT), FRAME, NEW_FRAME),
+    "polars": (make_pipeline(StandardScaler(), RBF), pl.DataFrame(FRAME), pl.DataFrame(NEW_FRAME)),
+    "table": (TABLE, PEOPLE, PEOPLE[::2]),
+    "output": (
+        make_pipeline(StandardScaler(), HEAT).set_output(transform="pandas"),
+        FRAME,
+        NEW_FRAME,
+    ),
+    "other": (make_pipeline(MinMaxScaler(), HEAT), FRAME, NEW_FRAME),
+    "gaps": (make_pipeline(SimpleImputer(), HEAT), FRAME, NEW_FRAME.mask(NEW_FRAME > 9)),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def fitted(estimator, table):
+    """A copy of an estimator, fitted, so that no test changes another's."""
+    return estimator.__class__(**estimator.get_params(deep=False)).fit(table)
+
+
+@pytest.fixture
+def people() -> Model:
+    return Model.of(TABLE.fit(PEOPLE), PEOPLE)
+
+
+def assert_same(found, expected):
+    for name in ("labels", "distances", "certainty", "far", "placed", "remarks"):
+        assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+
+
+@pytest.mark.parametrize(("estimator", "table", "new"), MODELS.values(), ids=MODELS)
+class TestLabels:
+    def test_they_are_those_of_the_pipeline(self, estimator, table, new):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "kernel='precomputed': k|.*do not reproduce")
+            model = Model.of(estimator.fit(table), table)
+            found = model.label(new)
+            assert_array_equal(found.labels, model.pipeline.predict(new))
+            distances = np.sort(model.pipeline.transform(new), axis=1)[:, :2]
+        assert_allclose(found.distances, distances, rtol=1e-6)
+        assert found.placed.all()
+        assert not found.remarks
+
+    def test_training_rows_have_those_of_the_fit(self, estimator, table, new):
+        model = Model.of(estimator.fit(table), table)
+        found, clusterer = model.label(table), model.pipeline[-1]
+        assert_array_equal(found.labels, clusterer.labels_)
+        assert_array_equal(found.distances, clusterer.distances_)
+        assert_array_equal(found.certainty, clusterer.certainty_)
+
+    def test_blocks_give_what_the_whole_gives(self, estimator, table, new, monkeypatch):
+        model = Model.of(estimator.fit(table), table)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "kernel='precomputed': k")
+            whole = model.label(new)
+            monkeypatch.setattr(placing, "BLOCK_ROWS", 7)
+            blocks = model.label(new)
+        assert_array_equal(blocks.labels, whole.labels)
+        assert_allclose(blocks.distances, whole.distances, rtol=1e-4)  # of float32
+        assert_array_equal(blocks.far, whole.far)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas])
+class TestTables:
+    def table(self, library):
+        # polars has no column of numbers and words: all are text.
+        return library(NEW_PEOPLE.astype({"a": "str"}).replace({"a": {"None": None, "nan": None}}))
+
+    def test_rows_that_cannot_be_placed(self, people, library):
+        table = self.table(library)
+        found = people.label(table)
+        placeable = people.pipeline[0].inspect(table).placeable
+        assert np.flatnonzero(~placeable).tolist() == [3, 6]
+        assert_array_equal(found.placed, placeable)
+        assert_array_equal(found.labels == -1, ~placeable)
+        assert np.isnan(found.distances).all(axis=1).tolist() == (~placeable).tolist()
+        assert_array_equal(np.isnan(found.certainty), ~placeable)
+        assert not found.far[~placeable].any()
+        some = table[placeable] if library is pd.DataFrame else table.filter(placeable)
+        with pytest.warns(UserWarning, match="'plan'.*new to the model, such as 'gold'"):
+            assert_array_equal(found.labels[placeable], people.pipeline.predict(some))
+
+    def test_what_the_model_does_not_know(self, people, library, monkeypatch):
+        remarks = [
+            "column 'plan': 1 row with values new to the model, such as 'gold', count as none of "
+            "its categories",
+            "1 missing value of 'b' became the median of the fit",
+            "1 row without a finite number in a column that needs one: no label: no numbers in 'a' "
+            "('?!' in row 3), the first data row being 0",
+            "1 row without a value in any column that is used: no label",
+        ]
+        whole = people.label(self.table(library))
+        assert whole.remarks == remarks
+        monkeypatch.setattr(placing, "BLOCK_ROWS", 2)
+        blocks = people.label(self.table(library))
+        assert_array_equal(blocks.labels, whole.labels)
+        assert blocks.remarks == remarks
+
+    def test_descriptions_leave_rows_without_a_label_out(self, people, library):
+        table = self.table(library)
+        assert describe(people.label(table).labels, table).n_unplaced == 2
+
+    def test_the_command_line_writes_the_same(self, people, library):
+        table = self.table(library)
+        people.save("some.model.skops")
+        (table if library is not pd.DataFrame else pl.from_pandas(table)).write_csv("new.csv")
+        result = CliRunner().invoke(app, ["predict", "some.model.skops", "new.csv"])
+        assert result.exit_code == 0, result.output
+        written, found = pl.read_csv("new.labels.csv"), people.label("new.csv")
+        assert_array_equal(written["label"].fill_null(-1), found.labels)
+        assert_array_equal(written["far"].fill_null(False), found.far)
+        for name, values in {
+            "distance": found.distances[:, 0],
+            "second_distance": found.distances[:, 1],
+            "membership": found.certainty,
+        }.items():
+            assert_allclose(written[name].fill_null(np.nan), values, rtol=1e-5)
+        for remark in found.remarks:
+            assert f"Note: {remark}" in result.stderr
+        assert_array_equal(found.labels, people.label(table).labels)
+
+
+def test_arrays_with_gaps():
+    rows = NEW.copy()
+    rows[[2, 5]] = [np.nan, 1, 1], [1, np.inf, 1]
+    found = Model.of(RBF.fit(X)).label(rows)
+    assert np.flatnonzero(found.labels == -1).tolist() == [2, 5]
+    assert_array_equal(found.labels[found.placed], RBF.predict(rows[found.placed]))
+    assert found.remarks == ["2 rows without a finite number in a column that needs one: no label"]
+
+
+def test_rows_of_a_graph_without_edges():
+    model = Model.of(KernelPowerKMeans(3, kernel="graph", random_state=0).fit(GRAPH))
+    new = scipy.sparse.csr_array(np.vstack([GRAPH[:3], np.zeros((1, 120)), GRAPH[3:5]]))
+    found = model.label(new)
+    assert_array_equal(found.labels, np.insert(model.pipeline[-1].labels_[:5], 3, -1))
+    assert found.remarks == ["1 row without an edge to a row of the fit: no label"]
+
+
+def test_no_row_that_can_be_placed(people):
+    found = people.label(pd.DataFrame({"a": ["x", "y"], "b": 1.0, "c": 1.0, "plan": "basic"}))
+    assert found.labels.tolist() == [-1, -1]
+    assert found.far.tolist() == [False, False]
+
+
+class TestColumns:
+    def test_they_are_found_by_name(self):
+        for estimator in (RBF, make_pipeline(StandardScaler(), RBF)):
+            model = Model.of(estimator.fit(FRAME))
+            other = NEW_FRAME[["c", "a", "b"]].assign(more="text")
+            expected = estimator.predict(NEW_FRAME)
+            assert_array_equal(model.label(other).labels, expected)
+            assert_array_equal(model.label(pl.from_pandas(other)).labels, expected)
+            assert_array_equal(model.label(NEW).labels, expected)
+
+    def test_a_missing_one_is_named(self):
+        model = Model.of(RBF.fit(FRAME))
+        with pytest.raises(ValueError, match=r"^table: the model needs 'b', .* rename 'B' to 'b'"):
+            model.label(NEW_FRAME.rename(columns={"b": "B"}))
+
+    def test_too_few(self):
+        with pytest.raises(ValueError, match="2 features"):
+            Model.of(RBF.fit(X)).label(NEW[:, :2])
+
+
+class TestRowsOnDisk:
+    @pytest.mark.parametrize(
+        "opened",
+        [
+            lambda: open_rows("new.npy"),
+            lambda: np.load("new.npy", mmap_mode="r"),
+            lambda: open_rows("new.parquet"),
+            lambda: pl.scan_parquet("new.parquet"),
+            lambda: dask.array.from_array(NEW, chunks=(13, 3)),
+            lambda: "new.npy",
+            lambda: Path("new.parquet"),
+        ],
+        ids=["npy", "memmap", "parquet", "lazy", "dask", "npy path", "parquet path"],
+    )
+    def test_they_are_read_block_by_block(self, opened):
+        np.save("new.npy", NEW)
+        pl.from_pandas(NEW_FRAME[["c", "a", "b"]]).write_parquet("new.parquet")
+        model = Model.of(make_pipeline(StandardScaler(), HEAT).fit(FRAME), FRAME)
+        assert_same(model.label(opened()), model.label(NEW_FRAME))
+
+    def test_arrays_for_a_table_of_numbers(self):
+        np.save("new.npy", NEW)
+        model = Model.of(make_pipeline(TableTransformer(), RBF).fit(X), X)
+        expected = model.pipeline.predict(NEW)
+        for new in (NEW, open_rows("new.npy"), "new.npy"):
+            assert_array_equal(model.label(new).labels, expected)
+
+
+class TestFar:
+    def test_from_the_centroid(self):
+        model = Model.of(RBF.fit(X), X)
+        limit = np.sort(RBF.distances_[:, 0])[int(np.ceil(0.99 * 120)) - 1]
+        assert model.far == pytest.approx(limit, rel=1e-3)
+        with pytest.warns(UserWarning, match="far from all that the model has seen: 2 of 3 rows"):
+            found = model.label([X[0], [50, 50, 50], [-30, 0, 0]])
+        assert found.far.tolist() == [False, True, True]
+
+    def test_from_the_nearest_row_with_a_heat_kernel(self):
+        model = Model.of(make_pipeline(StandardScaler(), HEAT).fit(X), X)
+        Z = StandardScaler().fit(X)
+        search = NearestNeighbors(n_neighbors=1).fit(Z.transform(X))
+        limit = np.sort(search.kneighbors()[0][:, 0])[int(np.ceil(0.99 * 120)) - 1]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = model.label(4 * NEW)
+        away = search.kneighbors(Z.transform(4 * NEW))[0][:, 0]
+        assert_array_equal(found.far, away > 1.001 * limit)
+        assert 0 < found.far.sum() < len(NEW)
+
+    def test_weights_are_rows(self):
+        weights = rng.integers(1, 4, 120)
+        once = Model.of(RBF.fit(X, sample_weight=weights), X, sample_weight=weights)
+        twice = np.repeat(once.pipeline[-1].distances_[:, 0], weights)
+        expected = np.sort(twice)[int(np.ceil(0.99 * weights.sum())) - 1]
+        assert once.far == pytest.approx(expected, rel=1e-3)
+
+    def test_without_the_rows_of_the_fit(self):
+        assert Model.of(RBF.fit(X)).label(NEW).far is None
+
+    def test_other_rows_than_those_of_the_fit(self):
+        with pytest.raises(ValueError, match=r"^X has 60 rows, but .* fitted to 120"):
+            Model.of(RBF.fit(X), X[:60])
+
+    def test_the_command_line_knows_the_same(self):
+        FRAME.to_csv("data.csv", index=False)
+        result = CliRunner().invoke(app, ["fit", "data.csv", "-k", "3", "--seed", "0"])
+        assert result.exit_code == 0, result.output
+        found = load_model("data.model.skops")
+        ours = Model.of(make_pipeline(TableTransformer(), HEAT).fit(FRAME), FRAME)
+        assert found.far == pytest.approx(ours.far, rel=1e-9)
+        assert_array_equal(found.label(FRAME).labels, ours.label(FRAME).labels)
+
+
+class TestRenumber:
+    def test_numbers_are_those_of_match_clusters(self):
+        earlier, model = (
+            Model.of(fitted(KernelKMeans(k, kernel="rbf", random_state=0), FRAME)) for k in (4, 3)
+        )
+        before = model.pipeline[-1].labels_.copy()
+        old = earlier.pipeline.predict(FRAME)
+        found = match_clusters(before, old)
+        remarks = model.renumber_like(earlier, FRAME)
+        after = model.pipeline[-1].labels_
+        for cluster, number in found.items():
+            if number < 3:
+                assert set(after[before == cluster]) == {number}
+        assert_array_equal(model.label(FRAME).labels, after)
+        gone = [number for number in range(4) if number not in found.values()]
+        for number in gone:
+            assert any(f"cluster {number} of the earlier model is not found" in r for r in remarks)
+        assert gone
+
+    def test_rows_that_the_earlier_model_cannot_place(self):
+        table = FRAME.copy()
+        earlier = Model.of(fitted(KernelKMeans(3, kernel="rbf", random_state=0), table))
+        rows = FRAME.copy()
+        rows.loc[:5, "a"] = np.nan
+        model = Model.of(make_pipeline(TableTransformer(), RBF).fit(rows))
+        assert model.renumber_like(earlier, rows) == []
+        same = match_clusters(model.pipeline[-1].labels_[6:], earlier.pipeline.predict(FRAME[6:]))
+        assert same == {0: 0, 1: 1, 2: 2}
+
+    def test_other_rows_are_refused(self):
+        model = Model.of(fitted(RBF, FRAME))
+        with pytest.raises(ValueError, match=r"60 rows have earlier labels, .* fitted to 120"):
+            model.renumber_like(model, FRAME[:60])
+
+
+class TestFiles:
+    @pytest.mark.parametrize("name", sorted(MODELS.keys() - {"other", "gaps"}))
+    def test_a_model_that_is_saved_labels_the_same(self, name):
+        estimator, table, new = MODELS[name]
+        model = Model.of(estimator.fit(table), table)
+        model.save("some.model.skops")
+        again = load_model("some.model.skops")
+        assert again.columns == model.columns
+        assert again.far == model.far
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "kernel='precomputed': k")
+            assert_same(again.label(new), model.label(new))
+        save_model(again, "again.model.skops")
+        assert load_model("again.model.skops").far == model.far
+
+    @pytest.mark.parametrize("of_rows", [False, True])
+    def test_parts_that_do_not_fit_together_are_refused_at_once(self, of_rows):
+        model = Model.of(fitted(RBF, X) if of_rows else make_pipeline(StandardScaler(), RBF).fit(X))
+        model.save("some.model.skops")
+        content = skops.io.load("some.model.skops", trusted=list(TRUSTED_TYPES))
+        step = content["pipeline"][-1]._predictor if of_rows else content["pipeline"][0]
+        for name, value in vars(step).items():
+            if (
+                isinstance(value, np.ndarray)
+                and value.shape[-1] == 3
+                and name not in ("norms", "_numbers")
+            ):
+                setattr(step, name, value[..., :2])
+        skops.io.dump(content, "some.model.skops")
+        with pytest.raises(ValueError, match=r"some.model.skops: the model is damaged"):
+            load_model("some.model.skops")
+
+    def test_a_model_of_the_command_line_reads_files_as_its_fit_did(self):
+        text = FRAME.map("{:.6f}".format).to_csv(sep=";", index=False).replace(".", ",")
+        Path("data.csv").write_text(text)
+        result = CliRunner().invoke(app, ["fit", "data.csv", "-k", "3", "--decimal", ","])
+        assert result.exit_code == 0, result.output
+        written = pl.read_csv("data.labels.csv")["label"]
+        assert_array_equal(load_model("data.model.skops").label("data.csv").labels, written)
+
+
+class TestOf:
+    def test_what_is_no_estimator_of_the_package(self):
+        with pytest.raises(TypeError, match="estimator=KMeans should be an estimator of kernel"):
+            Model.of(make_pipeline(StandardScaler(), KMeans(3)).fit(X))
+        with pytest.raises(NotFittedError):
+            Model.of(KernelPowerKMeans(3))
+
+    def test_the_pipeline_is_the_one_that_was_fitted(self):
+        pipeline = make_pipeline(StandardScaler(), RBF).fit(X)
+        assert Model.of(pipeline).pipeline is pipeline
+
+    def test_a_search_is_its_best_estimator(self):
+        search = ClusterSearch(KernelKMeans(kernel="rbf"), {"n_clusters": [2, 3]}, n_splits=3)
+        search.fit(X)
+        model = Model.of(search, X)
+        assert model.pipeline[-1] is search.best_estimator_
+        assert_array_equal(model.label(NEW).labels, search.predict(NEW))
+
+
+def test_descriptions_and_reports_are_those_of_the_pipeline(people):
+    assert str(people.describe(PEOPLE)) == str(describe(people.pipeline, PEOPLE))
+    expected = ClusterReport(people.pipeline, PEOPLE, title="Ours").verdict
+    assert people.report(PEOPLE, title="Ours").verdict == expected
