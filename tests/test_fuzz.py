@@ -15,9 +15,11 @@ from types import SimpleNamespace
 from zipfile import ZipFile
 
 import numpy as np
+import polars as pl
 import pytest
 import scipy.sparse
 import skops.io
+from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 pytest.importorskip("resource", reason="limits of memory are set as POSIX has them")
@@ -34,6 +36,7 @@ from fuzz.cases import (
     options,
     precision,
     searches,
+    sides,
     states,
 )
 from fuzz.draw import canonical, scrambled
@@ -299,6 +302,23 @@ def test_distances_have_no_order_of_rows_whatever_the_kernel_is(monkeypatch):
     )
     with pytest.raises(Failure, match=r"distances_|order of rows"):
         check_fit(model, X, None, rng)
+
+
+def test_labels_and_rows_that_differ_on_the_command_line_are_seen(tmp_path):
+    table, file = pl.DataFrame({"a": [0.0, 0.1, 5.0, 5.1] * 5}), tmp_path / "labels.csv"
+    model = make_pipeline(TableTransformer(), KernelKMeans(2, random_state=0)).fit(table)
+    table = pl.concat([table, pl.DataFrame({"a": [None]}, table.schema)])  # cannot be placed
+    labels = model[-1].labels_.tolist()
+
+    def check(found):
+        pl.DataFrame({"label": found}).write_csv(file)
+        for rows in (table, table.to_pandas()):
+            sides.check_labels(model, rows, str(file))
+
+    check([*labels, None])
+    for wrong in ([1 - labels[0], *labels[1:], None], [*labels, 0], [None, *labels[1:], None]):
+        with pytest.raises(Failure, match=r"labels\.csv"):
+            check(wrong)
 
 
 #: Faults of a fit: an attribute, and what becomes of it.

@@ -74,7 +74,7 @@ PEOPLE = FRAME.with_columns(
     since=pl.Series(DAYS).str.to_date(),
     member=pl.Series(repeated(True, False, True)),
     kind=pl.Series(repeated("a", "b", "c"), dtype=pl.Categorical),
-    visits=pl.Series(repeated(1, 20, 300)),
+    visits=pl.Series(repeated(1, 20, 300, 4, 50)),
     gaps=pl.Series(with_gaps(None)),
 )
 
@@ -226,10 +226,16 @@ COLUMNS = {
         with_columns(since=[day.replace("-", "") for day in DAYS]), dates=True
     ),
     "whole numbers as categories": written(
-        with_columns(floor=repeated(1, 2, 3, 2)), categorical=["floor"]
+        with_columns(floor=repeated(1, 2, 3, 1)), categorical=["floor"]
     ),
     "whole numbers with gaps as categories": written(
         with_columns(floor=repeated(1, 2, 3, "")), categorical=["floor"]
+    ),
+    "numbers with a unit as categories": written(
+        with_columns(size=repeated("9 kg", "1 kg", "2 kg", "9 kg")), categorical=["size"]
+    ),
+    "numbers with commas as categories": written(
+        with_columns(size=repeated("1,5", "2,5", "3,5", "1,5")), categorical=["size"]
     ),
     "codes": written(
         with_columns(plz=repeated("01067", "20095", "50667", "01067")),
