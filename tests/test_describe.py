@@ -639,3 +639,18 @@ def test_numbers_whose_variance_overflows_are_shown():
     smaller = describe([0] * 6 + [1, 1], x[:, None] / 2.0**900).entries[-1]
     assert entry.difference == pytest.approx(smaller.difference)
     assert entry.difference > 0.5
+
+
+def test_numbers_in_text_are_read_as_the_model_has_read_them():
+    """Alone, the column could be of thousands."""
+    weights = [5.125, 5.25, 5.375, 90.125, 90.25, 90.375] * 5
+    table = pd.DataFrame(
+        {
+            "weight": [f"{weight:.3f}".replace(".", ",") for weight in weights],
+            "height": [f"{1 + weight / 100:.2f}".replace(".", ",") for weight in weights],
+        }
+    )
+    model = make_pipeline(TableTransformer(), KernelPowerKMeans(2, random_state=0)).fit(table)
+    described = describe(model, table).columns
+    means = described[described["column"] == "weight"].set_index("cluster")["number"]
+    assert sorted(means) == pytest.approx([5.25, 90.25])

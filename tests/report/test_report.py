@@ -110,7 +110,7 @@ def test_columns_of_a_table_are_told_and_those_not_used_are_marked(rng):
             "age": 50.0 * group + rng.uniform(size=120),
             "active": group == 1,
             "since": days,
-            "size": [f"{row}.5 kg" for row in range(120)],
+            "size": [f"{row}.5 ng" for row in range(120)],
         }
     )
     table.loc[3, "age"] = None

@@ -10,7 +10,7 @@ import scipy.sparse
 
 from kernelmeans._typing import Array
 from kernelmeans.profiles import Description
-from kernelmeans.profiles.describing import described, logarithms_of, used_columns
+from kernelmeans.profiles.describing import described
 from kernelmeans.profiles.description import Cluster
 from kernelmeans.profiles.rows import of_fit
 from kernelmeans.rows import Rows
@@ -70,10 +70,9 @@ class Profiles:
         if job.label_column is not None:
             kinds[job.label_column] = "label"
         columns = FileColumns(task, names[:MOST_COLUMNS])
-        used = used_columns([task.preparation], task.columns)
-        units = logarithms_of([task.preparation])
+        steps, weights = [task.preparation], task.weights
         found = described(
-            of_fit(model), columns, weights=task.weights, kinds=kinds, used=used, units=units
+            of_fit(model), columns, steps, weights=weights, kinds=kinds, used=task.columns
         )
         if task.rows is not None:
             found = replace(found, n_unplaced=int((~task.rows).sum()))

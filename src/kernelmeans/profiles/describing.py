@@ -1,7 +1,7 @@
 """Describe clusters by all columns of a table."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.columns import matching
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import is_nested
+from kernelmeans.tables.values import read_column
 
 
 def describe(
@@ -138,10 +139,7 @@ def describe(
     given = matching(categorical, columns, "categorical")
     transformers = parts(model_or_labels)[0] if isinstance(model_or_labels, Pipeline) else []
     kinds = dict.fromkeys([*given, *categories_of(transformers)], "category")
-    used, units = used_columns(transformers, columns), logarithms_of(transformers)
-    return described(
-        found, columns, weights=weights, max_rows=max_rows, kinds=kinds, used=used, units=units
-    )
+    return described(found, columns, transformers, weights=weights, max_rows=max_rows, kinds=kinds)
 
 
 def categories_of(transformers: Sequence[Any]) -> list[str]:
@@ -157,10 +155,17 @@ def used_columns(transformers: Sequence[Any], columns: Iterable[str]) -> set[str
     return used & set(columns) or set(columns)
 
 
-def logarithms_of(transformers: Sequence[Any]) -> dict[str, float]:
-    """The columns whose logarithms a model takes, and their units."""
+def reader_of(transformers: Sequence[Any]) -> Callable[[str, Array], Array]:
+    """What reads the values of a column: text as numbers where a model does."""
     tables = tables_among(transformers)
-    return {name: unit for table in tables for name, unit in table._logarithms().items()}
+    spellings = {name: spelling for one in tables for name, spelling in one.spellings()}
+
+    def read(name: str, values: Array) -> Array:
+        if name not in spellings:
+            return values
+        return read_column(values, "number", spelling=spellings[name]).numbers
+
+    return read
 
 
 def tables_among(transformers: Sequence[Any]) -> list[TableTransformer]:
@@ -171,12 +176,12 @@ def tables_among(transformers: Sequence[Any]) -> list[TableTransformer]:
 def described(
     found: Placed,
     columns: Mapping[str, Array],
+    transformers: Sequence[Any] = (),
     *,
     weights: Array | None = None,
     max_rows: int = 3,
     kinds: Mapping[str, str] | None = None,
-    used: Collection[str] | None = None,
-    units: Mapping[str, float] | None = None,
+    used: Collection[str] = (),
 ) -> Description:
     """Describe clusters column by column, so that one column is in memory at a time.
 
@@ -186,16 +191,17 @@ def described(
         Labels of the rows, and maybe distances.
     columns : mapping of str to ndarray of shape (n_rows,)
         The table; missing values are None or NaN.
+    transformers : sequence of transformer, default=()
+        Those of the model: a `TableTransformer` knows how numbers are written, and which clusters
+        depend on as logarithms.
     weights : ndarray of shape (n_rows,), default=None
         Sample weights; all ones when None.
     max_rows : int, default=3
         Most typical rows and most border rows of each cluster.
     kinds : mapping of str to str, default=None
         Columns to take for categories, and what these are called.
-    used : collection of str, default=None
-        The columns that the clusters depend on; all when None.
-    units : mapping of str to float, default=None
-        Columns whose logarithms the clusters depend on, and their units.
+    used : collection of str, default=()
+        The columns that the clusters depend on, if no transformer knows them; all if empty.
 
     Returns
     -------
@@ -217,11 +223,12 @@ def described(
         else first_of_each(np.where(is_placed, values, np.inf), codes, len(names), max_rows)
         for values in (found.distances, found.border_gaps)
     )
-    profiles = dict(_profiles(columns, grouped, kinds or {}, units or {}))
+    profiles = dict(_profiles(columns, grouped, kinds or {}, tables_among(transformers)))
+    used = used_columns(transformers, used or columns)
     pairs = {
         name: (profiles[name], profiles.get(f"{name}{IS_MISSING}"))
         for name in columns
-        if name in profiles and (used is None or name in used)
+        if name in profiles and name in used
     }
     found_apart, alike = contrasted(pairs, names, grouped.effective_sizes())
     apart = [None] * len(names) if found.separation is None else found.separation.tolist()
@@ -305,12 +312,14 @@ def _profiles(
     columns: Mapping[str, Array],
     grouped: Grouped,
     kinds: Mapping[str, str],
-    units: Mapping[str, float],
+    tables: Sequence[TableTransformer],
 ) -> Iterator[tuple[str, Profile]]:
     """All columns but nested ones, and after each with gaps where these are."""
+    units = {name: unit for one in tables for name, unit in one._logarithms().items()}
+    read = reader_of(tables)
     for name in columns:
         typed = isinstance(columns, Table) and columns.is_category(name)
-        values = np.asarray(columns[name])
+        values = read(name, np.asarray(columns[name]))
         kind, unit = kinds.get(name), units.get(name, 0.0)
         if kind is None and is_nested(values):
             continue

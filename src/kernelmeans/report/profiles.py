@@ -13,7 +13,7 @@ from kernelmeans.profiles.columns import AVERAGES, FEWEST
 from kernelmeans.profiles.describing import (
     categories_of,
     described,
-    logarithms_of,
+    reader_of,
     used_columns,
 )
 from kernelmeans.profiles.description import shortlist
@@ -76,14 +76,12 @@ def add_profiles(
         )
     named = [*matching(categorical, table, "categorical"), *categories_of(subject.transformers)]
     placed = Placed(subject.labels, n_clusters=len(clusters))
-    used, units = used_columns(subject.transformers, table), logarithms_of(subject.transformers)
+    used = used_columns(subject.transformers, table)
     kinds = dict.fromkeys(named, "category")
-    description = described(placed, table, kinds=kinds, used=used, units=units)
+    description = described(placed, table, subject.transformers, kinds=kinds)
     chosen = [_telling(description, one, rows) for one in clusters]
     words = {one.column for one in description.entries if one.kind in _WORDS}
-    shapes, typical = _looked_at(
-        chosen, clusters, table, subject.labels, words, 1 if rows else FEWEST
-    )
+    shapes, typical = _looked_at(chosen, clusters, table, subject, words, 1 if rows else FEWEST)
     for one, entries, record in zip(clusters, chosen, description.records, strict=True):
         one["apart"] = [] if entries is None else list(record.apart)
         one["profile"] = (
@@ -124,22 +122,22 @@ def _looked_at(
     chosen: Sequence[Sequence[Entry] | None],
     clusters: Clusters,
     table: Mapping[str, Any],
-    labels: IntArray,
+    subject: Subject,
     words: Collection[str],
     fewest: int,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Histograms of columns of numbers, and the values of typical rows, a column at a time."""
     entries = [entry for some in chosen for entry in some or ()]
     numbers = {entry.source for entry in entries if entry.kind in ("number", "date")}
-    shapes, typical = {}, {}
+    shapes, typical, read = {}, {}, reader_of(subject.transformers)
     for name in dict.fromkeys(entry.source for entry in entries):
         column = np.asarray(table[name])
         missing = Texts(column).in_words().missing if name in words else MISSING
         typical[name] = [
             [_text(column[row], missing) for row in one.get("typical_rows", ())] for one in clusters
         ]
-        if name in numbers and (values := found_in(column, name).numbers) is not None:
-            shapes[name] = histograms(values, labels, len(clusters), fewest)
+        if name in numbers and (values := found_in(read(name, column), name).numbers) is not None:
+            shapes[name] = histograms(values, subject.labels, len(clusters), fewest)
     return shapes, typical
 
 

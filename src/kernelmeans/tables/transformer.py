@@ -494,6 +494,11 @@ class TableTransformer(TransformerMixin, Estimator):
             one.name: copies[one.reason] for one in self.columns_ if one.reason in copies
         }
 
+    def spellings(self) -> Iterator[tuple[str, Spelling]]:
+        """How the numbers of columns are written."""
+        names = (one.name for one in self.columns_ if one.kind == "number")
+        return ((name, self._spelling(name)) for name in names)
+
     def _spelling(self, name: str) -> Spelling:
         """How numbers in a column are written."""
         if "_written" in vars(self):
