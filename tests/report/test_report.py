@@ -126,8 +126,8 @@ def test_columns_of_a_table_are_told_and_those_not_used_are_marked(rng):
     assert profile["active"]["value"] in ("yes", "no")
     assert page.count("not used</small>") == 2
     # A reason that names a value is one of a single row.
-    assert ".5 kg" not in page
-    assert ".5 kg" in ClusterReport(model, table, rows=True).to_html()
+    assert ".5 ng" not in page
+    assert ".5 ng" in ClusterReport(model, table, rows=True).to_html()
 
 
 def test_kernels_are_named_and_weighed(reports):
