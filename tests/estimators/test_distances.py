@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import data
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.baselines import RKKM
+from kernelmeans.models import Model
 from kernelmeans.rows import open_rows
 
 X = data.cloud(200, 3)
@@ -63,10 +64,10 @@ def test_certainty_of_hard_and_of_soft_clusters():
 
 def test_new_rows_get_the_same_answers_as_training_rows():
     model = fitted(MODELS["rbf"])
-    again = model._assignment(X)
-    assert_array_equal(again["label"], model.labels_)
-    assert_allclose(again["certainty"], model.certainty_, rtol=1e-9)
-    assert_allclose(np.sqrt(again["second"]), model.distances_[:, 1], rtol=1e-9)
+    again = Model.of(model).label(X)
+    assert_array_equal(again.labels, model.labels_)
+    assert_allclose(again.certainty, model.certainty_, rtol=1e-9)
+    assert_allclose(again.distances, model.distances_, rtol=1e-9)
 
 
 def test_one_cluster_has_no_second_centroid():
