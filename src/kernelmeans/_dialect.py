@@ -1,0 +1,114 @@
+"""How messages name parameters and rows: as Python has them, or as a command line does.
+
+Messages are written once, and `option` spells the parameters in them. The command line says which
+words it has for them, for as long as it runs.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Dialect:
+    """Words of a program that is not Python.
+
+    Parameters
+    ----------
+    options : dict of str
+        What to call parameters, by their names. Others are called as in Python.
+    lines : sequence of int or None, default=None
+        The lines of a file that hold the rows.
+    """
+
+    options: dict[str, str] = field(default_factory=dict)
+    lines: Sequence[int] | None = None
+
+
+# One for all threads: a process is a command line or it is none.
+_spoken: Dialect | None = None
+
+
+@contextmanager
+def speaking(options: Mapping[str, str]) -> Iterator[Dialect]:
+    """Name parameters by these options; the dialect may learn more words until the end."""
+    global _spoken
+    before, _spoken = _spoken, Dialect(dict(options))
+    try:
+        yield _spoken
+    finally:
+        _spoken = before
+
+
+def learn(options: Mapping[str, str] | None = None, lines: Sequence[int] | None = None) -> None:
+    """Add words to the dialect that is spoken, until it ends; Python has all that it needs."""
+    if _spoken is not None:
+        _spoken.options.update(options or {})
+        _spoken.lines = lines or _spoken.lines
+
+
+def option(name: str, *value: object) -> str:
+    """A parameter, and its value if one is given, as the user types them.
+
+    Parameters
+    ----------
+    name : str
+        The parameter. An equals sign at its end is Python's alone.
+    *value : object
+        Its value.
+
+    Returns
+    -------
+    str
+        The words for a message.
+
+    Examples
+    --------
+    >>> from kernelmeans._dialect import option, speaking
+    >>> option("missing", "impute"), option("n_clusters"), option("drop=")
+    ("missing='impute'", 'n_clusters', 'drop=')
+    >>> with speaking({"missing": "--missing", "n_clusters": "-k", "drop": "--drop"}):
+    ...     option("missing", "impute"), option("n_clusters"), option("drop=")
+    ('--missing impute', '-k', '--drop')
+    """
+    typed = None if _spoken is None else _spoken.options.get(name.rstrip("="))
+    if typed is None:
+        return f"{name}={value[0]!r}" if value else name
+    match value:
+        case () | (True,):
+            return typed
+        case (False,):
+            return typed.replace("--", "--no-", 1)
+        case (str() as text,):
+            return f"{typed} {shlex.quote(text)}"
+    return f"{typed} {'none' if value == (None,) else repr(value[0])}"
+
+
+def parameter_of(name: str, owner: str) -> str:
+    """A parameter at the beginning of a message, in Python as scikit-learn has it.
+
+    Examples
+    --------
+    >>> from kernelmeans._dialect import parameter_of, speaking
+    >>> parameter_of("eta", "KernelPowerKMeans")
+    "The 'eta' parameter of KernelPowerKMeans"
+    >>> with speaking({"eta": "--eta"}):
+    ...     parameter_of("eta", "KernelPowerKMeans"), parameter_of("gamma", "view 1")
+    ('--eta', 'view 1: gamma')
+    """
+    if _spoken is None:
+        return f"The {name!r} parameter of {owner}"
+    return _spoken.options.get(name, f"{owner}: {name}")
+
+
+def row_name(number: int) -> str:
+    """A row by its number, or by its line in a file."""
+    lines = None if _spoken is None else _spoken.lines
+    return f"row {number}" if lines is None else f"line {lines[number]}"
+
+
+def first_row() -> str:
+    """What to add to a message that names a row."""
+    known = _spoken is not None and _spoken.lines is not None
+    return "" if known else ", the first data row being 0"
