@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernelmeans._text import first, shortened
+from kernelmeans._dialect import option
+from kernelmeans._text import counted, first, shortened
 from kernelmeans._typing import Array
 from kernelmeans.tables.columns import Column
 from kernelmeans.tables.frames import Table
@@ -141,22 +142,23 @@ def decide(
 def _nothing_left(table: Table, columns: Sequence[Column]) -> str:
     """That no column can be used, why, and what to do."""
     if table.n_rows == 1:
-        return "X: has n_samples=1, but clusters need at least 2 rows that differ."
+        return "X: has 1 row, n_samples=1, but clusters need at least 2 rows that differ."
     # Only some are named, and the reason of a nested one says what to do.
     named = sorted(columns, key=lambda one: one.kind != "nested")
     why = [f"{one.name!r} ({one.kind}{one.reason and ', '}{one.reason})" for one in named]
     kinds = {column.kind for column in columns}
     ways = []
     if kinds & {"text", "identifier"}:
-        ways.append("categorical= takes text for a category")
+        ways.append(f"{option('categorical=')} takes text for a category")
     if kinds & {"date", "identifier", "counter"}:
-        ways.append("columns= uses dates and numbers that are left out, by their full names")
+        full = option("columns=")
+        ways.append(f"{full} uses dates and numbers that are left out, by their full names")
     if "dropped" in kinds:
-        ways.append("drop= and columns= leave columns out")
+        ways.append(f"{option('drop=')} and {option('columns=')} leave columns out")
     if not ways and "nested" not in kinds:
         ways.append("A column of one value tells no rows apart: another one is needed")
     remedy = f" {'; '.join(ways)}." if ways else ""
-    return f"X: with n_samples={table.n_rows}, no column can be used: {first(why)}.{remedy}"
+    return f"X: with {counted(table.n_rows, 'row')}, no column can be used: {first(why)}.{remedy}"
 
 
 def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
@@ -164,16 +166,17 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
     if found.stray:
         row, text = found.stray
         marked = _MARKED.fullmatch(text) is not None
-        marks = "decimal= and thousands= say how numbers are written; " * marked
+        marks = f"{option('decimal=')} and {option('thousands=')} say how numbers are written; "
         return (
             f"holds numbers, but {shortened(text, 60)!r} ({table.row(row)}{table.first_row}) "
-            f"{found.reason}: {marks}correct such values or leave them empty, leave the column out "
-            f"with drop={name!r}, or take it for a category with categorical={name!r}"
+            f"{found.reason}: {marks * marked}correct such values or leave them empty, name "
+            f"words in {option('missing_values=')}, leave the column out with "
+            f"{option('drop', name)}, or take it for a category with {option('categorical', name)}"
         )
     if len(found.values) > MOST_GIVEN_VALUES:
         return (
             f"has {len(found.values)} different values, too many for a category (at most "
-            f"{MOST_GIVEN_VALUES}): leave it out with drop={name!r}"
+            f"{MOST_GIVEN_VALUES}): leave it out with {option('drop', name)}"
         )
     if asked and found.kind == "date" and found.numbers is None:
         texts = Texts(table[name])
@@ -181,12 +184,12 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
         return (
             f"holds dates that may be read in two ways, such as {text!r} "
             f"({table.row(row)}{table.first_row}): write them as 2025-12-31, or leave the column "
-            f"out with drop={name!r}"
+            f"out with {option('drop', name)}"
         )
     if asked and found.kind == "nested":
         return f"holds {found.reason}"
     if asked and found.kind in ("text", "identifier") and found.numbers is None:
-        return f"holds text ({found.reason}): categorical={name!r} takes it for a category"
+        return f"holds text ({found.reason}): {option('categorical', name)} takes it for a category"
     return ""
 
 

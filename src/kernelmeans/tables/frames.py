@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
+from kernelmeans._dialect import first_row, row_name
 from kernelmeans._frames import column_at, is_frame
 from kernelmeans._given import plain, with_gaps
 from kernelmeans._text import listed
 from kernelmeans._typing import Array
 from kernelmeans.tables.numerals import number_of
+
 
 #: What is said of rows that are named by their numbers.
 FIRST_ROW = ", the first data row being 0"
@@ -75,12 +77,12 @@ class Table(Mapping[str, Array]):
 
     def row(self, number: int) -> str:
         """What to call a row in messages: by the index of pandas, or by its number."""
-        return f"row {self.X.index[number] if hasattr(self.X, 'index') else number}"
+        return f"row {self.X.index[number]}" if hasattr(self.X, "index") else row_name(number)
 
     @property
     def first_row(self) -> str:
         """What to add to messages that number rows."""
-        return "" if hasattr(self.X, "index") else FIRST_ROW
+        return "" if hasattr(self.X, "index") else first_row()
 
     def filtered(self, rows: str) -> str:
         """How some rows are taken, as Python has it."""

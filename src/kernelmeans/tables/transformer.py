@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from kernelmeans._dialect import option
 from kernelmeans._estimator import Estimator
 from kernelmeans._given import received
 from kernelmeans._sklearn import (
@@ -429,7 +430,8 @@ class TableTransformer(TransformerMixin, Estimator):
         if found.wrong or self.missing == "error":
             check_placeable(found, table)
         if self.missing == "drop" and not found.placeable.any():
-            raise ValueError("X: each row lacks a number; missing='impute' fills them in.")
+            impute = option("missing", "impute")
+            raise ValueError(f"X: each row lacks a number; {impute} fills them in.")
         if not found.placeable.any():
             raise ValueError(
                 "X: no row has a value in any column that is used; use other columns, or give rows "
