@@ -10,6 +10,7 @@ import psutil
 from array_api_compat import is_cupy_array, is_torch_array
 
 from kernelmeans._arrays import is_foreign, namespace, on_host, to_device_of
+from kernelmeans._dialect import option
 from kernelmeans._text import suggestion
 from kernelmeans._typing import Array
 from kernelmeans._warnings import warn_user
@@ -64,11 +65,11 @@ class Budget(NamedTuple):
             If more bytes are needed than there are.
         """
         if needed > self.n_bytes:
-            remedies = f"{remedies}, or raise memory_budget if there is memory"
+            remedies = f"{remedies}, or raise {option('memory_budget')} if there is memory"
             raise too_large(needed, self.n_bytes, "the memory budget", what, remedies)
         if needed > max(self.free, ALWAYS_FREE):
             others = remedies[0].lower() + remedies[1:]
-            remedies = f"Set memory_budget to what the fit may take, or {others}"
+            remedies = f"Set {option('memory_budget')} to what the fit may take, or {others}"
             raise too_large(needed, self.free, "the free memory", what, remedies)
 
 
@@ -110,13 +111,15 @@ def budget_bytes(memory_budget: int | str) -> int:
             size = float(number) * UNITS[text[len(number) :].strip()]
         except (ValueError, KeyError):
             raise ValueError(
-                f"memory_budget={memory_budget!r} is no size; give bytes or a number with a unit "
-                "(KB, MB, GB, TB or KiB, MiB, GiB, TiB), for example '4GB'."
+                f"{option('memory_budget', memory_budget)} is no size; give bytes or a number "
+                "with a unit (KB, MB, GB, TB or KiB, MiB, GiB, TiB), for example '4GB'."
             ) from None
     else:
         size = memory_budget
     if not 0 < size < float("inf"):
-        raise ValueError(f"memory_budget={memory_budget!r} must be a positive number of bytes.")
+        raise ValueError(
+            f"{option('memory_budget', memory_budget)} must be a positive number of bytes."
+        )
     return int(size)
 
 
@@ -297,8 +300,8 @@ def _named(name: str) -> Device:
         import torch
     except ImportError:
         raise ImportError(
-            f"device={name!r} needs PyTorch, which is not installed: pip install "
-            "'kernelmeans[gpu]'; or leave device=None, which computes with NumPy."
+            f"{option('device', name)} needs PyTorch, which is not installed: pip install "
+            f"'kernelmeans[gpu]'; or leave {option('device', None)}, which computes with NumPy."
         ) from None
     try:
         anchor: Any = torch.zeros(1, dtype=torch.float64, device=name)
@@ -310,8 +313,8 @@ def _named(name: str) -> Device:
         found = ", ".join(["'cpu'", *(f"'cuda:{index}'" for index in range(count))])
         none = "" if count else ". It finds no CUDA GPU: is PyTorch (extra gpu) built for one?"
         raise ValueError(
-            f"device={name!r} cannot be used ({reason}). Allowed are None, to compute where X is, "
-            f"and what PyTorch finds here that has float64: {found}{none}"
+            f"{option('device', name)} cannot be used ({reason}). Allowed are None, to compute "
+            f"where X is, and what PyTorch finds here that has float64: {found}{none}"
             f"{suggestion(name, ['cpu', 'cuda'])}"
         ) from None
     return Device(anchor)

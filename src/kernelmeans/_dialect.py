@@ -102,13 +102,17 @@ def parameter_of(name: str, owner: str) -> str:
     return _spoken.options.get(name, f"{owner}: {name}")
 
 
-def row_name(number: int) -> str:
+def row_name(number: int, lines: Sequence[int] | None = None) -> str:
     """A row by its number, or by its line in a file."""
-    lines = None if _spoken is None else _spoken.lines
+    lines = _known(lines)
     return f"row {number}" if lines is None else f"line {lines[number]}"
 
 
-def first_row() -> str:
+def first_row(lines: Sequence[int] | None = None) -> str:
     """What to add to a message that names a row."""
-    known = _spoken is not None and _spoken.lines is not None
-    return "" if known else ", the first data row being 0"
+    return ", the first data row being 0" if _known(lines) is None else ""
+
+
+def _known(lines: Sequence[int] | None) -> Sequence[int] | None:
+    """The lines of the rows, those of the dialect if there are no others."""
+    return _spoken.lines if lines is None and _spoken is not None else lines

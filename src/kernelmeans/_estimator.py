@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 from sklearn.base import BaseEstimator
 
 import kernelmeans
-from kernelmeans._sklearn import InvalidParameterError, StrOptions, validate_parameter_constraints
+from kernelmeans._dialect import option, parameter_of
+from kernelmeans._sklearn import InvalidParameterError, StrOptions, make_constraint
 from kernelmeans._text import suggestion
 
 #: Where the documentation is, as in pyproject.toml.
@@ -75,12 +76,16 @@ def check_parameters(
 'log'? The 'scale' parameter of Axis must be a str among {'log'}. Got 'logs' instead.
     """
     for name, value in parameters.items():
-        try:
-            validate_parameter_constraints(constraints, {name: value}, caller_name=caller)
-        except InvalidParameterError as error:
-            names = [None] if None in constraints[name] else []
-            for one in constraints[name]:
-                names += sorted(one.options) if isinstance(one, StrOptions) else []
-            if not (meant := suggestion(value, names)):
-                raise
-            raise InvalidParameterError(f"{name}={value!r} is not known.{meant} {error}") from None
+        allowed = [make_constraint(one) for one in constraints.get(name, [object])]
+        if any(one.is_satisfied_by(value) for one in allowed):
+            continue
+        *others, last = [str(one) for one in allowed]
+        names = [None] if None in constraints[name] else []
+        for one in constraints[name]:
+            names += sorted(one.options) if isinstance(one, StrOptions) else []
+        meant = suggestion(value, names)
+        unknown = f"{option(name, value)} is not known.{meant} " if meant else ""
+        raise InvalidParameterError(
+            f"{unknown}{parameter_of(name, caller)} must be {', '.join(others)}"
+            f"{' or ' if others else ''}{last}. Got {value!r} instead."
+        )

@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils._param_validation import (
     InvalidParameterError,
     StrOptions,
-    validate_parameter_constraints,
+    make_constraint,
 )
 from sklearn.utils.validation import (
     _check_feature_names_in,
@@ -71,6 +71,6 @@ __all__ = [
     "_get_column_indices",
     "_num_samples",
     "_safe_indexing",
-    "validate_parameter_constraints",
+    "make_constraint",
     "with_callbacks",
 ]

@@ -5,6 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
 
+from kernelmeans._dialect import option
+
 #: Names that the field has for ours, in lower case and without separators.
 SYNONYMS: Mapping[str, str] = {
     **dict.fromkeys(["gaussian", "squaredexponential", "radialbasisfunction"], "rbf"),
@@ -185,6 +187,6 @@ def check_name(parameter: str, value: object, allowed: Collection[str | None]) -
     """
     if isinstance(value, str) and value not in allowed:
         raise ValueError(
-            f"{parameter}={value!r} is not known.{suggestion(value, allowed)} Allowed: "
+            f"{option(parameter, value)} is not known.{suggestion(value, allowed)} Allowed: "
             f"{', '.join(map(repr, allowed))}."
         )

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from sklearn.datasets import make_blobs
 
+from cli.messages import in_python
 from kernelmeans.cli.app import app
 
 Run = Callable[..., Result]
@@ -37,12 +38,16 @@ def data(folder: Path, blobs: pl.DataFrame) -> Path:
 
 @pytest.fixture
 def run() -> Run:
-    """Run the command line on some arguments; an unexpected exception is raised."""
+    """Run the command line on some arguments; an unexpected exception is raised.
+
+    No message may name a parameter of Python that is an option here.
+    """
 
     def invoke(*arguments: object) -> Result:
         result = CliRunner().invoke(app, [str(argument) for argument in arguments])
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
+        assert not in_python(result.stderr, views="--views" in arguments)
         return result
 
     return invoke

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from kernelmeans._dialect import speaking
 from kernelmeans.cli.data import ColumnChoice
-from kernelmeans.cli.errors import in_options
+from kernelmeans.cli.options import flags
 from kernelmeans.tables import frames, kinds, spellings
 from kernelmeans.tables.files.tables import FrameTable, Table
 from kernelmeans.tables.values import Texts
@@ -27,7 +28,8 @@ def with_numbers(table: FrameTable) -> pl.DataFrame:
             frame = frame.with_columns(numbers)
             doubts |= {column.name: found.doubt} if found.doubt else {}
     if doubts:
-        warnings.warn(in_options(spellings.said_doubts(doubts)), stacklevel=2)
+        with speaking(flags()):
+            warnings.warn(spellings.said_doubts(doubts), stacklevel=2)
     return frame
 
 

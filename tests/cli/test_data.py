@@ -6,8 +6,10 @@ import pytest
 import scipy.sparse
 
 from cli.loading import load_data
+from kernelmeans._dialect import speaking
 from kernelmeans._errors import InputError
 from kernelmeans.cli.data import ColumnChoice
+from kernelmeans.cli.options import flags
 from kernelmeans.tables.files.tables import ArrayTable, FrameTable
 
 NAMES = ["a", "b", "c", "x,y"]
@@ -45,7 +47,7 @@ def test_choice_of_columns(choice, expected):
     ],
 )
 def test_unknown_columns_are_named(choice, words):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as caught, speaking(flags()):
         choice.features(table())
     assert all(word in str(caught.value) for word in words), str(caught.value)
 

@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from cli.loading import with_numbers
+from kernelmeans._dialect import speaking
 from kernelmeans._errors import InputError
+from kernelmeans.cli.options import flags
 from kernelmeans.models import load_model
 from kernelmeans.models.files import write_model
 from kernelmeans.tables import TableTransformer
@@ -659,7 +661,7 @@ def test_as_told(content, reading, expected):
 )
 @pytest.mark.filterwarnings("ignore")
 def test_refused_with_the_option(content, reading, words):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as caught, speaking(flags()):
         read(content, **reading)
     message = str(caught.value)
     assert message.startswith("data.csv: ") or message.startswith("--"), message

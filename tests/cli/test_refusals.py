@@ -11,16 +11,68 @@ import pytest
 import scipy.sparse
 
 import kernelmeans.cli
+from cli.messages import in_python
+from kernelmeans import KernelPowerKMeans
 from kernelmeans.cli import job
 from kernelmeans.cli.app import app
-from kernelmeans.cli.errors import warnings_as_lines
 
 
-def test_warnings_name_options_as_they_are_typed(capsys):
-    with warnings_as_lines(quiet=False, typed=True):
-        warnings.warn("kernel='heat' with n_neighbors=16, not f(n_neighbors=5)", stacklevel=1)
-    expected = "Warning: --kernel heat with --n-neighbors 16, not f(n_neighbors=5)\n"
-    assert capsys.readouterr().err == expected
+def test_warnings_name_options_as_they_are_typed(fit):
+    said = fit("--n-neighbors", 60).stderr
+    assert "--kernel heat: --n-neighbors 60 is not less than" in said
+    assert "leave --n-neighbors auto" in said
+    assert "n_neighbors" not in said
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters", "typed", "python"),
+    [
+        (
+            ["--approximation", "rff"],
+            {"approximation": "rff"},
+            "--approximation rff does not go with --kernel heat; use None (the graph",
+            "approximation='rff' does not go with kernel='heat'; use None (the graph",
+        ),
+        (
+            ["--approximation", "landmarks", "--components", 0.5],
+            {"approximation": "landmarks", "n_components": 0.5},
+            "give their number, or use --components auto",
+            "give their number, or use n_components='auto'",
+        ),
+        (
+            ["--kernel", "linear", "--degree", 2.5],
+            {"kernel": "linear", "degree": 2.5},
+            "--degree 2.5 has no effect with --kernel linear",
+            "degree=2.5 has no effect with kernel='linear'",
+        ),
+        (
+            ["--memory-budget", "much"],
+            {"memory_budget": "much"},
+            "--memory-budget much is no size",
+            "memory_budget='much' is no size",
+        ),
+        (
+            ["--eta", 0.5],
+            {"eta": 0.5},
+            "Error: --eta must be a ",
+            "The 'eta' parameter of KernelPowerKMeans must be a ",
+        ),
+        (
+            ["--max-iter", 1, "--eta", 1.001],
+            {"max_iter": 1, "eta": 1.001},
+            "within --max-iter 1 steps",
+            "within max_iter=1 steps",
+        ),
+    ],
+)
+def test_messages_in_both_dialects(run, data, blobs, options, parameters, typed, python):
+    said = run("fit", data, "-k", 3, "--drop", "kind", *options).stderr
+    assert typed in said
+    assert not in_python(said)
+    with pytest.raises((ValueError, UserWarning)) as caught:  # warnings are errors
+        KernelPowerKMeans(3, **parameters).fit(blobs.drop("kind").to_numpy())
+    assert python in str(caught.value)
+    assert "--" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,19 @@ HEADINGS = re.findall(r"^### `(.+)`$", (ROOT / "docs/faq.md").read_text("utf-8")
 GAP = "\N{HORIZONTAL ELLIPSIS}"
 
 
+def is_call_of(name, node):
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == name
+
+
 def text_of(node):
     """A string of the source, with a gap for whatever is put in."""
     if isinstance(node, ast.JoinedStr):
         return "".join(map(text_of, node.values))
+    if isinstance(node, ast.FormattedValue) and is_call_of("option", node.value):
+        # The page quotes Python's words.
+        name, *value = node.value.args
+        given = [repr(one.value) if isinstance(one, ast.Constant) else GAP for one in value]
+        return "=".join([text_of(name), *given])
     return node.value if isinstance(node, ast.Constant) else GAP
 
 

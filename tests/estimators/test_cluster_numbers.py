@@ -156,7 +156,7 @@ class TestFewerDistinctRowsThanClusters:
         assert_array_equal(fitted.predict(DISTINCT), fitted.labels_)
 
 
-@pytest.mark.filterwarnings("ignore:kernel=precomputed")
+@pytest.mark.filterwarnings("ignore:kernel='precomputed'")
 class TestKernelsThatAreNotPositive:
     """Squared distances may be negative, and rounding is not all that the solver cuts off."""
 

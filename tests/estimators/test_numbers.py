@@ -228,7 +228,7 @@ class TestOverflow:
             assert np.isfinite(model.fit(K).inertia_)
             assert oracle.same_partition(model.labels_, Y)
 
-    @pytest.mark.filterwarnings("ignore:kernel=poly")
+    @pytest.mark.filterwarnings("ignore:kernel='poly'")
     @pytest.mark.parametrize("approximation", [None, "landmarks"])
     def test_coordinates_without_a_kernel_are_refused(self, approximation):
         model = KernelPowerKMeans(
@@ -244,7 +244,7 @@ class TestOverflow:
         with pytest.raises(ValueError, match="init: kernel values between these coordinates"):
             model.fit(np.abs(X))
 
-    @pytest.mark.filterwarnings("ignore:kernel=poly")
+    @pytest.mark.filterwarnings("ignore:kernel='poly'")
     @pytest.mark.parametrize(
         ("given", "row"),
         [

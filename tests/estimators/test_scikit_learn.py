@@ -65,7 +65,7 @@ def fed_with_rows(estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:kernel='precomputed'. k.x, x. of new rows is unknown")
 # One check subtracts its mean from a kernel matrix, which makes it indefinite.
-@pytest.mark.filterwarnings("ignore:kernel=precomputed is not positive semi-definite")
+@pytest.mark.filterwarnings("ignore:kernel='precomputed' is not positive semi-definite")
 # Some checks give vertices without edges.
 @pytest.mark.filterwarnings("ignore:kernel='graph'. the graph is in .* pieces")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)

@@ -212,14 +212,14 @@ def test_the_warning_reports_the_size_of_the_violation(lowest, threads):
     space = gram_space(K, threads)
     space.trace = Trace(float(np.trace(K)), 0.0)
     with pytest.warns(UserWarning, match="not positive semi-definite") as caught:
-        warn_unless_positive(space, 0, "precomputed")
+        warn_unless_positive(space, 0, "the kernel")
     # It bounds no cost.
     assert space.trace is None
     message = str(caught[0].message)
     number = float(re.search(r"smallest eigenvalue (\S+?),", message)[1])
     assert number == pytest.approx(lowest, rel=0.05, abs=2e-3 * np.ptp(spectrum))
     assert number < 0
-    assert "kernel=precomputed" in message
+    assert message.startswith("the kernel: ")
     # A larger number on the diagonal would hide all else.
     advised = re.search(r"add (\S+) to the diagonal", message)
     variance = np.trace(oracle.centred(K)) / len(K)
@@ -241,7 +241,7 @@ def test_samples_without_weight_make_no_matrix_indefinite(n, threads):
     space = gram_space(K, threads, np.r_[np.ones(n), np.zeros(2)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_unless_positive(space, 0, "precomputed")
+        warn_unless_positive(space, 0, "the kernel")
     assert spectrum_ends(space, 0)[0] >= -1e-6
 
 
@@ -251,7 +251,7 @@ def test_a_constant_matrix_brings_no_warning(value, dtype, threads):
     space.trace = trace = Trace(60 * value, 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_unless_positive(space, 0, "precomputed")
+        warn_unless_positive(space, 0, "the kernel")
     assert space.trace is trace
 
 
@@ -300,7 +300,7 @@ def test_a_violation_among_many_samples_is_found_and_measured_on_all(cached, thr
     row_budget = None if cached else 2**28
     space = GramSpace.hold(PRECOMPUTED, K, np.ones(n), threads, row_budget=row_budget)
     with pytest.warns(UserWarning, match="not positive semi-definite") as caught:
-        warn_unless_positive(space, 0, "precomputed")
+        warn_unless_positive(space, 0, "the kernel")
     number = float(re.search(r"smallest eigenvalue (\S+?),", str(caught[0].message))[1])
     low, high = np.linalg.eigvalsh(oracle.centred(K))[[0, -1]]
     assert number == pytest.approx(low, abs=2e-3 * high)

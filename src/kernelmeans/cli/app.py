@@ -1,11 +1,14 @@
 """The commands. Heavy imports wait until one runs, so that ``--help`` answers at once."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
 from kernelmeans import __version__
+from kernelmeans._dialect import speaking
 from kernelmeans._errors import InputError
 from kernelmeans.cli import options
 from kernelmeans.cli.errors import FriendlyGroup, installed, require, warnings_as_lines
@@ -47,7 +50,7 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
 
     from kernelmeans.cli.job import FitJob, run_fit
 
-    with warnings_as_lines(quiet=chosen["quiet"], typed=not chosen["views"]):
+    with _messages(chosen["quiet"], chosen["views"]):
         run_fit(FitJob.of(chosen, parameters=parameters, arguments=ctx.meta[options.ARGUMENTS]))
 
 
@@ -73,7 +76,7 @@ def choose(ctx: click.Context, /, **chosen: Any) -> None:
 
     from kernelmeans.cli.job import ChooseJob, run_choose
 
-    with warnings_as_lines(quiet=chosen["quiet"], typed=not chosen["views"]):
+    with _messages(chosen["quiet"], chosen["views"]):
         run_choose(ChooseJob.of(chosen, parameters=parameters, search=search, options=for_fit))
 
 
@@ -99,7 +102,7 @@ def predict(**chosen: Any) -> None:
 
     from kernelmeans.cli.predict import PredictJob, run_predict
 
-    with warnings_as_lines(quiet=chosen["quiet"]):
+    with _messages(chosen["quiet"]):
         run_predict(PredictJob.of(chosen), chosen["model"])
 
 
@@ -130,6 +133,13 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
             if not was_there:
                 source.unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def _messages(quiet: bool, views: Path | None = None) -> Iterator[None]:
+    """Let messages name options, and print warnings."""
+    with warnings_as_lines(quiet=quiet), speaking(options.flags(views=views)):
+        yield
 
 
 def _require_for(data: Path, *, picture: object = None) -> None:

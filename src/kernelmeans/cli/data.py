@@ -12,11 +12,9 @@ from kernelmeans._errors import InputError
 from kernelmeans._text import counted, meant
 from kernelmeans._typing import BoolArray, MissingName, SkewedName
 from kernelmeans._warnings import warn_user
-from kernelmeans.cli.errors import in_options
 from kernelmeans.tables import column_kind
 from kernelmeans.tables.columns import matching
-from kernelmeans.tables.files.tables import Table, blocks, flat, in_lines
-from kernelmeans.tables.frames import FIRST_ROW
+from kernelmeans.tables.files.tables import Table, blocks, flat
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +56,8 @@ class ColumnChoice:
     def features(self, table: Table) -> list[str]:
         """Return the names of the feature columns of `table`, in its order."""
         known = table.names
-        wanted = set(find_columns(table, known, self.columns, "--columns") or known)
-        wanted -= find_columns(table, known, self.drop, "--drop").keys()
+        wanted = set(find_columns(table, known, self.columns, "columns") or known)
+        wanted -= find_columns(table, known, self.drop, "drop").keys()
         for name, option in (
             (self.label_column, "--label-column"),
             (self.weight_column, "--weight-column"),
@@ -74,7 +72,7 @@ class ColumnChoice:
 
     def called(self, table: Table) -> set[str]:
         """Return the columns whose full names the user gives, so that they are used."""
-        found = find_columns(table, table.names, self.columns, "--columns")
+        found = find_columns(table, table.names, self.columns, "columns")
         return {name for name, is_full in found.items() if is_full}
 
     def numbers(self, table: Table, features: list[str], dtype: str) -> Any:
@@ -125,7 +123,7 @@ def _check_finite(table: Table, names: Sequence[str], bad: Sequence[tuple[int, i
         more = f" ({counted(others, 'other column')} too)" if others else ""
         raise InputError(
             f"{table.source}: column {names[column]!r} has no finite number "
-            f"{in_lines(f'in row {row}{FIRST_ROW}', table)}{more}: fill in the missing, NaN or "
+            f"in {table.row(row)}{table.first_row}{more}: fill in the missing, NaN or "
             "infinite values, remove such rows, or leave the column out with --drop"
         )
 
@@ -145,20 +143,19 @@ def _not_finite(X: Any, start: int) -> list[tuple[int, int]]:
 def _classes(table: Table, name: str, rows: BoolArray) -> Any:
     """Return the known classes of some rows, counted from 0."""
     values = table.column(name)
-    for row in np.flatnonzero(rows):
+    for row in np.flatnonzero(rows).tolist():
         if values[row] is None or values[row] != values[row]:
-            place = in_lines(f"in row {row}{FIRST_ROW}", table)
             raise InputError(
-                f"{table.source}: column {name!r} has no class {place}: fill it in, or leave "
-                "--label-column out"
+                f"{table.source}: column {name!r} has no class in {table.row(row)}"
+                f"{table.first_row}: fill it in, or leave --label-column out"
             )
     return np.unique(values[rows], return_inverse=True)[1]
 
 
 def find_columns(
-    table: Table, known: Collection[str], given: Sequence[str], option: str
+    table: Table, known: Collection[str], given: Sequence[str], parameter: str
 ) -> dict[str, bool]:
-    """Return the columns that an option stands for, and whether it gives their full names.
+    """Return the columns that a parameter stands for, and whether it gives their full names.
 
     A name may hold a comma.
     """
@@ -166,9 +163,9 @@ def find_columns(
     names = [part for text in given for part in ([text] if text in known else text.split(","))]
     trimmed = [name if name in known else name.strip() for name in names]
     try:
-        return matching(trimmed, known, option)
+        return matching(trimmed, known, parameter)
     except ValueError as error:
-        raise InputError(f"{table.source}: {in_options(str(error))}") from error
+        raise InputError(f"{table.source}: {error}") from error
 
 
 def known_column(table: Table, names: Collection[str], name: str, option: str) -> str:

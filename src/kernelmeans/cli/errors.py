@@ -13,9 +13,6 @@ code  meaning
 ====  ==============================================================
 """
 
-import ast
-import re
-import shlex
 import signal
 import sys
 import threading
@@ -30,7 +27,6 @@ import click
 
 from kernelmeans._errors import InputError
 from kernelmeans._text import bounded
-from kernelmeans.cli.options import flags
 
 #: What each signal does by default: Ctrl-C, a polite kill, a terminal that closes.
 _SIGNALS: dict[signal.Signals, Any] = {
@@ -137,33 +133,6 @@ def ended_by_signals() -> Iterator[None]:
             signal.signal(number, _SIGNALS[number])
 
 
-def in_options(message: str) -> str:
-    """Name options, as they are typed, in place of parameters of Python.
-
-    Examples
-    --------
-    >>> from kernelmeans.cli.errors import in_options
-    >>> in_options("missing='impute' fills them in, and drop= leaves columns out")
-    '--missing impute fills them in, and --drop leaves columns out'
-    >>> in_options("more than n_clusters=2: raise n_neighbors, or leave n_neighbors='auto'.")
-    'more than -k 2: raise --n-neighbors, or leave --n-neighbors auto.'
-    """
-    known = flags()
-
-    def typed(found: re.Match[str]) -> str:
-        option, value = known[found[1] or found[3]], found[2]
-        if not value:
-            return option
-        return f"{option} {shlex.quote(str(ast.literal_eval(value))).replace('None', 'none')}"
-
-    # The values are printed by `repr`. Calls, such as f(n_neighbors=5), are not for a shell.
-    text = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-    value = rf"({text}|None\b|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)|(?=[\s,;:)]|$)"
-    names, long = "|".join(known), "|".join(name for name in known if "_" in name)
-    pattern = rf"(?<!\w\()(?:--)?(?<!['\w])(?:({names})=(?:{value})|({long})(?![\w='(]))"
-    return re.sub(pattern, typed, message)
-
-
 @contextmanager
 def estimator_errors(source: str = "") -> Iterator[None]:
     """Print the message of an estimator as it is: these messages are written for users.
@@ -180,12 +149,7 @@ def estimator_errors(source: str = "") -> Iterator[None]:
     except ImportError as error:  # PyTorch, for --device
         raise FailedError(str(error)) from error
     except (ValueError, TypeError, OSError) as error:
-        message = re.sub(
-            r"^The '(\w+)' parameter of \w+ must",  # of scikit-learn
-            lambda found: f"{flags().get(found[1], found[1])} must",
-            str(error),
-        )
-        raise InputError(f"{source}: {message}" if source else message) from error
+        raise InputError(f"{source}: {error}" if source else str(error)) from error
     except MemoryError as error:
         raise FailedError(
             f"{error or 'not enough memory'} (The options are --approximation, "
@@ -194,20 +158,18 @@ def estimator_errors(source: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def warnings_as_lines(*, quiet: bool, typed: bool = False) -> Iterator[None]:
+def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
     """Print each Python warning once, as one line on stderr without its source line.
 
     Parameters
     ----------
     quiet : bool
         Print none.
-    typed : bool, default=False
-        Name options as they are typed. A file of views names parameters as the warnings do.
     """
     seen: set[str] = set()
 
     def show(message: Warning | str, *source: Any, **line: Any) -> None:
-        text = bounded(in_options(str(message)) if typed else str(message))
+        text = bounded(str(message))
         if text not in seen:
             seen.add(text)
             click.echo(f"Warning: {text}", err=True)

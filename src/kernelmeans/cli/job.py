@@ -21,7 +21,7 @@ from kernelmeans._text import bounded
 from kernelmeans._typing import DTypeName
 from kernelmeans.cli import outputs
 from kernelmeans.cli.data import ColumnChoice
-from kernelmeans.cli.errors import NoClustersError, estimator_errors, in_options
+from kernelmeans.cli.errors import NoClustersError, estimator_errors
 from kernelmeans.cli.labels import identifiers, labels_writer
 from kernelmeans.cli.outputs import as_json
 from kernelmeans.cli.prepare import Task, prepare
@@ -92,7 +92,7 @@ class Job(Reading):
         try:
             return HOST.budget(self.memory_budget).n_bytes
         except ValueError as error:
-            raise InputError(in_options(str(error))) from error
+            raise InputError(str(error)) from error
 
     def report(
         self, content: dict[str, Any], text: Callable[[dict[str, Any]], str] = as_text
@@ -341,7 +341,7 @@ def run_fit(job: FitJob) -> None:
         search, chosen["search"] = _choose_clusters(job, task)
         if (scores := job.search_files().get("plot")) in others:
             files["scores"] = scores
-    with estimator_errors(), task.refusals():
+    with estimator_errors():
         fitted = fit(job, task, search)
         far = far_beyond(fitted.model, task.Z, task.weights)
     reading = task.table.reading.chosen()

@@ -221,9 +221,13 @@ _PATHS = {
 }
 
 
-def flags() -> dict[str, str]:
-    """Return the options as they are typed, the shortest form of each, by their parameters."""
-    return {name: _FLAGS.get(name, (f"--{name.replace('_', '-')}",))[-1] for name in _HEADING}
+def flags(*, views: object = None) -> dict[str, str]:
+    """Return the options as they are typed, the shortest form of each, by their parameters.
+
+    A file of views has the kernels' parameters, under the names that they have in Python.
+    """
+    names = [name for name in _HEADING if not (views and name in _KERNEL)]
+    return {name: _FLAGS.get(name, (f"--{name.replace('_', '-')}",))[-1] for name in names}
 
 
 class GroupedCommand(click.Command):

@@ -7,7 +7,7 @@ from typing import Any
 from kernelmeans._errors import InputError
 from kernelmeans._text import listed
 from kernelmeans.cli import outputs
-from kernelmeans.cli.errors import estimator_errors, in_options
+from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.job import Job
 from kernelmeans.cli.labels import identifiers, labels_writer
 from kernelmeans.cli.summary import summarized
@@ -48,7 +48,7 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     with estimator_errors(f"{table.source}, with the model {model_file}"):
         found = model.label(table)
     for remark in found.remarks:
-        job.note(in_options(remark))
+        job.note(remark)
     if not found.placed.any():
         raise InputError(f"{table.source}: the model can place none of the rows")
     if found.far is None:

@@ -1,9 +1,7 @@
 """What a fit or a search works on: the estimator, the table, and its features."""
 
-import re
 import warnings
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
@@ -14,10 +12,11 @@ import scipy.sparse
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
+from kernelmeans._dialect import learn
 from kernelmeans._errors import InputError
 from kernelmeans._text import counted, listed
 from kernelmeans.cli.data import find_columns
-from kernelmeans.cli.errors import estimator_errors, in_options
+from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.views import FoundViews, read_views
 from kernelmeans.models.placing import without_value
 from kernelmeans.profiles.describing import categories_of
@@ -28,7 +27,6 @@ from kernelmeans.tables.files.tables import (
     PreparedRows,
     Table,
     blocks,
-    in_lines,
     loaded,
     read_table,
 )
@@ -64,8 +62,6 @@ class Task:
         Columns and annotations that are categories, whatever their values.
     views : FoundViews or None
         The views.
-    refusals : callable
-        A context in which messages of the estimator name the views.
     """
 
     estimator: Any
@@ -79,7 +75,6 @@ class Task:
     preparation: Any
     categories: list[str]
     views: FoundViews | None
-    refusals: Callable[[], AbstractContextManager[None]]
 
 
 def prepare(job: "TableJob") -> Task:
@@ -89,14 +84,13 @@ def prepare(job: "TableJob") -> Task:
     """
     job.check()
     views = None if job.views is None else read_views(job.views)
-    refusals = nullcontext if views is None else views.errors
     n_clusters = 2 if job.n_clusters is None else job.n_clusters[0]
     estimator: Any = (
         KernelPowerKMeans(n_clusters, **job.parameters)
         if views is None
         else MultiKernelPowerKMeans(n_clusters, **views.parameters, **job.parameters)
     )
-    with estimator_errors(), refusals():
+    with estimator_errors():
         estimator._validate_params()
     job.check_writable()
     table = _read(job, n_clusters)
@@ -110,13 +104,13 @@ def prepare(job: "TableJob") -> Task:
         features = [name for name in features if name in wanted]
     _check_categorical(job, table, features)
     categorical = find_columns(
-        table, [*features, *table.annotations], job.categorical, "--categorical"
+        table, [*features, *table.annotations], job.categorical, "categorical"
     )
     if job.scale and job.sees_origin:
         job.note(f"columns are not scaled, because {job.sees_origin} depends on their origin")
     X = None if job.pairwise else table.whole(features, job.dtype)
     rows = found = None
-    with estimator_errors(), refusals():
+    with estimator_errors():
         if X is None:
             labels, weights = job.labels_and_weights(table, job.dtype)
             X, Z, preparation = _numbers(job, table, features, categorical, weights)
@@ -141,14 +135,13 @@ def prepare(job: "TableJob") -> Task:
         preparation,
         categories,
         found,
-        refusals,
     )
 
 
 def _check_categorical(job: "TableJob", table: Table, features: Sequence[str]) -> None:
     """Refuse a category that another option leaves out."""
     given = {name.strip() for text in job.categorical for name in [text, *text.split(",")]}
-    dropped = find_columns(table, table.names, job.drop, "--drop").keys()
+    dropped = find_columns(table, table.names, job.drop, "drop").keys()
     if both := [name for name in table.names if name in given & dropped and name not in features]:
         raise InputError(
             f"{table.source}: --categorical and --drop both name {listed(both)}: a column that is "
@@ -159,6 +152,7 @@ def _check_categorical(job: "TableJob", table: Table, features: Sequence[str]) -
 def _read(job: "TableJob", n_clusters: int) -> Table:
     """Read a table of enough rows."""
     table = read_table(job.data, job, budget=job.budget(), verbatim=job.id_column)
+    learn(lines=table.lines)
     if (n_rows := table.shape[0]) < max(2, n_clusters):
         raise InputError(
             f"{table.source}: has {counted(n_rows, 'row')}, too few for {n_clusters} clusters: "
@@ -217,10 +211,7 @@ def _prepared(
                 X = X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows]
                 Z = transformer.fit_transform(X, None, None if weights is None else weights[rows])
     except ValueError as error:
-        said = re.sub(r"n_samples=(\d+)", lambda found: counted(int(found[1]), "row"), str(error))
-        said = said.replace("empty, leave", "empty, name words in --missing-values, leave")
-        said = in_lines(in_options(said.removeprefix("X: ")), table)
-        raise InputError(f"{table.source}: {said}") from error
+        raise InputError(f"{table.source}: {str(error).removeprefix('X: ')}") from error
     columns = transformer.columns_
     if any(one[1:5] != ("number", True, "", 0) or one.is_logarithm for one in columns):
         job.say(transformer.report_)

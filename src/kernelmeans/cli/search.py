@@ -13,7 +13,7 @@ import kernelmeans
 from kernelmeans import ClusterSearch
 from kernelmeans._errors import InputError
 from kernelmeans._text import counted
-from kernelmeans.cli.errors import estimator_errors, in_options
+from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.kernels.kernel import PARAMETERS
 
@@ -109,7 +109,7 @@ def run_search(
         return found if options is None else found | {"command": _command(job, found, options)}
 
     try:
-        with estimator_errors(), task.refusals():
+        with estimator_errors():
             timed_fit(search, "choosing", task.Z, quiet=job.quiet)
     except KeyboardInterrupt as error:
         if str(error):
@@ -139,7 +139,7 @@ def _summary(job: "TableJob", task: "Task", search: ClusterSearch) -> dict[str, 
         "rows_used": search.n_rows_used_,
         "splits": search.n_splits_,
         "scoring": search.scoring,
-        "verdict": in_options(search.verdict_),
+        "verdict": search.verdict_,
         "clusters": 1 if best is None else int(results["n_clusters"][best]),
         "chosen": best,
         "candidates": [

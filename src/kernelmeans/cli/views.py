@@ -1,20 +1,19 @@
 """The file of ``--views``: kernels, and the columns that each of them sees, as TOML.
 
-The estimator checks the kernels: it gets the tables of the file as they are, and `Views.errors`
-adds the name of the view to its messages.
+The estimator checks the kernels: it gets the tables of the file as they are, and its messages call
+them as the file does.
 """
 
-import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kernelmeans._dialect import learn
 from kernelmeans._errors import InputError
 from kernelmeans._text import listed, suggestion
 from kernelmeans.estimators.checks import OF_KERNEL
-from kernelmeans.estimators.views import kernel_names, n_members
+from kernelmeans.estimators.views import item_name, kernel_names, n_members
 from kernelmeans.tables.columns import matching
 
 #: Enough for a name of 50 letters for each of 20 000 columns. More would take long to parse.
@@ -103,24 +102,6 @@ class Views(NamedTuple):
         except ValueError as error:
             raise InputError(str(error)) from error
 
-    @contextmanager
-    def errors(self) -> Iterator[None]:
-        """Name the file and the view in place of ``kernels[0]`` in the estimator's messages."""
-        try:
-            yield
-        except InputError:
-            raise
-        except (ValueError, TypeError) as error:
-            prefix = f"{self.source}: "
-
-            def called(found: re.Match[str]) -> str:
-                return self.views[int(found[1])].where.removeprefix(prefix) + " " * len(found[2])
-
-            title = r"(?: \('[^']*'\))?"
-            said, count = re.subn(rf"kernels\[(\d+)\]{title}(=?)", called, str(error))
-            ours = count or any(f"'{name}'" in said for name in self.parameters)
-            raise ValueError(prefix * bool(ours) + said) from error
-
 
 def read_views(path: Path) -> Views:
     """Read a file of at least one view.
@@ -149,10 +130,13 @@ def read_views(path: Path) -> Views:
     if content.get("kernel_scaling") == "none":
         content["kernel_scaling"] = None
     views = [_view(path, number, table) for number, table in enumerate(tables, 1)]
+    learn({"kernels": str(path), **{name: f"{path}: {name}" for name in content}})
+    for index, view in enumerate(views):
+        learn({item_name(index, view.name): view.where, item_name(index): view.where})
     try:
         kernel_names([(view.name, view.spec["kernel"]) for view in views])
     except ValueError as error:
-        raise InputError(f"{path}: {str(error).removeprefix('kernels: ')}") from error
+        raise InputError(str(error)) from error
     return Views(path, views, content)
 
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelmeans._arrays import take_columns, to_numpy
 from kernelmeans._devices import Device
+from kernelmeans._dialect import option
 from kernelmeans._sklearn import Interval, StrOptions
 from kernelmeans._typing import (
     Array,
@@ -113,15 +114,15 @@ KERNELS: dict[str, Any] = {
 }
 
 
-def check_gram(K: Data, name: str = "kernel='precomputed': X", more: str = "") -> None:
+def check_gram(K: Data, name: str | None = None, more: str = "") -> None:
     """Refuse a training kernel matrix that is not square and symmetric, or holds distances.
 
     Parameters
     ----------
     K : ndarray of shape (n_samples, n_samples)
         The matrix.
-    name : str
-        Its name in messages.
+    name : str, default=None
+        Its name in messages, unless it is X.
     more : str
         What else to do with distances or edges, for a message.
 
@@ -131,6 +132,7 @@ def check_gram(K: Data, name: str = "kernel='precomputed': X", more: str = "") -
         If it is not square, or not symmetric up to rounding, or if its diagonal is 0 and its mean
         is positive.
     """
+    name = name or f"{option('kernel', 'precomputed')}: X"
     if K.shape[0] != K.shape[1]:
         raise ValueError(
             f"{name} must be a square kernel matrix, got shape {K.shape}. Pass "
@@ -237,12 +239,12 @@ def check_graph(A: Data) -> None:
     ValueError
         If it is not square, not symmetric up to rounding, or has negative edges or no edge.
     """
-    _check_between_all(A, "kernel='graph'", "the edges")
+    _check_between_all(A, option("kernel", "graph"), "the edges")
     largest = float(_entries(A).max(initial=0))
     if largest == 0:
         raise ValueError(
-            "kernel='graph': X has no edge, because all entries are 0; pass an adjacency or "
-            "affinity matrix, or another kernel with the rows themselves."
+            f"{option('kernel', 'graph')}: X has no edge, because all entries are 0; pass an "
+            "adjacency or affinity matrix, or another kernel with the rows themselves."
         )
     if scipy.sparse.issparse(A):
         difference = float(abs(A - A.T).max())
@@ -250,10 +252,11 @@ def check_graph(A: Data) -> None:
         difference = max(difference for _, difference in _asymmetries(A))
     if difference > np.sqrt(np.finfo(A.dtype).eps) * largest:
         raise ValueError(
-            "kernel='graph': X must be a symmetric matrix of edges, but X[i, j] and X[j, i] differ "
-            f"by up to {difference:.3g}, its largest entry being {largest:.3g}. Pass (X + X.T) / 2 "
-            "if they are neighbours or affinities of different directions; if they are distances "
-            "to neighbours, set kernel='heat' and metric='precomputed'."
+            f"{option('kernel', 'graph')}: X must be a symmetric matrix of edges, but X[i, j] and "
+            f"X[j, i] differ by up to {difference:.3g}, its largest entry being {largest:.3g}. "
+            "Pass (X + X.T) / 2 if they are neighbours or affinities of different directions; if "
+            f"they are distances to neighbours, set {option('kernel', 'heat')} and "
+            f"{option('metric', 'precomputed')}."
         )
 
 
@@ -270,17 +273,18 @@ def check_distances(D: Data) -> None:
     ValueError
         If the matrix is not square or not sparse, holds no distance, or a negative one.
     """
-    _check_between_all(D, "metric='precomputed'", "the distances")
+    _check_between_all(D, option("metric", "precomputed"), "the distances")
     if not scipy.sparse.issparse(D):
         raise ValueError(
-            "metric='precomputed': X must be a sparse matrix of distances to neighbours, got an "
-            "array; make it a sparse matrix by sklearn.neighbors.KNeighborsTransformer("
-            f"metric='precomputed', n_neighbors={min(AMPLE, D.shape[0] - 1)}).fit_transform(X)."
+            f"{option('metric', 'precomputed')}: X must be a sparse matrix of distances to "
+            "neighbours, got an array; make it a sparse matrix by "
+            "sklearn.neighbors.KNeighborsTransformer(metric='precomputed', "
+            f"n_neighbors={min(AMPLE, D.shape[0] - 1)}).fit_transform(X)."
         )
     if not D.nnz:
         raise ValueError(
-            "metric='precomputed': X holds no distance; store the distances of each row to its "
-            "neighbours."
+            f"{option('metric', 'precomputed')}: X holds no distance; store the distances of each "
+            "row to its neighbours."
         )
 
 
@@ -289,7 +293,8 @@ def _check_between_all(X: Data, name: str, what: str) -> None:
     if X.shape[0] != X.shape[1]:
         raise ValueError(
             f"{name}: X must be square, {what} between all training rows, got shape {X.shape}. "
-            "For rows of features use kernel='heat' with metric='euclidean'."
+            f"For rows of features use {option('kernel', 'heat')} with "
+            f"{option('metric', 'euclidean')}."
         )
     check_edges(X, name)
 
@@ -330,7 +335,7 @@ def refuse_elsewhere(X: Data, device: Device) -> None:
     ValueError
         If X is sparse or a Dask collection.
     """
-    where = f"device={str(device.anchor.device)!r}"
+    where = option("device", str(device.anchor.device))
     if isinstance(X, DaskRows):
         raise ValueError(
             f"{where}: the workers of Dask compute with NumPy; set device=None, or pass rows on "
@@ -338,8 +343,8 @@ def refuse_elsewhere(X: Data, device: Device) -> None:
         )
     if scipy.sparse.issparse(X):
         raise ValueError(
-            f"{where}: X is sparse, and devices compute with dense rows only; set device=None, or "
-            "pass X.toarray()."
+            f"{where}: X is sparse, and devices compute with dense rows only; set "
+            f"{option('device', None)}, or pass X.toarray()."
         )
 
 
@@ -401,7 +406,8 @@ def warn_of_zero_rows(kernel: Kernel | CombinedKernel, X: Data) -> None:
     zeros = X.summed(count, operator.add) if isinstance(X, Rows) else count(X)
     if zeros:
         metric, what = metrics[0], "of one value" if "correlation" in metrics else "zero"
-        name = f"kernel={kernels[0].name!r}" if metric is None else f"metric={metric!r}"
+        of_kernel = option("kernel", kernels[0].name)
+        name = of_kernel if metric is None else option("metric", metric)
         warn_user(
             f"X: {zeros} of {X.shape[0]} rows are {what} and have no direction. {name} finds them "
             "alike to no row: their labels mean little. Leave them out, or use another kernel."
@@ -530,15 +536,15 @@ def warn_of_end(
     if result.endings[best] == Ending.OUT_OF_STEPS:
         power = float(result.power_history[best][-1])
         warn_user(
-            f"The best restart did not converge within max_iter={method.max_iter} steps: "
-            f"{method.unfinished(power)}.",
+            f"The best restart did not converge within {option('max_iter', method.max_iter)} "
+            f"steps: {method.unfinished(power)}.",
             ConvergenceWarning,
         )
     found = len(np.unique(result.labels[best]))
     if found < n_clusters and not explained:
         why = _why_few(float(result.power_history[best][-1]), method, pairwise)
         warn_user(
-            f"Number of distinct clusters ({found}) found smaller than n_clusters "
+            f"Number of distinct clusters ({found}) found smaller than {option('n_clusters')} "
             f"({n_clusters}). Possibly due to {why}.",
             ConvergenceWarning,
         )
@@ -548,8 +554,8 @@ def _why_few(power: float, method: Method, pairwise: bool) -> str:
     """Why clusters have no rows after a last step at this power."""
     if np.isfinite(power):
         return (
-            f"centroids that coincide at the power {power:.3g} of the last step: lower s0, or "
-            "raise eta or max_iter"
+            f"centroids that coincide at the power {power:.3g} of the last step: lower "
+            f"{option('s0')}, or raise {option('eta')} or {option('max_iter')}"
         )
     if not method.refills:
         return "empty clusters, which this method does not fill again"

@@ -9,6 +9,7 @@ import scipy.sparse
 from sklearn.utils import assert_all_finite
 
 from kernelmeans._devices import Budget, too_large
+from kernelmeans._dialect import option
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
@@ -186,8 +187,8 @@ class Holder:
         whitening, device = features.whitening, self.plan.device
         if whitening is not None and not features.residual_is_positive:
             warn_user(
-                f"kernel={features.kernel.name} is not positive semi-definite on these data: its "
-                "residual has no bound. Use a positive semi-definite kernel."
+                f"{option('kernel', features.kernel.name)} is not positive semi-definite on these "
+                "data: its residual has no bound. Use a positive semi-definite kernel."
             )
         n, itemsize = self.weight.shape[0], self.weight.dtype.itemsize
         raw = features.moved(device.put).raw(*map(device.put, features.read(X, slice(0, 1))))
@@ -239,8 +240,8 @@ class Holder:
         """The space of rows that are read chunk by chunk in each step, in half of the room."""
         Budget(room).check(
             2 * FEWEST_ROWS * row_bytes,
-            f"n_samples={len(self.weight)}, n_clusters={self.plan.n_clusters}: {FEWEST_ROWS} rows "
-            "and their features, in half of the memory budget,",
+            f"n_samples={len(self.weight)}, {option('n_clusters', self.plan.n_clusters)}: "
+            f"{FEWEST_ROWS} rows and their features, in half of the memory budget,",
             f"Use fewer {_fewer(sample)}",
         )
         self.reasons[-1] += "; its features are recomputed at each step"

@@ -9,6 +9,7 @@ import scipy.sparse
 from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Budget, Device
+from kernelmeans._dialect import option
 from kernelmeans._frames import check_no_times, no_numbers, refuse_array
 from kernelmeans._sklearn import _check_n_features, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
@@ -129,7 +130,7 @@ class Input:
         """The space of the fit, in which kernel weights follow the rule if there are several."""
         (space,) = spaces
         if not (kernel.is_positive or isinstance(space, FeatureSpace)):
-            warn_unless_positive(space, holder.seed, kernel.name)
+            warn_unless_positive(space, holder.seed, option("kernel", kernel.name))
         return space
 
     def attributes(self, holder: Holder, result: Result) -> dict[str, Any]:
@@ -187,9 +188,9 @@ class KernelMatrix(Input):
             nearest = min(AMPLE, len(K) - 1)
             check_gram(
                 K,
-                more=", or set kernel='heat' and metric='precomputed', and pass "
-                f"KNeighborsTransformer(metric='precomputed', n_neighbors={nearest})"
-                ".fit_transform(D); for edges set kernel='graph'",
+                more=f", or set {option('kernel', 'heat')} and {option('metric', 'precomputed')}, "
+                f"and pass KNeighborsTransformer(metric='precomputed', n_neighbors={nearest})"
+                f".fit_transform(D); for edges set {option('kernel', 'graph')}",
             )
         return K
 
@@ -215,7 +216,7 @@ class Graph(Input):
             _refuse_dask(rows)
             (check_graph if self.parameters["kernel"] == "graph" else check_distances)(rows)
         elif isinstance(estimator.kernel_, GraphKernel) and not isinstance(rows, Rows):
-            check_edges(rows, estimator.kernel_.called)
+            check_edges(rows, estimator.kernel_.title)
             estimator.kernel_.check_connected(rows)
         return rows
 
@@ -314,8 +315,9 @@ def check_weights(sample_weight: object, X: Data, n_clusters: int) -> Array:
     if positive < n_clusters:
         of_positive_weight = "" if positive == X.shape[0] else " of positive weight"
         raise ValueError(
-            f"n_samples={positive}{of_positive_weight} should be >= n_clusters={n_clusters}; "
-            "lower n_clusters or give more samples."
+            f"n_samples={positive}{of_positive_weight} should be >= "
+            f"{option('n_clusters', n_clusters)}; lower {option('n_clusters')} or give more "
+            "samples."
         )
     return np.asarray(weight)
 
@@ -375,8 +377,9 @@ class TrainingDiagonal:
         mean = self.values.mean(dtype=np.float64)
         if not known.all() and np.ptp(self.values) > np.sqrt(np.finfo(rows.dtype).eps) * abs(mean):
             warn_user(
-                "kernel='precomputed': k(x, x) of new rows is unknown, and the training diagonal "
-                "is not constant; its mean is used. Pass diagonal= for exact distances.",
+                f"{option('kernel', 'precomputed')}: k(x, x) of new rows is unknown, and the "
+                "training diagonal is not constant; its mean is used. Pass diagonal= for exact "
+                "distances.",
             )
         return np.where(known, self.values[self._order[place]], rows.dtype.type(mean))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import scipy.sparse
 
+from kernelmeans._dialect import option
 from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
@@ -76,9 +77,10 @@ def resolve_kernel(
     check_name("kernel", kernel, list(NAMED))
     if metric == "precomputed" and not (isinstance(kernel, str) and kernel == "heat"):
         raise ValueError(
-            f"metric='precomputed', with which X holds distances to neighbours, goes with "
-            f"kernel='heat', got kernel={kernel!r}; a graph of affinities is kernel='graph', and a "
-            "kernel matrix kernel='precomputed', both with metric='euclidean'."
+            f"{option('metric', 'precomputed')}, with which X holds distances to neighbours, goes "
+            f"with {option('kernel', 'heat')}, got {option('kernel', kernel)}; a graph of "
+            f"affinities is {option('kernel', 'graph')}, and a kernel matrix "
+            f"{option('kernel', 'precomputed')}, both with {option('metric', 'euclidean')}."
         )
     given = {"gamma": gamma, "degree": degree, "coef0": coef0}
     of_graphs = {"n_neighbors": n_neighbors, "t": t, "metric": metric, "density": density}
@@ -91,7 +93,9 @@ def resolve_kernel(
             f"kernel={kernel!r}; use its own parameters, or leave kernel_params=None."
         )
     if scipy.sparse.issparse(X) and not NAMED[kernel].sparse:
-        raise ValueError(f"X: kernel={kernel!r} needs a dense array; call X.toarray() first.")
+        raise ValueError(
+            f"X: {option('kernel', kernel)} needs a dense array; call X.toarray() first."
+        )
     if kernel in ("heat", "graph"):
         if kernel == "graph":
             return GraphKernel(t)
@@ -115,6 +119,6 @@ def _warn_of_ignored(kernel: str | Callable[..., Any], given: Mapping[str, Any])
         if callable(kernel):
             remedy = "write it into kernel_params"
         warn_user(
-            f"{name}={value!r} has no effect with kernel={Kernel(kernel, {}).name!r}: {remedy}, "
-            f"or leave {name} out."
+            f"{option(name, value)} has no effect with "
+            f"{option('kernel', Kernel(kernel, {}).name)}: {remedy}, or leave {option(name)} out."
         )

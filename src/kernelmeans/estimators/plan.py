@@ -8,6 +8,7 @@ import scipy.sparse
 
 from kernelmeans._arrays import on_host
 from kernelmeans._devices import HOST, Budget, Device
+from kernelmeans._dialect import option
 from kernelmeans._typing import Data
 from kernelmeans.heat import DiffusionKernel
 from kernelmeans.heat.metric import WITH_ANCHORS
@@ -218,20 +219,20 @@ def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
     asked = request.approximation
     if not kernel.has_coordinates and asked not in ("auto", None):
         raise ValueError(
-            f"approximation={asked!r} does not go with a graph that is given, whose rows "
+            f"{option('approximation', asked)} does not go with a graph that is given, whose rows "
             "have no coordinates; use None or 'auto'."
         )
     if asked not in ("auto", "landmarks", None):
         raise ValueError(
-            f"approximation={asked!r} does not go with kernel={kernel.name!r}; use None (the graph "
-            "of all rows), 'landmarks' (the graph of anchors) or 'auto', or another kernel such as "
-            "'rbf'."
+            f"{option('approximation', asked)} does not go with {option('kernel', kernel.name)}; "
+            "use None (the graph of all rows), 'landmarks' (the graph of anchors) or 'auto', or "
+            "another kernel such as 'rbf'."
         )
     if not isinstance(request.n_components, str | Integral):
         raise ValueError(
-            f"n_components={request.n_components!r}: the anchors of kernel={kernel.name!r} keep no "
-            "fraction of the trace; give their number, or use n_components='auto', or another "
-            "kernel such as 'rbf'."
+            f"{option('n_components', request.n_components)}: the anchors of "
+            f"{option('kernel', kernel.name)} keep no fraction of the trace; give their number, "
+            f"or use {option('n_components', 'auto')}, or another kernel such as 'rbf'."
         )
     if not isinstance(X, Rows):
         kernel.check_rows(X)
@@ -258,9 +259,9 @@ def _no_anchors(kernel: DiffusionKernel, X: Data, reason: str) -> ValueError:
     """The error that anchors are wanted where means of rows stand for none."""
     load = "pass X.compute() and " * isinstance(X, DaskRows)
     return ValueError(
-        f"metric={kernel.parameters['metric']!r} takes no anchors, which are means of rows, but "
-        f"{reason}. Use one of {', '.join(map(repr, WITH_ANCHORS))}, or {load}set "
-        "approximation=None (the graph of all rows, which takes time)."
+        f"{option('metric', kernel.parameters['metric'])} takes no anchors, which are means of "
+        f"rows, but {reason}. Use one of {', '.join(map(repr, WITH_ANCHORS))}, or {load}set "
+        f"{option('approximation', None)} (the graph of all rows, which takes time)."
     )
 
 
@@ -292,19 +293,23 @@ def _refuse_matrices(plan: Plan, request: Request) -> None:
     needed, n, itemsize = plan.n_bytes, X.shape[0], X.dtype.itemsize
     half = "" if itemsize == 4 else ", pass float32 data (half the memory)"
     method = "rpcholesky" if precomputed else "landmarks"
-    low_rank = f"approximation={method!r} (low rank), or " if request.has_approximation else ""
+    low_rank = (
+        f"{option('approximation', method)} (low rank), or " if request.has_approximation else ""
+    )
     if request.cache_kernel:
         matrices = f"{len(grams)} kernel matrices" if len(grams) > 1 else "the kernel matrix"
         matrices = "a centred copy of X" if precomputed else matrices
         what = f"n_samples={n}: {matrices}, with the centroids,"
         remedies = (
-            f"Set {low_rank}cache_kernel=False (kernel rows are recomputed at each step: slower, "
-            f"but little memory){half}"
+            f"Set {low_rank}{option('cache_kernel', False)} (kernel rows are "
+            f"recomputed at each step: slower, but little memory){half}"
         )
     else:
         # Rows are recomputed for one kernel at a time.
         needed += FEWEST_HELD * n * itemsize
-        what = f"n_samples={n}, n_clusters={plan.n_clusters}: a step with recomputed rows"
+        what = (
+            f"n_samples={n}, {option('n_clusters', plan.n_clusters)}: a step with recomputed rows"
+        )
         what += f" of {len(grams)} kernels" if len(grams) > 1 else ""
         remedies = f"Use {low_rank}fewer rows or clusters{half}"
     if plan.whole:
@@ -315,11 +320,11 @@ def _refuse_matrices(plan: Plan, request: Request) -> None:
 def _refuse_graph(kernel: DiffusionKernel, X: Data, plan: Plan, n_features: int) -> None:
     """Refuse the graph of a heat kernel that takes more than its part of the memory."""
     k = plan.n_clusters
-    anchors = "approximation='landmarks', or " if kernel.has_anchors else ""
+    anchors = f"{option('approximation', 'landmarks')}, or " if kernel.has_anchors else ""
     left = plan.budget.n_bytes - plan.n_bytes
     plan.budget._replace(n_bytes=left // n_features).check(
         kernel.fit_bytes(X, k),
-        f"n_samples={X.shape[0]}, n_clusters={k}: the graph of kernel={kernel.name!r}, with "
-        "eigenvectors,",
+        f"n_samples={X.shape[0]}, {option('n_clusters', k)}: the graph of "
+        f"{option('kernel', kernel.name)}, with eigenvectors,",
         f"Use {anchors}fewer rows, clusters or neighbours",
     )

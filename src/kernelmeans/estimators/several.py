@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from kernelmeans._arrays import take_columns
 from kernelmeans._devices import HOST, Device
+from kernelmeans._dialect import option
 from kernelmeans._frames import check_no_times, no_numbers, refuse_array
 from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
@@ -123,7 +124,7 @@ class Views(Input):
             kernels += found
             columns += [view.columns] * len(found)
             rows += [known[key]] * len(found)
-            self.names += [f"{view.name}, {one.name}" for one in found]
+            self.names += [f"{option(view.name)}, {one.name}" for one in found]
         combined = self._combined(kernels, columns)
         if scipy.sparse.issparse(X):
             warn_if_far(X, sample_weight, combined.name)

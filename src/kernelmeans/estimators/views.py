@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelmeans._dialect import option
 from kernelmeans._estimator import check_parameters
 from kernelmeans._sklearn import _get_column_indices
 from kernelmeans._text import listed, suggestion
@@ -26,7 +27,7 @@ class View(NamedTuple):
     Attributes
     ----------
     name : str
-        Its name in messages.
+        Its name in messages, as in Python.
     spec : mapping
         The kernel or family and its parameters, as `resolve_kernel` takes them.
     columns : slice or ndarray
@@ -51,10 +52,10 @@ class View(NamedTuple):
                 more = {"random_state": random_state, "sample_weight": sample_weight}
                 found = [resolve_kernel(**{**self.spec, "X": X, **more})]
         except ValueError as error:
-            raise ValueError(f"{self.name}: {error}") from error
+            raise ValueError(f"{option(self.name)}: {error}") from error
         for kernel in found:
             if isinstance(kernel, DiffusionKernel):
-                kernel.called = f"{self.name}, {kernel.called}"
+                kernel.item = self.name
         return found
 
 
@@ -85,29 +86,34 @@ def find_views(kernels: str | Sequence[Any], X: Any) -> list[View]:
         raise ValueError("kernels=[] names no kernel; give at least one, or kernels='neighbors'.")
     views = []
     for index, item in enumerate(kernels):
-        name, title = f"kernels[{index}]", ""
+        name, title = item_name(index), ""
         columns: Columns = slice(None)
         if isinstance(item, tuple | list):
             if len(item) not in (2, 3):
                 raise ValueError(
-                    f"{name}={item!r} must be a kernel, a pair (kernel, columns) or a triple "
+                    f"{option(name, item)} must be a kernel, a pair (kernel, columns) or a triple "
                     "(name, kernel, columns)."
                 )
             *titles, item, key = item
             if titles:
                 title = _title(name, *titles)
-                name = f"{name} ({title!r})"
+                name = item_name(index, title)
             columns = _find_columns(name, key, X)
         views.append(View(name, _spec(name, item), columns, title))
     return views
+
+
+def item_name(index: int, title: str = "") -> str:
+    """An item of ``kernels`` in messages."""
+    return f"kernels[{index}]" + f" ({title!r})" * bool(title)
 
 
 def _title(name: str, given: Any) -> str:
     """The name that the user gave to a view."""
     if not (isinstance(given, str) and given.strip()):
         raise ValueError(
-            f"{name}: the first of three is the name of the view, a text that is not empty, got "
-            f"{given!r}; the second is the kernel, the third its columns."
+            f"{option(name)}: the first of three is the name of the view, a text that is not "
+            f"empty, got {given!r}; the second is the kernel, the third its columns."
         )
     return given
 
@@ -151,8 +157,8 @@ def kernel_names(views: Sequence[tuple[str, Any]]) -> list[str]:
         names += [one] if count is None else [f"{one} {member}" for member in range(1, count + 1)]
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ValueError(
-            f"kernels: several kernels would be called {listed(twice)}; give every view a "
-            "different name."
+            f"{option('kernels')}: several kernels would be called {listed(twice)}; give every "
+            "view a different name."
         )
     return names
 
@@ -171,20 +177,22 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
     if unknown or "kernel" not in spec:
         wrong = f"has unknown keys {unknown}" if unknown else "has no key 'kernel'"
         meant = "".join(suggestion(key, list(OF_KERNEL)) for key in unknown[:1])
-        raise ValueError(f"{name}={item!r} {wrong}; the keys are {', '.join(OF_KERNEL)}.{meant}")
+        raise ValueError(
+            f"{option(name, item)} {wrong}; the keys are {', '.join(OF_KERNEL)}.{meant}"
+        )
     kernel = spec["kernel"]
     allowed = [*OF_FEATURES, *FAMILIES]
     named = isinstance(kernel, str)
     if named and kernel == "graph":
         raise ValueError(
-            f"{name}: kernel='graph' is for X as a whole, not for some of its columns; use "
+            f"{option(name)}: kernel='graph' is for X as a whole, not for some of its columns; use "
             "kernel='heat', or an estimator of one kernel."
         )
     if not callable(kernel) and not (named and kernel in allowed):
         given = f"an array of shape {kernel.shape}" if hasattr(kernel, "shape") else repr(kernel)
         stack = " For kernel matrices pass kernels='precomputed' and X of shape (L, n, n)."
         raise ValueError(
-            f"{name}: {given} is no kernel; give a callable of two matrices or one of "
+            f"{option(name)}: {given} is no kernel; give a callable of two matrices or one of "
             f"{', '.join(sorted(allowed))}.{'' if named and kernel != 'precomputed' else stack}"
             f"{suggestion(kernel, allowed)}"
         )
@@ -193,12 +201,12 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
         takes = FAMILY_PARAMETERS.get(kernel, ())
         if set(parameters) - set(takes):
             described = f"only {', '.join(takes)}" if takes else "no parameters"
-            raise ValueError(f"{name}={item!r}: the family {kernel!r} takes {described}.")
-    check_parameters(OF_KERNEL, parameters, name)
+            raise ValueError(f"{option(name, item)}: the family {kernel!r} takes {described}.")
+    check_parameters(OF_KERNEL, parameters, option(name))
     if spec.get("metric") == "precomputed":
         raise ValueError(
-            f"{name}: metric='precomputed' is for X as a whole, not for some of its columns; use "
-            "a metric of rows such as 'euclidean', or an estimator of one kernel."
+            f"{option(name)}: metric='precomputed' is for X as a whole, not for some of its "
+            "columns; use a metric of rows such as 'euclidean', or an estimator of one kernel."
         )
     return spec
 
@@ -216,11 +224,11 @@ def _find_columns(name: str, key: Any, X: Any) -> Columns:
             found = _get_column_indices(X, key)
         indices = np.asarray(found, dtype=np.intp)
     except (ValueError, IndexError, TypeError) as error:
-        raise ValueError(f"{name}: the columns {key!r} are not in X: {error}") from error
+        raise ValueError(f"{option(name)}: the columns {key!r} are not in X: {error}") from error
     if not indices.size:
         raise ValueError(
-            f"{name}: the columns {key!r} select no column of X; leave the item out, or select "
-            "at least one."
+            f"{option(name)}: the columns {key!r} select no column of X; leave the item out, or "
+            "select at least one."
         )
     adjacent = slice(int(indices[0]), int(indices[-1]) + 1)
     # A slice of an array copies nothing.

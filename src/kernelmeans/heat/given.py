@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
+from kernelmeans._dialect import option
 from kernelmeans._given import plain
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import warn_user
@@ -123,7 +124,7 @@ class GraphKernel(DiffusionKernel):
     array([[1., 0.]])
     """
 
-    called = "kernel='graph'"
+    _chosen_by = "kernel", "graph"
     _features: Extension
     #: Whether a training row of weight 0 has no edge to the others. Older model files do not say.
     _has_unconnected = False
@@ -147,7 +148,7 @@ class GraphKernel(DiffusionKernel):
             self._has_unconnected = not np.delete(n_edges, counting).all()
             rows = rows[counting]
         graph, pieces, n_neighbors = self._graph(rows, n_clusters)
-        warn_of_rest(pieces, wanted, self.called, self._more_edges)
+        warn_of_rest(pieces, wanted, self.title, self._more_edges)
         known, first, edges.places = np.unique(
             edges.digests(rows), return_index=True, return_inverse=True
         )
@@ -249,7 +250,7 @@ class DistancesKernel(GraphKernel):
     2
     """
 
-    called = "metric='precomputed'"
+    _chosen_by = "metric", "precomputed"
     _holds_distances = True
     _more_edges = "Store distances to more neighbours"
 
@@ -276,9 +277,9 @@ class DistancesKernel(GraphKernel):
             automatic = f", which is {count} for these rows," * isinstance(given, str)
             ample = min(max(AMPLE, count), rows.shape[0] - 1)
             warn_user(
-                f"{self.called}: n_neighbors={given!r}{automatic} is more than X holds distances "
-                f"to, which is {most}, each row itself included. Make X by "
-                f"KNeighborsTransformer(n_neighbors={ample}), or lower n_neighbors."
+                f"{self.title}: {option('n_neighbors', given)}{automatic} is more than X holds "
+                f"distances to, which is {most}, each row itself included. Make X by "
+                f"KNeighborsTransformer(n_neighbors={ample}), or lower {option('n_neighbors')}."
             )
         density = self._settle_density(
             lambda count: nearest_distances(stored, count), rows.shape[0]

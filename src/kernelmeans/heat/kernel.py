@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._arrays import to_device_of
+from kernelmeans._dialect import option
 from kernelmeans._given import plain, received
 from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Data, IntArray
@@ -146,8 +147,10 @@ class DiffusionKernel(Kernel):
         Number of connected components of the graph.
     """
 
-    #: The parameter that chooses it, for messages.
-    called: str
+    #: The parameter that chooses it, and its value.
+    _chosen_by: tuple[str, str]
+    #: The item of ``kernels`` that it is, if there are several.
+    item: str = ""
     #: Whether rows are points, and not edges or distances that are given.
     has_coordinates: bool = False
     eigenvalues: Array
@@ -164,6 +167,11 @@ class DiffusionKernel(Kernel):
         check_name("t", parameters["t"], ["auto", "states"])
         super().__init__(name, parameters)
         self._given = dict(parameters)
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return f"{option(self.item)}{', ' * bool(self.item)}{option(*self._chosen_by)}"
 
     @property
     def has_anchors(self) -> bool:
@@ -425,7 +433,7 @@ class HeatKernel(DiffusionKernel):
     array([[1., 0.]])
     """
 
-    called = "kernel='heat'"
+    _chosen_by = "kernel", "heat"
     has_coordinates = True
 
     def __init__(
@@ -474,7 +482,7 @@ class HeatKernel(DiffusionKernel):
         graph, pieces, n_neighbors = self._neighbor_graph(
             lambda count: sought.graph(count, density), n_neighbors, len(known), n_clusters
         )
-        called = f"{self.called}: the graph"
+        called = f"{self.title}: the graph"
         warn_of_pieces(pieces, wanted, called, n_neighbors, sought.ranks, self.family)
         source, counting = join(pieces, nearest), counting_rows(sample_weight, X.shape[0])
 
@@ -537,7 +545,7 @@ class HeatKernel(DiffusionKernel):
         # One search finds the neighbours for the time too.
         self._weigh(graph, lambda count: sample.near(max(count, n_neighbors - 1))[1], len(known))
         heat = AnchorHeat.of(graph, n_clusters)
-        called = f"{self.called}: the graph of anchors"
+        called = f"{self.title}: the graph of anchors"
         warn_of_pieces(heat.pieces, wanted, called, n_nearest, graph.ranks, self.family)
 
         def settle(t: float) -> None:
@@ -625,9 +633,10 @@ class HeatKernel(DiffusionKernel):
             return min(self.factor * auto_neighbors(n_rows, n_clusters), n_rows)
         if given >= n_rows:
             warn_user(
-                f"{self.called}: n_neighbors={given} is not less than the number of distinct rows, "
-                f"{n_rows}: each row is a neighbour of all others, and the graph separates none. "
-                "Lower n_neighbors, or leave n_neighbors='auto'."
+                f"{self.title}: {option('n_neighbors', given)} is not less than the number of "
+                f"distinct rows, {n_rows}: each row is a neighbour of all others, and the graph "
+                f"separates none. Lower {option('n_neighbors')}, or leave "
+                f"{option('n_neighbors', 'auto')}."
             )
         return min(int(given), n_rows)
 

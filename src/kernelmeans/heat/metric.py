@@ -7,6 +7,7 @@ import scipy.sparse
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 from sklearn.neighbors import VALID_METRICS, VALID_METRICS_SPARSE
 
+from kernelmeans._dialect import option
 from kernelmeans._sklearn import StrOptions
 from kernelmeans._text import suggestion
 from kernelmeans._typing import Array, Data, MetricName
@@ -27,18 +28,21 @@ BOOLEAN = frozenset(PAIRWISE_BOOLEAN_FUNCTIONS)
 SPARSE = frozenset(VALID_METRICS_SPARSE["brute"])
 #: Metrics of kernels with anchors: means of rows stand for the rows near them.
 WITH_ANCHORS = tuple(name for name in METRICS if name in NORMS | DIRECTIONS)
-#: What to do with any other metric, for messages.
-REMEDY = (
-    "for any other metric, with its parameters, pass the distances to neighbours that "
-    "sklearn.neighbors.KNeighborsTransformer finds, with metric='precomputed'"
-)
+
+
+def _remedy() -> str:
+    """What to do with any other metric, for messages."""
+    return (
+        "for any other metric, with its parameters, pass the distances to neighbours that "
+        f"sklearn.neighbors.KNeighborsTransformer finds, with {option('metric', 'precomputed')}"
+    )
 
 
 class MetricOptions(StrOptions):  # type: ignore[misc]
     """Names of metrics; the message on others says how these are used."""
 
     def __str__(self) -> str:
-        return f"{super().__str__()}; {REMEDY}"
+        return f"{super().__str__()}; {_remedy()}"
 
 
 def check_metric(metric: Any) -> None:
@@ -61,8 +65,8 @@ def check_metric(metric: Any) -> None:
     """
     if metric not in METRICS:
         raise ValueError(
-            f"metric={metric!r} is not known.{suggestion(metric, METRICS)} Allowed: "
-            f"{_quoted(METRICS)}; {REMEDY}."
+            f"{option('metric', metric)} is not known.{suggestion(metric, METRICS)} Allowed: "
+            f"{_quoted(METRICS)}; {_remedy()}."
         )
 
 
@@ -86,16 +90,17 @@ def check_rows(X: Data, metric: str) -> None:
         if metric not in SPARSE:
             of_sparse = _quoted([name for name in METRICS if name in SPARSE])
             raise ValueError(
-                f"metric={metric!r}: X is sparse, and this metric needs dense rows. Pass "
+                f"{option('metric', metric)}: X is sparse, and this metric needs dense rows. Pass "
                 f"X.toarray(), or use one of {of_sparse}."
             )
     elif metric in BOOLEAN:
         others = X[(X != 0) & (X != 1)]
         if len(others):
             raise ValueError(
-                f"metric={metric!r} compares yes with no: X must hold nothing but 0 and 1, got "
-                f"{float(others[0]):.3g}. Leave such columns as they are when you scale others, "
-                "or use metric='hamming', which counts the columns that differ, whatever they hold."
+                f"{option('metric', metric)} compares yes with no: X must hold nothing but 0 and "
+                f"1, got {float(others[0]):.3g}. Leave such columns as they are when you scale "
+                f"others, or use {option('metric', 'hamming')}, which counts the columns that "
+                "differ, whatever they hold."
             )
 
 

@@ -9,6 +9,7 @@ import scipy.sparse
 from sklearn import config_context
 from sklearn.neighbors import NearestNeighbors
 
+from kernelmeans._dialect import option
 from kernelmeans._memory import cached_property, content_hash, remembered
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines.threads import (
@@ -335,8 +336,8 @@ def _refuse_overflow(distances: Array) -> None:
     """Refuse infinite distances, in whose place scikit-learn may put the largest number."""
     if not (distances < np.finfo(distances.dtype).max).all():
         raise ValueError(
-            "X has rows so far from the training rows of kernel='heat' that their distances "
-            "overflow: leave them out, or scale all rows."
+            f"X has rows so far from the training rows of {option('kernel', 'heat')} that their "
+            "distances overflow: leave them out, or scale all rows."
         )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
+from kernelmeans._dialect import option
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.neighbors import NearestRows
@@ -214,18 +215,21 @@ def warn_of_pieces(
         return
     ranks, node_weight = ranks_of()
     enough = find_connection(ranks, n_neighbors, n_clusters, node_weight)
-    more = "Raise n_neighbors"
+    more = f"Raise {option('n_neighbors')}"
     if family is not None:
         instead = "dict(kernel='heat', n_neighbors=...)"
-        more = f"Instead of the family {family!r} give {instead}, with n_neighbors raised"
-    remedy = f"{more} to {enough}, the smallest that connects enough of them, or raise n_clusters."
+        more = (
+            f"Instead of the family {family!r} give {instead}, with {option('n_neighbors')} raised"
+        )
+    k = option("n_clusters")
+    remedy = f"{more} to {enough}, the smallest that connects enough of them, or raise {k}."
     if enough is None:
         most = max(n_neighbors, int(ranks.max()))
-        remedy = f"Even n_neighbors={most} leaves more pieces than clusters. Raise n_clusters."
+        remedy = f"Even {option('n_neighbors', most)} leaves more pieces than clusters. Raise {k}."
     warn_user(
-        f"{graph} with n_neighbors={n_neighbors} is in {_described(pieces)}, more than "
-        f"n_clusters={n_clusters}. The {pieces.n_kept} largest are the clusters, and the others "
-        f"join what is nearest to them. {remedy}"
+        f"{graph} with {option('n_neighbors', n_neighbors)} is in {_described(pieces)}, more than "
+        f"{option('n_clusters', n_clusters)}. The {pieces.n_kept} largest are the clusters, and "
+        f"the others join what is nearest to them. {remedy}"
     )
 
 
@@ -260,7 +264,7 @@ def warn_of_rest(pieces: Pieces, n_clusters: int, kernel: str, more_edges: str) 
         rest = f"the {lost} other rows belong: they are one group, and go"
     # With more clusters debris would still not be kept.
     remedies = [more_edges, f"leave {'these rows' if lost > 1 else 'this row'} out"]
-    remedies += ["raise n_clusters"] * (pieces.n_large > n_clusters)
+    remedies += [f"raise {option('n_clusters')}"] * (pieces.n_large > n_clusters)
     warn_user(
         f"{kernel}: the graph is in {_described(pieces)}, of which {largest} kept apart, with "
         f"{kept} of the {len(pieces.labels)} rows. No edge says where {rest} where that costs "

@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from kernelmeans._arrays import double, like, namespace, on_host, overwrite, to_numpy
+from kernelmeans._dialect import option
 from kernelmeans._given import received
 from kernelmeans._typing import Array, Data
 from kernelmeans.kernels.gaussian import GaussianRows, power_distances
@@ -137,7 +138,7 @@ def _directions(X: Data) -> Data:
     if not largest.all():
         raise ValueError(
             f"X: row {int(np.argmin(largest))} is zero and has no direction, which "
-            "kernel='geodesic' needs; leave such rows out, or use another kernel."
+            f"{option('kernel', 'geodesic')} needs; leave such rows out, or use another kernel."
         )
     return unit_rows(X)
 

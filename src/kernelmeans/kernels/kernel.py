@@ -9,6 +9,7 @@ import scipy.sparse
 
 from kernelmeans._arrays import like, namespace, on_host, take_columns, take_rows, to_numpy
 from kernelmeans._devices import HOST, Device
+from kernelmeans._dialect import option
 from kernelmeans._given import plain
 from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Columns, Data
@@ -314,9 +315,9 @@ def check_finite(kernel: Kernel, *values: Array) -> None:
     """
     if not all(np.isfinite(value).all() for value in values):
         raise ValueError(
-            f"kernel={kernel.name!r} with parameters {kernel.parameters} is NaN or infinite on "
-            f"these data in {values[0].dtype}; scale the columns of X, or choose another kernel or "
-            "other parameters."
+            f"{option('kernel', kernel.name)} with parameters {kernel.parameters} is NaN or "
+            f"infinite on these data in {values[0].dtype}; scale the columns of X, or choose "
+            "another kernel or other parameters."
         )
 
 
@@ -359,7 +360,7 @@ def check_callable(kernel: Kernel, diagonal: Array, mean: float) -> None:
             mean,
             f"kernel={kernel.name!r}",
             "Instead of distances D return np.exp(-D / c), where c is a typical distance, the same "
-            "in all calls, or leave the rows to kernel='heat'",
+            f"in all calls, or leave the rows to {option('kernel', 'heat')}",
         )
 
 
@@ -387,10 +388,10 @@ def check_range(kernel: Kernel, squared_norms: Array, sample_weight: Array) -> N
     most = min(single, double / max(float(sample_weight.sum(dtype=np.float64)), 1.0))
     if not largest <= most:
         raise ValueError(
-            f"kernel={kernel.name!r} with parameters {kernel.parameters} reaches {largest:.3g} on "
-            f"these data, and sums of such numbers overflow in {sample_weight.dtype} from "
-            f"{most:.3g} on; scale the columns of X or the kernel matrix, use float64, or choose "
-            "another kernel or other parameters."
+            f"{option('kernel', kernel.name)} with parameters {kernel.parameters} reaches "
+            f"{largest:.3g} on these data, and sums of such numbers overflow in "
+            f"{sample_weight.dtype} from {most:.3g} on; scale the columns of X or the kernel "
+            "matrix, use float64, or choose another kernel or other parameters."
         )
 
 
@@ -415,7 +416,7 @@ def check_underflow(kernel: Kernel, squared_norms: Array, nonzero: Callable[[], 
     least = float(np.finfo(squared_norms.dtype).tiny) / COARSE
     if largest < least and nonzero():
         raise ValueError(
-            f"kernel={kernel.name!r} with parameters {kernel.parameters} reaches only "
+            f"{option('kernel', kernel.name)} with parameters {kernel.parameters} reaches only "
             f"{largest:.3g} on these data, and numbers below {least:.3g} lose their digits in "
             f"{squared_norms.dtype}; multiply the columns of X or the kernel matrix by a large "
             "number, use float64, or choose another kernel or other parameters."

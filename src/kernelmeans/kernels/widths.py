@@ -8,6 +8,7 @@ import scipy.sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from kernelmeans._dialect import option
 from kernelmeans._given import plain
 from kernelmeans._text import check_name
 from kernelmeans._typing import Array, BoolArray, Data
@@ -72,8 +73,8 @@ def resolve_gamma(
     found = _named_gamma(gamma, kernel, plain(X), random_state, _uneven(sample_weight))
     if not 0 < found < math.inf:
         raise ValueError(
-            f"gamma={gamma!r}: squared distances between rows of X overflow or underflow; scale "
-            "its columns."
+            f"{option('gamma', gamma)}: squared distances between rows of X overflow or "
+            "underflow; scale its columns."
         )
     return found
 
@@ -207,8 +208,9 @@ def _median_gamma(kernel: str, X: Data, random_state: Any, weight: Array | None)
     if distance is None:
         others = ", ".join(name for name, named in NAMED.items() if named.distance)
         raise ValueError(
-            f"gamma='median' needs a kernel that is a function of a distance ({others}), got "
-            f"kernel={kernel!r}; use gamma='rms', 'scale' or a float."
+            f"{option('gamma', 'median')} needs a kernel that is a function of a distance "
+            f"({others}), got {option('kernel', kernel)}; use {option('gamma', 'rms')}, 'scale' "
+            "or a float."
         )
     variance = column_moments(X, weight)[1]
     if not variance.any():

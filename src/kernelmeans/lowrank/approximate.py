@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.extmath import row_norms
 
+from kernelmeans._dialect import option
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.kernels import Kernel, check_callable, check_finite, check_range, check_underflow
 from kernelmeans.lowrank.cholesky import Pivots, pivoted_cholesky
@@ -164,14 +165,16 @@ def check_method(kernel: Kernel, method: str, n_components: int | float | str) -
     """
     if method == "landmarks" and kernel.precomputed:
         raise ValueError(
-            "approximation='landmarks' needs rows of data, got kernel='precomputed'; use "
-            "approximation='rpcholesky', which chooses among the samples."
+            f"{option('approximation', 'landmarks')} needs rows of data, got "
+            f"{option('kernel', 'precomputed')}; use {option('approximation', 'rpcholesky')}, "
+            "which chooses among the samples."
         )
     random_map = RANDOM_MAPS.get(method)
     if random_map and not isinstance(n_components, str | Integral):
         raise ValueError(
-            f"n_components={n_components!r}: random features keep no fraction of the trace; "
-            "give their number, or use approximation='landmarks' or 'rpcholesky'."
+            f"{option('n_components', n_components)}: random features keep no fraction of the "
+            f"trace; give their number, or use {option('approximation', 'landmarks')} or "
+            "'rpcholesky'."
         )
     if random_map:
         random_map(kernel, 1, 1, 0, np.dtype(np.float32))

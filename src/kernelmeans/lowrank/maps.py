@@ -10,6 +10,7 @@ import numpy as np
 import scipy.linalg
 
 from kernelmeans._arrays import double, like, namespace, on_host, overwrite, take, write
+from kernelmeans._dialect import option
 from kernelmeans._typing import Array, Data, DType, IntArray
 from kernelmeans.kernels import Kernel, check_finite
 from kernelmeans.kernels.kernel import floating
@@ -208,8 +209,9 @@ class Fourier(FeatureMap):
             drawn = kernel.parameters["gamma"] * rng.standard_cauchy(shape)
         else:
             raise ValueError(
-                f"approximation='rff' is only for kernel='rbf' and kernel='laplacian', got "
-                f"kernel={kernel.name!r}; use one of these, or approximation='landmarks'."
+                f"{option('approximation', 'rff')} is only for {option('kernel', 'rbf')} and "
+                f"{option('kernel', 'laplacian')}, got {option('kernel', kernel.name)}; use one "
+                f"of these, or {option('approximation', 'landmarks')}."
             )
         return cls(kernel, np.asarray(drawn, dtype=dtype))
 

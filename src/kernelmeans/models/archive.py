@@ -77,7 +77,7 @@ _INFINITE = {
 }
 
 
-def check_archive(path: Path, max_bytes: float) -> None:
+def check_archive(path: Path, max_bytes: float, file: Path | None = None) -> None:
     """Refuse a file that holds foreign types or would unpack to too many bytes, before unpacking.
 
     Parameters
@@ -86,6 +86,8 @@ def check_archive(path: Path, max_bytes: float) -> None:
         The file.
     max_bytes : float
         Bytes to which it may unpack.
+    file : Path or None, default=None
+        The file itself, if `path` is but its name in messages.
 
     Raises
     ------
@@ -94,7 +96,7 @@ def check_archive(path: Path, max_bytes: float) -> None:
     ValueError
         If it is damaged.
     """
-    with open_archive(path, path, max_bytes) as archive:
+    with open_archive(path, file or path, max_bytes) as archive:
         members = [name for name in archive.namelist() if name != _SCHEMA]
         sizes = {name: _unpacked_bytes(path, archive, name, max_bytes) for name in members}
         check_size(Path(f"{path}: {_SCHEMA}"), archive.getinfo(_SCHEMA).file_size, _SCHEMA_BYTES)

@@ -77,15 +77,13 @@ def save_model(model: Any, path: str | Path) -> None:
     def write(file: BinaryIO) -> None:
         write_model(content, file)
         file.flush()
-        load_model(file.name)
+        _opened(Path(file.name), Path(path))
 
     try:
         content = model if isinstance(model, Model) else Model.of(model)
         write_files({Path(path): write})
     except (InputError, TypeError) as error:
-        # The name of the file is a temporary one.
-        reason = str(error).split(".tmp: ")[-1]
-        raise ValueError(f"model={model!r} cannot be kept in a model file: {reason}") from error
+        raise ValueError(f"model={model!r} cannot be kept in a model file: {error}") from error
 
 
 def load_model(path: str | Path, max_bytes: float = math.inf) -> Model:
@@ -110,13 +108,18 @@ def load_model(path: str | Path, max_bytes: float = math.inf) -> Model:
     FileNotFoundError
         If there is none.
     """
-    path, skops = Path(path), _skops()
+    _skops()
     # Missing files, and others that cannot be opened, raise what they always do.
     with open(path, "rb"):
         pass
+    return _opened(Path(path), Path(path), max_bytes)
+
+
+def _opened(file: Path, path: Path, max_bytes: float = math.inf) -> Model:
+    """Open a model file, which messages call by its path."""
     with damaged_errors(f"{path}: is not a model file written by kernelmeans fit, or is damaged"):
-        check_archive(path, max_bytes)
-        content = skops.io.load(path, trusted=list(TRUSTED_TYPES))
+        check_archive(path, max_bytes, file)
+        content = _skops().io.load(file, trusted=list(TRUSTED_TYPES))
         check_content(content)
         model = _as_model(path, content)
     _check_fitting(path, model)

@@ -224,11 +224,7 @@ class NewRows:
             more = f" and {len(self.filled) - 10} more columns" * (len(self.filled) > 10)
             texts.append(f"{', '.join(counts)}{more} became the median of the fit")
         if self.n_unplaced:
-            wrong = wrong_values(self.wrong)
-            if is_file(self.table):
-                from kernelmeans.tables.files.tables import in_lines
-
-                wrong = in_lines(wrong, self.table)
+            wrong = wrong_values(self.wrong, self.table if is_file(self.table) else None)
             why = f": no numbers in {wrong}" if self.wrong else ""
             texts.append(
                 f"{counted(self.n_unplaced, 'row')} without a finite number in a column that needs "

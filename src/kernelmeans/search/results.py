@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from kernelmeans._dialect import option
 from kernelmeans._memory import content_hash
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray, ScoreName
@@ -258,7 +259,7 @@ def verdict(
         lost = "each candidate loses at least one of its clusters"
         why = "data without clusters is nearly as stable" if alike else lost
         return f"no clusters that would be found again in {halved}: {why}"
-    settings = ", ".join(f"{name}={value!r}" for name, value in others.items())
+    settings = ", ".join(option(name, value) for name, value in others.items())
     chosen = counted(int(results["n_clusters"][best]), "cluster")
     chosen += f" with {settings}" * bool(settings)
     found = "found again" if results["valid"][best] else "the best score, but not all found again,"

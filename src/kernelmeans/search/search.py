@@ -190,7 +190,7 @@ default="jaccard"
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": "no_validation",
+        "estimator": [object],
         "param_grid": [dict, list],
         "n_splits": [Interval(Integral, 2, None, closed="left")],
         "scoring": [StrOptions(set(get_args(ScoreName))), callable],

@@ -188,7 +188,7 @@ def warn_unless_positive(space: Space, seed: int, name: str) -> None:
     seed : int
         Of the Lanczos start vector.
     name : str
-        The kernel's name in the message.
+        What the message calls the kernel.
     """
     if space.n_counting > TESTED:
         counts = (space.sample_weight > 0).astype(space.dtype)
@@ -204,9 +204,9 @@ def warn_unless_positive(space: Space, seed: int, name: str) -> None:
         # A larger number would make all samples equally far from each other.
         small = -smallest <= variance
         warn_user(
-            f"kernel={name}: the centred kernel matrix is not positive semi-definite (smallest "
-            f"eigenvalue {smallest:.3g}, largest {largest:.3g}). Squared distances can be "
-            "negative and the objective may rise; use a positive semi-definite kernel"
+            f"{name}: the centred kernel matrix is not positive semi-definite "
+            f"(smallest eigenvalue {smallest:.3g}, largest {largest:.3g}). Squared distances can "
+            "be negative and the objective may rise; use a positive semi-definite kernel"
             f"{f', or add {-smallest:.3g} to the diagonal' if small else ''}.",
         )
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelmeans._dialect import option
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.solver.critical import automatic_start, coldest_start, critical_power
@@ -196,7 +197,7 @@ class Method(ABC):
 
     def unfinished(self, power: float) -> str:
         """Why a restart that stopped at this power is not finished, and the remedy."""
-        return "hard steps still changed labels; raise max_iter"
+        return f"hard steps still changed labels; raise {option('max_iter')}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,7 +265,8 @@ class Constant(Method):
 
     def unfinished(self, power: float) -> str:
         return (
-            f"the objective still fell by more than tol={self.tol:g} a step; raise max_iter or tol"
+            f"the objective still fell by more than {option('tol', self.tol)} a step; "
+            f"raise {option('max_iter')} or {option('tol')}"
         )
 
 
@@ -401,8 +403,8 @@ class Annealed(Method):
         if np.isneginf(power):
             return super().unfinished(power)
         return (
-            f"it was still annealed, at the power {power:.4g}; raise max_iter, or anneal "
-            "faster (larger eta, smaller anneal_every)"
+            f"it was still annealed, at the power {power:.4g}; raise {option('max_iter')}, or "
+            f"anneal faster (larger {option('eta')}, smaller {option('anneal_every')})"
         )
 
 
@@ -478,9 +480,9 @@ def annealed(
     if eta == 1:
         if first > critical > -np.inf:
             warn_user(
-                f"s0={first:g} with eta=1 stays above the critical power "
-                f"{critical:.3g} of these data: the centroids collapse onto the mean. "
-                "Use s0='auto', a lower s0, or eta > 1.",
+                f"{option('s0', s0)} with {option('eta', 1)} stays above the critical "
+                f"power {critical:.3g} of these data: the centroids collapse onto the mean. Use "
+                f"{option('s0', 'auto')}, a lower {option('s0')}, or {option('eta')} > 1.",
             )
         # Swap moves lower the cost, which is not the objective of a constant power.
         swaps = 0 if n_swaps == "auto" else n_swaps

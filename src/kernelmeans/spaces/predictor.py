@@ -9,6 +9,7 @@ import numpy as np
 
 from kernelmeans._arrays import like, namespace, reduce, to_numpy
 from kernelmeans._devices import HOST, Device
+from kernelmeans._dialect import option
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.threads import available_threads
@@ -213,8 +214,8 @@ class Predictor(ABC):
             finite &= np.isfinite(distances).all(axis=0)
         if not finite.all():
             raise ValueError(
-                f"X: kernel={self.kernel.name!r} is NaN or infinite in {nearest.dtype} between "
-                f"{np.count_nonzero(~finite)} of {len(finite)} rows and those of the fit, or "
-                "themselves; leave such rows out, or fit with another kernel, other parameters or "
-                "scaled columns."
+                f"X: {option('kernel', self.kernel.name)} is NaN or infinite in {nearest.dtype} "
+                f"between {np.count_nonzero(~finite)} of {len(finite)} rows and those of the fit, "
+                "or themselves; leave such rows out, or fit with another kernel, other "
+                "parameters or scaled columns."
             )

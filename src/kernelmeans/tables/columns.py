@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 from textwrap import wrap
 from typing import NamedTuple
 
+from kernelmeans._dialect import option
 from kernelmeans._text import aligned, counted, first, meant, shortened
 
 _WIDTH = 60
@@ -72,7 +73,7 @@ def matching(given: str | Iterable[str], known: Collection[str], what: str) -> d
         matches = [name for name in known if fnmatchcase(name, text)]
         if not matches:
             says = "matches no column" if set(text) & set("*?[") else "is no column"
-            raise ValueError(f"{what}={text!r} {says}; {meant(text, known, 'the columns')}.")
+            raise ValueError(f"{option(what, text)} {says}; {meant(text, known, 'the columns')}.")
         found = dict.fromkeys(matches, False) | found
     return found
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from kernelmeans._dialect import first_row, option, row_name
 from kernelmeans._text import counted, first, shortened
 from kernelmeans._typing import BoolArray
-from kernelmeans.tables.frames import FIRST_ROW, Table
+from kernelmeans.tables.frames import Table
 from kernelmeans.tables.spellings import Doubt
 from kernelmeans.tables.values import MISSING
 
@@ -44,13 +45,13 @@ def shown(value: Any) -> str:
     return "no value" if text.lower() in MISSING else repr(shortened(text, 60))
 
 
-def wrong_values(wrong: Mapping[str, tuple[int, str]], table: Table | None = None) -> str:
+def wrong_values(wrong: Mapping[str, tuple[int, str]], table: Any = None) -> str:
     """The first columns with a wrong value, the value and its row, by number or in a table."""
     texts = [
-        f"{name!r} ({value} in {f'row {row}' if table is None else table.row(row)})"
+        f"{name!r} ({value} in {row_name(row) if table is None else table.row(row)})"
         for name, (row, value) in wrong.items()
     ]
-    return f"{first(texts)}{FIRST_ROW if table is None else table.first_row}"
+    return f"{first(texts)}{first_row() if table is None else table.first_row}"
 
 
 def unseen_values(unseen: Mapping[str, tuple[int, str]]) -> list[str]:
@@ -72,6 +73,7 @@ def check_placeable(found: Inspection, table: Table | None = None) -> None:
     if not found.placeable.all():
         counts = [f"{name!r} ({counted(count, 'row')})" for name, count in found.n_missing.items()]
         raise ValueError(
-            f"X: values are missing (NaN or None) in {', '.join(counts)}. missing='impute' fills "
-            "them in, and drop= leaves columns out."
+            f"X: values are missing (NaN or None) in {', '.join(counts)}. "
+            f"{option('missing', 'impute')} fills them in, and {option('drop=')} leaves columns "
+            "out."
         )

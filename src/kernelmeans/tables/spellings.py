@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from kernelmeans._dialect import option
 from kernelmeans._text import counted, shortened
 from kernelmeans.tables.numerals import (
     APOSTROPHES,
@@ -58,15 +59,15 @@ class Marks(NamedTuple):
     guess: str = "."
 
     @classmethod
-    def of(cls, decimal: str | None, thousands: str | None, prefix: str = "") -> "Marks":
-        """The marks that a user names; `prefix` stands before the names of options in errors."""
+    def of(cls, decimal: str | None, thousands: str | None) -> "Marks":
+        """The marks that a user names."""
         if decimal not in (None, *OTHER):
-            raise ValueError(f"{prefix}decimal is {decimal!r}, but must be a point or a comma")
+            raise ValueError(f"{option('decimal')} is {decimal!r}, but must be a point or a comma")
         groups = None if thousands is None else _NAMED.get(thousands, thousands)
         if groups and (re.search(r"[\w+-]", groups) or groups == decimal):
             raise ValueError(
-                f"{prefix}thousands is {thousands!r}, but must be a mark other than the decimal "
-                "mark, or space, or none"
+                f"{option('thousands')} is {thousands!r}, but must be a mark other than the "
+                "decimal mark, or space, or none"
             )
         return cls(decimal or OTHER.get(groups or ""), groups)
 
@@ -303,8 +304,8 @@ def said_doubts(doubts: Mapping[str, Doubt]) -> str:
     ]
     more = f", and so on in {counted(len(texts) - 3, 'more column')}" if len(texts) > 3 else ""
     return (
-        f"{', '.join(texts[:3])}{more}; if that is wrong, decimal= and thousands= say how numbers "
-        "are written"
+        f"{', '.join(texts[:3])}{more}; if that is wrong, {option('decimal=')} and "
+        f"{option('thousands=')} say how numbers are written"
     )
 
 

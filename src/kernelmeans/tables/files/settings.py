@@ -76,7 +76,7 @@ class Reading:
     def marks(self) -> Marks:
         """Return the marks of numbers."""
         try:
-            return Marks.of(self.decimal, self.thousands, "--")
+            return Marks.of(self.decimal, self.thousands)
         except ValueError as error:
             raise InputError(str(error)) from error
 

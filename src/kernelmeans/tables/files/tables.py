@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
+from kernelmeans._dialect import first_row, row_name
 from kernelmeans._errors import InputError
 from kernelmeans._memory import cached_property
 from kernelmeans._text import listed, shortened
@@ -161,6 +162,15 @@ class FrameTable:
         """Return these columns as they are, or None if they stay on disk."""
         return None if self.stays_on_disk(names, dtype) else self.collected(names)
 
+    def row(self, number: int) -> str:
+        """What to call a row in messages."""
+        return row_name(number, self.lines)
+
+    @property
+    def first_row(self) -> str:
+        """What to add to messages that number rows."""
+        return first_row(self.lines)
+
     def column(self, name: str) -> Any:
         """Return one column as it is."""
         return as_array(self.collected([name])[name])
@@ -266,6 +276,15 @@ class ArrayTable:
         part = self.array if everything else self.array[:, chosen]
         with np.errstate(over="ignore", invalid="ignore"):
             return part.astype(dtype, copy=False)
+
+    def row(self, number: int) -> str:
+        """What to call a row in messages."""
+        return row_name(number, self.lines)
+
+    @property
+    def first_row(self) -> str:
+        """What to add to messages that number rows."""
+        return first_row(self.lines)
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
