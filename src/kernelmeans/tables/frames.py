@@ -15,9 +15,6 @@ from kernelmeans._text import listed
 from kernelmeans._typing import Array
 from kernelmeans.tables.numerals import number_of
 
-#: What is said of rows that are named by their numbers.
-FIRST_ROW = ", the first data row being 0"
-
 
 class Table(Mapping[str, Array]):
     """The columns of a data frame or an array.

@@ -2,7 +2,6 @@
 
 import codecs
 import math
-import re
 import zipfile
 import zlib
 from collections import Counter
@@ -36,7 +35,7 @@ from kernelmeans.tables.files.settings import (
     suffix_of,
 )
 from kernelmeans.tables.files.text import given_separator, read_text
-from kernelmeans.tables.frames import FIRST_ROW, as_array
+from kernelmeans.tables.frames import as_array
 from kernelmeans.tables.kinds import marks_of
 from kernelmeans.tables.spellings import Marks, all_numbers
 from kernelmeans.tables.values import Texts
@@ -441,16 +440,6 @@ def _frame_table(
     return FrameTable(
         source, frame.lazy(), reading.header, reading=reading, lines=lines, guess=guess
     )
-
-
-def in_lines(message: str, table: Table) -> str:
-    """Name the lines of a file in place of rows that are counted from 0, where they are known."""
-    if (lines := table.lines) is None:
-        return message
-    named = re.sub(
-        r"(\(|in )row (\d+)", lambda found: f"{found[1]}line {lines[int(found[2])]}", message
-    )
-    return named.replace(FIRST_ROW, "")
 
 
 def blocks(X: Any) -> Iterator[tuple[slice, Any]]:
