@@ -4,7 +4,7 @@ import numpy as np
 import psutil
 import pytest
 
-from kernelmeans import _devices
+from kernelmeans import _devices, _sizes
 
 
 @pytest.mark.parametrize(
@@ -24,19 +24,19 @@ from kernelmeans import _devices
     ],
 )
 def test_sizes_are_read(given, size):
-    assert _devices.budget_bytes(given) == size
+    assert _sizes.budget_bytes(given) == size
 
 
 @pytest.mark.parametrize("given", ["", "GB", "four GB", "4 XB", "4GBB", "-1GB", "0", "nan", "inf"])
 def test_other_texts_are_refused_with_an_example(given):
     with pytest.raises(ValueError, match=r"memory_budget='.*(for example '4GB'|positive number)"):
-        _devices.budget_bytes(given)
+        _sizes.budget_bytes(given)
 
 
 @pytest.mark.parametrize("given", [0, -5, float("inf"), float("nan"), np.nan])
 def test_other_numbers_are_refused(given):
     with pytest.raises(ValueError, match=r"memory_budget=.* must be a positive number of bytes"):
-        _devices.budget_bytes(given)
+        _sizes.budget_bytes(given)
 
 
 def test_no_budget_is_most_of_the_memory_whatever_is_free(monkeypatch):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from kernelmeans._dialect import speaking
+from kernelmeans.cli import values
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.options import flags
 from kernelmeans.tables import frames, kinds, spellings
@@ -45,5 +46,5 @@ class Loaded(NamedTuple):
 def load_data(table: Table, choice: ColumnChoice, dtype: str) -> Loaded:
     """Load features that must be numbers, classes and weights."""
     columns = choice.features(table)
-    X = choice.numbers(table, columns, dtype)
-    return Loaded(X, columns, *choice.labels_and_weights(table, dtype))
+    X = values.numbers(table, columns, dtype)
+    return Loaded(X, columns, *values.labels_and_weights(table, choice, dtype))

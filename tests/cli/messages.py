@@ -6,6 +6,10 @@ from kernelmeans.cli.options import flags
 
 
 def in_python(text: str, *, views: bool = False) -> list[str]:
-    """Options that a text names as Python does, outside of calls of other packages."""
+    """Options that a text names as Python does, outside of calls of other packages.
+
+    A file of views names some as Python does.
+    """
     text = re.sub(r"\w+\([^()]*\)", "", text)
-    return re.findall(rf"(?<![\w-])({'|'.join(flags(views=views))})=", text)
+    names = flags(views=views).keys() - ({"columns", "kernels"} if views else set())
+    return re.findall(rf"(?<![\w-])({'|'.join(names)})=", text)

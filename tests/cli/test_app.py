@@ -43,7 +43,7 @@ def test_options_take_the_names_that_the_estimator_takes(name):
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [("auto", "auto"), ("1", 1), ("300", 300), ("0.99", 0.99), ("1.0", 1.0)]
+    ("value", "expected"), [("auto", "auto"), ("1", 1), ("300", 300), ("0.99", 0.99)]
 )
 def test_components_are_a_number_or_a_fraction(data, value, expected):
     context = app.commands["fit"].make_context("fit", [str(data), "--components", value])
@@ -56,6 +56,8 @@ def test_components_of_another_kind(refused, data):
     message = refused("fit", data, "--components", "many")
     assert "--components" in message
     assert "'many'" in message
+    message = refused("fit", data, "--components", "1.0")
+    assert "--components must be auto, an int in the range [1, inf) or a float" in message
 
 
 @pytest.mark.parametrize("command", ["fit", "choose", "predict", "demo"])

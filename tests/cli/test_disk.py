@@ -18,7 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from cli.loading import load_data
 from kernelmeans import KernelPowerKMeans
 from kernelmeans._errors import InputError
-from kernelmeans.cli.data import ColumnChoice, finite_matrix
+from kernelmeans.cli.data import ColumnChoice
+from kernelmeans.cli.values import finite_matrix
 from kernelmeans.models import load_model
 from kernelmeans.rows import Rows, open_rows
 from kernelmeans.tables.files import tables

@@ -54,11 +54,13 @@ def test_a_missing_column_is_named(refused, model, blobs):
     assert "give the columns the names of the fit" in message
 
 
-def test_a_damaged_model_is_said_before_files_that_exist(refused, model, data):
+def test_files_that_exist_are_said_before_a_damaged_model(refused, model, data):
+    """The model takes seconds to open."""
     Path("junk.skops").write_text("junk")
-    Path("data.labels.csv").touch()
-    assert "is not a model file" in refused("predict", "junk.skops", data)
-    assert "--force" in refused("predict", model, data)
+    Path("data.labels.csv").write_text("mine")
+    assert "--force" in refused("predict", "junk.skops", data)
+    assert "is not a model file" in refused("predict", "junk.skops", data, "--force")
+    assert Path("data.labels.csv").read_text() == "mine"
 
 
 @pytest.mark.parametrize("name", ["Mass", "mass_kg"])

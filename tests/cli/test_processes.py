@@ -38,6 +38,36 @@ def test_start_up_imports_nothing_heavy(arguments):
     assert done.stdout.splitlines()[-1] == "HEAVY []"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fit", "data.foo", "-k", "3"], "unknown suffix '.foo'"),
+        (["predict", "data.foo", "data.foo"], "unknown suffix '.foo'"),
+        (["choose", "data.csv", "--splits", "1"], "--splits must be"),
+        (["fit", "data.csv", "--eta", "0.5"], "--eta must be"),
+        (["fit", "data.csv", "--separator", "ab"], "--separator is 'ab'"),
+        (["fit", "data.csv", "--memory-budget", "much"], "--memory-budget much is no size"),
+        (["fit", "data.csv", "--labels", "data.foo"], "would overwrite data.foo"),
+        (["demo", "-o", "demo"], "would overwrite"),
+    ],
+)
+@pytest.mark.usefixtures("data")
+def test_wrong_arguments_are_refused_before_anything_heavy_is_imported(arguments, words):
+    Path("data.foo").touch()
+    Path("demo").mkdir()
+    Path("demo/digits.csv").touch()
+    code = (
+        f"import sys, atexit; sys.argv[1:] = {arguments!r}\n"
+        "heavy = ['scipy', 'sklearn', 'polars', 'joblib', 'skops', 'matplotlib']\n"
+        "atexit.register(lambda: print('HEAVY', [m for m in heavy if m in sys.modules]))\n"
+        "from kernelmeans.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stdout == "HEAVY []\n"
+
+
 def test_piped_output_is_plain(data):
     done = subprocess.run(
         [*COMMAND, "fit", str(data), "-k", "3", "--drop", "kind"],

@@ -54,7 +54,7 @@ def test_warnings_name_options_as_they_are_typed(fit):
         (
             ["--eta", 0.5],
             {"eta": 0.5},
-            "Error: --eta must be a ",
+            "Error: --eta must be auto or a float in the range [1.0, inf). Got 0.5",
             "The 'eta' parameter of KernelPowerKMeans must be a ",
         ),
         (

@@ -15,7 +15,7 @@ import scipy.sparse
 from kernelmeans._errors import InputError
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.errors import warnings_as_lines
-from kernelmeans.cli.job import Job
+from kernelmeans.cli.jobs import Job
 from kernelmeans.cli.outputs import as_json
 from kernelmeans.cli.views import read_views
 from kernelmeans.models import Model

@@ -1,4 +1,4 @@
-"""The commands. Heavy imports wait until one runs, so that ``--help`` answers at once."""
+"""The commands. Heavy imports wait until the arguments are right: ``--help`` answers at once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ import click
 from kernelmeans import __version__
 from kernelmeans._dialect import speaking
 from kernelmeans._errors import InputError
-from kernelmeans.cli import options
+from kernelmeans.cli import options, outputs
 from kernelmeans.cli.errors import FriendlyGroup, installed, require, warnings_as_lines
 
 
@@ -48,10 +48,16 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
     parameters = options.estimator_parameters(ctx)
     _require_for(chosen["data"], picture=chosen["plot"] or chosen["plot_file"])
 
-    from kernelmeans.cli.job import FitJob, run_fit
-
     with _messages(chosen["quiet"], chosen["views"]):
-        run_fit(FitJob.of(chosen, parameters=parameters, arguments=ctx.meta[options.ARGUMENTS]))
+        from kernelmeans.cli.jobs import FitJob
+
+        arguments = ctx.meta[options.ARGUMENTS]
+        job = FitJob.of(chosen, parameters=parameters, arguments=arguments)
+        job.check_early()
+
+        from kernelmeans.cli.job import run_fit
+
+        run_fit(job)
 
 
 @app.command(
@@ -74,10 +80,15 @@ def choose(ctx: click.Context, /, **chosen: Any) -> None:
     for_fit = options.given_for_fit(ctx)
     _require_for(chosen["data"], picture=chosen["plot"] or chosen["plot_file"])
 
-    from kernelmeans.cli.job import ChooseJob, run_choose
-
     with _messages(chosen["quiet"], chosen["views"]):
-        run_choose(ChooseJob.of(chosen, parameters=parameters, search=search, options=for_fit))
+        from kernelmeans.cli.jobs import ChooseJob
+
+        job = ChooseJob.of(chosen, parameters=parameters, search=search, options=for_fit)
+        job.check_early()
+
+        from kernelmeans.cli.job import run_choose
+
+        run_choose(job)
 
 
 @app.command(
@@ -100,10 +111,15 @@ def predict(**chosen: Any) -> None:
     """
     _require_for(chosen["data"])
 
-    from kernelmeans.cli.predict import PredictJob, run_predict
-
     with _messages(chosen["quiet"]):
-        run_predict(PredictJob.of(chosen), chosen["model"])
+        from kernelmeans.cli.jobs import PredictJob
+
+        job = PredictJob.of(chosen)
+        job.check_early()
+
+        from kernelmeans.cli.predict import run_predict
+
+        run_predict(job, chosen["model"])
 
 
 @app.command(cls=options.GroupedCommand, takes=options.for_demo)
@@ -117,10 +133,12 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
     source = (output_dir or Path()) / "digits.csv"
     _require_for(source)
 
+    outputs.check_writable([source], force=switches["force"])
+
     from kernelmeans.cli.job import write_digits
 
     was_there = source.exists()
-    write_digits(source, "digit", force=switches["force"])
+    write_digits(source, "digit")
     arguments = [str(source), "-k", "10", "--no-scale", "--label-column", "digit"]
     arguments += ["--plot"] * installed("matplotlib")
     if not (switches["quiet"] or switches["as_json"]):

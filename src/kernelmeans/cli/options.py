@@ -18,6 +18,7 @@ import click
 from click.core import ParameterSource
 
 from kernelmeans._text import bounded, nearest, suggestion
+from kernelmeans.cli.intervals import check_number
 
 #: Options of a single kernel, which ``--views`` replaces.
 _KERNEL = ("kernel", "gamma", "degree", "coef0", "n_neighbors", "t", "metric", "density")
@@ -132,9 +133,11 @@ class Value(click.ParamType[str | float | None]):
             return cast(float, value)  # a default
         if value in self.names:
             return None if value == "none" else value
-        for number in self.numbers:
+        for kind in self.numbers:
             with suppress(ValueError):
-                return number(value)
+                number = kind(value)
+                check_number(number, param, ctx, *self.names)
+                return number
         digits = "a whole number" if self.numbers == [int] else "a number"
         allowed = [*self.names, *[digits] * bool(self.numbers)]
         one_of = "one of: " if len(allowed) > 1 else ""
@@ -334,7 +337,7 @@ def _estimator() -> dict[str, Documented]:
 
 def for_fit() -> dict[str, Documented]:
     """Return the parameters of the estimator, and those of the job."""
-    return _for_table() | documented("cli/job.py", "FitJob")
+    return _for_table() | documented("cli/jobs.py", "FitJob")
 
 
 def for_choose() -> dict[str, Documented]:
@@ -342,21 +345,21 @@ def for_choose() -> dict[str, Documented]:
     search = documented("search/search.py", "ClusterSearch")
     found = _for_table() | {name: search[name] for name in SEARCH}
     del found["kernel"], found["labels"]
-    return found | documented("cli/job.py", "ChooseJob")
+    return found | documented("cli/jobs.py", "ChooseJob")
 
 
 def _for_table() -> dict[str, Documented]:
     columns = documented("cli/data.py", "ColumnChoice")
-    return _estimator() | _for_every_job() | columns | documented("cli/job.py", "TableJob")
+    return _estimator() | _for_every_job() | columns | documented("cli/jobs.py", "TableJob")
 
 
 def for_predict() -> dict[str, Documented]:
     """Return the parameters of a job that assigns rows to clusters."""
-    return _for_every_job() | documented("cli/predict.py", "PredictJob")
+    return _for_every_job() | documented("cli/jobs.py", "PredictJob")
 
 
 def _for_every_job() -> dict[str, Documented]:
-    return documented("cli/job.py", "Job") | documented("tables/files/settings.py", "Reading")
+    return documented("cli/jobs.py", "Job") | documented("tables/files/settings.py", "Reading")
 
 
 def for_demo() -> dict[str, Documented]:

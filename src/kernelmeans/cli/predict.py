@@ -1,6 +1,5 @@
 """The work of predict: read a model and a table, assign its rows, and only then write."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,35 +7,19 @@ from kernelmeans._errors import InputError
 from kernelmeans._text import listed
 from kernelmeans.cli import outputs
 from kernelmeans.cli.errors import estimator_errors
-from kernelmeans.cli.job import Job
+from kernelmeans.cli.jobs import PredictJob
 from kernelmeans.cli.labels import identifiers, labels_writer
-from kernelmeans.cli.summary import summarized
+from kernelmeans.cli.summary import as_text, summarized
 from kernelmeans.models import load_model
 from kernelmeans.models.placing import columns_in, open_table
 from kernelmeans.tables import TableTransformer
 
 
-@dataclass(frozen=True, kw_only=True)
-class PredictJob(Job):
-    """The clusters of new rows.
-
-    Parameters
-    ----------
-    id_column : str or None, default=None
-        Names of the rows: no feature, but kept in the labels file.
-    """
-
-    id_column: str | None = None
-
-
 def run_predict(job: PredictJob, model_file: Path) -> None:
     """Assign the rows of a table to the clusters of a model and write their labels."""
-    job.check()
-    budget = job.budget()
+    budget, file = job.budget(), job.files()["labels"]
     with estimator_errors():
         model = load_model(model_file, budget)
-    file = job.place(job.labels, ".labels.csv")
-    outputs.check_writable([file], source=job.data, force=job.force)
     table = open_table(model, job.data, job, budget=budget, verbatim=job.id_column)
     names = identifiers(table, job.id_column)
     known, prepare = {*columns_in(model, table), job.id_column}, model.pipeline[0]
@@ -61,4 +44,4 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     more |= {"rows": len(found.labels), "unplaced": int((~found.placed).sum())}
     labels = found.labels[found.placed]
     summary = summarized(job.data, labels, model.pipeline[-1]._n_centroids, more)
-    job.report(summary | {"files": {"labels": str(file)}})
+    job.report(summary | {"files": {"labels": str(file)}}, as_text)

@@ -15,6 +15,7 @@ from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._dialect import learn
 from kernelmeans._errors import InputError
 from kernelmeans._text import counted, listed
+from kernelmeans.cli import values
 from kernelmeans.cli.data import find_columns
 from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.views import FoundViews, read_views
@@ -33,7 +34,7 @@ from kernelmeans.tables.files.tables import (
 from kernelmeans.tables.kinds import DOUBTED
 
 if TYPE_CHECKING:
-    from kernelmeans.cli.job import TableJob
+    from kernelmeans.cli.jobs import TableJob
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,8 @@ class Task:
 def prepare(job: "TableJob") -> Task:
     """Make the estimator, read the table and make numbers of it.
 
-    Options are looked at first, then the files that will be written, and the table last.
+    The options have been checked.
     """
-    job.check()
     views = None if job.views is None else read_views(job.views)
     n_clusters = 2 if job.n_clusters is None else job.n_clusters[0]
     estimator: Any = (
@@ -92,7 +92,6 @@ def prepare(job: "TableJob") -> Task:
     )
     with estimator_errors():
         estimator._validate_params()
-    job.check_writable()
     table = _read(job, n_clusters)
     features, called = job.features(table), job.called(table)
     seen = [] if views is None else views.find(features)
@@ -112,13 +111,13 @@ def prepare(job: "TableJob") -> Task:
     rows = found = None
     with estimator_errors():
         if X is None:
-            labels, weights = job.labels_and_weights(table, job.dtype)
+            labels, weights = values.labels_and_weights(table, job, job.dtype)
             X, Z, preparation = _numbers(job, table, features, categorical, weights)
             places = {name: range(place, place + 1) for place, name in enumerate(features)}
         else:
             X, Z, preparation, rows = _prepared(job, table, X, features, called, categorical)
             places = _places(preparation)
-            labels, weights = job.labels_and_weights(table, job.dtype, rows)
+            labels, weights = values.labels_and_weights(table, job, job.dtype, rows)
         if views is not None:
             found = FoundViews.of(seen, places)
             estimator.set_params(kernels=found.kernels)
@@ -192,7 +191,7 @@ def _prepared(
         dtype=job.dtype,
     )
     transformer._guess = getattr(table, "guess", ".")
-    rows, weights = None, job.weights(table, job.dtype)
+    rows, weights = None, values.weights(table, job, job.dtype)
     if weights is not None:  # those of rows that are clustered are checked once these are known
         weights = np.where(np.isfinite(weights), weights, 1)
     try:
@@ -217,8 +216,8 @@ def _prepared(
         job.say(transformer.report_)
     doubted = [one.reason.split()[0] for one in columns if one.used and DOUBTED in one.reason]
     if doubted:
-        values = ",".join(dict.fromkeys(doubted))
-        job.note(f"--missing-values={values} takes such values for missing, in all columns")
+        words = ",".join(dict.fromkeys(doubted))
+        job.note(f"--missing-values={words} takes such values for missing, in all columns")
     return X, Z, transformer, rows
 
 
@@ -242,7 +241,7 @@ def _numbers(
             "--categorical, --dates and --missing drop are for tables in memory, not for a kernel "
             "matrix, a graph, a sparse table, or a table that stays on disk"
         )
-    X = job.numbers(table, features, job.dtype)
+    X = values.numbers(table, features, job.dtype)
     if isinstance(X, Rows) and job.pairwise:
         # A fit with a kernel matrix or a graph holds little else, so all of the budget is allowed.
         check_size(job.data, X.nbytes, job.budget())

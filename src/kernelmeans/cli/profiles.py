@@ -17,7 +17,7 @@ from kernelmeans.rows import Rows
 from kernelmeans.tables.files.tables import Table
 
 if TYPE_CHECKING:
-    from kernelmeans.cli.job import FitJob
+    from kernelmeans.cli.jobs import FitJob
     from kernelmeans.cli.prepare import Task
 
 #: Columns that the terminal and the summary tell of each cluster.

@@ -13,7 +13,7 @@ from kernelmeans.cli.profiles import MOST_COLUMNS, FileColumns, told_columns
 from kernelmeans.tables.files import shown
 
 if TYPE_CHECKING:
-    from kernelmeans.cli.job import FitJob
+    from kernelmeans.cli.jobs import FitJob
     from kernelmeans.cli.prepare import Task
 
 _PROGRAM = """\

@@ -18,7 +18,7 @@ from kernelmeans.cli.progress import timed_fit
 from kernelmeans.kernels.kernel import PARAMETERS
 
 if TYPE_CHECKING:
-    from kernelmeans.cli.job import TableJob
+    from kernelmeans.cli.jobs import TableJob
     from kernelmeans.cli.prepare import Task
 
 _WIDTH = 78

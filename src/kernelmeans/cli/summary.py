@@ -14,7 +14,8 @@ from kernelmeans.report.measures import cost, critical_power
 from kernelmeans.tables import TableTransformer
 
 if TYPE_CHECKING:
-    from kernelmeans.cli.job import FitJob, Fitted
+    from kernelmeans.cli.job import Fitted
+    from kernelmeans.cli.jobs import FitJob
     from kernelmeans.cli.prepare import Task
 
 _WIDTH = 78

@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from kernelmeans._devices import readable
+from kernelmeans._sizes import readable
 from kernelmeans._typing import Array
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines.sums import tree_sum

@@ -45,8 +45,6 @@ from kernelmeans.rows import DaskRows, Rows
 from kernelmeans.solver import Ending, Method, Result
 from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 
-#: Restarts of which each has another seed.
-MOST_RESTARTS = int(np.iinfo(np.int32).max)
 #: Size of a difference that may be rounding, in roundings of the numbers.
 ROUNDINGS = 4
 #: Rows and columns of a matrix that are compared at a time to check its symmetry.
@@ -62,7 +60,8 @@ FAMILIES: Mapping[str, Callable[..., list[Kernel]]] = {
 COMMON: dict[str, Any] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
     "init": [StrOptions(set(get_args(SeedingName))), callable, "array-like"],
-    "n_init": [StrOptions({"auto"}), Interval(Integral, 1, MOST_RESTARTS, closed="both")],
+    # Each restart has another seed.
+    "n_init": [StrOptions({"auto"}), Interval(Integral, 1, 2_147_483_647, closed="both")],
     "n_swaps": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "memory_budget": [Interval(Real, 0, None, closed="neither"), str, None],

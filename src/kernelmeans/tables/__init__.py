@@ -1,8 +1,30 @@
 """Tables as people have them: what each column is, and numbers made of them."""
 
-from kernelmeans.tables.columns import Column
-from kernelmeans.tables.inspection import Inspection
-from kernelmeans.tables.kinds import column_kind
-from kernelmeans.tables.transformer import TableTransformer
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernelmeans.tables.columns import Column
+    from kernelmeans.tables.inspection import Inspection
+    from kernelmeans.tables.kinds import column_kind
+    from kernelmeans.tables.transformer import TableTransformer
 
 __all__ = ["Column", "Inspection", "TableTransformer", "column_kind"]
+_HOMES = {
+    "Column": "columns",
+    "Inspection": "inspection",
+    "TableTransformer": "transformer",
+    "column_kind": "kinds",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Importing scikit-learn takes a second, which the refusal of a file should not.
+    if name in _HOMES:
+        globals()[name] = found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

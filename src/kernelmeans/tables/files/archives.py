@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._arrays import canonical
-from kernelmeans._devices import readable
 from kernelmeans._errors import InputError
+from kernelmeans._sizes import readable
 from kernelmeans._text import listed, shortened
 from kernelmeans.rows import Rows
 

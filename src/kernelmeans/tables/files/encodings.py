@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from kernelmeans._devices import readable
 from kernelmeans._errors import InputError
+from kernelmeans._sizes import readable
 from kernelmeans._text import counted, listed
 from kernelmeans._warnings import warn_user
 from kernelmeans.tables.files.archives import open_archive

@@ -1,5 +1,7 @@
 """How the file of a table is read: what cannot be told from the file itself, or only guessed."""
 
+import codecs
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,6 +16,8 @@ DASH, STDIN = Path("-"), Path("stdin")
 #: Suffixes of text, which may be followed by one that says how it is packed.
 TEXT = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat")
 PACKED = (".gz", ".zip")
+#: Separators by their names.
+_SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +76,26 @@ class Reading:
         """Return the marks of numbers that are chosen."""
         given = {"decimal": self.decimal, "thousands": self.thousands}
         return {name: mark for name, mark in given.items() if mark is not None}
+
+    def check(self) -> None:
+        """Refuse ways to read a table that no table can be read by."""
+        self.marks()
+        self.given_separator()
+        try:
+            codecs.lookup(self.encoding or "utf-8")
+        except LookupError as error:
+            raise InputError(f"--encoding is {self.encoding!r}: {error}") from error
+
+    def given_separator(self) -> str | None:
+        """Return the separator that is chosen."""
+        given = self.separator
+        separator = None if given is None else _SEPARATORS.get(given, given)
+        if separator is not None and not re.fullmatch(r"[\t !#-/:-@\[-`{-~]", separator):
+            raise InputError(
+                f"--separator is {separator!r}, but must be one character that is no letter, digit "
+                "or quote, or tab"
+            )
+        return separator
 
     def marks(self) -> Marks:
         """Return the marks of numbers."""

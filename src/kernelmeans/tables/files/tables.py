@@ -1,6 +1,5 @@
 """Tables: files of named columns, loaded or left on disk."""
 
-import codecs
 import math
 import zipfile
 import zlib
@@ -22,19 +21,16 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.rows import Rows, open_rows
 from kernelmeans.tables import frames
 from kernelmeans.tables.files.archives import check_shape, read_npz
-from kernelmeans.tables.files.conversions import conversion
 from kernelmeans.tables.files.encodings import read_content, to_utf8
 from kernelmeans.tables.files.headings import tidied, without_words
 from kernelmeans.tables.files.plain import with_types
 from kernelmeans.tables.files.settings import (
     DASH,
-    PACKED,
-    TEXT,
     Reading,
     shown,
-    suffix_of,
 )
-from kernelmeans.tables.files.text import given_separator, read_text
+from kernelmeans.tables.files.suffixes import ANY_TEXT, ON_DISK, known_suffix
+from kernelmeans.tables.files.text import read_text
 from kernelmeans.tables.frames import as_array
 from kernelmeans.tables.kinds import marks_of
 from kernelmeans.tables.spellings import Marks, all_numbers
@@ -42,12 +38,6 @@ from kernelmeans.tables.values import Texts
 
 #: Fraction of the memory budget that a loaded table may take; larger ones stay on disk.
 LOADED_FRACTION = 0.25
-_ON_DISK = (".parquet", ".npy", ".zarr")
-_TEXT = (*TEXT, *(suffix + packed for suffix in TEXT for packed in PACKED), ".zip")
-_SUFFIXES = (*_TEXT, ".xlsx", ".h5ad", ".npz", *_ON_DISK)
-_READ = (
-    f"{', '.join(TEXT)}, also with {' or '.join(PACKED)}, .xlsx, .h5ad, .npz, {', '.join(_ON_DISK)}"
-)
 # Damaged files make polars panic, which is no Exception.
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 _UNREADABLE = (*_POLARS_ERRORS, EOFError, OSError, ValueError, zipfile.BadZipFile, zlib.error)
@@ -317,16 +307,6 @@ def _wanted_numbers(column: pl.Series, marks: Marks) -> tuple[pl.Series, str | N
     return pl.Series(texts.map(lambda text: numbers.get(text, np.inf))), other
 
 
-def check_reading(reading: Reading) -> None:
-    """Refuse ways to read a table that no table can be read by."""
-    reading.marks()
-    given_separator(reading.separator)
-    try:
-        codecs.lookup(reading.encoding or "utf-8")
-    except LookupError as error:
-        raise InputError(f"--encoding is {reading.encoding!r}: {error}") from error
-
-
 def read_table(
     path: Path,
     reading: Reading | None = None,
@@ -354,18 +334,7 @@ def read_table(
     FrameTable or ArrayTable
         At least one row and one column.
     """
-    source = shown(path)
-    suffix = ".csv" if path == DASH else suffix_of(path)
-    if suffix not in _SUFFIXES and (way := conversion(path)):
-        raise InputError(f"{source}: is not read; this makes a table of it {way}")
-    if path.is_dir() and suffix != ".zarr":
-        raise InputError(f"{source}: is a directory; only .zarr directories are read")
-    if suffix == ".xls":
-        raise InputError(
-            f"{source}: unknown suffix '.xls', of old Excel: save it as .xlsx (or .csv, .parquet)"
-        )
-    if suffix not in _SUFFIXES:
-        raise InputError(f"{source}: unknown suffix {suffix!r}; {_READ} are read")
+    source, suffix = shown(path), known_suffix(path)
     try:
         table = _open_table(path, suffix, reading or Reading(), budget, verbatim)
         rows, columns = table.shape
@@ -383,9 +352,9 @@ def read_table(
 def _open_table(
     path: Path, suffix: str, reading: Reading, budget: float, verbatim: str | None
 ) -> Table:
-    if suffix not in _ON_DISK and path != DASH and path.stat().st_size > LOADED_FRACTION * budget:
+    if suffix not in ON_DISK and path != DASH and path.stat().st_size > LOADED_FRACTION * budget:
         warn_user(
-            f"{path} is large and is loaded as a whole; {', '.join(_ON_DISK)} are read block by "
+            f"{path} is large and is loaded as a whole; {', '.join(ON_DISK)} are read block by "
             "block"
         )
     if suffix == ".parquet":
@@ -402,7 +371,7 @@ def _open_table(
 
         found = read_annotated(path, reading.take, budget)
         return ArrayTable(path, *found, budget=budget, reading=reading)
-    if suffix in _TEXT:
+    if suffix in ANY_TEXT:
         source = shown(path)
         # No name keeps the text in memory, which the columns do not need.
         frame, layout = read_text(

@@ -23,7 +23,6 @@ from kernelmeans.tables.files.settings import Reading
 #: Separators in the order in which they are preferred.
 _SEPARATORS = "\t;|,"
 _BLANK = " "
-_NAMED = {"tab": "\t", "\\t": "\t", "space": _BLANK}
 _UNEVEN_BLANKS = re.compile(rb"\t|  | \r?\n|\n ")
 #: Text in quotes, or blanks: those at the end and the beginning of lines, and others.
 _QUOTED_OR_BLANK = re.compile(rb'(?<!\S)"(?:[^"]|"")*"|[ \t\r]*\n[ \t]*|[ \t]+')
@@ -246,7 +245,7 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
     above = 1 if declared else 0
     comments = _leading_comments(lines[above:])
     above += comments
-    separator = given_separator(reading.separator) or (declared[1] if declared else None)
+    separator = reading.given_separator() or (declared[1] if declared else None)
     separator = separator or _guess(source, lines[above:])
     if separator == _BLANK:
         lines = _first_lines(_with_single_blanks("".join(lines).encode()))
@@ -335,17 +334,6 @@ def _readable(lines: list[str], separator: str, above: int) -> Iterator[tuple[in
         for number, record in _records(lines, separator, above):
             if "".join(record).strip():
                 yield number, record
-
-
-def given_separator(separator: str | None) -> str | None:
-    """Return the separator that an option names."""
-    separator = None if separator is None else _NAMED.get(separator, separator)
-    if separator is not None and not re.fullmatch(r"[\t !#-/:-@\[-`{-~]", separator):
-        raise InputError(
-            f"--separator is {separator!r}, but must be one character that is no letter, digit or "
-            "quote, or tab"
-        )
-    return separator
 
 
 def _guess(source: Path, lines: list[str]) -> str:
