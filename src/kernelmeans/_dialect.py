@@ -82,6 +82,8 @@ def option(name: str, *value: object) -> str:
             return typed.replace("--", "--no-", 1)
         case (str() as text,):
             return f"{typed} {shlex.quote(text)}"
+        case (list() as texts,):
+            return f"{typed} {shlex.quote(','.join(texts))}"
     return f"{typed} {'none' if value == (None,) else repr(value[0])}"
 
 

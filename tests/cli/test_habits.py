@@ -994,3 +994,37 @@ def test_models_without_units_read_categories_as_they_were(run):
             load_model(path).pipeline[0]._spelling("weight").unit
             == reading.get("units", {"weight": None})["weight"]
         )
+
+
+def test_several_columns_of_slips_are_refused_in_one_line(refused, run):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(rng.normal(size=(60, 6)).round(2).astype(str), schema=list("abcdef"))
+    rows = pl.int_range(60)
+    slips = [pl.when(rows == 7).then(pl.lit("<5")).otherwise(name).alias(name) for name in "abcde"]
+    frame.with_columns(slips).write_csv("data.csv")
+    said = refused("fit", "data.csv", "-k", 2)
+    assert said.count("holds numbers, but '<5' (line 9) is none") == 3
+    assert "and 2 more columns: --drop a,b,c,d,e leaves them out" in said
+    assert run("fit", "data.csv", "-k", 2, "--drop", "a,b,c,d,e").exit_code == 0
+    with pytest.raises(ValueError, match=r"drop=\['a', 'b', 'c', 'd', 'e'\] leaves them out"):
+        TableTransformer().fit(pl.read_csv("data.csv", infer_schema=False))
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("category", ["0", "1", "2", "3+"] * 30),  # children
+        ("text", [f"{n * 977}" for n in range(160)] + [f"A/5 {n * 31}" for n in range(40)]),
+        ("text", [f"{10000 + n * 97}{'-1124' * (n % 4 == 0)}" for n in range(200)]),  # zip codes
+        ("text", [f"{n};{n % 7};{n % 3}" for n in range(120)]),
+    ],
+)
+def test_other_values_among_numbers_do_not_spoil_a_file(run, kind, values):
+    numbers = np.random.default_rng(0).normal(size=len(values)).round(3)
+    frame = pl.DataFrame({"x": values, "size": numbers})
+    frame.write_csv("data.csv", separator="\t")
+    result = run("fit", "data.csv", "-k", 2)
+    assert result.exit_code == 0, result.output
+    column = json.loads(Path("data.summary.json").read_text())["columns"][0]
+    assert column["kind"] in (kind, "identifier")
+    assert column["used"] == (kind == "category")

@@ -103,7 +103,7 @@ def decide(
         If no column can be used, or one cannot be used as the user asks.
     """
     decisions: list[Decision] = []
-    refused: list[str] = []
+    refused: dict[str, _Trouble] = {}
     first_with: dict[bytes, str] = {}
     gaps_told: set[bytes] = set()
     marks = marks_of(
@@ -118,8 +118,8 @@ def decide(
         else:
             found = found_in(table[name], name, is_category=table.is_category(name), marks=marks)
         asked = wanted[name] or (dates and found.kind == "date")
-        if trouble := _trouble(table, name, found, asked=asked):
-            refused.append(f"column {name!r} {trouble}")
+        if (trouble := _trouble(table, name, found, asked=asked)) is not None:
+            refused[name] = trouble
             continue
         if asked and found.kind in _ON_REQUEST:
             kind = "date" if found.kind == "date" else "number"
@@ -133,7 +133,7 @@ def decide(
                 found, used = found._replace(kind="duplicate", reason=f"as {twin!r}"), False
         decisions.append(_decision(name, found, used, missing, skewed, gaps_told))
     if refused:
-        raise ValueError("; ".join(refused) + ".")
+        raise ValueError(_refusal(refused))
     if not any(decision.column.used for decision in decisions):
         raise ValueError(_nothing_left(table, [decision.column for decision in decisions]))
     return decisions
@@ -161,36 +161,59 @@ def _nothing_left(table: Table, columns: Sequence[Column]) -> str:
     return f"X: with {counted(table.n_rows, 'row')}, no column can be used: {first(why)}.{remedy}"
 
 
-def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> str:
+class _Trouble(NamedTuple):
+    """Why a column cannot be used, and what to do."""
+
+    why: str
+    remedy: str = ""
+
+
+def _refusal(refused: Mapping[str, _Trouble]) -> str:
+    """The message on columns that cannot be used; of several it names three, and one remedy."""
+    texts = [f"column {name!r} {one.why}" for name, one in refused.items()]
+    if len(refused) == 1:
+        (trouble,) = refused.values()
+        return f"{texts[0]}{trouble.remedy and ': '}{trouble.remedy}."
+    more = f"; and {counted(len(texts) - 3, 'more column')}" if len(texts) > 3 else ""
+    return (
+        f"{'; '.join(texts[:3])}{more}: {option('drop', list(refused))} leaves them out, or "
+        "correct such values."
+    )
+
+
+def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> _Trouble | None:
     """Why a column cannot be used as the user asks, and what to do."""
     if found.stray:
         row, text = found.stray
         marked = _MARKED.fullmatch(text) is not None
         marks = f"{option('decimal=')} and {option('thousands=')} say how numbers are written; "
-        return (
+        return _Trouble(
             f"holds numbers, but {shortened(text, 60)!r} ({table.row(row)}{table.first_row}) "
-            f"{found.reason}: {marks * marked}correct such values or leave them empty, name "
+            f"{found.reason}",
+            f"{marks * marked}correct such values or leave them empty, name "
             f"words in {option('missing_values=')}, leave the column out with "
-            f"{option('drop', name)}, or take it for a category with {option('categorical', name)}"
+            f"{option('drop', name)}, or take it for a category with {option('categorical', name)}",
         )
     if len(found.values) > MOST_GIVEN_VALUES:
-        return (
+        return _Trouble(
             f"has {len(found.values)} different values, too many for a category (at most "
-            f"{MOST_GIVEN_VALUES}): leave it out with {option('drop', name)}"
+            f"{MOST_GIVEN_VALUES})",
+            f"leave it out with {option('drop', name)}",
         )
     if asked and found.kind == "date" and found.numbers is None:
         texts = Texts(table[name])
         row, text = texts.first(lambda text: is_date(text) and bool(np.isnan(days_of(text))))
-        return (
+        return _Trouble(
             f"holds dates that may be read in two ways, such as {text!r} "
-            f"({table.row(row)}{table.first_row}): write them as 2025-12-31, or leave the column "
-            f"out with {option('drop', name)}"
+            f"({table.row(row)}{table.first_row})",
+            f"write them as 2025-12-31, or leave the column out with {option('drop', name)}",
         )
     if asked and found.kind == "nested":
-        return f"holds {found.reason}"
+        return _Trouble(f"holds {found.reason}")
     if asked and found.kind in ("text", "identifier") and found.numbers is None:
-        return f"holds text ({found.reason}): {option('categorical', name)} takes it for a category"
-    return ""
+        remedy = f"{option('categorical', name)} takes it for a category"
+        return _Trouble(f"holds text ({found.reason})", remedy)
+    return None
 
 
 def _decision(
