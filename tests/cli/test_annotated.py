@@ -11,7 +11,7 @@ import scipy.sparse
 from kernelmeans._errors import InputError
 from kernelmeans.models import load_model
 from kernelmeans.tables.files import Reading
-from kernelmeans.tables.files.tables import read_table
+from kernelmeans.tables.files.tables import open_file
 
 anndata = pytest.importorskip("anndata", reason="the extra h5ad reads annotated data")
 h5py = pytest.importorskip("h5py", reason="comes with anndata")
@@ -65,7 +65,7 @@ def test_matrices_by_name(cells, take, names):
     group, _, name = (take or "X").partition(":")
     expected = getattr(cells, group)[name] if name else cells.X
     expected = expected.toarray() if scipy.sparse.issparse(expected) else np.asarray(expected)
-    table = read_table(PATH, Reading(take=take))
+    table = open_file(PATH, Reading(take=take))
     assert table.names == names
     found = table.matrix(names, "float64")
     assert scipy.sparse.issparse(found) == (take in (None, "X", "obsp:connectivities"))
@@ -93,14 +93,14 @@ def test_repeated_entries_are_added_up(run):
 @pytest.mark.usefixtures("cells")
 def test_other_matrices_are_pointed_out():
     with pytest.warns(UserWarning, match="X is read; --take names another .*'obsm:X_pca'"):
-        read_table(PATH)
+        open_file(PATH)
 
 
 @pytest.mark.usefixtures("cells")
 @pytest.mark.parametrize("take", ["obsm:pca", "pca", "obs:kind", "obsm", "obsm:", "uns:x", "../X"])
 def test_unknown_names(take):
     with pytest.raises(InputError, match=f"--take names '{take}'.*'obsm:X_pca', 'obsm:frame'"):
-        read_table(PATH, Reading(take=take))
+        open_file(PATH, Reading(take=take))
 
 
 @pytest.mark.usefixtures("cells")
@@ -190,7 +190,7 @@ def test_more_than_the_budget(cells):
         file["obsm"].create_dataset("large", (60, 10**9), "f4", chunks=(1, 1000), compression=9)
     assert PATH.stat().st_size < 10**6
     with pytest.raises(InputError, match="--memory-budget"):
-        read_table(PATH, Reading(take="obsm:large"), budget=10**9)
+        open_file(PATH, Reading(take="obsm:large"), budget=10**9)
 
 
 @pytest.mark.usefixtures("cells")
@@ -209,7 +209,7 @@ def test_parts_in_other_files(kind):
             case "virtual":
                 file.create_virtual_dataset("obsm/other", other)
     with pytest.raises(InputError, match="'obsm/other' leads to another place"):
-        read_table(PATH, Reading(take="X"))
+        open_file(PATH, Reading(take="X"))
 
 
 @pytest.mark.usefixtures("cells")
@@ -234,7 +234,7 @@ def test_damaged_parts(part, values):
     group, name = part.split("/")
     take = "X" if group == "X" else f"{group}:{name}"
     with pytest.raises(InputError, match=r"cells\.h5ad"):
-        read_table(PATH, Reading(take=take))
+        open_file(PATH, Reading(take=take))
 
 
 @pytest.mark.usefixtures("cells")
@@ -247,17 +247,17 @@ def test_parts_that_promise_more_than_they_hold(part, shape):
         file.create_dataset(part, shape, "?", chunks=True)
         file[part].attrs.update(attributes)
     with pytest.raises(InputError, match=r"cells\.h5ad.*(memory budget|not one value)"):
-        read_table(PATH, Reading(take="X"), budget=5e9)
+        open_file(PATH, Reading(take="X"), budget=5e9)
 
 
 def test_other_files(folder):
     PATH.write_bytes(b"x" * 1000)
     with pytest.raises(InputError, match="cannot be read as H5AD"):
-        read_table(PATH)
+        open_file(PATH)
     with h5py.File(PATH, "w") as file:
         file["X"] = np.zeros((3, 2))
     with pytest.raises(InputError, match="is no annotated data"):
-        read_table(PATH)
+        open_file(PATH)
 
 
 @pytest.mark.usefixtures("cells")
@@ -281,9 +281,9 @@ def test_a_large_dataset_in_the_place_of_a_group_is_not_read():
         del file["layers"]
         file.create_dataset("layers", (10**12,), "f8", chunks=(10,))
     with pytest.warns(UserWarning, match="--take names another"):
-        assert read_table(PATH).shape == (60, 3)
+        assert open_file(PATH).shape == (60, 3)
     with pytest.raises(InputError, match="'layers:0', which it does not have"):
-        read_table(PATH, Reading(take="layers:0"))
+        open_file(PATH, Reading(take="layers:0"))
 
 
 @pytest.mark.parametrize("take", ["layers:scaled", "obsm:frame"])
@@ -301,10 +301,10 @@ def test_as_many_rows_as_columns_are_not_transposed(run, cells, take):
 
 def test_annotations_do_not_hide_columns_without_names(run, cells):
     """A matrix of obsm has columns 0 and 1, and so may the annotations."""
-    expected = read_table(PATH, Reading(take="obsm:X_pca")).matrix(["0", "1"], "float64")
+    expected = open_file(PATH, Reading(take="obsm:X_pca")).matrix(["0", "1"], "float64")
     cells.obs["0"] = cells.obs["1"] = np.arange(60.0)
     cells.write_h5ad(PATH)
-    table = read_table(PATH, Reading(take="obsm:X_pca"))
+    table = open_file(PATH, Reading(take="obsm:X_pca"))
     np.testing.assert_array_equal(table.matrix(["0", "1"], "float64"), expected)
     np.testing.assert_array_equal(table.column("1"), expected[:, 1])
     assert run("fit", PATH, "-k", 3, "--take", "obsm:X_pca", "--drop", "1").exit_code == 0

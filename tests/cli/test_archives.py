@@ -10,7 +10,7 @@ import scipy.sparse
 
 from kernelmeans._errors import InputError
 from kernelmeans.tables.files.archives import array_header, read_npz
-from kernelmeans.tables.files.tables import read_table
+from kernelmeans.tables.files.tables import open_file
 
 S = scipy.sparse.random_array((30, 6), density=0.4, format="csr", rng=0)
 PARTS = {"data": S.data, "indices": S.indices, "indptr": S.indptr, "shape": S.shape}
@@ -34,7 +34,7 @@ def archive(path: Path, members: dict[str, bytes], packing: int = zipfile.ZIP_DE
 
 def refusal(path: Path, most: float = MB) -> str:
     with pytest.raises(InputError) as caught:
-        read_table(path, budget=most)
+        open_file(path, budget=most)
     assert str(caught.value).startswith(f"{path}: ")
     return str(caught.value)
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from kernelmeans.tables.files.tables import read_table
+from kernelmeans.tables.files.tables import open_file
 
 pd = pytest.importorskip("pandas", reason="comes with anndata")
 
@@ -49,7 +49,7 @@ def test_tables_of_other_programs_name_a_line_that_works(refused, folder, name, 
     exec(line_to_paste(refused, name), {})
     (made,) = {*folder.iterdir()} - {folder / name}
     assert made.name.partition(".")[0] == name.partition(".")[0]
-    assert read_table(made).frame.collect().rows() == list(FRAME.itertuples(index=False, name=None))
+    assert open_file(made).frame.collect().rows() == list(FRAME.itertuples(index=False, name=None))
 
 
 @pytest.mark.usefixtures("folder")
@@ -60,7 +60,7 @@ def test_matrices_and_graphs_of_other_programs_name_a_line_that_works(refused):
     networkx.write_graphml(networkx.from_scipy_sparse_array(X), "y.graphml")
     for name, made in (("x.mtx", "x.npz"), ("y.graphml", "y.npz")):
         exec(line_to_paste(refused, name), {})
-        np.testing.assert_array_equal(read_table(Path(made)).array.toarray(), X.toarray())
+        np.testing.assert_array_equal(open_file(Path(made)).array.toarray(), X.toarray())
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from kernelmeans.cli.values import finite_matrix
 from kernelmeans.models import load_model
 from kernelmeans.rows import Rows, open_rows
 from kernelmeans.tables.files import tables
-from kernelmeans.tables.files.tables import PreparedRows, read_table
+from kernelmeans.tables.files.tables import PreparedRows, open_file
 from rows.watch import peak_of
 
 FEATURES = ["length", "mass", "area"]
@@ -69,7 +69,7 @@ def on_disk(nothing_loaded, small_blocks):
 @pytest.mark.parametrize("numbers", [99, 100])
 def test_large_tables_stay_on_disk(tmp_path, X, suffix, numbers):
     """If two columns of 50 rows take more than a quarter of the budget."""
-    table = read_table(write(tmp_path / f"data{suffix}", X), budget=4 * 4 * numbers)
+    table = open_file(write(tmp_path / f"data{suffix}", X), budget=4 * 4 * numbers)
     assert table.shape == (50, 3)
     assert table.named == (suffix == ".parquet")
     assert table.names == (["c0", "c1", "c2"] if table.named else ["0", "1", "2"])
@@ -83,9 +83,9 @@ def test_large_tables_stay_on_disk(tmp_path, X, suffix, numbers):
 def test_large_text_is_loaded_and_pointed_out(tmp_path, X):
     path = write(tmp_path / "data.csv", X)
     with pytest.warns(UserWarning, match=r"data\.csv is large .*\.parquet, \.npy, \.zarr"):
-        table = read_table(path, budget=1000)
+        table = open_file(path, budget=1000)
     assert_allclose(table.matrix(table.names, "float64"), X)
-    read_table(path, budget=100_000)
+    open_file(path, budget=100_000)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -94,7 +94,7 @@ def test_large_text_is_loaded_and_pointed_out(tmp_path, X):
 def test_values_that_are_not_finite_are_located(tmp_path, X, suffix, bad):
     X[[31, 40], [2, 2]] = bad
     X[44, 0] = np.nan
-    table = read_table(write(tmp_path / f"data{suffix}", X), budget=MB)
+    table = open_file(write(tmp_path / f"data{suffix}", X), budget=MB)
     first, _, last = table.names
     with pytest.raises(InputError, match=rf"'{last}' .* row 31.*1 other column too"):
         finite_matrix(table, table.names, "float64")
@@ -106,7 +106,7 @@ def test_values_that_are_not_finite_are_located(tmp_path, X, suffix, bad):
 @pytest.mark.usefixtures("nothing_loaded")
 def test_values_too_large_for_float32_are_located(tmp_path, X):
     X[3, 1] = 1e300
-    table = read_table(write(tmp_path / "data.npy", X), budget=MB)
+    table = open_file(write(tmp_path / "data.npy", X), budget=MB)
     with pytest.raises(InputError, match=r"column '1' .* row 3"):
         finite_matrix(table, table.names, "float32")
 
@@ -139,7 +139,7 @@ def named(tmp_path) -> Path:
 @pytest.mark.usefixtures("nothing_loaded")
 def test_classes_and_weights_of_a_table_on_disk(named):
     choice = ColumnChoice(label_column="town", weight_column="w")
-    data = load_data(read_table(named, budget=MB), choice, "float64")
+    data = load_data(open_file(named, budget=MB), choice, "float64")
     assert isinstance(data.X, Rows)
     assert data.columns == ["a"]
     assert_array_equal(data.X[:], [[0.5], [0.1], [0.7]])
@@ -150,16 +150,16 @@ def test_classes_and_weights_of_a_table_on_disk(named):
 def test_few_columns_of_a_large_table_are_loaded(named, monkeypatch):
     monkeypatch.setattr(tables, "LOADED_FRACTION", 3 * 8 / MB)
     choice = ColumnChoice(columns=["a"])
-    data = load_data(read_table(named, budget=MB), choice, "float64")
+    data = load_data(open_file(named, budget=MB), choice, "float64")
     assert_array_equal(np.ndarray.tolist(data.X), [[0.5], [0.1], [0.7]])
 
 
 @pytest.mark.usefixtures("nothing_loaded")
 def test_text_is_refused_with_the_remedy(named):
     with pytest.raises(InputError, match=r"non-numeric columns 'town'.*--drop and --columns"):
-        load_data(read_table(named, budget=MB), ColumnChoice(), "float64")
+        load_data(open_file(named, budget=MB), ColumnChoice(), "float64")
     with pytest.raises(InputError, match="did you mean 'town'"):
-        load_data(read_table(named, budget=MB), ColumnChoice(drop=["twon"]), "float64")
+        load_data(open_file(named, budget=MB), ColumnChoice(drop=["twon"]), "float64")
 
 
 @pytest.mark.usefixtures("on_disk")
@@ -167,7 +167,7 @@ def test_a_column_that_counts_the_rows_is_pointed_out(tmp_path):
     for start in (0, 1):
         count = pl.DataFrame({"a": range(start, 30 + start), "b": [0.5] * 30})
         count.write_parquet(tmp_path / "data.parquet")
-        table = read_table(tmp_path / "data.parquet", budget=MB)
+        table = open_file(tmp_path / "data.parquet", budget=MB)
         with pytest.warns(UserWarning, match="column 'a' only counts the rows"):
             load_data(table, ColumnChoice(), "float64")
         load_data(table, ColumnChoice(drop=["a"]), "float64")
@@ -179,10 +179,10 @@ def test_a_damaged_table_is_named(tmp_path, rng):
     content = bytearray((tmp_path / "data.parquet").read_bytes())
     content[100:70_000] = bytes(69_900)
     (tmp_path / "data.parquet").write_bytes(content)
-    table = read_table(tmp_path / "data.parquet", budget=MB)
+    table = open_file(tmp_path / "data.parquet", budget=MB)
     with pytest.raises(InputError, match=r"data\.parquet: (rows .* )?cannot be read"):
         finite_matrix(table, table.names, "float64")
-    table = read_table(tmp_path / "data.parquet")
+    table = open_file(tmp_path / "data.parquet")
     with pytest.raises(InputError, match=r"columns 'c0', 'c1' cannot be read"):
         finite_matrix(table, table.names, "float64")
     with pytest.raises(InputError, match=r"data\.parquet: column 'c0' cannot be read"):
@@ -197,7 +197,7 @@ def test_folders_without_a_table(tmp_path, name, words):
     pytest.importorskip("zarr")
     (tmp_path / name).mkdir()
     with pytest.raises(InputError) as caught:
-        read_table(tmp_path / name)
+        open_file(tmp_path / name)
     assert all(word in str(caught.value) for word in [str(tmp_path / name), *words])
 
 
@@ -208,7 +208,7 @@ def test_a_fill_value_that_is_too_large_is_no_warning_of_numpy(folder):
     metadata.write_text(re.sub('"fill_value": 1.0', '"fill_value": 1e30', metadata.read_text()))
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        assert np.isinf(read_table(Path("data.zarr")).array[:]).all()
+        assert np.isinf(open_file(Path("data.zarr")).array[:]).all()
 
 
 def test_zarr_is_an_extra(refused, folder, monkeypatch):

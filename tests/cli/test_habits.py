@@ -26,7 +26,7 @@ from kernelmeans.models import load_model
 from kernelmeans.models.files import write_model
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.files import Reading
-from kernelmeans.tables.files.tables import read_table
+from kernelmeans.tables.files.tables import open_file
 
 #: What every file of the corpus holds.
 TABLE = pl.DataFrame(
@@ -119,7 +119,7 @@ SAID = {
 
 def read(content: str | bytes, name: str = "data.csv", **reading: object) -> pl.DataFrame:
     Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
-    return with_numbers(read_table(Path(name), Reading(**reading)))
+    return with_numbers(open_file(Path(name), Reading(**reading)))
 
 
 @pytest.fixture(autouse=True)
@@ -182,7 +182,7 @@ def test_outputs_of_a_zip_are_named_as_the_table(run):
 def test_archives_that_are_no_table(content, words):
     Path("data.zip").write_bytes(content)
     with pytest.raises(InputError, match=re.escape(words)):
-        read_table(Path("data.zip"), budget=1e6)
+        open_file(Path("data.zip"), budget=1e6)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_read_right_without_line_breaks(content):
 def test_comments_within_a_table_are_said(content, said, rows, lines):
     Path("data.csv").write_text(f"# about\n{content}")
     with pytest.warns(UserWarning, match="line 2 is taken for the names") as found:
-        table = read_table(Path("data.csv"))
+        table = open_file(Path("data.csv"))
     texts = [str(one.message) for one in found if "comment" in str(one.message)]
     assert (table.frame.collect().rows(), list(table.lines)) == (rows, lines)
     assert len(texts) == (said is not None)
@@ -322,7 +322,7 @@ def test_words_for_missing_values_as_told(name):
             book.active.append(row)
         write[name] = book.save
     write[name](name)
-    found = read_table(Path(name), Reading(missing_values=["not told, K.A.", "-999"]))
+    found = open_file(Path(name), Reading(missing_values=["not told, K.A.", "-999"]))
     assert found.frame.collect().rows() == [
         (1.5, 1, "north", "x"),
         (None, 2, None, "1"),
@@ -363,7 +363,7 @@ def test_messages_name_lines_of_the_file(refused, content, line):
 def test_codes_are_numbers_where_numbers_are_asked_for():
     table_of = "a,b\n007,12345678901234567890\n010,1\n"
     Path("data.csv").write_text(table_of)
-    table = read_table(Path("data.csv"))
+    table = open_file(Path("data.csv"))
     assert table.column("a").tolist() == ["007", "010"]
     assert table.column("b").tolist() == ["12345678901234567890", "1"]
     np.testing.assert_array_equal(table.matrix(["a"], "float64"), [[7], [10]])
@@ -697,7 +697,7 @@ def test_apostrophes_that_the_fit_had_not_name_the_option(run, mark, told):
 def test_text_among_numbers_names_the_options():
     Path("data.csv").write_text('a;b\n1.5;1\n"2,5";2\n')
     with pytest.raises(InputError, match=r"'a' .*'(2,5|1\.5)'.*--decimal and --thousands"):
-        read_table(Path("data.csv")).matrix(["a", "b"], "float64")
+        open_file(Path("data.csv")).matrix(["a", "b"], "float64")
 
 
 def test_a_small_file_of_much_text():
@@ -705,7 +705,7 @@ def test_a_small_file_of_much_text():
     assert len(packed) < 20_000
     Path("data.csv.gz").write_bytes(packed)
     with pytest.raises(InputError, match=r"data\.csv\.gz: holds more than .*--memory-budget"):
-        read_table(Path("data.csv.gz"), budget=10**6)
+        open_file(Path("data.csv.gz"), budget=10**6)
 
 
 WORDS = st.text(st.sampled_from("abcé ,;|.\t'\"#\n"), max_size=8).map(lambda text: f"x{text}y")
@@ -752,12 +752,12 @@ def test_what_was_written_is_read_or_a_doubt_is_said(
     told = {"separator": separator, "decimal": decimal, "encoding": encoding}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        assert_frame_equal(with_numbers(read_table(path, Reading(**told))), frame)
+        assert_frame_equal(with_numbers(open_file(path, Reading(**told))), frame)
         assert not [
             str(warning.message) for warning in said if "--thousands" not in str(warning.message)
         ]
         said.clear()
-        with_doubts = with_numbers(read_table(path))
+        with_doubts = with_numbers(open_file(path))
     if not said:
         assert_frame_equal(with_doubts, frame)
 

@@ -22,7 +22,7 @@ from kernelmeans.models import Model
 from kernelmeans.models.placing import columns_in
 from kernelmeans.tables import spellings
 from kernelmeans.tables.files import tables
-from kernelmeans.tables.files.tables import read_table
+from kernelmeans.tables.files.tables import open_file
 
 posix = pytest.mark.skipif(os.name != "posix", reason="names and links as POSIX has them")
 OPTIONS = ["-k", 3, "--drop", "kind", "--force"]
@@ -131,10 +131,10 @@ def test_long_fields_in_lines_of_wrong_length(refused):
 @pytest.mark.usefixtures("folder")
 def test_blank_lines_at_the_end():
     Path("data.csv").write_text("a,b\n1,2\n,3\n" + "\n" * 5)
-    assert read_table(Path("data.csv")).shape == (2, 2)
+    assert open_file(Path("data.csv")).shape == (2, 2)
     Path("data.csv").write_text("a,b\n\n\n")
     with pytest.raises(InputError, match="0 rows"):
-        read_table(Path("data.csv"))
+        open_file(Path("data.csv"))
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_columns_are_not_looked_for_one_by_one():
 @pytest.mark.usefixtures("folder")
 def test_each_different_value_is_read_once(monkeypatch):
     Path("data.csv").write_text("a\n" + "1\n" * 1000 + "x\n")
-    table, parsed, calls = read_table(Path("data.csv")), spellings.written, []
+    table, parsed, calls = open_file(Path("data.csv")), spellings.written, []
     monkeypatch.setattr(spellings, "written", lambda text: calls.append(text) or parsed(text))
     with pytest.raises(InputError, match="for example 'x'"):
         table.matrix(["a"], "float64")
@@ -188,7 +188,7 @@ def test_an_example_of_dates(tmp_path):
     frame = pl.DataFrame({"a": [1, 2], "when": [None, "2020-01-02"]})
     frame.with_columns(pl.col("when").str.to_date()).write_parquet(tmp_path / "data.parquet")
     with pytest.raises(InputError, match="for example '2020-01-02'"):
-        read_table(tmp_path / "data.parquet").matrix(["a", "when"], "float64")
+        open_file(tmp_path / "data.parquet").matrix(["a", "when"], "float64")
 
 
 def test_json_knows_no_infinity_anywhere():

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from kernelmeans._errors import InputError
 from kernelmeans.tables.files import Reading
-from kernelmeans.tables.files.tables import read_table
+from kernelmeans.tables.files.tables import open_file
 
 X = np.array([[1.0, 2.5], [3.0, -4.0], [5.0, 6.0]])
 FRAME = pl.DataFrame(X, schema=["a", "b"])
@@ -30,7 +30,7 @@ def write(path: Path) -> Path:
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".npy", ".npz"])
 def test_reads_each_kind_of_file(tmp_path, suffix):
-    table = read_table(write(tmp_path / f"data{suffix}"))
+    table = open_file(write(tmp_path / f"data{suffix}"))
     named = suffix in (".csv", ".tsv", ".parquet")
     assert table.names == (["a", "b"] if named else ["0", "1"])
     assert table.named == named
@@ -43,7 +43,7 @@ def test_reads_each_kind_of_file(tmp_path, suffix):
 
 def test_reads_a_sparse_matrix(tmp_path):
     scipy.sparse.save_npz(tmp_path / "data.npz", scipy.sparse.csc_array(X))
-    table = read_table(tmp_path / "data.npz")
+    table = open_file(tmp_path / "data.npz")
     found = table.matrix(["1"], "float64")
     assert found.format == "csr"
     np.testing.assert_array_equal(found.toarray(), X[:, 1:])
@@ -52,14 +52,12 @@ def test_reads_a_sparse_matrix(tmp_path):
 
 def test_reads_the_only_matrix_of_an_archive(tmp_path):
     np.savez(tmp_path / "data.npz", points=X, y=np.arange(3))
-    np.testing.assert_array_equal(
-        read_table(tmp_path / "data.npz").matrix(["0", "1"], "float64"), X
-    )
+    np.testing.assert_array_equal(open_file(tmp_path / "data.npz").matrix(["0", "1"], "float64"), X)
 
 
 def test_reads_csv_without_names(tmp_path):
     (tmp_path / "data.csv").write_text("1,2.5\n3,-4\n5,6\n")
-    table = read_table(tmp_path / "data.csv", Reading(header=False))
+    table = open_file(tmp_path / "data.csv", Reading(header=False))
     assert not table.named
     np.testing.assert_array_equal(table.matrix(table.names, "float64"), X)
 
@@ -67,7 +65,7 @@ def test_reads_csv_without_names(tmp_path):
 @pytest.mark.parametrize("names", ["0,1", "1,2", "2023,b"])
 def test_columns_may_be_counted(tmp_path, names):
     (tmp_path / "data.csv").write_text(f"{names}\n3,-4\n")
-    assert read_table(tmp_path / "data.csv").names == names.split(",")
+    assert open_file(tmp_path / "data.csv").names == names.split(",")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +84,7 @@ def test_columns_may_be_counted(tmp_path, names):
 def test_refuses_what_it_cannot_read(tmp_path, name, content, words):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError) as caught:
-        read_table(tmp_path / name)
+        open_file(tmp_path / name)
     message = str(caught.value)
     assert str(tmp_path / name) in message
     assert all(word in message for word in words), message
@@ -108,7 +106,7 @@ def test_refuses_what_it_cannot_read(tmp_path, name, content, words):
 def test_refuses_arrays_that_are_no_matrix(tmp_path, array, words):
     np.save(tmp_path / "data.npy", array)
     with pytest.raises(InputError) as caught:
-        read_table(tmp_path / "data.npy")
+        open_file(tmp_path / "data.npy")
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
@@ -124,7 +122,7 @@ def test_refuses_an_archive_of_an_array_that_is_no_matrix(tmp_path, array, words
     path = tmp_path / "data.npz"
     np.savez(path, X=array)
     with pytest.raises(InputError) as caught:
-        read_table(path)
+        open_file(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert words in str(caught.value)
 
@@ -132,12 +130,12 @@ def test_refuses_an_archive_of_an_array_that_is_no_matrix(tmp_path, array, words
 def test_refuses_an_archive_with_several_matrices(tmp_path):
     np.savez(tmp_path / "data.npz", train=X, test=X)
     with pytest.raises(InputError, match="'train', 'test'"):
-        read_table(tmp_path / "data.npz")
+        open_file(tmp_path / "data.npz")
 
 
 def test_names_non_numeric_columns(tmp_path):
     (tmp_path / "data.csv").write_text("a,town,b,when\n1,Rome,NA,2020-01-01\n2,3,4,2021-02-03\n")
-    table = read_table(tmp_path / "data.csv")
+    table = open_file(tmp_path / "data.csv")
     with pytest.raises(InputError) as caught:
         table.matrix(table.names, "float64")
     message = str(caught.value)
@@ -149,5 +147,5 @@ def test_names_non_numeric_columns(tmp_path):
 
 def test_numbers_hidden_in_text_and_truth_values_are_numbers(tmp_path):
     (tmp_path / "data.csv").write_text("a,b\n 1 ,true\nNA,false\n")
-    found = read_table(tmp_path / "data.csv").matrix(["a", "b"], "float64")
+    found = open_file(tmp_path / "data.csv").matrix(["a", "b"], "float64")
     np.testing.assert_array_equal(found, [[1, 1], [np.nan, 0]])

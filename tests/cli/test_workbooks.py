@@ -13,7 +13,7 @@ from cli.loading import with_numbers
 from cli.test_habits import PLAIN
 from kernelmeans._errors import InputError
 from kernelmeans.tables.files import Reading
-from kernelmeans.tables.files.tables import read_table
+from kernelmeans.tables.files.tables import open_file
 
 openpyxl = pytest.importorskip("openpyxl", reason="writes the workbooks of these tests")
 pytest.importorskip("fastexcel", reason="the extra excel reads workbooks")
@@ -38,7 +38,7 @@ def write(name: str = "data.xlsx", **sheets: list) -> Path:
 
 
 def read(path: Path, budget: float = 10**9, **reading: object):
-    return with_numbers(read_table(path, Reading(**reading), budget=budget))
+    return with_numbers(open_file(path, Reading(**reading), budget=budget))
 
 
 def assert_is_plain(found) -> None:

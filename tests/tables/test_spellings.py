@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from kernelmeans.tables import TableTransformer
-from kernelmeans.tables.files.tables import read_table
+from kernelmeans.tables.files.tables import open_file
 from spellings import NO_NUMBERS, SPELLINGS
 
 NUMBERS = [0.5, 1234.25, -3.25, 60.5, -987.75, 23456.5, -1234567.25, 7654321.0]
@@ -18,7 +18,7 @@ def in_a_file(columns, path):
     """The table of the command line."""
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([columns, *zip(*columns.values(), strict=True)])
-    return read_table(path).whole(list(columns), "float64")
+    return open_file(path).whole(list(columns), "float64")
 
 
 @pytest.fixture(params=["pandas", "polars", "file"])

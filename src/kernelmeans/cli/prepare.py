@@ -29,7 +29,7 @@ from kernelmeans.tables.files.tables import (
     Table,
     blocks,
     loaded,
-    read_table,
+    open_file,
 )
 from kernelmeans.tables.kinds import DOUBTED
 
@@ -150,7 +150,7 @@ def _check_categorical(job: "TableJob", table: Table, features: Sequence[str]) -
 
 def _read(job: "TableJob", n_clusters: int) -> Table:
     """Read a table of enough rows."""
-    table = read_table(job.data, job, budget=job.budget(), verbatim=job.id_column)
+    table = open_file(job.data, job, budget=job.budget(), verbatim=job.id_column)
     learn(lines=table.lines)
     if (n_rows := table.shape[0]) < max(2, n_clusters):
         raise InputError(

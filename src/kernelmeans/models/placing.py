@@ -43,10 +43,10 @@ def open_table(
     verbatim: str | None = None,
 ) -> Any:
     """Open a file as the fit has read its own, unless `reading` says otherwise."""
-    from kernelmeans.tables.files.tables import read_table
+    from kernelmeans.tables.files.tables import open_file
 
     reading = (reading or Reading()).after(model.reading or {})
-    return read_table(path, reading, budget=budget, verbatim=verbatim)
+    return open_file(path, reading, budget=budget, verbatim=verbatim)
 
 
 def is_file(table: Any) -> bool:

@@ -7,14 +7,16 @@ if TYPE_CHECKING:
     from kernelmeans.tables.columns import Column
     from kernelmeans.tables.inspection import Inspection
     from kernelmeans.tables.kinds import column_kind
+    from kernelmeans.tables.reading import read_table
     from kernelmeans.tables.transformer import TableTransformer
 
-__all__ = ["Column", "Inspection", "TableTransformer", "column_kind"]
+__all__ = ["Column", "Inspection", "TableTransformer", "column_kind", "read_table"]
 _HOMES = {
     "Column": "columns",
     "Inspection": "inspection",
     "TableTransformer": "transformer",
     "column_kind": "kinds",
+    "read_table": "reading",
 }
 
 

@@ -307,7 +307,7 @@ def _wanted_numbers(column: pl.Series, marks: Marks) -> tuple[pl.Series, str | N
     return pl.Series(texts.map(lambda text: numbers.get(text, np.inf))), other
 
 
-def read_table(
+def open_file(
     path: Path,
     reading: Reading | None = None,
     *,

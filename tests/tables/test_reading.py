@@ -1,0 +1,47 @@
+"""Files of tables in Python."""
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse
+
+from kernelmeans.tables import read_table
+
+
+def test_text_is_read_with_what_it_needs_to_be_told(tmp_path):
+    path = tmp_path / "towns.txt"
+    path.write_bytes(
+        "Towns of 2025\n\ntown;size;share\nKöln;12;1,5\nBonn;n/k;2,5\n".encode("cp1252")
+    )
+    with pytest.warns(UserWarning, match=r"cp1252|line 3 is taken for the names"):
+        found = read_table(path, missing_values=["n/k"])
+    assert found.rows() == [("Köln", 12, "1,5"), ("Bonn", None, "2,5")]
+    assert found.columns == ["town", "size", "share"]
+
+
+@pytest.mark.filterwarnings("ignore:.*only numbers")
+def test_without_names(tmp_path):
+    (tmp_path / "a.csv").write_text("1|2\n3|4\n")
+    assert read_table(tmp_path / "a.csv", header=False).rows() == [(1, 2), (3, 4)]
+    assert read_table(str(tmp_path / "a.csv"), separator=";").columns == ["1|2"]
+
+
+def test_arrays_stay_arrays(tmp_path):
+    X = np.arange(12.0).reshape(4, 3)
+    np.save(tmp_path / "X.npy", X)
+    scipy.sparse.save_npz(tmp_path / "X.npz", scipy.sparse.csr_array(X))
+    pl.DataFrame(X, schema=["a", "b", "c"]).write_parquet(tmp_path / "X.parquet")
+    np.testing.assert_array_equal(read_table(tmp_path / "X.npy"), X)
+    np.testing.assert_array_equal(read_table(tmp_path / "X.npz").toarray(), X)
+    assert read_table(tmp_path / "X.parquet").columns == ["a", "b", "c"]
+
+
+def test_what_is_no_table(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_table(tmp_path / "none.csv")
+    (tmp_path / "a.foo").touch()
+    with pytest.raises(ValueError, match=r"a.foo: unknown suffix '.foo'; .csv"):
+        read_table(tmp_path / "a.foo")
+    (tmp_path / "b.csv").write_text("a,b\n")
+    with pytest.raises(ValueError, match="holds 0 rows"):
+        read_table(tmp_path / "b.csv")
