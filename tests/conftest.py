@@ -21,6 +21,12 @@ def threads():
         yield pool
 
 
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Draw fewer data without clusters, which take most of the time of a search."""
+    monkeypatch.setattr("kernelmeans.search.comparison.N_DRAWS", 2)
+
+
 @pytest.fixture(scope="module")
 def browser():
     """Chromium of the system, without a window."""
