@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from sklearn.datasets import make_blobs
 from sklearn.neighbors import kneighbors_graph
 
+from kernelmeans import ClusterSearch
 from kernelmeans.cli.app import app
 from kernelmeans.search import comparison
 from kernelmeans.search.comparison import N_DRAWS
@@ -31,11 +32,15 @@ PAGES = [
 ]
 # Programs of this repository whose options the pages name too.
 OTHER_PROGRAMS = ["benchmarks/*.py", "reproduction/src/kernelmeans_paper/**/*.py"]
-# There is no such scheduler: a cluster in this process takes its place. Searches are shortened.
+# There is no such scheduler: a cluster in this process takes its place. What is long is shortened.
 INSTEAD = {
     '"tcp://scheduler:8786"': "processes=False, dashboard_address=None",
     "range(2, 8)": "range(2, 4)",
+    "for seed in range(5)": "for seed in range(2)",
+    '"n_init": 5': '"n_init": 2',
 }
+#: Parameters of a search where it is not told others.
+DEFAULTS = dict(ClusterSearch.__init__.__kwdefaults__)
 #: What a block needs beside the extras of the tests, and whether it is there.
 NEEDS = {"import torch": find_spec("torch"), "fetch(": is_present("yale")}
 BLOCK = re.compile(
@@ -149,7 +154,7 @@ def run_command(arguments):
     search = arguments[0] == "choose" or (arguments[0] == "fit" and "-k" not in arguments)
     # Examples that stand side by side write the same files.
     more = ["-k", "2-3"] * search
-    more += ["--splits", "4"] if arguments[0] == "choose" else ["--force"]
+    more += ["--splits", "2"] if arguments[0] == "choose" else ["--force"]
     result = CliRunner().invoke(app, [*arguments, *more])
     assert result.exit_code == 0, f"kernelmeans {shlex.join(arguments)}\n{result.output}"
 
@@ -159,8 +164,10 @@ def run_command(arguments):
 def test_page_works(page, rows, folder, monkeypatch):
     """Blocks run one after another, as a reader would type them; each brings its own imports."""
     for block in blocks_of(page):
-        # Data without clusters take most of the time, and scores that are not printed need few.
+        # Searches take most of the time, and scores that are not printed need few fits.
         monkeypatch.setattr(comparison, "N_DRAWS", N_DRAWS if block.printed else 2)
+        few_splits = DEFAULTS if block.printed else DEFAULTS | {"n_splits": 2}
+        monkeypatch.setattr(ClusterSearch.__init__, "__kwdefaults__", few_splits)
         if block.language == "sh":
             for arguments in commands_in(block.code):
                 run_command(arguments)
