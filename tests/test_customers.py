@@ -130,14 +130,15 @@ def test_next_month_has_new_and_strange_rows(drawn):
     assert all(before.get(name, after) == after for name, after in pairs)
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_a_search_of_a_pipeline_compares_with_the_same_data_as_the_command_line(drawn, tmp_path):
     table, file = drawn[0][:300], tmp_path / "table.csv"
     table.write_csv(file)
-    ran = CliRunner().invoke(app, ["choose", str(file), "-k", "2-4", "--splits", "4"])
+    ran = CliRunner().invoke(app, ["choose", str(file), "-k", "2-3", "--splits", "4"])
     assert ran.exit_code == 0, ran.output
     written = json.loads((tmp_path / "table.choose.json").read_text())
     model = make_pipeline(TableTransformer(), KernelPowerKMeans(random_state=0))
-    grid = {"kernelpowerkmeans__n_clusters": [2, 3, 4]}
+    grid = {"kernelpowerkmeans__n_clusters": [2, 3]}
     search = ClusterSearch(model, grid, n_splits=4, random_state=0).fit(table)
     assert search.best_params_ == {"kernelpowerkmeans__n_clusters": written["clusters"]}
     chosen = written["candidates"][search.best_index_]

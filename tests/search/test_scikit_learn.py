@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_draws")]
 
 GRID = {"n_clusters": [2, 3]}
 SEARCHES = [
@@ -18,7 +18,5 @@ SEARCHES = [
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:n_samples=.* is few for a search")
 @parametrize_with_checks(SEARCHES)
-def test_checks_of_scikit_learn(estimator, check, monkeypatch):
-    # Draws take most of the time.
-    monkeypatch.setattr("kernelmeans.search.comparison.N_DRAWS", 2)
+def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
