@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-import data  # noqa: F401  (names the folder of benchmark data, for processes too)
+import data  # names the folder of benchmark data, for processes too
 import profiles  # noqa: F401
 from kernelmeans.engines import Threads
 
@@ -22,9 +22,9 @@ def threads():
 
 
 @pytest.fixture
-def few_draws(monkeypatch):
-    """Draw fewer data without clusters, which take most of the time of a search."""
-    monkeypatch.setattr("kernelmeans.search.comparison.N_DRAWS", 2)
+def few_draws():
+    with data.few_draws():
+        yield
 
 
 @pytest.fixture(scope="module")

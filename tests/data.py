@@ -1,6 +1,7 @@
 """Data for the tests: small made sets, and the real ones where they are present."""
 
 import os
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 
@@ -79,6 +80,14 @@ def views_with_a_trap(seed, n=150, k=5):
     ]
     side = rng.integers(0, 2, n)[:, None] * [10, -10]
     return np.hstack([*views, side + 0.1 * rng.standard_normal((n, 2))]), y
+
+
+@contextmanager
+def few_draws():
+    """Draw fewer data without clusters, which take most of the time of a search."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernelmeans.search.comparison.N_DRAWS", 2)
+        yield
 
 
 def fit_anchors(kernel, X, k, n_anchors):

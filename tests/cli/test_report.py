@@ -4,6 +4,7 @@ import hashlib
 import re
 
 import polars as pl
+import pytest
 from click.testing import CliRunner
 
 from kernelmeans.cli import job
@@ -45,8 +46,9 @@ def test_no_report_is_written_unless_asked_for_and_none_is_overwritten(fit, fold
     assert (folder / "data.report.html").read_text() == "mine"
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_the_report_of_a_search_tells_of_it(run, data, folder):
-    result = run("fit", data, "-k", "2-4", "--label-column", "kind", "--report", "-q")
+    result = run("fit", data, "-k", "2-3", "--label-column", "kind", "--report", "-q")
     assert result.exit_code == 0
     page = (folder / "data.report.html").read_text("utf-8")
     assert "Candidates of the search" in page

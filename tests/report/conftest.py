@@ -8,6 +8,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from data import few_draws
 from kernelmeans import (
     ClusterReport,
     ClusterSearch,
@@ -69,7 +70,8 @@ def graph():
 def search():
     X, y = make_blobs(150, centers=[[0, 0], [5, 0], [0, 5]], random_state=0)
     grid = {"n_clusters": [2, 3, 4], "kernel": ["heat", "rbf"]}
-    found = ClusterSearch(KernelPowerKMeans(), grid, n_splits=4, random_state=0).fit(X)
+    with few_draws():
+        found = ClusterSearch(KernelPowerKMeans(), grid, n_splits=4, random_state=0).fit(X)
     return ClusterReport(found, X, labels_true=y)
 
 
