@@ -81,6 +81,13 @@ def test_the_picture_shows_the_numbers(model, paths):
     assert len(below.lines) == 10 + 1
 
 
+@pytest.fixture
+def few_powers(monkeypatch):
+    """Fit at few powers."""
+    monkeypatch.setattr("kernelmeans.plotting.bifurcation._POWERS", 5)
+
+
+@pytest.mark.usefixtures("few_powers")
 def test_the_estimator_stays_as_it_is(model):
     before = model.labels_.copy(), model.get_params()
     plot_bifurcation(model, X)
@@ -88,6 +95,7 @@ def test_the_estimator_stays_as_it_is(model):
     assert model.get_params() == before[1]
 
 
+@pytest.mark.usefixtures("few_powers")
 def test_any_kernel_that_anneals():
     circles = make_circles(100, factor=0.3, noise=0.02, random_state=0)[0]
     heat = KernelPowerKMeans(4, random_state=0).fit(circles)
