@@ -1,5 +1,6 @@
 """Fixtures that all tests share."""
 
+import gc
 import shutil
 
 import numpy as np
@@ -8,6 +9,17 @@ import pytest
 import data  # names the folder of benchmark data, for processes too
 import profiles  # noqa: F401
 from kernelmeans.engines import Threads
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for garbage neither meanwhile nor later among what was imported and collected."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture
