@@ -1,6 +1,7 @@
 """Fixtures that all tests share."""
 
 import gc
+import os
 import shutil
 
 import numpy as np
@@ -9,6 +10,10 @@ import pytest
 import data  # names the folder of benchmark data, for processes too
 import profiles  # noqa: F401
 from kernelmeans.engines import Threads
+
+# Threads of two processes would wait for each other. Those of pytest-xdist begin after this.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
 
 
 @pytest.hookimpl(wrapper=True)
