@@ -40,6 +40,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
+    gc.freeze()  # what is here already, so that the search below is short
     server = Server()
     monkeypatch.setattr(sources, "HOST", f"http://127.0.0.1:{server.server_port}")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
