@@ -26,8 +26,12 @@ def case(rng: Rng) -> Case:
         return masked(rng, n)
     table = frame(rng, n)
     names = list(table.columns)
-    given = changed(rng, TableTransformer._parameter_constraints,
-                    without=("columns", "drop", "categorical", "missing_values"))  # fmt: skip
+    others = "columns", "drop", "categorical", "missing_values", "decimal", "thousands"
+    given = changed(rng, TableTransformer._parameter_constraints, without=others)
+    if rarely(rng, 6):
+        given["decimal"] = pick(rng, ".", ",", ";", None)
+    if rarely(rng, 6):
+        given["thousands"] = pick(rng, ",", ".", "'", "space", "none", "", "1", "; ")
     if rarely(rng, 4):
         gaps = "a", "yes", "1.200,75", "nan", "C0001", "", 1.0, 0, -999, 1000, np.nan, None, "-999"
         given["missing_values"] = pick(rng, tuple, list)(pick(rng, *gaps) for _ in range(2))

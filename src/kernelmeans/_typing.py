@@ -82,8 +82,6 @@ GivenStarts = HasShape | list[Any] | tuple[Any, ...] | Callable[..., Any]
 #: Scores of a search.
 ScoreName = Literal["jaccard", "stability", "prediction_strength", "neighbor_consistency"]
 #: What becomes of missing values.
-MarkName = Literal[".", ","]
-
 MissingName = Literal["impute", "drop", "error"]
 #: What becomes of numbers with a long tail.
 SkewedName = Literal["log", "keep"]

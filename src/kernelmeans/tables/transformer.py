@@ -21,7 +21,7 @@ from kernelmeans._sklearn import (
     _fit_context,
 )
 from kernelmeans._text import counted, first, listed
-from kernelmeans._typing import Array, BoolArray, DTypeName, MarkName, MissingName, SkewedName
+from kernelmeans._typing import Array, BoolArray, DTypeName, MissingName, SkewedName
 from kernelmeans._warnings import warn_user
 from kernelmeans.tables.columns import Column, as_text, matching
 from kernelmeans.tables.decisions import Decision, decide, logarithms
@@ -167,7 +167,7 @@ class TableTransformer(TransformerMixin, Estimator):
         "dates": ["boolean"],
         "missing": [StrOptions(set(get_args(MissingName)))],
         "missing_values": [tuple, list],
-        "decimal": [StrOptions(set(get_args(MarkName))), None],
+        "decimal": [str, None],
         "thousands": [str, None],
         "skewed": [StrOptions(set(get_args(SkewedName)))],
         "scale": ["boolean"],
@@ -187,7 +187,7 @@ class TableTransformer(TransformerMixin, Estimator):
         dates: bool = False,
         missing: MissingName = "impute",
         missing_values: Sequence[str | float] = (),
-        decimal: MarkName | None = None,
+        decimal: str | None = None,
         thousands: str | None = None,
         skewed: SkewedName = "log",
         scale: bool = True,

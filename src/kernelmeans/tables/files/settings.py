@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from kernelmeans._errors import InputError
-from kernelmeans._typing import MarkName
 from kernelmeans.tables.spellings import Marks
 
 #: The input that is standard input, and its name in messages and outputs.
@@ -49,7 +48,7 @@ class Reading:
 
     header: bool = True
     separator: str | None = None
-    decimal: MarkName | None = None
+    decimal: str | None = None
     thousands: str | None = None
     missing_values: Sequence[str] = ()
     encoding: str | None = None
