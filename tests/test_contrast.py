@@ -78,7 +78,7 @@ def test_clusters_that_a_flag_halves_are_named(halved):
     assert [one.clusters for one in described.alike] == [(0, 1), (2, 3)]
     assert described.to_dict()["alike"][0] == {"clusters": [0, 1], "column": "member"}
     lines = " ".join(str(described).split())
-    assert "Clusters 0 and 1, 2 and 3 differ in member alone." in lines
+    assert "Clusters 0 and 1, 2 and 3 differ in member, and hardly in others." in lines
     assert advice("member") in lines
     # The flag is the column of the smallest difference.
     assert all("member" in [one.column for one in described.top(own, 3)] for own in range(4))
@@ -227,7 +227,7 @@ def test_a_report_names_halves_apart_and_says_so(halved):
     told = [one["hint"] for one in report.to_dict()["clusters"]]
     assert len(set(told)) == 4
     assert sum("member yes" in one for one in told) == 2
-    assert "differ in member alone." in report.verdict
+    assert "differ in member, and hardly in others." in report.verdict
     assert report.to_dict()["profiles"]["alike"][0]["column"] == "member"
     assert "--drop member" in report.to_html()
     assert "Clusters w and " in report_of(*halved, names=list("wxyz")).verdict

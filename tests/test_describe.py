@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import NotFittedError
@@ -17,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import ClusterReport, ClusterSearch, KernelPowerKMeans, PowerKMeans, describe
 from kernelmeans.profiles.description import Description
+from kernelmeans.profiles.rows import first_of_each
 from kernelmeans.tables import TableTransformer
 
 
@@ -400,7 +402,9 @@ def test_typical_rows_are_nearest_to_the_centroid(kernel):
         assert record.size == len(rows)
         own = distances[rows, record.cluster]
         others = np.delete(distances[rows], record.cluster, axis=1).min(axis=1)
-        assert set(record.typical_rows) == set(rows[np.argsort(own)[:4]])
+        # Each blob is a piece of the graph, whose rows are equally near.
+        nearest = () if kernel == "heat" else rows[np.argsort(own)[:4]]
+        assert set(record.typical_rows) == set(nearest)
         gaps = others - own
         near = np.flatnonzero(gaps < 0.1 * own)
         assert set(record.border_rows) == set(rows[near[np.argsort(gaps[near])[:4]]])
@@ -418,12 +422,10 @@ def test_blocks_of_rows_are_put_together(monkeypatch):
 
 def test_estimators_pipelines_and_searches_are_described_alike():
     X = StandardScaler().fit_transform(blobs())
-    model = KernelPowerKMeans(3, random_state=0)
+    model = KernelPowerKMeans(3, kernel="rbf", random_state=0)
     alone = describe(model.fit(X), X)
-    piped = describe(
-        make_pipeline(StandardScaler(), KernelPowerKMeans(3, random_state=0)).fit(X), X
-    )
-    search = ClusterSearch(KernelPowerKMeans(random_state=0), {"n_clusters": [3]}, n_splits=2)
+    piped = describe(make_pipeline(StandardScaler(), clone(model)).fit(X), X)
+    search = ClusterSearch(clone(model), {"n_clusters": [3]}, n_splits=2)
     searched = describe(search.fit(X), X)
     assert alone.records == searched.records
     assert [record.size for record in piped.records] == [record.size for record in alone.records]
@@ -655,3 +657,11 @@ def test_numbers_in_text_are_read_as_the_model_has_read_them():
     described = describe(model, table).columns
     means = described[described["column"] == "weight"].set_index("cluster")["number"]
     assert sorted(means) == pytest.approx([5.25, 90.25])
+
+
+def test_no_row_of_a_piece_is_more_typical_than_others():
+    """Within a piece that a heat kernel sees as one point all rows are equally near."""
+    labels = np.repeat([0, 1], 20)
+    for values, expected in ((np.zeros(40), [(), ()]), (np.arange(40.0), [(0, 1), (20, 21)])):
+        assert first_of_each(values, labels, 2, 2) == expected
+    assert first_of_each(np.zeros(3), np.array([0, 0, 1]), 2, 3) == [(0, 1), (2,)]

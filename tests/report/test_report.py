@@ -25,6 +25,7 @@ from kernelmeans import (
 )
 from kernelmeans.baselines import MKKM
 from kernelmeans.tables import TableTransformer
+from kernelmeans.tables.numerals import number_of
 
 X = load_iris().data
 MODEL = KernelPowerKMeans(3, random_state=0).fit(X)
@@ -303,3 +304,17 @@ def test_very_many_rows_make_a_small_page():
     rows, _ = make_blobs(200_000, centers=8, n_features=20, random_state=0)
     model = KernelPowerKMeans(8, kernel="linear", random_state=0).fit(rows)
     assert len(ClusterReport(model, rows).to_html()) < 200_000
+
+
+def test_histograms_of_logarithms_are_on_their_scale(rng):
+    """On the scale of the money itself nearly all rows would be in one bar."""
+    money = np.exp(3 * rng.normal(size=200) + 8 * np.repeat([0, 1], 100))
+    table = pd.DataFrame({"money": money, "age": rng.normal(size=200)})
+    model = make_pipeline(TableTransformer(), KernelPowerKMeans(2, kernel="rbf", random_state=0))
+    found = ClusterReport(model.fit(table), table, rows=True).to_dict()
+    assert model[0].columns_[0].is_logarithm
+    (shown,) = [one for one in found["clusters"][0]["profile"] if one["column"] == "money"]
+    assert max(shown["all"]) < 0.5
+    assert sum(fraction > 0 for fraction in shown["all"]) > 12
+    low, high = (number_of(end) for end in shown["ends"])
+    assert money.min() / 2 <= low < high <= money.max() * 2

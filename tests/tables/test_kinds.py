@@ -274,7 +274,7 @@ def reasons_of(numbers):
         (-9999, RNG.normal(size=N)),
         (-999, RNG.lognormal(10, 2, N)),
         (-99, RNG.integers(18, 90, N)),
-        (999, RNG.integers(1, 6, N)),
+        (999, RNG.integers(2, 7, N)),
         (99, RNG.integers(0, 11, N)),
         (-99.9, RNG.uniform(0, 40, N).round(1)),
     ],
@@ -336,3 +336,31 @@ def test_eight_digits_are_days_from_1900_to_2100(text, date):
 @pytest.mark.parametrize("text", ["18991231", "21010101", "20251301", "20230229", "12345678"])
 def test_eight_digits_that_are_no_such_day_are_no_date(text):
     assert np.isnan(days_of(text))
+
+
+@pytest.mark.parametrize(
+    ("values", "are_codes"),
+    [
+        ([1, 2, 3], True),  # classes of passengers
+        ([1, 2, 3, 4, 5], True),
+        ([0, 1, 2, 3], False),  # children
+        ([1, 2], False),
+        ([1, 3, 4], False),
+        ([1, 2, 3, 4, 5, 6], False),
+        ([1.0, 2.0, 2.5], False),
+    ],
+)
+def test_few_whole_numbers_may_be_codes(values, are_codes):
+    column = TableTransformer().fit(pd.DataFrame({"x": values * 40})).columns_[0]
+    assert (column.kind, column.used) == ("number", True)
+    assert ("may be codes of categories" in column.reason) == are_codes
+    few = TableTransformer().fit(pd.DataFrame({"x": values * 5})).columns_[0]
+    assert "codes" not in few.reason
+
+
+def test_text_of_a_nearly_empty_column_says_so():
+    values = [None] * 1453 + ["Gd", "Fa", "Ex", "Gd", "Ex", "Fa", "Gd"]
+    table = pd.DataFrame({"pool": values, "area": np.arange(1460.0) ** 2})
+    column = TableTransformer().fit(table).columns_[0]
+    assert (column.kind, column.used) == ("text", False)
+    assert column.reason == "nearly empty: 7 rows of 1460 with a value"

@@ -1,5 +1,6 @@
 """What a fit or a search works on: the estimator, the table, and its features."""
 
+import shlex
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -214,6 +215,9 @@ def _prepared(
     columns = transformer.columns_
     if any(one[1:5] != ("number", True, "", 0) or one.is_logarithm for one in columns):
         job.say(transformer.report_)
+    names = [one.name for one in columns if one.kind == "identifier" and not one.used]
+    if names and job.id_column is None and table.row_names is None:
+        job.note(f"--id-column {shlex.quote(names[0])} keeps {names[0]!r} in the labels file")
     doubted = [one.reason.split()[0] for one in columns if one.used and DOUBTED in one.reason]
     if doubted:
         words = ",".join(dict.fromkeys(doubted))

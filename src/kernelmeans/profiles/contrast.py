@@ -165,13 +165,13 @@ def sentences(
     --------
     >>> from kernelmeans.profiles.contrast import Alike, sentences
     >>> sentences([Alike((0, 1), "member"), Alike((2, 3), "member")])
-    {'member': 'Clusters 0 and 1, 2 and 3 differ in member alone.'}
+    {'member': 'Clusters 0 and 1, 2 and 3 differ in member, and hardly in others.'}
     """
     pairs: dict[str, list[str]] = {}
     for (one, other), column in alike:
         pairs.setdefault(column, []).append(f"{called(one)} and {called(other)}")
     return {
-        column: f"Clusters {first(some, most)} differ in {column} alone."
+        column: f"Clusters {first(some, most)} differ in {column}, and hardly in others."
         for column, some in pairs.items()
     }
 

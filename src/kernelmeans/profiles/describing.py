@@ -155,6 +155,12 @@ def used_columns(transformers: Sequence[Any], columns: Iterable[str]) -> set[str
     return used & set(columns) or set(columns)
 
 
+def logarithms_of(transformers: Sequence[Any]) -> dict[str, float]:
+    """The columns whose logarithms a model takes, and their units."""
+    tables = tables_among(transformers)
+    return {name: unit for one in tables for name, unit in one._logarithms().items()}
+
+
 def reader_of(transformers: Sequence[Any]) -> Callable[[str, Array], Array]:
     """What reads the values of a column: text as numbers where a model does."""
     tables = tables_among(transformers)
@@ -315,7 +321,7 @@ def _profiles(
     tables: Sequence[TableTransformer],
 ) -> Iterator[tuple[str, Profile]]:
     """All columns but nested ones, and after each with gaps where these are."""
-    units = {name: unit for one in tables for name, unit in one._logarithms().items()}
+    units = logarithms_of(tables)
     read = reader_of(tables)
     for name in columns:
         typed = isinstance(columns, Table) and columns.is_category(name)

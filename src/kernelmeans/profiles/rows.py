@@ -134,9 +134,14 @@ def first_of_each(values: Array, labels: IntArray, n_clusters: int, most: int) -
     Returns
     -------
     list of tuple of int
-        Positions of the rows, those of the smallest values first.
+        Positions of the rows, those of the smallest values first. None of a cluster whose rows all
+        have the same value, as in a piece of a graph: no row is the first.
     """
     counted = np.flatnonzero(np.isfinite(values))
     order = counted[np.lexsort((values[counted], labels[counted]))]
     ends = np.bincount(labels[counted], minlength=n_clusters).cumsum()[:-1]
-    return [tuple(rows[:most].tolist()) for rows in np.split(order, ends)]
+    groups = np.split(order, ends)
+    return [
+        tuple(rows[:most].tolist()) if len(rows) <= most or np.ptp(values[rows]) > 0 else ()
+        for rows in groups
+    ]

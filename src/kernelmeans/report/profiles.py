@@ -13,6 +13,7 @@ from kernelmeans.profiles.columns import AVERAGES, FEWEST
 from kernelmeans.profiles.describing import (
     categories_of,
     described,
+    logarithms_of,
     reader_of,
     used_columns,
 )
@@ -22,6 +23,7 @@ from kernelmeans.report.facts import Clusters, Subject
 from kernelmeans.report.words import hints, number
 from kernelmeans.rows import Rows
 from kernelmeans.tables.columns import matching
+from kernelmeans.tables.decisions import logarithms, powers
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import found_in
 from kernelmeans.tables.values import MISSING, Texts
@@ -130,6 +132,7 @@ def _looked_at(
     entries = [entry for some in chosen for entry in some or ()]
     numbers = {entry.source for entry in entries if entry.kind in ("number", "date")}
     shapes, typical, read = {}, {}, reader_of(subject.transformers)
+    units = logarithms_of(subject.transformers)
     for name in dict.fromkeys(entry.source for entry in entries):
         column = np.asarray(table[name])
         missing = Texts(column).in_words().missing if name in words else MISSING
@@ -137,7 +140,13 @@ def _looked_at(
             [_text(column[row], missing) for row in one.get("typical_rows", ())] for one in clusters
         ]
         if name in numbers and (values := found_in(read(name, column), name).numbers) is not None:
-            shapes[name] = histograms(values, subject.labels, len(clusters), fewest)
+            unit = units.get(name, 0.0)
+            scaled = logarithms(values, unit) if unit else values
+            own, every, ends = histograms(scaled, subject.labels, len(clusters), fewest)
+            if unit and ends is not None:
+                low, high = powers(np.array(ends), unit).tolist()
+                ends = low, high
+            shapes[name] = own, every, ends
     return shapes, typical
 
 

@@ -51,9 +51,13 @@ REPEATS = 10
 #: tell anything, and so rare a value would lie far from all others once it is scaled. For the same
 #: reason a column of one value and so few missing ones is constant.
 MANY_MISSING = 0.05
+#: Fraction of rows with a value below which text says little.
+NEARLY_EMPTY = 0.05
 #: Different numbers with units above which text is no category, such as 1st, 2nd and 3rd, and the
 #: fraction of the rows that they take.
 MANY_MEASURES, NEARLY_ALL = 12, 0.9
+#: Different whole numbers from 1 on that are often codes, and rows that each needs on average.
+FEW_CODES, ROWS_OF_CODE = range(3, 6), 10
 #: Different whole numbers as 20251231 that are no dates by chance: one in 28 is a date.
 FEWEST_DATES = 5
 #: Digits of whole numbers that no measurement has: of phone and account numbers.
@@ -250,6 +254,9 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, mark
         return _constant(n_missing)
     if _are_few(len(counts), present):
         return _category(texts)._replace(reason="" if is_category else _unit_in(counts))
+    if present < NEARLY_EMPTY * len(values):
+        reason = f"nearly empty: {counted(present, 'row')} of {len(values)} with a value"
+        return Found("text", reason, n_missing)
     if len(counts) > 0.9 * present:
         one_word = not any(" " in text for text in counts)
         kind, reason = ("identifier" if one_word else "text"), "nearly all values differ"
@@ -396,7 +403,8 @@ def _among_numbers(numbers: Array, values: Array, name: str) -> Found:
         return Found("date", reason, n_missing, days)
     if whole and (kind := _kind_of_counts(present, low, high)):
         return Found(kind, "whole numbers, all different", n_missing, numbers)
-    return Found("number", _doubt_about(present, (low, high)), n_missing, numbers)
+    doubt = _doubt_about(present, (low, high)) or (_hint_of_codes(present) if whole else "")
+    return Found("number", doubt, n_missing, numbers)
 
 
 def _days_in(numbers: Array, low: float, high: float) -> Array | None:
@@ -419,6 +427,16 @@ def _doubt_about(numbers: Array, ends: tuple[float, float]) -> str:
             if is_far and count >= FEWEST_NINES:
                 return f"{text} ({counted(count, 'row')}) {DOUBTED}"
     return ""
+
+
+def _hint_of_codes(numbers: Array) -> str:
+    """What to say of few whole numbers from 1 on, which may be codes; counts begin with 0."""
+    different = np.unique(numbers)
+    if not (len(different) in FEW_CODES and different[0] == 1 and np.ptp(np.diff(different)) == 0):
+        return ""
+    if len(numbers) < ROWS_OF_CODE * len(different):
+        return ""
+    return f"whole numbers from 1 to {different[-1]:.0f}, which may be codes of categories"
 
 
 def _kind_of_counts(present: Array, low: float, high: float) -> str | None:

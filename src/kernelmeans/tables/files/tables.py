@@ -394,14 +394,13 @@ def _frame_table(
     verbatim: str | None = None,
 ) -> FrameTable:
     """The table of a frame whose columns have these names in the file."""
-    places = {name: str(place) for place, name in enumerate(frame.columns, 1)}
     frame = without_words(tidied(frame, names), reading.words())
     written = Counter(filter(None, map(str.strip, names)))
     if reading.header and (named := [name for name in frame.columns if name not in written]):
         doubt = "; if the names are data, add --no-header" * (max(written.values(), default=0) > 1)
         warn_user(
-            f"{source}: columns {', '.join([places[name] for name in named[:10]])} without a name, "
-            f"or with that of another, are called {listed(named)}{doubt}"
+            f"{source}: columns without a name, or with that of another, are called "
+            f"{listed(named)}{doubt}"
         )
     frame = with_types(frame, verbatim)
     # Files with semicolons come from where a comma is the decimal mark.
