@@ -140,3 +140,20 @@ def test_only_collections_are_dask():
     assert is_dask(da.from_array(X))
     assert isinstance(as_rows(da.from_array(X)), DaskRows)
     assert not any(map(is_dask, (X, [[1]], None, "dask", da.Array, np.float64(1))))
+
+
+@chunks
+@pytest.mark.parametrize("expected", [X[:, 0], X[:, :2], X[:, :1]], ids=["one", "two", "column"])
+def test_what_is_mapped_is_a_collection_with_the_same_chunks(chunks, expected):
+    def first(block):
+        assert len(block)
+        assert block.flags.c_contiguous
+        return block[:, 0] if expected.ndim == 1 else block[:, : expected.shape[1]]
+
+    rows = DaskRows(da.from_array(X, chunks))
+    found = rows.mapped(first, expected[:0])
+    assert is_dask(found)
+    assert found.chunks[0] == rows.array.chunks[0]
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    assert_array_equal(computed(found), expected)

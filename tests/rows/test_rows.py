@@ -116,6 +116,20 @@ def test_blocks_read_everything_once(rows, X):
         assert_array_equal(np.vstack([rows[block] for block in blocks]), X)
 
 
+def test_what_is_mapped_is_joined_in_order(rows, X):
+    sizes = []
+
+    def doubled(block):
+        sizes.append(len(block))
+        return 2 * block
+
+    with patch.object(base, "READ_BYTES", 10 * X.itemsize * X.shape[1]):
+        blocks = rows.blocks()
+        assert_array_equal(rows.mapped(doubled, X[:0]), 2 * X)
+    assert sizes == [block.stop - block.start for block in blocks]
+    assert len(sizes) > 1 or rows.chunk == len(X)
+
+
 def test_blocks_need_a_row(rows):
     with pytest.raises(ValueError, match="most=0"):
         rows.blocks(0)

@@ -1,6 +1,5 @@
 """The base class of the estimators: `fit`, and `predict`, `transform` and `score` of new rows."""
 
-import copy
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self, cast
@@ -10,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernelmeans._arrays import put_first, take, to_numpy
+from kernelmeans._arrays import take, to_numpy
 from kernelmeans._devices import HOST, Device, device_of, to_library_of
 from kernelmeans._estimator import Estimator
 from kernelmeans._given import received
@@ -22,7 +21,7 @@ from kernelmeans._sklearn import (
 )
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.engines.cluster import aligned, packed, unpacked
+from kernelmeans.estimators.assigner import Assigner, read_new
 from kernelmeans.estimators.callbacks import Reporter, fitting, refused_later
 from kernelmeans.estimators.checks import (
     check_callables,
@@ -47,15 +46,12 @@ from kernelmeans.solver import (
     anneal_subsamples,
     annealed,
     can_subsample,
-    certainty,
     cost_rounding,
-    memberships,
     partition_cost,
     solve,
     swap_moves,
 )
 from kernelmeans.spaces import Predictor, Space, WeightRule
-from kernelmeans.spaces.predictor import Comparison
 
 #: Most bytes of restarts that run together. More of them would not be faster.
 BATCH_BYTES = 2**30
@@ -65,8 +61,6 @@ MEMBERSHIPS_FRACTION = 0.25
 LOADED_FRACTION = 0.25
 #: Seeds are below this.
 SEEDS = np.iinfo(np.int32).max
-#: Attributes that labels of new rows depend on, in addition to the parameters.
-_NEEDED = {"n_features_in_", "kernel_", "_input", "_predictor", "_floor", "power_history_"}
 #: Attributes that are in the library and on the device of X.
 _OF_ROWS = ("labels_", "distances_", "certainty_", "memberships_")
 
@@ -163,7 +157,7 @@ class KernelClusterer(
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(SEEDS))
         given, data = X, self._make_input()
-        X, device = self._received(X, data, reset=True)
+        X, device = self._training_rows(X, data)
         budget = device.budget(self.memory_budget)
         weight = check_weights(received(sample_weight, "sample_weight"), X, self.n_clusters)
         kernel, kernels, rows = data.resolve(X, weight, seed)
@@ -195,7 +189,7 @@ class KernelClusterer(
         self.objective_history_ = result.objective_history[result.best]
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
-        found = self._set_labels(X, given, weight, embedded)
+        found = self._set_labels(X, given, weight, embedded, device)
         labels: IntArray = found["label"]
         self.separation_ = data.separation(self.kernel_, X, labels, weight, self.n_clusters)
         if isinstance(self.init, str):
@@ -242,11 +236,8 @@ class KernelClusterer(
             If X has the wrong number of features, if X or its kernel values are NaN or infinite,
             if a row of a graph has no edge, or if the diagonal cannot be used.
         """
-        check_is_fitted(self)
-        rows, device = self._received(X, self._input, reset=False)
-        empty = np.empty(0, np.int32)
-        labels = self._ask(KernelClusterer._labels, rows, device, diagonal, empty)
-        return cast(IntArray, to_library_of(labels, X))
+        assigner, rows, diagonal = self._asked(X, diagonal)
+        return cast(IntArray, to_library_of(assigner.labels(rows, diagonal), X))
 
     @refused_later
     def transform(self, X: Any, *, diagonal: Any = None) -> Array:
@@ -275,11 +266,8 @@ class KernelClusterer(
             If X has the wrong number of features, if X or its kernel values are NaN or infinite,
             or if the diagonal cannot be used.
         """
-        check_is_fitted(self)
-        rows, device = self._received(X, self._input, reset=False)
-        empty = np.empty((0, self._n_centroids), self._predictor.norms.dtype)
-        distances = self._ask(KernelClusterer._distances, rows, device, diagonal, empty)
-        return cast(Array, to_library_of(distances, X))
+        assigner, rows, diagonal = self._asked(X, diagonal)
+        return cast(Array, to_library_of(assigner.distances(rows, diagonal), X))
 
     @refused_later
     def score(
@@ -314,10 +302,9 @@ class KernelClusterer(
             If X has the wrong number of features, if X or its kernel values are NaN or infinite,
             or if the diagonal cannot be used.
         """
-        check_is_fitted(self)
-        X, device = self._received(X, self._input, reset=False)
+        assigner, X, diagonal = self._asked(X, diagonal)
         weight = _check_sample_weight(received(sample_weight, "sample_weight"), X, dtype=X.dtype)
-        found = self._ask(KernelClusterer._assigned, X, device, diagonal, self._no_assignment)
+        found = assigner.assigned(X, diagonal)
         found = computed(found) if isinstance(X, DaskRows) else found
         return -total_cost(found["nearest"], weight)
 
@@ -364,86 +351,29 @@ class KernelClusterer(
         if self.separation_ is not None:
             self.separation_ = self.separation_[np.argsort(numbers)]
 
-    def _device(self, X: Any) -> Device:
-        """The device to compute with some rows on; not all estimators let users choose it."""
-        return device_of(getattr(self, "device", None), X)
-
-    def _received(self, X: Any, data: Input, reset: bool) -> tuple[Data, Device]:
-        """The rows, checked and on the host, and the device to compute on."""
-        device = self._device(X)
-        dtype = [np.float64, np.float32] if reset else self._predictor.norms.dtype
-        rows = data.read(self, received(X), dtype, reset)
-        if not device.is_host:
-            refuse_elsewhere(rows, device)
-            if reset and rows.dtype == np.float32:
-                device.warn_if_rounding()
-        if reset and isinstance(rows, Rows) and not isinstance(rows, DaskRows):
+    def _training_rows(self, X: Any, data: Input) -> tuple[Data, Device]:
+        """The rows of the fit, checked and on the host, and the device to compute on."""
+        device = device_of(getattr(self, "device", None), X)
+        rows = data.read(self, received(X), [np.float64, np.float32], reset=True)
+        refuse_elsewhere(rows, device)
+        if rows.dtype == np.float32 and not device.is_host:
+            device.warn_if_rounding()
+        if isinstance(rows, Rows) and not isinstance(rows, DaskRows):
             budgets = [where.budget(self.memory_budget).n_bytes for where in (device, HOST)]
             if rows.nbytes <= LOADED_FRACTION * min(budgets):
                 return rows[:], device
         return rows, device
 
-    def _ask(
-        self, question: Callable[..., Any], X: Data, device: Device, diagonal: Any, empty: Any
-    ) -> Any:
-        """A method's answer for rows, block by block where they are not in memory.
-
-        The method is `_labels`, `_distances` or `_assigned`; ``empty`` is its answer for no rows.
-        """
+    def _asked(self, X: Any, diagonal: Any) -> tuple[Assigner, Data, Any]:
+        """What assigns new rows, and the rows and their k(x, x), checked."""
+        check_is_fitted(self)
+        rows, device = read_new(self, X)
         diagonal = received(diagonal, "diagonal")
-        self._input.check_diagonal(self.kernel_, X, diagonal)
+        self._input.check_diagonal(self.kernel_, rows, diagonal)
         # The rows of a Dask collection are not computed yet.
-        if not isinstance(X, DaskRows):
-            warn_of_zero_rows(self.kernel_, X)
-        if isinstance(X, Rows):
-            return by_blocks(self, question, X, empty)
-        return question(self, X, device, diagonal)
-
-    def _labels(self, X: Data, device: Device, diagonal: Any = None) -> IntArray:
-        """The nearest centroid of each row."""
-        needed = self._input.diagonal_for_labels(self.kernel_, X, diagonal)
-        return self._predictor.on(device).compare(X, needed).labels
-
-    def _distances(self, X: Data, device: Device, diagonal: Any = None) -> Array:
-        """Distances of rows to all centroids."""
-        squared = self._input.diagonal(self.kernel_, X, device, diagonal)
-        compared = self._predictor.on(device).compare(X, squared, keep_distances=True)
-        return np.sqrt(cast(Array, compared.distances)).T
-
-    def _assigned(self, X: Data, device: Device, diagonal: Any = None) -> Any:
-        """The nearest centroid of each row, squared distances to it and the next, and certainty."""
-        squared = self._input.diagonal(self.kernel_, X, device, diagonal)
-        compared = self._predictor.on(device).compare(X, squared, summary=self._summary)
-        return self._as_assignment(compared)
-
-    def _summary(self, distances: Array, labels: IntArray) -> Array:
-        """Of rows: the squared distance to the second nearest centroid, and the certainty."""
-        sure = certainty(distances, self._last_power, self._lowest)
-        others = put_first(distances[:, None, :].copy(), labels[None], np.inf)
-        return np.stack([others.min(axis=0)[0], sure])
-
-    @property
-    def _last_power(self) -> float:
-        """The last finite power, at which memberships are computed; -inf if all steps were hard."""
-        finite = self.power_history_[np.isfinite(self.power_history_)]
-        return float(finite[-1]) if len(finite) else -np.inf
-
-    @property
-    def _lowest(self) -> float:
-        """The squared distance below which memberships do not tell distances apart."""
-        return max(self._floor, float(np.finfo(self._predictor.norms.dtype).tiny))
-
-    def _as_assignment(self, compared: Comparison) -> Any:
-        assert compared.summary is not None
-        found: Any = np.empty(len(compared.labels), self._no_assignment.dtype)
-        found["label"], found["nearest"] = compared.labels, compared.nearest
-        found["second"], found["certainty"] = compared.summary
-        return found
-
-    @property
-    def _no_assignment(self) -> Any:
-        names, dtype = ("nearest", "second", "certainty"), self._predictor.norms.dtype
-        return np.empty(0, [("label", np.int32), *((name, dtype) for name in names)])
+        if not isinstance(rows, DaskRows):
+            warn_of_zero_rows(self.kernel_, rows)
+        return Assigner.of(self, device), rows, diagonal
 
     def _solve(
         self,
@@ -499,41 +429,36 @@ class KernelClusterer(
                 self.inertia_bounds_ = max(0.0, cost - trace.residual), max(0.0, cost)
 
     def _set_labels(
-        self, X: Data, given: Any, weight: Array, embedded: Callable[[slice], Any] | None
+        self,
+        X: Data,
+        given: Any,
+        weight: Array,
+        embedded: Callable[[slice], Any] | None,
+        device: Device,
     ) -> Any:
-        """Set labels, cost and memberships of the training rows; what `_assigned` says of them."""
-        self.memberships_ = None
+        """Set labels, cost and memberships of the training rows, and return what assigned them."""
         # The code of predict makes the last assignment: labels_ == predict(X), bit for bit.
+        assigner = Assigner.of(self, device)
+        self.memberships_ = None
         if isinstance(X, Rows):
-            found = by_blocks(self, KernelClusterer._assigned, X, self._no_assignment)
+            found = assigner.assigned(X)
             # The labels are computed here once, and then need neither cluster nor data.
             found = computed(found) if isinstance(X, DaskRows) else found
         else:
-            device = self._device(given)
             size = X.shape[0] * self.n_clusters * X.dtype.itemsize
             fits = size <= MEMBERSHIPS_FRACTION * device.budget(self.memory_budget).n_bytes
-            if embedded is None:
-                squared = self.kernel_.diagonal(X, device)
-                predictor = self._predictor.on(device)
-                compared = predictor.compare(X, squared, fits, self._summary)
-            else:
-                n = X.shape[0]
-                compared = self._predictor.compare_blocks(n, embedded, fits, self._summary)
-            found = self._as_assignment(compared)
-            if compared.distances is not None:
-                soft = memberships(compared.distances, self._last_power, self._lowest)
-                self.memberships_ = to_library_of(soft.T, given)
+            found, soft = assigner.assigned_training(X, embedded, fits)
+            self.memberships_ = None if soft is None else to_library_of(soft, given)
         self.inertia_ = total_cost(found["nearest"], weight)
         # The solver may have rounded otherwise.
         self.result_.labels[self.result_.best] = found["label"]
-        closest = np.stack([found["nearest"], found["second"]][: self.n_clusters], axis=1)
 
         def as_given(values: Array) -> Any:
             values = np.ascontiguousarray(values)
             return X.like(values) if isinstance(X, DaskRows) else to_library_of(values, given)
 
         self.labels_ = as_given(found["label"])
-        self.distances_ = as_given(np.sqrt(closest))
+        self.distances_ = as_given(assigner.nearest(found))
         self.certainty_ = as_given(found["certainty"])
         return found
 
@@ -577,63 +502,3 @@ def _exported(space: Space, result: Result) -> tuple[Predictor, float]:
     exported = space.export(result.centroids), float(space.floor(result.centroids)[0])
     result.centroids = None
     return exported
-
-
-def by_blocks(
-    estimator: KernelClusterer, question: Callable[..., Any], rows: Rows, empty: Any
-) -> Any:
-    """A method's answer for rows that are not in memory, block by block.
-
-    Parameters
-    ----------
-    estimator : KernelClusterer
-        Fitted.
-    question : callable
-        A method of the estimator, which takes rows in memory and the device to compute on.
-    rows : Rows
-        The rows.
-    empty : ndarray of shape (0,) or (0, width)
-        The answer for no rows.
-
-    Returns
-    -------
-    ndarray or dask array of shape (n_rows,) or (n_rows, width)
-        A dask array, not yet computed, for Dask collections.
-    """
-    # Workers get only what they need, because they may not be able to import the callbacks.
-    light = copy.copy(estimator)
-    for name in vars(estimator).keys() - _NEEDED - set(estimator.get_params(deep=False)) | {"init"}:
-        delattr(light, name)
-    if not isinstance(rows, DaskRows):
-        # Large arrays go to the device once, not with each block.
-        light._predictor = light._predictor.on(light._device(None))
-        return np.concatenate([_of_block(question, light, rows[one]) for one in rows.blocks()])
-    # Dask itself works on several blocks at a time.
-    light._predictor = copy.copy(light._predictor)
-    light._predictor.workers = 1
-    chunks = {"chunks": (rows.array.chunks[0], empty.shape[1:])}
-    shape: Any = chunks if empty.ndim > 1 else {"drop_axis": 1}
-    return rows.array.map_blocks(_OfChunk(question, light), meta=empty, dtype=empty.dtype, **shape)
-
-
-@refused_later
-def _of_block(question: Callable[..., Any], estimator: KernelClusterer, block: Data) -> Array:
-    """The answer for rows that have not been checked."""
-    X, device = estimator._received(block, estimator._input, reset=False)
-    found: Array = question(estimator, X, device)
-    return found
-
-
-class _OfChunk:
-    """A method and its estimator, for the chunks of a Dask collection, which may be empty."""
-
-    def __init__(self, question: Callable[..., Any], estimator: KernelClusterer) -> None:
-        self.packed = packed(question, estimator)
-        # Dask names its tasks after this attribute.
-        self.__name__ = question.__name__.strip("_")
-
-    def __call__(self, chunk: Any) -> Array:
-        question, estimator = unpacked(self.packed)
-        if len(chunk):
-            return _of_block(question, estimator, aligned(chunk))
-        return _of_block(question, estimator, np.ones((1, chunk.shape[1]), chunk.dtype))[:0]

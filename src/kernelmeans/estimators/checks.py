@@ -334,6 +334,8 @@ def refuse_elsewhere(X: Data, device: Device) -> None:
     ValueError
         If X is sparse or a Dask collection.
     """
+    if device.is_host:
+        return
     where = option("device", str(device.anchor.device))
     if isinstance(X, DaskRows):
         raise ValueError(

@@ -148,6 +148,9 @@ class Input:
         distinct = distinct_rows(kernel, X)
         return conductances(neighbors_between(X, labels, sample_weight, n_clusters, distinct))
 
+    def check_new(self, kernel: Any, X: Data) -> None:
+        """Refuse new rows in memory that the kernel says nothing about."""
+
     def check_diagonal(self, kernel: Any, X: Data, given: Any) -> None:
         """Refuse k(x, x) of new rows if it cannot be used, or would not be."""
         if given is None:
@@ -215,10 +218,11 @@ class Graph(Input):
         if reset:
             _refuse_dask(rows)
             (check_graph if self.parameters["kernel"] == "graph" else check_distances)(rows)
-        elif isinstance(estimator.kernel_, GraphKernel) and not isinstance(rows, Rows):
-            check_edges(rows, estimator.kernel_.title)
-            estimator.kernel_.check_connected(rows)
         return rows
+
+    def check_new(self, kernel: GraphKernel, X: Data) -> None:
+        check_edges(X, kernel.title)
+        kernel.check_connected(X)
 
     def separation(
         self, kernel: Any, X: Data, labels: IntArray, sample_weight: Array, n_clusters: int

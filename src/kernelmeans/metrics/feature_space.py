@@ -14,6 +14,7 @@ from kernelmeans._given import received
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, Data
 from kernelmeans.engines import Threads
+from kernelmeans.estimators.assigner import read_new
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.checks import check_gram
 from kernelmeans.estimators.inputs import check_weights
@@ -183,7 +184,7 @@ def _received(estimator: Any, X: Any) -> tuple[Data, Device]:
             "KernelPowerKMeans. In a pipeline that is its last step, and X what this step gets."
         )
     check_is_fitted(estimator)
-    rows, device = estimator._received(X, estimator._input, reset=False)
+    rows, device = read_new(estimator, X)
     return rows[:] if isinstance(rows, Rows) else rows, device
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from kernelmeans._fitted import on_host, taken, transformed
 from kernelmeans._typing import Array
+from kernelmeans.estimators.assigner import read_new
 from kernelmeans.heat import HeatKernel
 from kernelmeans.kernels import CombinedKernel
 from kernelmeans.lowrank.sampling import subsample
@@ -83,7 +84,7 @@ def far_beyond(
         if len(rows) > MOST_ROWS:
             rows, weights = subsample(weights, MOST_ROWS)
         some = transformed(transformers, taken(X, rows, estimator))
-        read, _ = estimator._received(some, estimator._input, reset=False)
+        read, _ = read_new(estimator, some)
         nearest = remoteness(estimator, read[:], nearest, training=True)
     return bound(nearest, weights)
 

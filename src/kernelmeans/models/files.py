@@ -23,6 +23,7 @@ import kernelmeans
 from kernelmeans._errors import InputError
 from kernelmeans._files import write_files
 from kernelmeans._fitted import is_stacked, transformed
+from kernelmeans.estimators.assigner import Assigner, read_new
 from kernelmeans.models.archive import TRUSTED_TYPES, check_archive, check_content
 from kernelmeans.models.model import Model
 from kernelmeans.models.placing import without_names
@@ -255,8 +256,8 @@ def _label_any(before: list[Any], estimator: Any, rows: list[Any]) -> None:
         warnings.simplefilter("ignore")
         for row in rows:
             try:
-                read = transformed(before, row)
-                estimator._assigned(*estimator._received(read, estimator._input, reset=False))
+                read, device = read_new(estimator, transformed(before, row))
+                Assigner.of(estimator, device).assigned(read)
             except Exception as error:
                 reason = error
             else:

@@ -9,6 +9,7 @@ import numpy as np
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans._warnings import warn_user
+from kernelmeans.estimators.assigner import Assigner, read_new
 from kernelmeans.estimators.callbacks import refused_later
 from kernelmeans.models.far import remoteness
 from kernelmeans.models.placing import NewRows
@@ -62,22 +63,20 @@ class Labels:
 def label(model: "Model", table: Any) -> Labels:
     """Place the rows of a table, those of a block at a time; `Model.label` describes it."""
     rows = NewRows(model, table)
-    estimator = rows.estimator
+    estimator, assigner = rows.estimator, Assigner.of(rows.estimator)
 
     def assigned(block: tuple[Any, BoolArray]) -> tuple[Any, Any, BoolArray]:
         X, placed = block
         if not placed.any():
-            return estimator._no_assignment, np.empty(0), placed
-        X, device = estimator._received(rows.prepared(X), estimator._input, reset=False)
-        found = estimator._assigned(X, device)
+            return assigner.nothing, np.empty(0), placed
+        X, device = read_new(estimator, rows.prepared(X))
+        found = Assigner.of(estimator, device).assigned(X)
         if model.far is None:
             return found, np.empty(0), placed
         return found, remoteness(estimator, X, np.sqrt(found["nearest"])), placed
 
     # A loop would hold its last block in memory while the next is read.
     found, away, placed = map(np.concatenate, zip(*map(assigned, rows), strict=True))
-    near = [found["nearest"], found["second"]][: estimator._n_centroids]
-    distances = np.sqrt(np.stack(near, axis=1))
     far = None if model.far is None else away > model.far
     if far is not None:
         if far.sum() > _MANY_FAR * len(far):
@@ -86,7 +85,7 @@ def label(model: "Model", table: Any) -> Labels:
                 f"{rows.most_unlike(len(far))}Other units, or other columns?"
             )
         far = spread(far, placed, False)
-    known = found["label"], distances, found["certainty"]
+    known = found["label"], assigner.nearest(found), found["certainty"]
     return Labels.of_placed(placed, *known, far=far, remarks=rows.remarks())
 
 

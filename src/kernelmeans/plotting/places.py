@@ -14,8 +14,8 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_array
 
 from kernelmeans._fitted import is_pairwise
-from kernelmeans._given import received
 from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.estimators.assigner import read_new
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.heat import DiffusionKernel
 from kernelmeans.kernels import CombinedKernel, Kernel
@@ -172,8 +172,7 @@ def _spread(points: Array, graph: Data, labels: IntArray) -> Array:
 def _read(model: Any, shown: Any) -> Data:
     """Rows as the kernel takes them, checked as in `predict`."""
     if isinstance(model, KernelClusterer):
-        dtype = model._predictor.norms.dtype
-        values = model._input.read(model, received(shown), dtype, reset=False)
+        values, _ = read_new(model, shown)
         return values[:] if isinstance(values, Rows) else values
     found: Data = check_array(shown, accept_sparse="csr", dtype=[np.float64, np.float32])
     return found

@@ -189,6 +189,23 @@ class Rows:
         terms = (function(self[block], *(values[block] for values in per_row)) for block in blocks)
         return tree_sum(terms, add)
 
+    def mapped(self, function: Callable[[Array], Array], empty: Array) -> Any:
+        """Results of a function for all rows, block by block.
+
+        Parameters
+        ----------
+        function : callable
+            Called with the rows of a block; must not depend on other blocks.
+        empty : ndarray of shape (0,) or (0, width)
+            The result for no rows.
+
+        Returns
+        -------
+        ndarray or dask array of shape (n_rows,) or (n_rows, width)
+            The results; of Dask collections they are not yet computed.
+        """
+        return np.concatenate([function(self[block]) for block in self.blocks()])
+
     def select(self, columns: Sequence[str | int]) -> "Rows":
         """These columns only.
 

@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.engines.cluster import Cluster, aligned
+from kernelmeans.engines.cluster import Cluster, aligned, packed, unpacked
 from kernelmeans.rows.base import Rows
 
 Term = TypeVar("Term")
@@ -65,6 +66,13 @@ class DaskRows(Rows):
         total: Term = cluster.total(cluster.started(terms), add)
         return total
 
+    def mapped(self, function: Callable[[Array], Array], empty: Array) -> Any:
+        """As for other rows, but lazily: a dask array."""
+        chunks = {"chunks": (self.array.chunks[0], empty.shape[1:])}
+        shape: Any = chunks if empty.ndim > 1 else {"drop_axis": 1}
+        of_chunk = partial(_of_chunk, packed(function), empty)
+        return self.array.map_blocks(of_chunk, meta=empty, dtype=empty.dtype, **shape)
+
     def finite(self) -> "DaskRows":
         """The same rows: the worker that holds a chunk looks for NaN."""
         return self
@@ -86,6 +94,12 @@ class DaskRows(Rows):
         # In ascending order, because Dask then cuts chunks into fewer parts.
         distinct, places = np.unique(indices, return_inverse=True)
         return np.asarray(computed(self.array[distinct]))[places]
+
+
+def _of_chunk(function: bytes, empty: Array, chunk: Array) -> Array:
+    """The result of a function that was `packed` for a chunk, which may be empty."""
+    found: Array = unpacked(function)[0](aligned(chunk)) if len(chunk) else empty
+    return found
 
 
 def is_dask(X: Any) -> bool:

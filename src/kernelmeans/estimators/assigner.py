@@ -1,0 +1,148 @@
+"""Assigns rows to the clusters of a fitted estimator, in memory or block by block."""
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self, cast
+
+import numpy as np
+from sklearn.utils import check_array
+
+from kernelmeans._arrays import put_first
+from kernelmeans._devices import HOST, Device, device_of
+from kernelmeans._given import received
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.estimators.callbacks import refused_later
+from kernelmeans.estimators.checks import refuse_elsewhere
+from kernelmeans.estimators.inputs import Input
+from kernelmeans.rows import Rows
+from kernelmeans.rows.dask import DaskRows
+from kernelmeans.solver import certainty, memberships
+from kernelmeans.spaces import Predictor
+from kernelmeans.spaces.predictor import Comparison
+
+
+def read_new(estimator: Any, X: Any) -> tuple[Data, Device]:
+    """New rows of a fitted estimator, checked and on the host, and the device to compute on."""
+    # Not all estimators let users choose it.
+    device = device_of(getattr(estimator, "device", None), X)
+    data, dtype = estimator._input, estimator._predictor.norms.dtype
+    rows = data.read(estimator, received(X), dtype, reset=False)
+    refuse_elsewhere(rows, device)
+    if not isinstance(rows, Rows):
+        data.check_new(estimator.kernel_, rows)
+    return rows, device
+
+
+@dataclass(frozen=True, eq=False)
+class Assigner:
+    """What assigning rows to clusters needs of a fitted estimator.
+
+    Rows on disk are compared with the centroids block by block, and those of Dask lazily. Workers
+    get this object, and not the estimator, because they may not be able to import the callbacks.
+
+    Attributes
+    ----------
+    input : Input
+        Finds k(x, x) of rows.
+    predictor : Predictor
+        The centroids and the kernel, on the device to compute on.
+    power : float
+        Last finite power, at which memberships are computed; -inf if all steps were hard.
+    lowest : float
+        Squared distance below which memberships do not tell distances apart.
+    """
+
+    input: Input
+    predictor: Predictor
+    power: float
+    lowest: float
+
+    @classmethod
+    def of(cls, estimator: Any, device: Device = HOST) -> Self:
+        """Take what assigning rows needs from a fitted estimator."""
+        powers = estimator.power_history_[np.isfinite(estimator.power_history_)]
+        power = float(powers[-1]) if len(powers) else -np.inf
+        predictor = estimator._predictor.on(device)
+        lowest = max(estimator._floor, float(np.finfo(predictor.norms.dtype).tiny))
+        return cls(estimator._input, predictor, power, lowest)
+
+    def labels(self, X: Data, diagonal: Any = None) -> Any:
+        """The nearest centroid of each row."""
+        if isinstance(X, Rows):
+            return self._by_blocks(Assigner.labels, X, np.empty(0, np.int32))
+        needed = self.input.diagonal_for_labels(self.predictor.kernel, X, diagonal)
+        return self.predictor.compare(X, needed).labels
+
+    def distances(self, X: Data, diagonal: Any = None) -> Any:
+        """Distances of rows to all centroids."""
+        norms = self.predictor.norms
+        if isinstance(X, Rows):
+            return self._by_blocks(Assigner.distances, X, np.empty((0, len(norms)), norms.dtype))
+        squared = self.input.diagonal(self.predictor.kernel, X, self.predictor.device, diagonal)
+        compared = self.predictor.compare(X, squared, keep_distances=True)
+        return np.sqrt(cast(Array, compared.distances)).T
+
+    def assigned(self, X: Data, diagonal: Any = None) -> Any:
+        """The nearest centroid of each row, squared distances to it and the next, and certainty."""
+        if isinstance(X, Rows):
+            return self._by_blocks(Assigner.assigned, X, self.nothing)
+        squared = self.input.diagonal(self.predictor.kernel, X, self.predictor.device, diagonal)
+        return self._as_assigned(self.predictor.compare(X, squared, summary=self._summary))
+
+    def assigned_training(
+        self, X: Data, embedded: Callable[[slice], Any] | None, soft: bool
+    ) -> tuple[Any, Array | None]:
+        """The same of training rows in memory, and their memberships if they are wanted.
+
+        They may be embedded already, by a function of a block.
+        """
+        if embedded is None:
+            squared = self.predictor.kernel.diagonal(X, self.predictor.device)
+            compared = self.predictor.compare(X, squared, soft, self._summary)
+        else:
+            compared = self.predictor.compare_blocks(X.shape[0], embedded, soft, self._summary)
+        found = self._as_assigned(compared)
+        if compared.distances is None:
+            return found, None
+        return found, memberships(compared.distances, self.power, self.lowest).T
+
+    def nearest(self, found: Any) -> Any:
+        """Distances to the nearest centroid and the next, if there is one, of assigned rows."""
+        squared = np.stack([found["nearest"], found["second"]], axis=1)
+        return np.sqrt(squared[:, : len(self.predictor.norms)])
+
+    @property
+    def nothing(self) -> Any:
+        """What `assigned` returns for no rows."""
+        names, dtype = ("nearest", "second", "certainty"), self.predictor.norms.dtype
+        return np.empty(0, [("label", np.int32), *((name, dtype) for name in names)])
+
+    def _as_assigned(self, compared: Comparison) -> Any:
+        assert compared.summary is not None
+        found: Any = np.empty(len(compared.labels), self.nothing.dtype)
+        found["label"], found["nearest"] = compared.labels, compared.nearest
+        found["second"], found["certainty"] = compared.summary
+        return found
+
+    def _summary(self, distances: Array, labels: IntArray) -> Array:
+        """Of rows: the squared distance to the second nearest centroid, and the certainty."""
+        sure = certainty(distances, self.power, self.lowest)
+        others = put_first(distances[:, None, :].copy(), labels[None], np.inf)
+        return np.stack([others.min(axis=0)[0], sure])
+
+    def _by_blocks(self, question: Callable[..., Any], rows: Rows, empty: Array) -> Any:
+        """A method's answer for rows that are not in memory; `empty` is its answer for no rows."""
+        predictor = copy.copy(self.predictor)
+        # Dask itself works on several blocks at a time.
+        predictor.workers = 1 if isinstance(rows, DaskRows) else None
+        answer = partial(Assigner._of_block, replace(self, predictor=predictor), question)
+        return rows.mapped(answer, empty)
+
+    @refused_later
+    def _of_block(self, question: Callable[..., Any], block: Array) -> Any:
+        """A method's answer for rows that have not been checked."""
+        X = check_array(block, dtype=self.predictor.norms.dtype, order="C", input_name="X")
+        self.input.check_new(self.predictor.kernel, X)
+        return question(self, X)
