@@ -1,4 +1,4 @@
-"""What tells clusters apart from each other, and which differ in one column alone."""
+"""What tells clusters apart from each other, and which differ in hardly more than one column."""
 
 import itertools
 import json
@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import ks_2samp
+from scipy.stats import ks_2samp, mannwhitneyu
 from sklearn.pipeline import make_pipeline
 
 from kernelmeans import ClusterReport, KernelPowerKMeans, describe
@@ -78,7 +78,7 @@ def test_clusters_that_a_flag_halves_are_named(halved):
     assert [one.clusters for one in described.alike] == [(0, 1), (2, 3)]
     assert described.to_dict()["alike"][0] == {"clusters": [0, 1], "column": "member"}
     lines = " ".join(str(described).split())
-    assert "Clusters 0 and 1, 2 and 3 differ in member, and hardly in others." in lines
+    assert "Clusters 0 and 1, 2 and 3 differ in member, and hardly in other columns." in lines
     assert advice("member") in lines
     # The flag is the column of the smallest difference.
     assert all("member" in [one.column for one in described.top(own, 3)] for own in range(4))
@@ -148,6 +148,23 @@ def test_small_clusters_that_a_flag_halves_are_named_too():
     assert {one.column for one in found} == {"flag"}
     assert {one.clusters for one in found} == {(0, 1), (2, 3), (4, 5), (6, 7)}
     assert 22 <= len(found) <= 24
+
+
+def test_clusters_whose_ranks_differ_in_another_column_are_not_named():
+    told = {True: [], False: []}
+    labels = np.repeat(np.arange(8), 25)
+    for seed in range(40):
+        table = np.random.default_rng(seed).normal(size=(200, 4)) + 6 * np.eye(4)[labels // 2]
+        table[:, 3] += 0.9 * (labels == 1)
+        frame = pd.DataFrame(table, columns=["income", "score", "visits", "age"])
+        frame["genre"] = np.array(["Female", "Male"])[labels % 2]
+        pairs = {one.clusters for one in describe(labels, frame).alike}
+        p = mannwhitneyu(table[labels == 0, 3], table[labels == 1, 3]).pvalue
+        if p < 0.002 or p > 0.05:
+            told[p < 0.002].append((0, 1) in pairs)
+    assert len(told[True]) > 15
+    assert not any(told[True])
+    assert np.mean(told[False]) > 0.5  # income, score and visits may differ by chance
 
 
 def test_the_advice_leaves_the_column_out(halved):
@@ -227,7 +244,7 @@ def test_a_report_names_halves_apart_and_says_so(halved):
     told = [one["hint"] for one in report.to_dict()["clusters"]]
     assert len(set(told)) == 4
     assert sum("member yes" in one for one in told) == 2
-    assert "differ in member, and hardly in others." in report.verdict
+    assert "differ in member, and hardly in other columns." in report.verdict
     assert report.to_dict()["profiles"]["alike"][0]["column"] == "member"
     assert "--drop member" in report.to_html()
     assert "Clusters w and " in report_of(*halved, names=list("wxyz")).verdict

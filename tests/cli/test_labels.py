@@ -51,6 +51,22 @@ class TestFit:
         run("fit", data, "-k", 1, "--drop", "kind")
         assert table().columns == ["row", "label", "distance", "membership"]
 
+    def test_a_note_names_the_first_column_that_names_the_rows(self, run, folder, named):
+        codes = {"zip": pl.Series([10115, 80331] * 30), "distance": pl.Series(IDS) + "km"}
+        names = {"e mail": pl.Series(IDS) + "@x.org", "phone": pl.Series(range(60)) * 7 + 10**9}
+        named.drop("id").with_columns(**codes, **names).write_csv("data.csv")
+        result = run("fit", "data.csv", "-k", 3, "--drop", "kind")
+        said = "Note: --id-column 'e mail' keeps that column in the labels file\n"
+        assert said in result.stderr
+        assert result.stderr.count("--id-column") == 1
+        for options in (["--id-column", "phone"], ["--drop", "e mail,phone"], ["--quiet"]):
+            again = run("fit", "data.csv", "-k", 3, "--drop", "kind", "--force", *options)
+            assert again.exit_code == 0, again.output
+            assert "keeps that column" not in again.stderr
+        # It does as it says.
+        run("fit", "data.csv", "-k", 3, "--drop", "kind", "--force", "--id-column", "e mail")
+        assert table()["e mail"].to_list() == names["e mail"].to_list()
+
     def test_names_of_rows_are_no_feature_and_kept_as_text(self, named_model, named, run):
         assert table().columns[:2] == ["id", "label"]
         assert table()["id"].to_list() == IDS

@@ -1,5 +1,6 @@
 """The labels file: the cluster of each row, how near it is, and how certain that is."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,11 @@ from kernelmeans._files import Writer
 from kernelmeans.cli.data import known_column
 from kernelmeans.models import Labels
 from kernelmeans.models.labels import spread
+from kernelmeans.tables import Column
 from kernelmeans.tables.files.tables import FrameTable, Table
 
+#: Fraction of the rows that differ in a column that names them.
+_NAMED = 0.9
 #: Columns of the file.
 _COLUMNS = ("label", "distance", "second_distance", "membership", "far")
 #: Digits of distances and memberships. With all their digits files would be twice as large.
@@ -46,7 +50,7 @@ def identifiers(table: Table, name: str | None) -> pl.Series | None:
     if (name := name or table.row_names) is None:
         return None
     name = known_column(table, [*table.names, *table.annotations], name, "--id-column")
-    if name in _COLUMNS or name.startswith("membership_"):
+    if _is_ours(name):
         raise InputError(
             f"{table.source}: --id-column names {name!r}, as a column of the labels file is "
             "called; give the column of the table another name"
@@ -61,3 +65,18 @@ def identifiers(table: Table, name: str | None) -> pl.Series | None:
     if column.dtype.is_float() and (column.floor() == column).all():
         column = column.cast(pl.Int64, strict=False)  # arrays hold all numbers as floats
     return column.cast(pl.String)
+
+
+def first_identifier(table: Table, columns: Sequence[Column]) -> str | None:
+    """The first column that a fit has left out because it names the rows."""
+    for column in columns:
+        if column.kind == "identifier" and not column.used and not _is_ours(column.name):
+            texts = identifiers(table, column.name)
+            if texts is not None and texts.n_unique() > _NAMED * len(texts):
+                return column.name
+    return None
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a column of the labels file has this name."""
+    return name in _COLUMNS or name.startswith("membership_")

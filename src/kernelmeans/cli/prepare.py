@@ -19,6 +19,7 @@ from kernelmeans._text import counted, listed
 from kernelmeans.cli import values
 from kernelmeans.cli.data import find_columns
 from kernelmeans.cli.errors import estimator_errors
+from kernelmeans.cli.labels import first_identifier
 from kernelmeans.cli.views import FoundViews, read_views
 from kernelmeans.models.placing import without_value
 from kernelmeans.profiles.describing import categories_of
@@ -215,9 +216,8 @@ def _prepared(
     columns = transformer.columns_
     if any(one[1:5] != ("number", True, "", 0) or one.is_logarithm for one in columns):
         job.say(transformer.report_)
-    names = [one.name for one in columns if one.kind == "identifier" and not one.used]
-    if names and job.id_column is None and table.row_names is None:
-        job.note(f"--id-column {shlex.quote(names[0])} keeps {names[0]!r} in the labels file")
+    if job.id_column is None and (name := first_identifier(table, columns)) is not None:
+        job.note(f"--id-column {shlex.quote(name)} keeps that column in the labels file")
     doubted = [one.reason.split()[0] for one in columns if one.used and DOUBTED in one.reason]
     if doubted:
         words = ",".join(dict.fromkeys(doubted))
