@@ -393,7 +393,8 @@ class TestOf:
         assert Model.of(pipeline).pipeline is pipeline
 
     def test_a_search_is_its_best_estimator(self):
-        search = ClusterSearch(KernelKMeans(kernel="rbf"), {"n_clusters": [2, 3]}, n_splits=3)
+        grid = {"n_clusters": [2, 3]}
+        search = ClusterSearch(KernelKMeans(kernel="rbf"), grid, n_splits=3, random_state=0)
         search.fit(X)
         model = Model.of(search, X)
         assert model.pipeline[-1] is search.best_estimator_
