@@ -64,7 +64,7 @@ def test_the_decisions_are_printed_and_written(run):
         "                  id: identifier, nearly all values differ",
         "                  since: date, the option dates uses it",
         "                  remark: text, nearly all values differ",
-        "missing values    age 2 (2%): become the median",
+        "missing values    age 2 (2 %): become the median",
     ]
     summary = json.loads(Path("people.summary.json").read_text())
     assert summary["features"] == 4
@@ -210,7 +210,7 @@ def test_arrays_have_missing_values_too(run, people):
     X = people.select("age", "spend").to_numpy()
     np.save("array.npy", X)
     result = run("fit", "array.npy", "-k", 2, "--kernel", "rbf")
-    assert "0 2 (2%): become the median" in result.stderr
+    assert "0 2 (2 %): become the median" in result.stderr
     frame = people.select("age", "spend")
     frame.write_csv("frame.csv")
     run("fit", "frame.csv", "-k", 2, "--kernel", "rbf")

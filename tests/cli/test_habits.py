@@ -464,7 +464,7 @@ def test_nines_are_doubted_and_the_option_is_named(run):
     assert f"Note: {option} takes such values for missing, in all columns" in said
     result = run("fit", "data.csv", "-k", 2, option, "--force")
     assert result.exit_code == 0, result.output
-    assert "missing values b 10 (17%)" in " ".join(result.stderr.split())
+    assert "missing values b 10 (17 %)" in " ".join(result.stderr.split())
     assert "may stand" not in result.stderr
 
 

@@ -112,7 +112,7 @@ class TestPredict:
         away.write_csv("new.csv")
         result = run("predict", MODEL, "new.csv")
         assert table("new.labels.csv")["far"].to_list() == [True] * 7 + [False] * 53
-        assert "far rows          7 (11.7%)" in result.stdout
+        assert "far rows          7 (11.7 %)" in result.stdout
 
     def test_older_files_do_not_say_who_is_far(self, named_model, run):
         content = skops.io.load(MODEL, trusted=list(TRUSTED_TYPES))

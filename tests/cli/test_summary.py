@@ -54,7 +54,7 @@ def test_plain_labels_are_written_where_they_cost_less():
     lost = {"written": "plain", "annealed_cost": 10.2, "percent_above_plain": 2.0}
     text = " ".join(as_text(summary(**lost)).split())
     assert "10, by plain kernel k-means from the same start, whose labels are written" in text
-    assert "ended 2 % higher (10.2)" in text
+    assert "ended 2.00 % higher (10.2)" in text
 
 
 def test_what_the_clusters_are_comes_before_technical_lines():
@@ -84,7 +84,7 @@ def test_an_approximation_says_what_it_leaves_out():
     assert "approximation" not in as_text(summary())
     found = {"kind": "landmarks", "reason": "why", "left_out": 0.0123, "cost_bounds": [9.5, 10.0]}
     text = " ".join(as_text(summary(approximation=found)).split())
-    assert "landmarks (why); 1.23% of the trace left out" in text
+    assert "landmarks (why); 1.23 % of the trace left out" in text
     assert "exact cost of these clusters between 9.5 and 10" in text
     several = found | {"kind": ["rff", "explicit"], "reason": ["a", "b"], "left_out": None}
     assert "rff, explicit (a; b)" in as_text(summary(approximation=several))

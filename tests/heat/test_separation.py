@@ -129,13 +129,13 @@ def test_verbose_says_it(capsys):
     X, _ = blobs(150, k=3, spread=2.5)
     model = KernelPowerKMeans(3, random_state=0, verbose=1).fit(X)
     worst = model.separation_.argmax()
-    told = f"at most {model.separation_.max():.1%}, of cluster {worst}"
+    told = f"at most {model.separation_.max() * 100:.1f} %, of cluster {worst}"
     assert told in capsys.readouterr().out
 
 
 def test_a_cluster_that_is_hardly_one_is_named():
     X = cloud(200, 400)
-    with pytest.warns(UserWarning, match=r"Cluster \d is hardly one: \d\d% of the neighbours"):
+    with pytest.warns(UserWarning, match=r"Cluster \d is hardly one: \d\d % of the neighbours"):
         model = KernelPowerKMeans(8, random_state=0).fit(X)
     assert model.separation_.max() > 0.5
 

@@ -727,8 +727,8 @@ def test_the_report_groups_equal_columns():
         "columns used      30 numbers: v0, v1, v2, v3, v4, v5, v6, v7 and 22 more",
         "                  1 category: g (2 values)",
         "left out          empty0, empty1, empty2, empty3: constant, one value",
-        "missing values    v3 10 (20%): become the median, and a column of its own says",
-        "                    where",
+        "missing values    v3 10 (20 %): become the median, and a column of its own",
+        "                    says where",
     ]
 
 

@@ -9,7 +9,9 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import kernelmeans
+from kernelmeans._numbers import percent
 from kernelmeans._text import aligned, counted, shortened
+from kernelmeans.heat.separation import in_words
 from kernelmeans.report.measures import cost, critical_power
 from kernelmeans.tables import TableTransformer
 
@@ -131,8 +133,8 @@ def as_text(summary: dict[str, Any], clusters: str = "") -> str:
         "cluster sizes": " ".join(map(str, summary["sizes"])),
     }
     if "far" in summary:
-        percent = f"{summary['far'] / summary['rows']:.1%}"
-        more = f" ({percent}), farther away than 99 % of the rows of the fit"
+        fraction = percent(summary["far"] / summary["rows"], 1)
+        more = f" ({fraction}), farther away than 99 % of the rows of the fit"
         lines["far rows"] = f"{summary['far']}{more * bool(summary['far'])}"
     if agreement := summary.get("agreement"):
         lines["agreement"] = (
@@ -166,13 +168,7 @@ def _technical(summary: dict[str, Any]) -> dict[str, str]:
 def _separation(separation: list[float] | None) -> str:
     if not separation or len(separation) == 1:
         return ""
-    worst = int(np.argmax(separation))
-    if not separation[worst]:
-        return "no neighbours are in other clusters"
-    return (
-        f"{100 * np.mean(separation):.2g} % of neighbours are in other clusters, at most "
-        f"{100 * separation[worst]:.2g} %, of cluster {worst}"
-    )
+    return in_words(np.array(separation))
 
 
 def _graph(graph: dict[str, Any] | None) -> str:
@@ -187,15 +183,15 @@ def _cost(summary: dict[str, Any]) -> str:
     """The cost, and the comparison with plain kernel k-means if there is one."""
     if "plain" not in summary:
         return f"{summary['cost']:.6g}"
-    percent = summary["percent_above_plain"]
+    above = summary["percent_above_plain"] / 100
     plain = "plain kernel k-means from the same start"
     if summary["written"] == "plain":
         return (
             f"{summary['cost']:.6g}, by {plain}, whose labels are written. The annealed run "
-            f"ended {percent:.2g} % higher ({summary['annealed_cost']:.6g}). "
+            f"ended {percent(above, 2)} higher ({summary['annealed_cost']:.6g}). "
             "More --n-swaps may do better."
         )
-    verdict = "the same as" if abs(percent) < 0.005 else f"{-percent:.2f} % lower than"
+    verdict = "the same as" if abs(above) < 0.00005 else f"{percent(-above, 2)} lower than"
     return f"{summary['cost']:.6g}, {verdict} {plain} ({summary['plain']['cost']:.6g})"
 
 
@@ -208,8 +204,8 @@ def _approximation(found: dict[str, Any]) -> str:
     text = f"{', '.join(dict.fromkeys(kinds))} ({reason})"
     if found["left_out"]:
         low, high = found["cost_bounds"]
-        text += f"; {found['left_out']:.2%} of the trace left out, exact cost of these clusters "
-        text += f"between {low:.6g} and {high:.6g}"
+        text += f"; {percent(found['left_out'], 2)} of the trace left out, exact "
+        text += f"cost of these clusters between {low:.6g} and {high:.6g}"
     return text
 
 
@@ -217,14 +213,14 @@ def _kernel_weights(kernels: list[dict[str, Any]]) -> list[str]:
     """One line for each kernel, in their order; of very many kernels those of most weight."""
     heaviest = sorted(kernels, key=lambda kernel: -kernel["weight"])
     shown = [kernel for kernel in kernels if kernel in heaviest[:_KERNELS]]
-    described = [f"{100 * kernel['weight']:7.1f} %  {_described(kernel)}" for kernel in shown]
+    described = [f"{percent(kernel['weight'], 1):>9}  {_described(kernel)}" for kernel in shown]
     names = [kernel["name"] for kernel in shown]
     room = _WIDTH - _INDENT - max(map(len, described), default=0)
     width = min(room, max(map(len, names), default=0))
     pairs = zip(names, described, strict=True)
     lines = [f"{shortened(name, width):<{width}}{text}" for name, text in pairs]
     if rest := [kernel["weight"] for kernel in heaviest[_KERNELS:]]:
-        lines.append(f"and {len(rest)} more, {100 * sum(rest):.1f} % in all")
+        lines.append(f"and {len(rest)} more, {percent(sum(rest), 1)} in all")
     return lines
 
 

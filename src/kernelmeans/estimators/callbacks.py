@@ -10,6 +10,7 @@ import numpy as np
 from kernelmeans._sklearn import _fit_context, with_callbacks
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, Data
+from kernelmeans.heat.separation import in_words
 from kernelmeans.solver import Ending, Progress, Result
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -129,12 +130,7 @@ class Reporter:
     def judged(self, separation: Array | None) -> None:
         """Report how many neighbours of the rows of a cluster are in others."""
         if separation is not None:
-            worst = int(separation.argmax())
-            self._estimator._say(
-                1,
-                f"separation: {separation.mean():.1%} of neighbours are in other clusters, at most "
-                f"{separation[worst]:.1%}, of cluster {worst}",
-            )
+            self._estimator._say(1, f"separation: {in_words(separation)}")
 
     def end(self) -> None:
         """Report that the fit is over."""

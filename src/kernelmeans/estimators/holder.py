@@ -10,6 +10,7 @@ from sklearn.utils import assert_all_finite
 
 from kernelmeans._devices import Budget, too_large
 from kernelmeans._dialect import option
+from kernelmeans._numbers import percent
 from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
@@ -268,7 +269,7 @@ def fits_workers(cluster: Cluster, sample: FeatureSpace, X: DaskRows, row_bytes:
         raise too_large(
             needed,
             limit,
-            f"{WORKER_FRACTION:.0%} of a worker's memory for each of its threads",
+            f"{percent(WORKER_FRACTION)} of a worker's memory for each of its threads",
             f"X: a chunk of {X.chunk} rows with its features",
             f"Rechunk X into smaller blocks of rows, use fewer {_fewer(sample)}, or give the "
             "workers more memory or fewer threads",

@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse
 
+from kernelmeans._numbers import percent
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.neighbors import DistinctRows, auto_neighbors, without_loops
@@ -160,7 +161,18 @@ def warn_if_hardly(separation: Array, labels: IntArray) -> None:
     worst = int(known.argmax())
     if known[worst] > HARDLY:
         warn_user(
-            f"Cluster {worst} is hardly one: {known[worst]:.0%} of the neighbours of its rows are "
-            "in other clusters (separation_). Take fewer clusters, or let ClusterSearch find how "
-            "many there are; so does the command line without -k."
+            f"Cluster {worst} is hardly one: {percent(known[worst])} of the neighbours of its rows "
+            "are in other clusters (separation_). Take fewer clusters, or let ClusterSearch find "
+            "how many there are; so does the command line without -k."
         )
+
+
+def in_words(separation: Array) -> str:
+    """How many neighbours of rows are in other clusters, on average and at most."""
+    worst = int(separation.argmax())
+    if not separation[worst]:
+        return "no neighbours are in other clusters"
+    return (
+        f"{percent(separation.mean(), 1)} of neighbours are in other clusters, at most "
+        f"{percent(separation[worst], 1)}, of cluster {worst}"
+    )

@@ -3,7 +3,6 @@
 Nothing is copied for each cluster: sums over the rows of clusters are taken for all at once.
 """
 
-import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from kernelmeans._numbers import percent, scaled
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.tables.decisions import logarithms, powers
 from kernelmeans.tables.kinds import Found, as_category, found_in
@@ -142,7 +142,7 @@ class Profile(NamedTuple):
         """The column as text: in a cluster, and in all rows."""
         if self.values is not None:
             return self.values[cluster], self.whole
-        show = _date if self.kind == "date" else _number
+        show = _date if self.kind == "date" else scaled
         pair = self.numbers[cluster], self.overall[cluster]
         value, overall = (show(one, self.scale) if np.isfinite(one) else None for one in pair)
         return value, overall
@@ -155,17 +155,9 @@ class Profile(NamedTuple):
             return None
         overall, none = np.full_like(found, every), np.zeros_like(found)
         difference = (found - every) / np.sqrt(every * (1 - every))
-        percents = [None if one != one else f"{100 * one:.0f} %" for one in (*found, every)]
+        percents = [None if one != one else percent(one) for one in (*found, every)]
         *values, whole = percents
         return Profile("flag", "fraction", found, overall, difference, none, 1.0, values, whole)
-
-
-def _number(value: float, scale: float) -> str:
-    """A number to two digits of the standard deviation, or of its own if that is NaN."""
-    scale = abs(value) if math.isnan(scale) else scale
-    if abs(value) >= 1e10 or not 1e-6 <= scale < np.inf:
-        return f"{value:.6g}"
-    return f"{value:z.{max(0, 1 - math.floor(math.log10(scale)))}f}"
 
 
 def _date(days: float, scale: float) -> str:

@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from kernelmeans._memory import cached_property
+from kernelmeans._numbers import percent
 from kernelmeans._text import counted, shortened
 from kernelmeans.profiles.columns import AVERAGES
 from kernelmeans.profiles.contrast import SMALLEST, Alike, advice, sentences
@@ -301,10 +302,10 @@ def _stands(entry: Entry) -> bool:
 
 def _size(record: Cluster) -> str:
     weight = "" if math.isclose(record.weight, record.size) else f", weight {record.weight:.4g}"
-    size = f"{counted(record.size, 'row')}{weight}, {100 * record.fraction:.1f} %"
+    size = f"{counted(record.size, 'row')}{weight}, {percent(record.fraction, 1)}"
     if not record.separation:
         return size
-    return f"{size}; {100 * record.separation:.2g} % of neighbours elsewhere"
+    return f"{size}; {percent(record.separation, 1)} of neighbours elsewhere"
 
 
 def _cells(entry: Entry) -> tuple[str, str, str, str]:
@@ -315,9 +316,9 @@ def _cells(entry: Entry) -> tuple[str, str, str, str]:
         compared = f"{entry.difference:+.2f} sd"
         return name, f"{entry.statistic} {value}", f"all rows {entry.overall}", compared
     if entry.statistic == "most frequent":
-        value = f"{shortened(value, 16)} {100 * entry.number:.0f} %"
+        value = f"{shortened(value, 16)} {percent(entry.number)}"
     lift = f"lift {entry.lift:.{1 if entry.lift >= 10 else 2}f}"
-    return name, value, f"all rows {100 * entry.overall_number:.0f} %", lift
+    return name, value, f"all rows {percent(entry.overall_number)}", lift
 
 
 def _row_lines(record: Cluster) -> list[str]:

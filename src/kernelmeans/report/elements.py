@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kernelmeans._numbers import NOTHING, number
 from kernelmeans.report import svg
 from kernelmeans.report.html import Html, broken, element, joined, named, table
-from kernelmeans.report.words import NOTHING, called, number
+from kernelmeans.report.words import called
 
 Found = Mapping[str, Any]
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from kernelmeans._numbers import number
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.profiles import Description, Entry
@@ -20,7 +21,7 @@ from kernelmeans.profiles.describing import (
 from kernelmeans.profiles.description import shortlist
 from kernelmeans.profiles.rows import Placed
 from kernelmeans.report.facts import Clusters, Subject
-from kernelmeans.report.words import hints, number
+from kernelmeans.report.words import hints
 from kernelmeans.rows import Rows
 from kernelmeans.tables.columns import matching
 from kernelmeans.tables.decisions import logarithms, powers

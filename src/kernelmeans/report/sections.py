@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from kernelmeans._numbers import NOTHING, grouped, number, score
 from kernelmeans._text import counted, shortened
 from kernelmeans.profiles.columns import AVERAGES
 from kernelmeans.profiles.contrast import advice
@@ -20,16 +21,7 @@ from kernelmeans.report.elements import (
 )
 from kernelmeans.report.html import Html, element, joined, named, table
 from kernelmeans.report.technical import TECHNICAL
-from kernelmeans.report.words import (
-    NOTHING,
-    alike,
-    called,
-    grouped,
-    number,
-    percent,
-    row_count,
-    score,
-)
+from kernelmeans.report.words import alike, called, percent, row_count
 
 # Room beside the map, and the smallest and largest radius of a mark, in units of the drawing.
 _PAD, _SMALLEST, _LARGEST = 26, 2.2, 7.4

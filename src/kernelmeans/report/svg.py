@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from kernelmeans._numbers import number
 from kernelmeans.plotting.palette import COLORS
 from kernelmeans.report.html import Html, element, joined
-from kernelmeans.report.words import number
 
 #: Width and height of the map and of a chart of lines, in units of the drawing.
 MAP = 640, 440

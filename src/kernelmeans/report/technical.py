@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from kernelmeans._numbers import NOTHING, number, score
 from kernelmeans._text import counted
 from kernelmeans.report import svg
 from kernelmeans.report.elements import Found, by_cluster, chip, colored, remark, sampled, terms
 from kernelmeans.report.html import Html, element, joined, named, table
-from kernelmeans.report.words import NOTHING, number, percent, score
+from kernelmeans.report.words import percent
 
 # Smaller sizes of the critical power would stretch the axis over many decades.
 _LEAST_MARKED = 1e-3
@@ -32,7 +33,7 @@ def _certainty(found: Found) -> Html | None:
     def cells(one: Found) -> list[Any]:
         if (known := one["certainty"]) is None:
             return []
-        says = f"Margins from 0 to 1, median {known['median']:.2f}"
+        says = f"Margins from 0 to 1, median {score(known['median'])}"
         second = chip(found["clusters"][known["second"]])
         return [
             colored(one, svg.histogram(says, known["histogram"])),
@@ -65,7 +66,7 @@ def _silhouettes(found: Found) -> Html | None:
     def cells(one: Found) -> list[Any]:
         if (known := one["silhouette"]) is None:
             return []
-        says = f"Silhouettes from -1 to 1, mean {known['mean']:.2f}"
+        says = f"Silhouettes from -1 to 1, mean {score(known['mean'])}"
         shape = colored(one, svg.quantiles(says, known["quantiles"]))
         return [shape, score(known["mean"]), percent(known["below_zero"])]
 

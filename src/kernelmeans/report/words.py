@@ -1,23 +1,16 @@
 """Numbers in words, and the verdict."""
 
-import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kernelmeans import _numbers as numbers
+from kernelmeans._numbers import grouped, number
 from kernelmeans._text import counted, shortened
 from kernelmeans.profiles.columns import AVERAGES
 from kernelmeans.profiles.contrast import SMALLEST, Alike, sentences
 from kernelmeans.profiles.description import MOSTLY
 
-# Thousands are apart, but stay on one line.
-_APART, _TOGETHER = "\u202f", "\u00a0"
-#: Stands where there is no number: a dash.
-NOTHING = "\u2013"
-#: Between these numbers thousands are apart.
-_GROUPED, _LARGE = 1e4, 1e9
-_MANY_DIGITS = re.compile(r"(-?)([1-9]\d{4,})((?:\.\d+)?)", re.ASCII)
 # Characteristics beside the number of a cluster, and most letters of a column and of a value.
 _HINTS, _HINT_LETTERS = 2, 24
 # Most remarks on clusters that are alike in the verdict.
@@ -26,52 +19,9 @@ _REMARKS = 2
 _DOUBTFUL = 0.75
 
 
-def number(value: float | None) -> str:
-    """A number of four digits or all those before the point.
-
-    Examples
-    --------
-    >>> from kernelmeans.report.words import number
-    >>> number(3), number(2.71828), number(0.000123456), number(None)
-    ('3', '2.718', '0.0001235', '\u2013')
-    """
-    if value is None or not math.isfinite(value):
-        return NOTHING
-    if _GROUPED <= abs(value) < _LARGE:
-        return f"{value:,.0f}".replace(",", _APART)
-    return f"{value:.4g}"
-
-
-def score(value: float | None) -> str:
-    """A score with two digits after the point."""
-    return NOTHING if value is None or not math.isfinite(value) else f"{value:.2f}"
-
-
 def percent(fraction: float | None) -> str:
-    """A fraction in percent; only nothing is 0 %, and only all is 100 %."""
-    if fraction is None or not math.isfinite(fraction):
-        return NOTHING
-    if 0 < fraction < 0.005:
-        return f"<1{_TOGETHER}%"
-    if 0.995 <= fraction < 1:
-        return f">99{_TOGETHER}%"
-    return f"{100 * fraction:.0f}{_TOGETHER}%"
-
-
-def grouped(text: str) -> str:
-    """A number that is a text already, with its thousands apart as in `number`.
-
-    Examples
-    --------
-    >>> from kernelmeans.report.words import grouped
-    >>> grouped("1953"), grouped("-23100.5"), grouped("2012-09-13")
-    ('1953', '-23\u202f100.5', '2012-09-13')
-    """
-    found = _MANY_DIGITS.fullmatch(text)
-    if found is None:
-        return text
-    sign, whole, rest = found.groups()
-    return f"{sign}{int(whole):,}{rest}".replace(",", _APART)
+    """A fraction in percent, which stays on one line."""
+    return numbers.percent(fraction).replace(" ", "\u00a0")
 
 
 def row_count(count: int) -> str:

@@ -6,6 +6,7 @@ from textwrap import wrap
 from typing import NamedTuple
 
 from kernelmeans._dialect import option
+from kernelmeans._numbers import percent
 from kernelmeans._text import aligned, counted, first, meant, shortened
 
 _WIDTH = 60
@@ -157,7 +158,6 @@ def _missing(used: Sequence[Column], n_rows: int, missing: str) -> list[str]:
     groups: dict[str, list[str]] = {}
     for column in lacking:
         done = own if column.kind == "category" else marked if column.has_indicator else filled
-        fraction = column.n_missing / n_rows
-        percent = f"{column.n_missing} ({'<1%' if fraction < 0.005 else f'{fraction:.0%}'})"
-        groups.setdefault(done, []).append(f"{column.name} {percent}")
+        count = f"{column.n_missing} ({percent(column.n_missing / n_rows)})"
+        groups.setdefault(done, []).append(f"{column.name} {count}")
     return [f"{_names(names)}: {done}" for done, names in groups.items()]

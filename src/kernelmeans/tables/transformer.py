@@ -151,8 +151,8 @@ class TableTransformer(TransformerMixin, Estimator):
     columns used      1 number: age
                       1 category: region (2 values)
     left out          id: identifier, nearly all values differ
-    missing values    age 1 (12%): become the median, and a column of its own says
-                        where
+    missing values    age 1 (12 %): become the median, and a column of its own
+                        says where
     >>> prepare.get_feature_names_out().tolist()
     ['age', 'age is missing', 'region=north', 'region=south']
     >>> new = pd.DataFrame({"region": ["north", None], "age": [33, None]})
