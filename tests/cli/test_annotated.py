@@ -139,7 +139,7 @@ def test_annotations_are_no_features(refused):
 
 @pytest.mark.usefixtures("cells")
 def test_rows_have_the_names_of_the_file(run):
-    options = ["-k", 3, "--take", "obsm:X_pca", "--force"]
+    options = ["-k", 3, "--kernel", "rbf", "--take", "obsm:X_pca", "--force"]
     result = run("fit", PATH, *options, "--report", "--rows")
     names = [f"cell {row}" for row in range(60)]
     fitted = pl.read_csv("cells.labels.csv")

@@ -27,7 +27,7 @@ def test_a_report_is_written_beside_the_table(fit, data, folder):
 
 
 def test_rows_are_shown_on_request(fit, folder):
-    assert fit("--report", "--rows").exit_code == 0
+    assert fit("--kernel", "rbf", "--report", "--rows").exit_code == 0
     page = (folder / "data.report.html").read_text("utf-8")
     assert "Typical rows" in page
     assert "aggregates and single rows" in page
@@ -85,7 +85,7 @@ def test_typical_rows_are_those_of_the_file_also_if_rows_are_dropped(fit, folder
     gone = [row % 3 == 0 for row in range(60)]
     length = pl.when(pl.Series(gone)).then(None).otherwise(pl.col("length"))
     blobs.with_columns(length=length.alias("length")).write_csv("data.csv")
-    result = fit("--report", "--rows", "--missing", "drop", "--json")
+    result = fit("--kernel", "rbf", "--report", "--rows", "--missing", "drop", "--json")
     assert result.exit_code == 0, result.stderr
     page = (folder / "data.report.html").read_text("utf-8")
     heads = re.findall(r"Typical rows</th>(.*?)</tr>", page)
@@ -99,7 +99,7 @@ def test_typical_rows_are_those_of_the_file_also_if_rows_are_dropped(fit, folder
 
 def test_typical_rows_are_called_by_their_identifiers(fit, folder, blobs):
     blobs.with_columns(who=pl.Series([f"w-{row}" for row in range(60)])).write_csv("data.csv")
-    result = fit("--report", "--rows", "--id-column", "who")
+    result = fit("--kernel", "rbf", "--report", "--rows", "--id-column", "who")
     assert result.exit_code == 0, result.stderr
     page = (folder / "data.report.html").read_text("utf-8")
     heads = re.findall(r"Typical rows</th>(.*?)</tr>", page)
