@@ -64,12 +64,8 @@ def test_the_decisions_are_printed_and_written(run):
         "                  id: identifier, nearly all values differ",
         "                  since: date, the option dates uses it",
         "                  remark: text, nearly all values differ",
-<<<<<<< ours
         "missing values    age 2 (2 %): become the median",
-=======
-        "missing values    age 2 (2%): become the median",
         "Note: --id-column id keeps that column in the labels file",
->>>>>>> theirs
     ]
     summary = json.loads(Path("people.summary.json").read_text())
     assert summary["features"] == 4
