@@ -1,7 +1,7 @@
-"""How messages name parameters and rows: as Python has them, or as a command line does.
+"""How messages name parameters and rows: in the words of Python, or of the command line.
 
-Messages are written once, and `option` spells the parameters in them. The command line says which
-words it has for them, for as long as it runs.
+Each message is written once, and `option` names the parameters in it. While the command line runs,
+it provides its own words for them.
 """
 
 import shlex
@@ -17,7 +17,7 @@ class Dialect:
     Parameters
     ----------
     options : dict of str
-        What to call parameters, by their names. Others are called as in Python.
+        Words for parameters, by their names in Python. Other parameters keep these names.
     lines : sequence of int or None, default=None
         The lines of a file that hold the rows.
     """
@@ -26,13 +26,13 @@ class Dialect:
     lines: Sequence[int] | None = None
 
 
-# One for all threads: a process is a command line or it is none.
+# One dialect for all threads: a process is a command line or it is not.
 _spoken: Dialect | None = None
 
 
 @contextmanager
 def speaking(options: Mapping[str, str]) -> Iterator[Dialect]:
-    """Name parameters by these options; the dialect may learn more words until the end."""
+    """Name parameters by these options within a block, which may add words by `learn`."""
     global _spoken
     before, _spoken = _spoken, Dialect(dict(options))
     try:
@@ -42,19 +42,19 @@ def speaking(options: Mapping[str, str]) -> Iterator[Dialect]:
 
 
 def learn(options: Mapping[str, str] | None = None, lines: Sequence[int] | None = None) -> None:
-    """Add words to the dialect that is spoken, until it ends; Python has all that it needs."""
+    """Add words to the dialect that is spoken, until it ends. Python itself needs none."""
     if _spoken is not None:
         _spoken.options.update(options or {})
         _spoken.lines = lines or _spoken.lines
 
 
 def option(name: str, *value: object) -> str:
-    """A parameter, and its value if one is given, as the user types them.
+    """A parameter, with its value if one is given, in the words that the user types.
 
     Parameters
     ----------
     name : str
-        The parameter. An equals sign at its end is Python's alone.
+        The parameter. Only Python keeps an equals sign at its end.
     *value : object
         Its value.
 
@@ -88,7 +88,7 @@ def option(name: str, *value: object) -> str:
 
 
 def parameter_of(name: str, owner: str) -> str:
-    """A parameter at the beginning of a message, in Python as scikit-learn has it.
+    """A parameter at the beginning of a message. In Python the words are those of scikit-learn.
 
     Examples
     --------
@@ -105,16 +105,16 @@ def parameter_of(name: str, owner: str) -> str:
 
 
 def row_name(number: int, lines: Sequence[int] | None = None) -> str:
-    """A row by its number, or by its line in a file."""
+    """The name of a row: its number, or its line in a file."""
     lines = _known(lines)
     return f"row {number}" if lines is None else f"line {lines[number]}"
 
 
 def first_row(lines: Sequence[int] | None = None) -> str:
-    """What to add to a message that names a row."""
+    """The end of a message that names a row by its number."""
     return ", the first data row being 0" if _known(lines) is None else ""
 
 
 def _known(lines: Sequence[int] | None) -> Sequence[int] | None:
-    """The lines of the rows, those of the dialect if there are no others."""
+    """The given lines of the rows, or else those of the dialect."""
     return _spoken.lines if lines is None and _spoken is not None else lines

@@ -1,4 +1,4 @@
-"""The work of fit and choose: read, fit or search, and only then write."""
+"""The work of fit and choose: read, then fit or search, and only then write."""
 
 import time
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class Fitted:
 
     @property
     def percent_above_plain(self) -> float:
-        """By how many percent of the plain cost the annealed one lies above it."""
+        """The percentage by which the annealed cost lies above the plain one."""
         if self.plain is None:
             return 0.0
         costs = self.annealed.inertia_, self.plain.inertia_
@@ -57,13 +57,13 @@ class Fitted:
 
     @property
     def pipeline(self) -> Pipeline:
-        """What makes numbers of the table, if anything does, and the model."""
+        """The preparation of the table, if there is any, and the model."""
         before = [] if self.preparation is None else [("prepare", self.preparation)]
         return Pipeline([*before, ("cluster", self.model)])
 
 
 def run_fit(job: FitJob) -> None:
-    """Fit the job's data and write its files; choose the number of clusters first if need be."""
+    """Fit the data and write the files. Choose the number of clusters first if the job asks."""
     begin, files = time.perf_counter(), job.files()
     others = [path for path in job.search_files().values() if path not in files.values()]
     task = prepare(job)
@@ -114,7 +114,7 @@ def run_fit(job: FitJob) -> None:
 
 
 def _earlier(path: Path, job: FitJob, task: Task) -> tuple[Model, Any]:
-    """An earlier model, and the labels that it gives the rows of the fit."""
+    """Load an earlier model, and let it label the rows of the fit."""
     with estimator_errors():
         earlier = load_model(path, job.budget())
         labels = earlier.label(task.table).labels
@@ -122,7 +122,7 @@ def _earlier(path: Path, job: FitJob, task: Task) -> tuple[Model, Any]:
 
 
 def _renumber(job: FitJob, model: Model, earlier: Model, labels: Any) -> None:
-    """Keep the numbers of clusters of an earlier model, and say what has changed."""
+    """Give clusters their numbers in an earlier model, and note the changes."""
     if changes := changed_columns(model, earlier):
         job.note(
             f"the columns are decided afresh, and are not those of {job.like}: {changes}; "
@@ -133,7 +133,7 @@ def _renumber(job: FitJob, model: Model, earlier: Model, labels: Any) -> None:
 
 
 def fit(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fitted:
-    """Fit the estimator, unless a search has, and plain kernel k-means too if the job compares."""
+    """Fit the estimator, unless a search already did. Fit plain kernel k-means to compare."""
     estimator, weights = task.estimator, task.weights
     timed = partial(timed_fit, X=task.Z, quiet=job.quiet, sample_weight=weights)
     if search is not None and weights is None:
@@ -149,7 +149,7 @@ def fit(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fitted:
 
 
 def _choose_clusters(job: FitJob, task: Task) -> tuple[ClusterSearch, dict[str, Any]]:
-    """Set the number of clusters to the one that a search chooses."""
+    """Search for the number of clusters, and set it."""
     counts = numbers_to_try(job, task.Z.shape[0])
     job.note(f"a number of clusters, as in -k {counts[-1]}, is fitted at once")
     search, found = run_search(job, task, counts, [job.parameters.get("kernel", "")])
@@ -184,7 +184,7 @@ def _write_search(
 
 
 def write_digits(path: Path, label: str) -> None:
-    """Write 1797 handwritten digits, one image of 64 pixels a line, and which digit each is."""
+    """Write 1797 handwritten digits. Each line has the 64 pixels of an image, and its digit."""
     digits = load_digits()
     names = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
     frame = pl.DataFrame(digits.data.astype("int8"), schema=names)

@@ -1,4 +1,4 @@
-"""Jobs: commands and their options, which are checked before anything heavy is imported."""
+"""Jobs: commands with their options. They check these before anything heavy is imported."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -19,7 +19,7 @@ from kernelmeans.tables.files.suffixes import known_suffix
 
 @dataclass(frozen=True, kw_only=True)
 class Job(Reading):
-    """A command and its options; `kernelmeans.cli.options` makes the options of the parameters.
+    """A command and its options. `kernelmeans.cli.options` makes an option of each parameter.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class Job(Reading):
 
     @classmethod
     def of(cls, chosen: Mapping[str, Any], **more: Any) -> Self:
-        """Make a job of the options of a command, and ignore options that are not of a job."""
+        """Make a job from the options of a command. Options that a job lacks are ignored."""
         known = {field.name for field in fields(cls)} & chosen.keys()
         return cls(**{name: chosen[name] for name in known}, **more)
 
     def place(self, chosen: Path | None, ending: str) -> Path:
-        """Return the path of a file: the chosen one, or one named after the input."""
+        """Return the path of a file: the chosen path, or one named after the input."""
         folder = self.data.parent if self.output_dir is None else self.output_dir
         return chosen or folder / (stem_of(self.data) + ending)
 
@@ -65,13 +65,13 @@ class Job(Reading):
         raise NotImplementedError
 
     def check_early(self) -> None:
-        """Refuse all that can be told before the table is opened."""
+        """Refuse a job that is wrong whatever the table holds, before opening it."""
         self.check()
         known_suffix(self.data)
         self.check_writable()
 
     def check(self) -> None:
-        """Refuse values of options that can be told without the data."""
+        """Refuse options that are wrong whatever the data."""
         super().check()
         if self.memory_budget is not None:
             try:
@@ -109,7 +109,7 @@ class Job(Reading):
 
 @dataclass(frozen=True, kw_only=True)
 class TableJob(Job, ColumnChoice):
-    """A fit or a search: what is done with the rows of a table.
+    """A fit or a search on the rows of a table.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class TableJob(Job, ColumnChoice):
     plot: bool = False
     plot_file: Path | None = None
 
-    #: How the names of the files end, after that of the input.
+    #: Endings of file names, after the name of the input.
     endings: ClassVar[dict[str, str]]
 
     def files(self) -> dict[str, Path]:
@@ -157,7 +157,7 @@ class TableJob(Job, ColumnChoice):
         return self.n_clusters is None or len(self.n_clusters) > 1
 
     def check(self) -> None:
-        """Refuse values of options that can be told without the data."""
+        """Refuse options that are wrong whatever the data."""
         super().check()
         first = 2 if self.n_clusters is None else self.n_clusters[0]
         if self.chooses and first < 2:
@@ -167,14 +167,14 @@ class TableJob(Job, ColumnChoice):
 
     @property
     def pairwise(self) -> bool:
-        """Whether the columns are the rows again, as in a kernel matrix or a graph."""
+        """Whether each column stands for a row, as in a kernel matrix or a graph."""
         given = self.parameters
         matrix = given.get("kernel") in ("graph", "precomputed")
         return matrix or given.get("metric") == "precomputed"
 
     @property
     def sees_origin(self) -> str | None:
-        """The choice with which rows that are moved, or scaled by columns, are other rows."""
+        """The option whose result changes if columns are centered or scaled; None if none is."""
         from kernelmeans.heat.metric import NORMS
 
         kernel, metric = self.parameters.get("kernel"), self.parameters.get("metric")
@@ -281,7 +281,7 @@ class ChooseJob(TableJob):
     chooses: ClassVar = True
 
     def check(self) -> None:
-        """Refuse values of options that can be told without the data."""
+        """Refuse options that are wrong whatever the data."""
         super().check()
         if len(self.kernels) > 1 and (self.pairwise or {"graph", "precomputed"} & {*self.kernels}):
             raise InputError(

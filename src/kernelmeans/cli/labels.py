@@ -16,18 +16,18 @@ from kernelmeans.tables.files.tables import FrameTable, Table
 
 #: Fraction of the rows that differ in a column that names them.
 _NAMED = 0.9
-#: Columns of the file.
+#: Names of columns in the labels file.
 _COLUMNS = ("label", "distance", "second_distance", "membership", "far")
-#: Digits of distances and memberships. With all their digits files would be twice as large.
+#: Significant digits of distances and memberships. With all digits files would be twice as large.
 _DIGITS = 6
 
 
 def labels_writer(
     found: Labels, identifiers: pl.Series | None = None, memberships: Any = None
 ) -> Writer:
-    """Write one line per row of the table, with its identifier, or else its number.
+    """Write a line for each row of the table, with its identifier or else its number.
 
-    `memberships` are those of the rows with a label in all clusters.
+    `memberships` has a row for each row with a label, and a column for each cluster.
     """
     columns: dict[str, Any] = {"label": found.labels}
     near = zip(("distance", "second_distance"), found.distances.T, strict=False)
@@ -46,7 +46,7 @@ def labels_writer(
 
 
 def identifiers(table: Table, name: str | None) -> pl.Series | None:
-    """Return the column of ``--id-column``, or else the names that the file gives, as text."""
+    """Return the column of ``--id-column`` as text, or else the names of rows in the file."""
     if (name := name or table.row_names) is None:
         return None
     name = known_column(table, [*table.names, *table.annotations], name, "--id-column")

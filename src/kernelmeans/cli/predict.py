@@ -1,4 +1,4 @@
-"""The work of predict: read a model and a table, assign its rows, and only then write."""
+"""The work of predict: read a model and a table, assign the rows, and only then write."""
 
 from pathlib import Path
 from typing import Any

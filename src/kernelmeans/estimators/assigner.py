@@ -24,8 +24,8 @@ from kernelmeans.spaces.predictor import Comparison
 
 
 def read_new(estimator: Any, X: Any) -> tuple[Data, Device]:
-    """New rows of a fitted estimator, checked and on the host, and the device to compute on."""
-    # Not all estimators let users choose it.
+    """Check new rows for a fitted estimator; return them on the host, and the device to use."""
+    # Some estimators have no parameter `device`.
     device = device_of(getattr(estimator, "device", None), X)
     data, dtype = estimator._input, estimator._predictor.norms.dtype
     rows = data.read(estimator, received(X), dtype, reset=False)
@@ -37,10 +37,10 @@ def read_new(estimator: Any, X: Any) -> tuple[Data, Device]:
 
 @dataclass(frozen=True, eq=False)
 class Assigner:
-    """What assigning rows to clusters needs of a fitted estimator.
+    """The parts of a fitted estimator that assign rows to clusters.
 
-    Rows on disk are compared with the centroids block by block, and those of Dask lazily. Workers
-    get this object, and not the estimator, because they may not be able to import the callbacks.
+    It compares rows on disk with the centroids block by block, and rows of Dask lazily. Workers get
+    this object instead of the estimator, because they may not be able to import its callbacks.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class Assigner:
     predictor : Predictor
         The centroids and the kernel, on the device to compute on.
     power : float
-        Last finite power, at which memberships are computed; -inf if all steps were hard.
+        Power of the memberships: the last finite one of the fit, -inf if all steps were hard.
     lowest : float
-        Squared distance below which memberships do not tell distances apart.
+        Squared distance below which memberships treat all distances alike.
     """
 
     input: Input
@@ -61,7 +61,7 @@ class Assigner:
 
     @classmethod
     def of(cls, estimator: Any, device: Device = HOST) -> Self:
-        """Take what assigning rows needs from a fitted estimator."""
+        """Make an assigner from a fitted estimator."""
         powers = estimator.power_history_[np.isfinite(estimator.power_history_)]
         power = float(powers[-1]) if len(powers) else -np.inf
         predictor = estimator._predictor.on(device)
@@ -94,9 +94,9 @@ class Assigner:
     def assigned_training(
         self, X: Data, embedded: Callable[[slice], Any] | None, soft: bool
     ) -> tuple[Any, Array | None]:
-        """The same of training rows in memory, and their memberships if they are wanted.
+        """What `assigned` returns for training rows in memory, and their memberships if `soft`.
 
-        They may be embedded already, by a function of a block.
+        `embedded` returns the embedded rows of a block; None if the rows are not embedded.
         """
         if embedded is None:
             squared = self.predictor.kernel.diagonal(X, self.predictor.device)
@@ -109,7 +109,7 @@ class Assigner:
         return found, memberships(compared.distances, self.power, self.lowest).T
 
     def nearest(self, found: Any) -> Any:
-        """Distances to the nearest centroid and the next, if there is one, of assigned rows."""
+        """Distances of assigned rows to the nearest centroid, and to the next if there is one."""
         squared = np.stack([found["nearest"], found["second"]], axis=1)
         return np.sqrt(squared[:, : len(self.predictor.norms)])
 
@@ -127,7 +127,7 @@ class Assigner:
         return found
 
     def _summary(self, distances: Array, labels: IntArray) -> Array:
-        """Of rows: the squared distance to the second nearest centroid, and the certainty."""
+        """The squared distance of rows to the second nearest centroid, and their certainty."""
         sure = certainty(distances, self.power, self.lowest)
         others = put_first(distances[:, None, :].copy(), labels[None], np.inf)
         return np.stack([others.min(axis=0)[0], sure])
@@ -135,14 +135,14 @@ class Assigner:
     def _by_blocks(self, question: Callable[..., Any], rows: Rows, empty: Array) -> Any:
         """A method's answer for rows that are not in memory; `empty` is its answer for no rows."""
         predictor = copy.copy(self.predictor)
-        # Dask itself works on several blocks at a time.
+        # Dask already works on several blocks at a time.
         predictor.workers = 1 if isinstance(rows, DaskRows) else None
         answer = partial(Assigner._of_block, replace(self, predictor=predictor), question)
         return rows.mapped(answer, empty)
 
     @refused_later
     def _of_block(self, question: Callable[..., Any], block: Array) -> Any:
-        """A method's answer for rows that have not been checked."""
+        """A method's answer for a block of rows, which it checks first."""
         X = check_array(block, dtype=self.predictor.norms.dtype, order="C", input_name="X")
         self.input.check_new(self.predictor.kernel, X)
         return question(self, X)

@@ -1,7 +1,7 @@
 """skops, imported without PyTorch and Dask.
 
-skops lists the estimators of scikit-learn, and so imports all packages within scikit-learn. Some of
-these import PyTorch and Dask where they are installed. That takes seconds, and no model needs it.
+skops lists the estimators of scikit-learn, and so imports all of its subpackages. Some of these
+import PyTorch and Dask if they are installed. That takes seconds, and no model needs them.
 """
 
 import sys
@@ -11,7 +11,7 @@ _hidden = [
     for library in ("cupy", "dask", "torch")
     if (name := f"sklearn.externals.array_api_compat.{library}") not in sys.modules
 ]
-# Python refuses to import what is None here, and the list goes on without it.
+# Python refuses to import a module that is None here. skops then goes on without it.
 sys.modules.update(dict.fromkeys(_hidden))  # type: ignore[arg-type]
 try:
     import skops.io

@@ -1,4 +1,4 @@
-"""What a model file may hold. It is checked before anything is unpacked, and after."""
+"""The content that a model file may have, checked before anything is unpacked and after."""
 
 import functools
 import inspect
@@ -26,7 +26,7 @@ from kernelmeans.tables.files.archives import (
     open_archive,
 )
 
-#: All that a model file may hold beside numbers, text, lists, dicts, NumPy arrays, and
+#: Types that a model file may hold, beside numbers, text, lists, dicts, NumPy arrays, and
 #: scikit-learn's `Pipeline` and `StandardScaler`.
 TRUSTED_TYPES = (
     "kernelmeans.estimators.inputs.Graph",
@@ -64,7 +64,7 @@ TRUSTED_TYPES = (
 _SKLEARN = ("sklearn.pipeline.Pipeline", "sklearn.preprocessing._data.StandardScaler")
 #: Loaders of skops that a file may name. Skops trusts more: functions, and all of scikit-learn.
 _LOADERS = re.compile("(Dict|Json|List|NdArray|Object|Slice|SparseMatrix|Tuple|Type)Node")
-#: Most bytes of the file's schema. A model of 20 000 columns has a schema of 5 MB.
+#: Most bytes of the schema in a file. That of a model with 20 000 columns has 5 MB.
 _SCHEMA_BYTES = 64 * 2**20
 _SCHEMA = "schema.json"
 #: Kinds of class attributes that an instance must not override.
@@ -78,16 +78,16 @@ _INFINITE = {
 
 
 def check_archive(path: Path, max_bytes: float, file: Path | None = None) -> None:
-    """Refuse a file that holds foreign types or would unpack to too many bytes, before unpacking.
+    """Refuse a file, before unpacking, if it holds foreign types or would unpack to too many bytes.
 
     Parameters
     ----------
     path : Path
         The file.
     max_bytes : float
-        Bytes to which it may unpack.
+        Most bytes to which it may unpack.
     file : Path or None, default=None
-        The file itself, if `path` is but its name in messages.
+        The file itself, if `path` is only its name in messages.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def _unpacked_bytes(path: Path, archive: zipfile.ZipFile, name: str, max_bytes: 
         return array_header(path, archive, name).nbytes
     if not name.endswith(".npz"):
         raise ValueError(f"it has a member {name!r}, which no model has")
-    # In memory, because each jump in a compressed file unpacks it from the beginning again.
+    # In memory, because each jump back in a compressed file unpacks it from the beginning.
     with open_archive(path, io.BytesIO(archive.read(name)), max_bytes) as inner:
         return sum(array_header(path, inner, each).nbytes for each in inner.namelist())
 
@@ -124,8 +124,8 @@ def _unpacked_bytes(path: Path, archive: zipfile.ZipFile, name: str, max_bytes: 
 class _Schema:
     """The files and foreign types that ``schema.json`` makes skops load.
 
-    An object in several places must be written in full in each. Otherwise a few lines could stand
-    for more objects than there is time to check.
+    An object in several places must be written in full in each place. Otherwise a few lines could
+    stand for more objects than anybody has time to check.
     """
 
     files: list[str] = field(default_factory=list)
@@ -179,7 +179,7 @@ def check_content(content: Any) -> None:
         if key in seen:
             continue
         seen[key] = value  # held, so that no other object gets its id
-        # What columns were taken for is text. Elsewhere text would be compared with numbers.
+        # A table transformer keeps text. Elsewhere text would be compared with numbers.
         may_be_text |= isinstance(value, TableTransformer)
         parts: Iterable[tuple[Any, Any]] = ()
         if isinstance(value, np.ndarray | np.generic | float):
@@ -204,7 +204,7 @@ def _check_array(name: str, array: np.ndarray[Any, Any], may_be_text: bool) -> N
 
 
 def _check_object(name: str, value: Any) -> None:
-    """Refuse attributes that replace a method or property of the class; check indices."""
+    """Refuse attributes that replace a method or property, and sparse matrices that are unsound."""
     for attribute in vars(value):
         replaced = inspect.getattr_static(type(value), attribute, None)
         if isinstance(replaced, _METHODS):

@@ -12,10 +12,10 @@ from kernelmeans.heat import HeatKernel
 from kernelmeans.kernels import CombinedKernel
 from kernelmeans.lowrank.sampling import subsample
 
-#: Fraction of the training rows that are not far, and what distances may differ by rounding.
+#: Fraction of the training rows that are not far, and relative rounding error of distances.
 NEAR, ROUNDING = 0.99, 1e-4
-#: Training rows that a fit with a heat kernel looks at. A search for all would take as long as
-#: half of the fit.
+#: Most training rows whose nearest rows are searched for, with heat kernels. A search for all rows
+#: would take half as long as the fit.
 MOST_ROWS = 4_000
 
 
@@ -27,7 +27,7 @@ def remoteness(estimator: Any, X: Any, distances: Array, *, training: bool = Fal
     estimator : estimator
         A fitted model.
     X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-        Rows, as the estimator takes them.
+        Rows in the form that the estimator takes.
     distances : ndarray of shape (n_rows,)
         Their distances to the nearest centroids.
     training : bool, default=False
@@ -36,9 +36,9 @@ def remoteness(estimator: Any, X: Any, distances: Array, *, training: bool = Fal
     Returns
     -------
     ndarray of shape (n_rows,)
-        The distances to the nearest centroids. With heat kernels, in whose feature space every row
-        is near some training rows, those to the nearest training rows or anchors instead; of
-        several such kernels the root of the sum of their squares.
+        The distances to the nearest centroids. With a heat kernel, the distances to the nearest
+        training rows or anchors instead, because in its feature space every row is near some
+        training rows. With several heat kernels, the root of the sum of their squares.
     """
     heat = _heat_kernels(estimator)
     if not heat:
@@ -48,7 +48,7 @@ def remoteness(estimator: Any, X: Any, distances: Array, *, training: bool = Fal
 
 
 def _heat_kernels(estimator: Any) -> list[tuple[HeatKernel, Any]]:
-    """The kernels and their columns if all are heat kernels, else none."""
+    """The kernels, each with its columns, if all are heat kernels; else an empty list."""
     kernel = estimator.kernel_
     parts: list[tuple[Any, Any]] = [(kernel, slice(None))]
     if isinstance(kernel, CombinedKernel):
@@ -59,23 +59,23 @@ def _heat_kernels(estimator: Any) -> list[tuple[HeatKernel, Any]]:
 def far_beyond(
     estimator: Any, X: Any, weights: Any = None, transformers: Sequence[Any] = ()
 ) -> float:
-    """Return what 99 % of the training rows keep within, by `remoteness`.
+    """Return the distance within which 99 % of the training rows lie, by `remoteness`.
 
     Parameters
     ----------
     estimator : estimator
         A fitted model.
     X : array-like, CSR matrix, data frame or Rows of shape (n_samples, n_features)
-        The training rows. With heat kernels a subsample is looked at, with others none.
+        The training rows. Heat kernels need a subsample of them, other kernels none.
     weights : ndarray of shape (n_samples,) or None, default=None
         Their sample weights.
     transformers : sequence, default=()
-        Make of these rows what the estimator takes.
+        Steps that turn these rows into the form that the estimator takes.
 
     Returns
     -------
     float
-        A distance.
+        The distance, a little rounded up.
     """
     nearest = on_host(estimator.distances_)[:, 0]
     weights = np.ones(len(nearest)) if weights is None else weights
@@ -90,7 +90,7 @@ def far_beyond(
 
 
 def bound(distances: Array, weights: Array) -> float:
-    """Return the least distance that 99 % of the weight keeps within, and a little more."""
+    """Return the least distance within which 99 % of the weight lies, a little rounded up."""
     order = np.argsort(distances)
     within = np.cumsum(weights[order].astype(float))
     place = np.searchsorted(within, NEAR * within[-1])

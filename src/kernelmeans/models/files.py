@@ -1,8 +1,8 @@
-"""Model files: written by Python or ``kernelmeans fit``, opened by Python or ``predict``.
+"""Model files: Python or ``kernelmeans fit`` writes them, Python or ``predict`` opens them.
 
-One is a skops archive of plain values, arrays and the classes in `TRUSTED_TYPES`. Loading it runs
-no code from the file and never unpickles. Members that are too large, or that no model has, are not
-unpacked. So a model is safe to load from strangers.
+A model file is a skops archive of plain values, arrays and the classes in `TRUSTED_TYPES`. Loading
+it runs no code from the file and never unpickles. A file with a member that is too large, or that
+no model has, is refused before it is unpacked. So a model file from a stranger is safe to load.
 """
 
 import math
@@ -40,17 +40,17 @@ _FORMAT = 1
 def save_model(model: Any, path: str | Path) -> None:
     """Write a fitted model to a file, for `load_model` and for ``kernelmeans predict``.
 
-    The file is a skops archive: opening it runs no code from it. It needs the extra ``skops``.
+    The file is a skops archive. Opening it runs no code from it. Both need the extra ``skops``.
 
     Parameters
     ----------
     model : Model, estimator, Pipeline or ClusterSearch
-        A fitted `KernelPowerKMeans`, `KernelKMeans` or `MultiKernelPowerKMeans`; a pipeline of
-        one and of `kernelmeans.tables.TableTransformer` or
+        A fitted `KernelPowerKMeans`, `KernelKMeans` or `MultiKernelPowerKMeans`; a pipeline that
+        ends with one and has `kernelmeans.tables.TableTransformer` or
         `sklearn.preprocessing.StandardScaler` before it; a search over these; or a
-        `kernelmeans.models.Model` of one, which may know which rows are far.
+        `kernelmeans.models.Model`, which may also know which rows are far.
     path : str or Path
-        The file. One of this name is replaced. Names end in ``.model.skops``, by convention.
+        The file. It replaces one of the same name. By convention names end in ``.model.skops``.
 
     Raises
     ------
@@ -88,14 +88,14 @@ def save_model(model: Any, path: str | Path) -> None:
 
 
 def load_model(path: str | Path, max_bytes: float = math.inf) -> Model:
-    """Open a model file, and refuse what is none. No code from the file is run.
+    """Open a model file, and refuse any other file. No code from the file is run.
 
     Parameters
     ----------
     path : str or Path
         A file that `save_model` or ``kernelmeans fit`` wrote.
     max_bytes : float, default=inf
-        Bytes to which it may unpack. Larger files are refused before that.
+        Most bytes to which it may unpack. Larger files are refused before unpacking.
 
     Returns
     -------
@@ -105,19 +105,19 @@ def load_model(path: str | Path, max_bytes: float = math.inf) -> Model:
     Raises
     ------
     ValueError
-        If the file is damaged, or holds what no model does.
+        If the file is damaged, or holds something that no model has.
     FileNotFoundError
-        If there is none.
+        If there is no such file.
     """
     _skops()
-    # Missing files, and others that cannot be opened, raise what they always do.
+    # A file that is missing or cannot be opened raises the usual OSError.
     with open(path, "rb"):
         pass
     return _opened(Path(path), Path(path), max_bytes)
 
 
 def _opened(file: Path, path: Path, max_bytes: float = math.inf) -> Model:
-    """Open a model file, which messages call by its path."""
+    """Open a model file; `path` is its name in messages."""
     with damaged_errors(f"{path}: is not a model file written by kernelmeans fit, or is damaged"):
         check_archive(path, max_bytes, file)
         content = _skops().io.load(file, trusted=list(TRUSTED_TYPES))
@@ -131,7 +131,7 @@ def _opened(file: Path, path: Path, max_bytes: float = math.inf) -> Model:
 
 
 def write_model(model: Model, file: BinaryIO) -> None:
-    """Write a model file, without what new rows do not need."""
+    """Write a model file, with only the parts that new rows need."""
     steps = [(name, _portable(step)) for name, step in model.pipeline.steps]
     parts = {**vars(model), "pipeline": Pipeline(steps)}
     content = {"format": _FORMAT, "version": kernelmeans.__version__, **parts}
@@ -162,7 +162,7 @@ def _portable(step: Any) -> Any:
 
 
 def _as_model(path: Path, content: Any) -> Model:
-    """Turn the content of a file into a model if it has the form of one."""
+    """Turn the content of a file into a model, or refuse it."""
     if not isinstance(content, dict) or "format" not in content:
         raise InputError(f"{path}: a skops file, but not a model written by kernelmeans fit")
     if content["format"] != _FORMAT:
@@ -204,7 +204,7 @@ def _well_formed(model: Model) -> bool:
 
 
 def _has_centroids(predictor: Predictor, most: int) -> bool:
-    """Say whether a predictor has a centroid or more, up to so many, and a number for each."""
+    """Say whether a predictor has from 1 to `most` centroids, and a number for each."""
     norms, numbers = (getattr(predictor, name, None) for name in ("norms", "_numbers"))
     if not (isinstance(norms, np.ndarray) and norms.ndim == 1 and 0 < norms.size <= most):
         return False
@@ -215,7 +215,7 @@ def _has_centroids(predictor: Predictor, most: int) -> bool:
 
 
 def _is_reading(reading: Any) -> bool:
-    """Say whether this is what `Reading.chosen` returns."""
+    """Say whether this has the form that `Reading.chosen` returns."""
     known = {"units", *(field.name for field in fields(Reading))}
     return isinstance(reading, dict) and all(
         name in known and _is_choice(name, value) for name, value in reading.items()
@@ -231,7 +231,7 @@ def _is_choice(name: str, value: Any) -> bool:
 
 
 def _check_fitting(path: Path, model: Model) -> None:
-    """Refuse a model that labels no row: its parts, each of a trusted type, do not fit together."""
+    """Refuse a model that cannot label a row, because its parts do not fit together."""
     *before, estimator = [step for _, step in model.pipeline.steps]
     before = [one for one in before if not isinstance(one, TableTransformer)]  # checked above
     try:
@@ -251,7 +251,7 @@ def _check_fitting(path: Path, model: Model) -> None:
 
 @np.errstate(all="ignore")
 def _label_any(before: list[Any], estimator: Any, rows: list[Any]) -> None:
-    """Label one of some rows. A sound model may refuse another, whose numbers overflow."""
+    """Label at least one of some rows. Even a sound model refuses rows whose numbers overflow."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for row in rows:

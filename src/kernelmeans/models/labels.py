@@ -17,7 +17,7 @@ from kernelmeans.models.placing import NewRows
 if TYPE_CHECKING:
     from kernelmeans.models.model import Model
 
-#: Fraction of far rows from which on something is wrong with a whole table.
+#: Fraction of far rows above which the whole table is likely wrong.
 _MANY_FAR = 0.25
 
 
@@ -30,18 +30,18 @@ class Labels:
     labels : ndarray of int of shape (n_rows,)
         The clusters; -1 for rows that the model cannot place.
     distances : ndarray of shape (n_rows, 2)
-        Distances to the own centroid and to the second nearest one, NaN for rows without a label;
-        of a model of one cluster the first alone.
+        Distances to the own centroid and to the second nearest one; NaN for rows without a label.
+        With one cluster, only the first column.
     certainty : ndarray of shape (n_rows,)
         Memberships in the own clusters; NaN for rows without a label.
     placed : ndarray of bool of shape (n_rows,)
         Which rows have a label.
     far : ndarray of bool of shape (n_rows,) or None
-        Which rows are farther away than 99 % of the rows of the fit: from their centroids, with
-        heat kernels from the nearest row of the fit. None if the model does not know.
+        Which rows are farther away than 99 % of the rows of the fit: from the nearest centroid, or
+        with heat kernels from the nearest row of the fit. None if the model does not know.
     remarks : sequence of str
-        Sentences on what the model does not know: rows without a label and why, missing values that
-        became the median, values that no category had.
+        Sentences on rows without a label and why, on missing values that became the median, and on
+        values that are new to a category.
     """
 
     labels: IntArray
@@ -53,7 +53,7 @@ class Labels:
 
     @classmethod
     def of_placed(cls, placed: BoolArray, label: Any, near: Any, sure: Any, **more: Any) -> Self:
-        """Take labels, distances and certainty of the placed rows alone."""
+        """Make labels of all rows from the labels, distances and certainty of the placed rows."""
         labels, gap = spread(label, placed, -1), np.nan
         distances, certainty = spread(near, placed, gap), spread(sure, placed, gap)
         return cls(labels, distances, certainty, placed=placed, **more)
@@ -61,7 +61,7 @@ class Labels:
 
 @refused_later
 def label(model: "Model", table: Any) -> Labels:
-    """Place the rows of a table, those of a block at a time; `Model.label` describes it."""
+    """Place the rows of a table, block by block, as `Model.label` describes."""
     rows = NewRows(model, table)
     estimator, assigner = rows.estimator, Assigner.of(rows.estimator)
 
@@ -90,7 +90,7 @@ def label(model: "Model", table: Any) -> Labels:
 
 
 def spread(values: Any, placed: BoolArray, empty: Any) -> Any:
-    """Values of the placed rows among all rows."""
+    """Put the values of the placed rows among all rows; the others are `empty`."""
     if placed.all():
         return values
     every = np.full((len(placed), *values.shape[1:]), empty, values.dtype)

@@ -25,18 +25,18 @@ from kernelmeans.tables import TableTransformer
 class Model:
     """A fitted pipeline and the table that it belongs to.
 
-    `Model.of` makes one of a fitted estimator, `kernelmeans.load_model` of a file.
+    `Model.of` makes one from a fitted estimator, `kernelmeans.load_model` from a file.
 
     Parameters
     ----------
     pipeline : Pipeline
         The preparation of the table, if there is any, and the fitted estimator.
     columns : list of str
-        The columns that new rows need, in the order of the fit; of an array "0", "1" and so on.
+        The columns that new rows need, in the order of the fit. Those of an array are "0", "1" etc.
     dtype : {"float64", "float32"}
         The precision of the fit.
     reading : dict or None, default=None
-        How the file of the table was read, which holds for the next one too.
+        How the file of the table was read. The files of new rows are read in the same way.
     far : float or None, default=None
         Distance beyond which rows are far; None if it is not known.
 
@@ -69,7 +69,7 @@ in row 1), the first data row being 0
 
     @classmethod
     def of(cls, estimator: Any, X: Any = None, *, sample_weight: Any = None) -> Self:
-        """Make a model of a fitted estimator.
+        """Make a model from a fitted estimator.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ in row 1), the first data row being 0
             A fitted estimator of this package, a pipeline that ends with one, or a search over
             them.
         X : array-like, sparse matrix, data frame or Rows, default=None
-            What it was fitted to. When None, the model does not know which rows are far.
+            The rows of the fit. When None, the model does not know which rows are far.
         sample_weight : array-like of shape (n_rows,), default=None
             The sample weights of the fit.
 
@@ -123,13 +123,13 @@ in row 1), the first data row being 0
         Returns
         -------
         Labels
-            A label for each row, those of ``pipeline.predict``, or -1; distances, certainty, rows
-            that are far, and remarks.
+            The label that ``pipeline.predict`` gives each row, or -1 if it cannot be placed; also
+            distances, certainty, which rows are far, and remarks.
 
         Raises
         ------
         ValueError
-            If a column is absent, or the rows are of another form than those of the fit.
+            If a column is absent, or the rows have another form than in the fit.
 
         Warns
         -----
@@ -167,7 +167,7 @@ in row 1), the first data row being 0
         return renumber(self, earlier, earlier.label(table).labels)
 
     def describe(self, table: Any, **options: Any) -> Description:
-        """Say what the clusters are, by `kernelmeans.describe`.
+        """Describe the clusters, by `kernelmeans.describe`.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ in row 1), the first data row being 0
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Rows
-            What the model was fitted to.
+            The rows of the fit.
         **options : object
             Further arguments of `kernelmeans.ClusterReport`.
 
@@ -206,7 +206,7 @@ in row 1), the first data row being 0
         Parameters
         ----------
         path : str or Path
-            The file. One of this name is replaced.
+            The file. It replaces one of the same name.
         """
         from kernelmeans.models.files import save_model
 
@@ -258,7 +258,7 @@ def renumber(
 
 
 def changed_columns(model: Model, earlier: Model) -> str:
-    """Which columns a model uses that an earlier one does not, and the reverse; empty if none."""
+    """The columns that only the model or only the earlier one uses; empty if there are none."""
     ours, theirs = set(model.columns), set(earlier.columns)
     new = [name for name in model.columns if name not in theirs]
     old = [name for name in earlier.columns if name not in ours]
@@ -267,7 +267,7 @@ def changed_columns(model: Model, earlier: Model) -> str:
 
 
 def _far(transformers: list[Any], clusterer: Any, X: Any, sample_weight: Any) -> float:
-    """The distance beyond which rows are far, of the training rows."""
+    """Find the distance beyond which rows are far from the training rows."""
     n_rows, n_fitted = count_rows(X, clusterer), len(clusterer.labels_)
     if n_rows != n_fitted:
         raise ValueError(f"X has {n_rows} rows, but the estimator was fitted to {n_fitted}.")
@@ -279,7 +279,7 @@ def _far(transformers: list[Any], clusterer: Any, X: Any, sample_weight: Any) ->
 
 
 def _columns(first: Any) -> list[str]:
-    """The columns that new rows need, of the first step of a pipeline."""
+    """The columns that new rows need, by the first step of a pipeline."""
     if isinstance(first, TableTransformer):
         return [one.name for one in first.columns_ if one.used]
     names = getattr(first, "feature_names_in_", range(first.n_features_in_))

@@ -1,4 +1,4 @@
-"""New rows for a model: those that it can place, block by block, and what is wrong with others."""
+"""New rows for a model: those that it can place, block by block, and remarks on the others."""
 
 import math
 import warnings
@@ -28,9 +28,9 @@ from kernelmeans.tables.spellings import Doubt, said_doubts
 if TYPE_CHECKING:
     from kernelmeans.models.model import Model
 
-#: Rows that are worked on at a time.
+#: Number of rows in a block.
 BLOCK_ROWS = 2**17
-#: Standard deviations of the fit beyond which the mean of new rows is not like it.
+#: Standard deviations beyond which the mean of new rows is not like that of the fit.
 _UNLIKE = 3.0
 
 
@@ -42,7 +42,7 @@ def open_table(
     budget: float = math.inf,
     verbatim: str | None = None,
 ) -> Any:
-    """Open a file as the fit has read its own, unless `reading` says otherwise."""
+    """Open a file as the fit read its own file, unless `reading` says otherwise."""
     from kernelmeans.tables.files.tables import open_file
 
     reading = (reading or Reading()).after(model.reading or {})
@@ -55,7 +55,7 @@ def is_file(table: Any) -> bool:
 
 
 class NewRows:
-    """The rows of a table as a model takes them.
+    """The rows of a table, in blocks of rows that a model can place.
 
     Parameters
     ----------
@@ -67,15 +67,15 @@ class NewRows:
     Attributes
     ----------
     n_unplaced : int
-        Rows so far with values that the model cannot place.
+        Rows so far that the model cannot place because of a value.
     n_empty : int
         Rows so far without any value.
     n_alone : int
         Rows of a graph so far that have no edge to a row of the fit.
     doubts : dict
-        Numbers so far that may be meant otherwise, one of each column.
+        Numbers so far that may be meant otherwise, one for each column.
     wrong, unseen : dict
-        Values so far that are no numbers, and that no category had.
+        Values so far that should be numbers, and values so far that are new to a category.
     filled : Counter
         Missing values so far that became the median, by column.
     total : ndarray of shape (n_features,)
@@ -91,14 +91,14 @@ class NewRows:
         self.filled: Counter[str] = Counter()
         self.total: Any = np.zeros(1)
         self.transformers, self.estimator = parts(model.pipeline)
-        # Numbers come without the names of their columns, which scikit-learn would miss.
+        # Arrays have no names of columns. Steps with names would warn of that.
         self.are_numbers = all(type(one) is StandardScaler for one in self.transformers)
         if self.are_numbers:
             self.transformers = [without_names(one) for one in self.transformers]
             self.estimator = without_names(self.estimator)
 
     def __iter__(self) -> Iterator[tuple[Any, BoolArray]]:
-        """Yield the rows of a block that can be placed, and which of the block these are."""
+        """Yield the rows of each block that can be placed, and a mask of them in the block."""
         start = 0
         for X in self._blocks():
             if isinstance(self.first, TableTransformer):
@@ -107,13 +107,13 @@ class NewRows:
                 placed = _finite_rows(X)
                 self.n_unplaced += int((~placed).sum())
                 X, placed = self._connected(_kept(X, placed), placed)
-            else:  # their errors are those of the transformers
+            else:  # other transformers refuse rows themselves
                 placed = np.full(X.shape[0], True)
             start += len(placed)
             yield X, placed
 
     def _blocks(self) -> Iterator[Any]:
-        """Blocks of the table as the first step takes them."""
+        """Blocks of the table, in the form that the first step takes."""
         if not is_file(self.table):
             yield from self._blocks_in_memory()
             return
@@ -128,7 +128,7 @@ class NewRows:
             yield from named_blocks(self.table, wanted, self.model.dtype, BLOCK_ROWS)
 
     def _blocks_in_memory(self) -> Iterator[Any]:
-        """Blocks of a table of Python, whose columns are found by name if the fit had names."""
+        """Blocks of a table in memory. Its columns are found by name if the fit had names."""
         X = readable(self.table, self.first)
         if self.are_numbers and hasattr(self.first, "feature_names_in_"):
             if is_frame(X):
@@ -147,7 +147,7 @@ class NewRows:
             yield block
 
     def _of_table(self, X: Any, start: int) -> tuple[Any, BoolArray]:
-        """The rows of a block that a `TableTransformer` can place; what is new in them counts."""
+        """The rows of a block that a `TableTransformer` can place. Their new values are counted."""
         found = self.first.inspect(X)
         for name, (row, value) in found.wrong.items():
             self.wrong.setdefault(name, (start + row, value))
@@ -156,7 +156,7 @@ class NewRows:
         self.n_unplaced += int((~placed).sum()) - found.n_empty
         if not placed.any():
             return X, placed
-        if not placed.all():  # what is new in other rows does not matter
+        if not placed.all():  # new values in the other rows do not matter
             X = _kept(X, placed)
             found = self.first.inspect(X)
         for name, (count, value) in found.unseen.items():
@@ -167,7 +167,7 @@ class NewRows:
         return X, placed
 
     def _connected(self, X: Any, placed: BoolArray) -> tuple[Any, BoolArray]:
-        """The rows without those of a graph that have no edge."""
+        """The rows, except rows of a graph that have no edge to a row of the fit."""
         kernel = self.estimator.kernel_
         if not isinstance(kernel, GraphKernel) or not placed.any():
             return X, placed
@@ -177,7 +177,7 @@ class NewRows:
         return X[~alone], placed
 
     def prepared(self, X: Any) -> Any:
-        """Rows that can be placed, as the estimator takes them."""
+        """Placed rows, in the form that the estimator takes."""
         for step in self.transformers:
             if scipy.sparse.issparse(X) and getattr(step, "with_mean", False):
                 source = self.table.source if is_file(self.table) else "table"
@@ -186,14 +186,14 @@ class NewRows:
                     "were centered: write them as a dense matrix"
                 )
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "X: ")  # `remarks` says it of all blocks
+                warnings.filterwarnings("ignore", "X: ")  # `remarks` says it once for all blocks
                 X = step.transform(X)
         if not is_stacked(self.estimator):
             self.total = self.total + np.asarray(X.sum(axis=0, dtype=float)).ravel()
         return X
 
     def most_unlike(self, n_placed: int) -> str:
-        """A sentence on columns that are not like the fit, if any, after all `n_placed` rows."""
+        """A sentence on the columns least like the fit, after all blocks; empty if none is."""
         new = [name for name, (count, _) in self.unseen.items() if count == n_placed]
         if new:
             return f"The fit has seen none of the values of {listed(new)}. "
@@ -204,7 +204,7 @@ class NewRows:
         elif not isinstance(self.first, StandardScaler):
             names = []
         away = np.abs(self.total) / n_placed
-        known = set(self.model.columns)  # others stand for values of categories
+        known = set(self.model.columns)  # other names belong to values of categories
         pairs = [pair for pair in zip(away, names, strict=False) if pair[1] in known]
         most, name = max(pairs, default=(0.0, ""))
         if most <= _UNLIKE:
@@ -212,7 +212,7 @@ class NewRows:
         return f"The values of {name!r} are least like those of the fit. "
 
     def remarks(self) -> list[str]:
-        """Sentences on what the model does not know, after all blocks."""
+        """Sentences on values and rows that the model does not know, after all blocks."""
         texts = unseen_values(self.unseen)
         if self.doubts:
             texts.append(said_doubts(self.doubts))
@@ -265,7 +265,7 @@ def columns_in(model: "Model", table: Any) -> list[str]:
 
 
 def without_names(step: Any) -> Any:
-    """A copy of a step that takes arrays and gives arrays: without the names of its columns."""
+    """A copy of a step that takes and gives arrays, because it has no names of columns."""
     step = copy(step)
     for name in ("feature_names_in_", "_sklearn_output_config"):
         vars(step).pop(name, None)
@@ -273,12 +273,12 @@ def without_names(step: Any) -> Any:
 
 
 def without_value(count: int) -> str:
-    """What to say of rows that hold nothing."""
+    """A remark on rows that hold nothing."""
     return f"{counted(count, 'row')} without a value in any column that is used: no label"
 
 
 def _kept(X: Any, rows: BoolArray) -> Any:
-    """Some rows of a block: of an array, a stack of matrices, or a frame of pandas or polars."""
+    """Some rows of a block, which is an array, a stack of matrices, or a frame."""
     if rows.all():
         return X
     if hasattr(X, "get_column"):  # of polars

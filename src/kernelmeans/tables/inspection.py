@@ -1,4 +1,4 @@
-"""Rows that can be transformed or not, and messages about values that are no numbers."""
+"""Rows that a fitted transformer can take, and messages about values that it cannot."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -13,22 +13,22 @@ from kernelmeans.tables.values import MISSING
 
 
 class Inspection(NamedTuple):
-    """What new rows hold that the fit has not seen.
+    """New rows, compared with the fit.
 
     Attributes
     ----------
     placeable : ndarray of bool of shape (n_rows,)
         Rows that `TableTransformer.transform` takes, and that have a value in some column.
     wrong : dict of (int, str)
-        Columns of numbers that hold something else: the row of the first such value, and the value.
+        For columns of numbers with other values: the row of the first such value, and the value.
     unseen : dict of (int, str)
-        Categories with values that the fit has not seen: the number of rows, and a value.
+        For categories with values that the fit has not seen: the number of rows, and a value.
     n_missing : dict of int
-        Columns of numbers with missing values: the number of rows.
+        For columns of numbers with missing values: the number of rows.
     n_empty : int
         Rows without a value in any column.
     doubts : dict of (str, float)
-        Columns of text with numbers that may be meant otherwise: one, and how it is read.
+        For columns of text with numbers that may be meant otherwise: one, and its number here.
     """
 
     placeable: BoolArray
@@ -46,7 +46,7 @@ def shown(value: Any) -> str:
 
 
 def wrong_values(wrong: Mapping[str, tuple[int, str]], table: Any = None) -> str:
-    """The first columns with a wrong value, the value and its row, by number or in a table."""
+    """The first columns with a wrong value, each with its value and row."""
     texts = [
         f"{name!r} ({value} in {row_name(row) if table is None else table.row(row)})"
         for name, (row, value) in wrong.items()
@@ -55,7 +55,7 @@ def wrong_values(wrong: Mapping[str, tuple[int, str]], table: Any = None) -> str
 
 
 def unseen_values(unseen: Mapping[str, tuple[int, str]]) -> list[str]:
-    """What to say of categories with values that the fit has not seen."""
+    """A remark for each category with values that the fit has not seen."""
     return [
         f"column {name!r}: {counted(count, 'row')} with values new to the model, such as {value}, "
         "count as none of its categories"
@@ -64,7 +64,7 @@ def unseen_values(unseen: Mapping[str, tuple[int, str]]) -> list[str]:
 
 
 def check_placeable(found: Inspection, table: Table | None = None) -> None:
-    """Refuse rows that cannot be transformed, with all columns in one message."""
+    """Refuse rows that cannot be transformed. One message names all the columns."""
     if found.wrong:
         raise ValueError(
             f"X: no finite number in columns of numbers: {wrong_values(found.wrong, table)}. "

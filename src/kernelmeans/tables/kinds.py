@@ -1,7 +1,7 @@
-"""What a column is, by its values, so that a half of the rows mostly gives the same answer.
+"""The kind of a column, by its values. Half of the rows mostly give the same kind.
 
-No rule looks at the order of rows, except for words in a reason. Rules that count rows ask for
-fractions, or for far more rows than a decision needs.
+Therefore no rule depends on the order of rows, except for words in a reason. Rules that count rows
+ask for fractions, or for far more rows than a decision needs.
 """
 
 import re
@@ -37,34 +37,34 @@ from kernelmeans.tables.values import (
     numbers_of,
 )
 
-#: Most values of a category: the 50 states, with some more. Each takes a column of the result, and
-#: with so many nearly all pairs of rows differ, so that more would tell little.
+#: Most values of a category: the 50 states, and some more. Each value takes a column of the result.
+#: With so many values nearly all pairs of rows differ already, so more of them say little.
 MOST_VALUES = 60
 #: Rows that each value of a category needs on average. Text with fewer is names, titles or remarks.
 ROWS_OF_VALUE = 4
-#: Most values of a column that the user calls a category: they are columns in memory.
+#: Most values of a column that the user calls a category. Each value is a column in memory.
 MOST_GIVEN_VALUES = 1000
-#: Whole numbers are all different by chance only if few repeats are to be expected. With so many
-#: expected ones the chance is e^-10 for each column; a half of the rows expects a quarter.
+#: Repeats to expect among whole numbers, from which on a column without any is numbered on purpose.
+#: By chance only e^-10 of such columns have none. Half of the rows expect a quarter of the repeats.
 REPEATS = 10
-#: Fraction of missing values above which a column of its own says where they are. Fewer hardly
-#: tell anything, and so rare a value would lie far from all others once it is scaled. For the same
-#: reason a column of one value and so few missing ones is constant.
+#: Fraction of missing values above which a column of its own says where they are. Fewer say hardly
+#: anything, and so rare a value would lie far from all others once it is scaled. For the same
+#: reason, a column of one value with so few missing ones is constant.
 MANY_MISSING = 0.05
 #: Fraction of rows with a value below which text says little.
 NEARLY_EMPTY = 0.05
-#: Different numbers with units above which text is no category, such as 1st, 2nd and 3rd, and the
-#: fraction of the rows that they take.
+#: Most different numbers with units in a category, such as 1st, 2nd and 3rd, and the fraction of
+#: rows that they must take for the rule to hold.
 MANY_MEASURES, NEARLY_ALL = 12, 0.9
 #: Different whole numbers from 1 on that are often codes, and rows that each needs on average.
 FEW_CODES, ROWS_OF_CODE = range(3, 6), 10
-#: Different whole numbers as 20251231 that are no dates by chance: one in 28 is a date.
+#: Fewest different whole numbers such as 20251231 that make dates. By chance one in 28 is a date.
 FEWEST_DATES = 5
-#: Digits of whole numbers that no measurement has: of phone and account numbers.
+#: Fewest digits of phone and account numbers. No measurement has so many.
 DIGITS = 9
-#: Digits that numbers in a computer keep. Text of more digits is a code.
+#: Digits that a float keeps. Text of more digits is a code.
 KEPT_DIGITS = 15
-#: Whole numbers in columns with such names are codes. "snr" and "number_of_visits" are none.
+#: Names of columns whose whole numbers are codes. "snr" and "number_of_visits" are no such names.
 _CODE_NAME = re.compile(
     r"""
     (?i:
@@ -85,21 +85,21 @@ _CODE_NAME = re.compile(
     """,
     re.VERBOSE,
 )
-#: Numbers that many programs write for missing values. Far values in many rows are mostly real
-#: where they have other digits: 1111 columns of 31871 in 16 data sets have one, and none of nines.
+#: Numbers that many programs write for missing values. Far values of other digits are mostly real:
+#: of 31871 columns in 16 data sets 1111 have such a value in many rows, and none has one of nines.
 _NINES = re.compile(r"(?:-9+|99+)(?:\.9+)?")
-#: Rows that such a number takes at least, and what is said of it.
+#: Fewest rows with such a number, and the remark on it.
 FEWEST_NINES, DOUBTED = 3, "may stand for missing values: if so, leave such cells empty"
-#: Values that are neither numbers nor text.
+#: Types of values that are neither numbers nor text.
 _ODD = (list, tuple, dict, set, complex, np.ndarray)
-#: Why a date is left out.
+#: The reason to leave out a date.
 ON_REQUEST = "the option dates uses it"
 #: Kinds that clusters can depend on.
 USED = ("number", "flag", "category", "date")
 
 
 class Found(NamedTuple):
-    """What a column is.
+    """The kind of a column, why, and its numbers.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Found(NamedTuple):
         "number", "flag", "category", "date", "text", "identifier", "counter", "nested" or
         "constant".
     reason : str
-        Why.
+        Why it is of this kind.
     n_missing : int
         Number of missing values.
     numbers : ndarray of shape (n_rows,) or None
@@ -119,7 +119,7 @@ class Found(NamedTuple):
     spelling : Spelling
         How numbers in text are written.
     doubt : (str, float) or None
-        A number in text that may be meant otherwise, and how it is read.
+        A value that may be meant otherwise, and its number here.
     """
 
     kind: str
@@ -133,14 +133,14 @@ class Found(NamedTuple):
 
 
 def column_kind(series: Any, name: str = "") -> str:
-    """Say what a column is.
+    """Find the kind of a column.
 
     Parameters
     ----------
     series : series of polars or pandas, or array-like of shape (n_rows,)
         The column.
     name : str, default=""
-        Its name. Whole numbers called an id or a zip code are codes.
+        Its name. In a column named id or zip code, whole numbers are codes.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def column_kind(series: Any, name: str = "") -> str:
 
 
 def found_in(values: Array, name: str, *, is_category: bool = False, marks: Marks = ANY) -> Found:
-    """Say what a column is, and why; a category by its type may hold numbers."""
+    """Find the kind of a column, and why; a column of the type category may hold numbers."""
     numbers = numbers_of(values)
     if numbers is not None and values.dtype.kind == "M" and not np.isnan(numbers).all():
         return Found("date", ON_REQUEST, int(np.isnan(numbers).sum()), numbers)
@@ -171,7 +171,7 @@ def found_in(values: Array, name: str, *, is_category: bool = False, marks: Mark
         decimal = "." if _have_fractions(numbers) else marks.chosen(".,")
         return _among_numbers(numbers, values, name)._replace(spelling=Spelling(decimal))
     if (is_odd := _are_odd(values)).any():
-        # Texts of long lists would take far longer than all else.
+        # The text of long lists would take longer than everything else.
         n_missing = Texts(values[~is_odd]).n_missing
         if usage := _usage(values[is_odd], name):
             gaps = f", and {n_missing} missing" if n_missing else ""
@@ -188,7 +188,7 @@ def _have_fractions(numbers: Array) -> bool:
 
 
 def marks_of(table: Table, names: Iterable[str], marks: Marks) -> Marks:
-    """The marks of numbers that some columns of a table prove, beside those that are known."""
+    """The given marks, and those that some columns of a table prove."""
     texts, points = [], False
     for name in names:
         values = table[name]
@@ -265,7 +265,7 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, mark
 
 
 def _numbers_in(texts: Texts, values: Array, name: str, marks: Marks) -> Found | None:
-    """What a column of text is if most of its values are numbers, and others are slips if any."""
+    """Find the kind of a column of text whose values are mostly numbers; None if they are not."""
     if (found := numbers_among(texts.counts, len(values), marks)) is None:
         return None
     unit = found.spelling.unit
@@ -295,20 +295,20 @@ def _numbers_in(texts: Texts, values: Array, name: str, marks: Marks) -> Found |
 
 
 def _are_values(stray: Collection[str], counts: Mapping[str, int]) -> bool:
-    """Whether other text among few numbers is a value as these are, such as 3+ beside 0, 1, 2."""
+    """Whether other text among few numbers is a value like them, such as 3+ beside 0, 1 and 2."""
     return _are_few(len(counts), sum(counts.values())) and all(
         counts[text] >= ROWS_OF_VALUE for text in stray
     )
 
 
 def _are_slips(stray: Collection[str], counts: Mapping[str, int], n_rows: int) -> bool:
-    """Whether other text among numbers is a slip, or a word or two: then a user can mend it."""
+    """Whether a user can mend other text among numbers: it is rare, or only a word or two."""
     rows = sum(counts[text] for text in stray)
     return len(stray) <= MOST_WORDS or rows <= FEW_ROWS * n_rows
 
 
 def _dates_in(texts: Texts, n_rows: int) -> Found | None:
-    """What a column of text is if its values are dates, and words for missing ones."""
+    """Find the kind of a column of dates in text, some of them missing; None if it has others."""
     words = [text for text in texts.counts if is_no_date(text) or not is_date(text)]
     unknown = [text for text in words if not is_no_date(text)]
     days = {text: days_of(text) for text in texts.counts if is_date(text) and text not in words}
@@ -322,7 +322,7 @@ def _dates_in(texts: Texts, n_rows: int) -> Found | None:
 
 
 def _with_words(found: Found, texts: Texts) -> Found:
-    """A column, with words for missing values as a reason."""
+    """Add the words for missing values to the reason of a column."""
     words = texts.told(
         lambda text: found.spelling.is_missing(text) or (found.kind == "date" and is_no_date(text))
     )
@@ -333,7 +333,7 @@ def _with_words(found: Found, texts: Texts) -> Found:
 
 
 def _measure_in(counts: Mapping[str, int]) -> str | None:
-    """An example, if nearly all values are numbers with units, and too many for a category."""
+    """An example of numbers with units, if nearly all values are such and too many differ."""
     units = {text: unit for text in counts if (unit := unit_of(text)) is not None}
     many = len(units) > MANY_MEASURES or any(map(is_multiple, units.values()))
     if not many or sum(counts[text] for text in units) < NEARLY_ALL * sum(counts.values()):
@@ -342,14 +342,14 @@ def _measure_in(counts: Mapping[str, int]) -> str | None:
 
 
 def _unit_in(counts: Mapping[str, int]) -> str:
-    """What to say of a category whose values are numbers with the same unit."""
+    """A remark on a category whose values are numbers with the same unit; else empty."""
     units = {unit_of(text) for text in counts}
     unit = units.pop() if len(units) == 1 and len(counts) > 2 else None
     return f"numbers with {unit!r}: plain numbers would be compared as such" if unit else ""
 
 
 def as_category(values: Array) -> Found:
-    """Take a column for a category, whatever it holds; missing values are one of its own."""
+    """Make a column a category, whatever it holds. Missing values are a value of their own."""
     return _with_words(_category(texts := Texts(values)), texts)
 
 
@@ -368,7 +368,7 @@ def _constant(n_missing: int) -> Found:
 
 
 def _are_codes(counts: Mapping[str, int], n_rows: int) -> bool:
-    """Whether these are codes of digits, some with leading zeros, or with very many digits."""
+    """Whether these are codes of digits: some have leading zeros, or very many digits."""
     words = [text for text in counts if not text.isdigit()]
     return are_rare_words(words, counts, n_rows) and any(
         text.isdigit() and (text[:1] == "0" < text[1:] or len(text) > KEPT_DIGITS)
@@ -408,7 +408,7 @@ def _among_numbers(numbers: Array, values: Array, name: str) -> Found:
 
 
 def _days_in(numbers: Array, low: float, high: float) -> Array | None:
-    """The days of whole numbers that are all dates, as 20251231."""
+    """The days of whole numbers such as 20251231; None unless all are dates."""
     if low < FIRST_DATE or high > LAST_DATE:
         return None
     days = days_of_numbers(numbers)
@@ -418,7 +418,7 @@ def _days_in(numbers: Array, low: float, high: float) -> Array | None:
 
 
 def _doubt_about(numbers: Array, ends: tuple[float, float]) -> str:
-    """What to say of an extreme number in many rows that likely stands for missing values."""
+    """A remark on an extreme number that likely stands for missing values; else empty."""
     for end in ends:
         if _NINES.fullmatch(text := f"{end:.15g}"):
             others = numbers[numbers != end]
@@ -430,7 +430,7 @@ def _doubt_about(numbers: Array, ends: tuple[float, float]) -> str:
 
 
 def _hint_of_codes(numbers: Array) -> str:
-    """What to say of few whole numbers from 1 on, which may be codes; counts begin with 0."""
+    """A remark on few whole numbers from 1 on, which may be codes. Counts would begin with 0."""
     different = np.unique(numbers)
     if not (len(different) in FEW_CODES and different[0] == 1 and np.ptp(np.diff(different)) == 0):
         return ""
@@ -440,7 +440,7 @@ def _hint_of_codes(numbers: Array) -> str:
 
 
 def _kind_of_counts(present: Array, low: float, high: float) -> str | None:
-    """Say whether whole numbers only count or name the rows: all differ, though not by chance."""
+    """The kind of whole numbers that count or name the rows: all differ, and not by chance."""
     count, places = len(present), high - low + 1
     numbering = count > 2 and low in (0, 1) and places == count
     expected = count * (count - 1) / 2 / places

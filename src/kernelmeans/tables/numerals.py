@@ -19,19 +19,19 @@ WORDS = frozenset(
         *("desconocido", "desconocida", "desconhecido", "sconosciuto", "nieznane", "okänt"),
     )
 )
-#: The decimal marks, and for each the other one, which may stand between groups of digits.
+#: The other decimal mark of each. It may stand between groups of digits.
 OTHER = {".": ",", ",": "."}
-#: Spaces and apostrophes, which may stand there too: some spaces are thin, or do not break lines.
+#: Spaces and apostrophes between groups of digits. Some spaces are thin, or do not break lines.
 SPACES, APOSTROPHES = " \u00a0\u2009\u202f", "'\u2019"
 #: The minus of typographers.
 MINUS = "\u2212"
 #: Signs of percent and currency.
 SIGNS = "%€$£¥"
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|BRL|MXN|ZAR|SEK|NOK|DKK|PLN|CZK|HUF|TRY"
-# Other words before a number are part of a name: C12, Room 12.
+# Signs and codes before a number. Other words there are part of a name: C12, Room 12.
 _BEFORE = rf"[{SIGNS}]|(?i:{_CODES})|R\$|kr\.?|zł|Rs\.?|Fr\.?"
-# Other words after a number make it a code or a place: 12A, 10115 Berlin, 5 May. So may a letter
-# without a blank.
+# Units after a number. Other words there make it a code or a place: 12A, 10115 Berlin, 5 May. A
+# letter may too, unless a blank stands before it.
 _WORDS = "|".join(
     (
         rf"{_BEFORE}|°C|°F|°",
@@ -48,23 +48,23 @@ _EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
 _DIGITS = rf"[0-9](?:[0-9.,{APOSTROPHES}{SPACES}]*[0-9.,])?{_EXPONENT}|[.,][0-9]+{_EXPONENT}"
 #: A number, and the text before and after it.
 _PARTS = re.compile(rf"((?:[^0-9.,]|(?<=[^\W\d_])\.)*)({_DIGITS})(.*)", re.DOTALL)
-#: The text around a number, in whose place 0 stands.
+#: The text around a number, with 0 in place of the number.
 _AROUND = re.compile(
     rf"(?P<opened>\(?)\s*(?P<first>[+-]?)\s*(?P<before>{_BEFORE})?\s*(?P<second>[+-]?)\s*"
     rf"0(?P<last>-(?=\s|\)|[{SIGNS}]|$))?"
     rf"(?:\s*(?P<after>(?:{_WORDS})\.?)|\s+(?P<letter>{_LETTERS}))?\s*(?P<closed>\)?)"
 )
-#: Most numbers are such, which are known faster.
+#: Numbers without any text around them. Most are such, and this pattern is faster.
 _PLAIN = re.compile("(-?)([0-9][0-9.,]*)")
-#: Length of text that is no number, whatever it holds.
+#: Most letters of a number. Longer text is none, whatever it holds.
 _LONG = 100
-#: A whole number that begins with 0, which is a code.
+#: Whole numbers that begin with 0: they are codes.
 _CODE = re.compile("0[0-9]+")
-#: A minus after a whole number is a grade or a range: 2-, 65-.
+#: Numbers with a fraction. After others a minus makes a grade or a range: 2-, 65-.
 _FRACTION = re.compile(r".*[.,][0-9]+")
 #: Letters after a number that multiply it.
 _MULTIPLE = re.compile(r"[kKM]|(?i:mn|mln|mio|bn|mrd|tsd)\.?")
-#: Something that ends in a digit, and a word after it.
+#: Text that ends in a digit, and a word after it.
 _WORD = r"[°µ]?[^\W\d_]{0,12}\.?"
 _MEASURE = re.compile(rf"\(?(?P<number>.*\d[.,]?)\s*(?P<unit>{_WORD}(?:/{_WORD})?)\)?")
 
@@ -90,7 +90,7 @@ class Written(NamedTuple):
     is_enclosed: bool = False
 
     def fits(self, decimal: str, groups: str) -> bool:
-        """Whether this is a number under a decimal mark, and marks between groups."""
+        """Whether this is a number with such a decimal mark and such marks between groups."""
         return _pattern(decimal, groups).fullmatch(self.digits) is not None
 
     def number(self, decimal: str) -> float:
@@ -99,7 +99,7 @@ class Written(NamedTuple):
         return -float(digits) if self.is_negative else float(digits)
 
 
-#: For each decimal mark the letters that Python reads, and those that it would not.
+#: Translations of digits into what Python reads, one for each decimal mark.
 _IN_PYTHON = {
     mark: str.maketrans(mark, ".", f"{OTHER[mark]}{APOSTROPHES}{SPACES}") for mark in OTHER
 }
@@ -147,7 +147,7 @@ class _Around(NamedTuple):
 
 @lru_cache(2**10)
 def _around(before: str, after: str) -> _Around | None:
-    """The meaning of the text around a number, which is the same for most of a column."""
+    """The meaning of the text around a number. Most rows of a column have the same text there."""
     found = _AROUND.fullmatch(f"{before}0{after}")
     if found is None or len(found["opened"]) != len(found["closed"]):
         return None
@@ -161,7 +161,7 @@ def _around(before: str, after: str) -> _Around | None:
 
 
 def number_of(text: str, decimal: str = ".") -> float:
-    """The number that a text is, in whatever unit; NaN if it is none.
+    """The number in a text, whatever its unit; NaN if there is none.
 
     Examples
     --------
@@ -184,9 +184,10 @@ def all_groups(decimal: str) -> str:
 
 
 def units_like(unit: str) -> set[str]:
-    """The units of numbers that can be compared with those of a unit.
+    """The units whose numbers can be compared with numbers in this unit.
 
-    Numbers without a unit are taken to have it, but not percents: 0.5 and 50 % may be the same.
+    A number without a unit counts as one in this unit. Only percents must have their sign, because
+    0.5 and 50 % may be the same.
 
     Examples
     --------
@@ -203,7 +204,7 @@ def is_multiple(unit: str) -> bool:
 
 
 def unit_of(text: str) -> str | None:
-    """The word after a number, known as a unit or not; None if there is no number.
+    """The word after a number, whether a known unit or not; None if there is no number.
 
     Examples
     --------
@@ -218,5 +219,5 @@ def unit_of(text: str) -> str | None:
 
 
 def _singular(unit: str) -> str:
-    """A unit without a plural, because 1 day and 2 days have the same."""
+    """A unit in the singular, because 1 day and 2 days have the same unit."""
     return re.sub(r"(?<=[a-z][a-z])s$", "", unit.removesuffix("."))

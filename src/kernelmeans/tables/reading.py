@@ -1,4 +1,4 @@
-"""Files of tables in Python."""
+"""Reads the file of a table into Python."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,15 +17,15 @@ def read_table(
 ) -> Any:
     r"""Read the file of a table as ``kernelmeans fit`` reads it.
 
-    It finds the separator, the encoding, and the names below a title. Numbers with units, groups or
-    other marks stay text, which `TableTransformer` reads.
+    It finds the separator, the encoding, and the names below a title. Numbers with units or special
+    marks stay text. `TableTransformer` reads them later.
 
     Parameters
     ----------
     path : str or Path
         A file with the suffix .csv, .tsv, .tab, .txt, .data or .dat, packed (.gz, .zip) or not,
-        .xlsx, .h5ad, .parquet, .npy or .npz, or a folder .zarr. Packages to read it are in the
-        extras ``cli``, ``excel``, ``h5ad`` and ``disk``.
+        .xlsx, .h5ad, .parquet, .npy or .npz, or a folder .zarr. The extras ``cli``, ``excel``,
+        ``h5ad`` and ``disk`` install the packages that read it.
     header : bool, default=True
         Text and Excel: the first line holds the names of the columns.
     separator : str or None, default=None
@@ -37,12 +37,12 @@ def read_table(
     sheet : str or None, default=None
         Excel: name or number of the sheet; the first when None.
     take : str or None, default=None
-        H5AD: the matrix, ``"X"`` or as in ``"layers:counts"``, ``"obsm:X_pca"``.
+        H5AD: the matrix, such as ``"X"``, ``"layers:counts"`` or ``"obsm:X_pca"``.
 
     Returns
     -------
     polars.DataFrame, ndarray or CSR matrix of shape (n_rows, n_columns)
-        A data frame where columns have names, else an array.
+        A data frame if the columns have names, else an array or a matrix.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def read_table(
     Warns
     -----
     UserWarning
-        If a guess may be wrong, such as that of the separator.
+        If a guess may be wrong, for example the separator.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def read_table(
     from kernelmeans.tables.files.tables import open_file
 
     path = Path(path)
-    path.stat()  # a missing file raises what it always does
+    path.stat()  # a missing file raises FileNotFoundError
     reading = Reading(
         header=header,
         separator=separator,

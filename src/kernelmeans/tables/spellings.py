@@ -1,8 +1,8 @@
 """How the numbers of a column of text are written: the decimal mark, groups, a unit, and words.
 
-Most columns are numbers under one decimal mark only: 0.5, 1234.567 and 1,234.5 have a point, 1,5
-and 1.234.567 a comma. A column of numbers such as 1.234 is either. Then the other columns of the
-table decide. Where they do not, the result is doubted: a warning has an example.
+Most columns make sense under one decimal mark only: 0.5, 1234.567 and 1,234.5 have a point, 1,5 and
+1.234.567 have a comma. Numbers such as 1.234 make sense under both marks. Then the other columns of
+the table decide. Where they do not, a warning gives an example of the doubt.
 """
 
 import re
@@ -23,10 +23,10 @@ from kernelmeans.tables.numerals import (
     written,
 )
 
-#: Different words among numbers that are taken for missing values, at most, and the fraction of
-#: rows that they may take, unless they are known to mean that. More are values that need a look.
+#: Most different words among numbers that may stand for missing values, and the fraction of rows
+#: that they may take. Users should look at more, unless they are in `numerals.WORDS`.
 MOST_WORDS, FEW_ROWS = 2, 0.05
-#: Text that somebody has meant for a number.
+#: Text that its writer likely meant as a number.
 _LIKE_NUMBER = re.compile(r".*\d|[+-]?inf(inity)?$", re.IGNORECASE)
 #: Names of marks between groups of digits.
 _NAMED = {"none": "", "space": SPACES, " ": SPACES, "'": APOSTROPHES}
@@ -35,7 +35,7 @@ Doubt = tuple[str, float]
 
 
 class Marks(NamedTuple):
-    """The marks of numbers, as far as they hold for all columns of a table.
+    """The marks of numbers that hold for all columns of a table.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class Marks(NamedTuple):
     shown : str, default=""
         Marks between groups in columns whose decimal mark is sure.
     guess : {".", ","}, default="."
-        The decimal mark of columns that are numbers under both, if nothing else is known and one
-        of them has this mark.
+        The decimal mark of columns that make sense under both, as long as nothing proves another
+        and one of these columns has it.
     """
 
     decimal: str | None = None
@@ -72,7 +72,7 @@ class Marks(NamedTuple):
         return cls(decimal or OTHER.get(groups or ""), groups)
 
     def after(self, columns: Iterable[Mapping[str, int]], *, points: bool) -> "Marks":
-        """The same, and what columns of text prove; `points` if others have decimal points."""
+        """These marks, and those that columns of text prove; `points` if others have fractions."""
         proved, shown, doubted = {"."} if points else set(), "", False
         for counts in columns:
             parsed = _parsed(counts)
@@ -116,9 +116,9 @@ class Spelling(NamedTuple):
     groups : str, default=""
         The marks between groups of three digits.
     unit : str or None, default=""
-        The unit or sign that they have, empty if they have none. None if that is not known.
+        The unit or sign of the numbers; empty if they have none, None if nobody knows.
     words : sequence of str, default=()
-        Other words in lower case that stand for missing values.
+        Further words that stand for missing values, in lower case.
     """
 
     decimal: str = "."
@@ -127,7 +127,7 @@ class Spelling(NamedTuple):
     words: Sequence[str] = ()
 
     def is_well_formed(self) -> bool:
-        """Say whether this, read from a file, is a way to write numbers."""
+        """Say whether the parts, which a file may have given, have valid types and values."""
         texts = [self.groups, self.unit or "", *self.words]
         return self.decimal in OTHER and all(type(text) is str for text in texts)
 
@@ -144,17 +144,17 @@ class Spelling(NamedTuple):
     ) -> tuple[dict[str, float], Doubt | None]:
         """The numbers among the values of a column, and one that may be meant otherwise.
 
-        New rows may have marks that the fit had not. That reading counts which makes most of them
-        numbers, and of equally good ones the one that is most like the fit.
+        New rows may have marks that the fit did not have. The reading that makes the most rows
+        numbers wins. Among equals, the one most like the fit wins.
 
         Parameters
         ----------
         counts : mapping of int
             The different values of the column, and how often they occur.
         marks : Marks
-            Those that the user names.
+            The marks that the user names.
         proved : callable
-            Returns the decimal mark that the new rows prove. It is called only if that matters.
+            Returns the decimal mark that the new rows prove. `read` calls it only if it matters.
         """
         parsed = {text: one for text, one in _parsed(counts).items() if self.admits(one.unit)}
         other, more = OTHER[self.decimal], marks.groups(self.decimal)
@@ -177,20 +177,20 @@ class Spelling(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """The values of a column of text that are mostly numbers.
+    """A column of text whose values are mostly numbers.
 
     Attributes
     ----------
     numbers : dict of float
-        The numbers among its values.
+        The numbers, by their text.
     spelling : Spelling
         How most of them are written.
     stray : set of str
-        Values that are neither such numbers nor missing ones.
+        Values that are neither missing nor numbers in this spelling.
     n_bare : int
         Rows with a number that lacks the unit.
     doubt : (str, float) or None
-        A value that may be meant otherwise, and the number that it is taken for.
+        A value that may be meant otherwise, and its number here.
     """
 
     numbers: dict[str, float]
@@ -200,7 +200,7 @@ class Numbers(NamedTuple):
     doubt: Doubt | None = None
 
 
-#: What is known where nothing is known.
+#: The spelling and the marks where nothing is known.
 PLAIN, ANY = Spelling(), Marks()
 
 
@@ -214,12 +214,12 @@ def numbers_among(counts: Mapping[str, int], n_rows: int, marks: Marks) -> Numbe
     n_rows : int
         The rows of the column, those without a value included.
     marks : Marks
-        Those of the table.
+        The marks of the table.
 
     Returns
     -------
     Numbers or None
-        None if less than a half of the values are numbers, or all stand in parentheses.
+        None if fewer than half of the values are numbers, or if all stand in parentheses.
     """
     parsed = _parsed(counts)
     if all(one.is_enclosed for one in parsed.values()):
@@ -236,7 +236,7 @@ def numbers_among(counts: Mapping[str, int], n_rows: int, marks: Marks) -> Numbe
         return None
     stray = {text for text in numbers if parsed[text].unit not in units_like(usual)}
     if not are_rare_words(unknown, counts, n_rows):
-        # A code with leading zeros is no number, but other text is the cause.
+        # Codes with leading zeros are no numbers either, but other text makes the better example.
         stray.update([text for text in unknown if not text.isdigit()] or unknown)
     groups = "".join(mark for mark in marks.groups(decimal) if _first(numbers, mark))
     missing = tuple(sorted({text.lower() for text in unknown}))
@@ -251,14 +251,14 @@ def numbers_among(counts: Mapping[str, int], n_rows: int, marks: Marks) -> Numbe
 
 
 def all_numbers(counts: Mapping[str, int], marks: Marks) -> dict[str, float]:
-    """The numbers among values that should all be some, codes such as 007 included.
+    """The numbers among values that should all be numbers, codes such as 007 included.
 
     Parameters
     ----------
     counts : mapping of int
         The different values of a column, and how often they occur.
     marks : Marks
-        Those of the table.
+        The marks of the table.
     """
     parsed, found = _parsed(counts), dict[str, float]()
     for text in counts.keys() - parsed.keys():
@@ -271,9 +271,9 @@ def all_numbers(counts: Mapping[str, int], marks: Marks) -> dict[str, float]:
 def _doubted_in_fit(
     numbers: Collection[str], decimals: str, decimal: str, marks: Marks, unit: str
 ) -> str | None:
-    """A value that may be meant otherwise: other columns do not show what its marks mean.
+    """A value that may be meant otherwise, because no other column shows what its marks mean.
 
-    Beside numbers with points 1,5 may also be two answers, but 1,5 kg may not.
+    Beside numbers with points, 1,5 may also be two answers. 1,5 kg is always a number.
     """
     known = marks.decimal or marks.proved
     if len(decimals) == 1 and decimal != (known or ".") and (marks.decimal or not unit):
@@ -288,7 +288,7 @@ def _doubted_in_fit(
 
 
 def _with_new(numbers: Collection[str], marks: Iterable[str]) -> str | None:
-    """A value with a mark between groups that the fit had not, if no value shows what it means."""
+    """A value with a group mark that is new since the fit, if no value shows what it means."""
     for mark in marks:
         shown = mark in OTHER and any(re.search(rf"[{mark}].*[.,]", text) for text in numbers)
         if not shown and (found := _first(numbers, mark)) is not None:
@@ -310,7 +310,7 @@ def said_doubts(doubts: Mapping[str, Doubt]) -> str:
 
 
 def are_rare_words(texts: Collection[str], counts: Mapping[str, int], n_rows: int) -> bool:
-    """Whether these words are so few that they stand for missing values."""
+    """Whether these words are rare enough to stand for missing values."""
     return (
         len({text.lower() for text in texts}) <= MOST_WORDS
         and _rows(texts, counts) <= FEW_ROWS * n_rows

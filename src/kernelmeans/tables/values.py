@@ -1,4 +1,4 @@
-"""Values of a column, as people write them: dates, yes and no, and what is missing."""
+"""Values of a column, as people write them: dates, yes and no, and missing values."""
 
 import re
 from collections import Counter
@@ -14,26 +14,26 @@ from kernelmeans._typing import Array
 from kernelmeans.tables.numerals import WORDS
 from kernelmeans.tables.spellings import ANY, FEW_ROWS, PLAIN, Doubt, Marks, Spelling
 
-#: Text of cells that have no value, in lower case; also how Python and pandas write None and NaN.
+#: Text of empty cells, in lower case. Python and pandas write None and NaN in some of these ways.
 EMPTY = frozenset(("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null", "none", "?", "-"))
-#: The same, and words. A table of columns says which of these it has taken for missing values.
+#: Text of all missing values: of empty cells, and words. Reports name the words that they found.
 MISSING = EMPTY | WORDS
-#: One of them that is a value where it is frequent among words: it may answer who else signs.
+#: A word for missing values that is a value where it is frequent, as an answer to who else signs.
 NOTHING = "none"
-#: Words for 1 and 0.
+#: Pairs of words for 1 and 0.
 FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
-#: The first and the last date that whole numbers are taken for.
+#: The first and the last whole number that counts as a date.
 FIRST_DATE, LAST_DATE = 19000101, 21001231
 _TIME = r"(?:(?:,? |T)(\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?)\s?(Z|[+-]\d\d:?\d\d)?)?"
 _ISO_DATE = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d){_TIME}", re.ASCII)
 _DOTTED_DATE = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}", re.ASCII)
-# The order of day and month is not known.
+# A date whose order of day and month is not known.
 _OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASCII)
 _COMPACT_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)", re.ASCII)
 _DAY = 86400.0
-#: Truth values among objects are other texts than those of a column that holds nothing else.
+#: The other text of a truth value. Among objects it is a word, in a column of its own 0 or 1.
 _TRUTH = {"0": "False", "1": "True", "False": "0", "True": "1"}
-#: Below this all whole numbers are exact as floats, and are written without an exponent.
+#: Bound below which whole numbers are exact as floats, and need no exponent in text.
 _EXACT = 1e15
 
 
@@ -56,12 +56,12 @@ def is_date(text: str) -> bool:
 
 
 def is_no_date(text: str) -> bool:
-    """Whether a text is the date that databases write where there is none."""
+    """Whether a text is the date that databases write for a missing one."""
     return text.startswith("0000-00-00")
 
 
 def days_of(text: str) -> float:
-    """The days from 1970 to a date in ISO 8601, as 31.12.2025 or as 20251231; NaN if it is none.
+    """The days from 1970 to a date such as 2025-12-31, 31.12.2025 or 20251231; NaN if it is none.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def days_of(text: str) -> float:
 
 
 def days_of_numbers(numbers: Array) -> Array:
-    """The days from 1970 to dates as 20251231; NaN if missing, and infinite if it is no date."""
+    """The days from 1970 to dates such as 20251231; NaN if missing, infinite if it is no date."""
     values, places = np.unique(numbers, return_inverse=True)
     days = np.array([np.nan if one != one else days_of(f"{one:.15g}") for one in values.tolist()])
     days[np.isnan(days) & ~np.isnan(values)] = np.inf
@@ -99,7 +99,7 @@ def days_of_numbers(numbers: Array) -> Array:
 
 @np.errstate(invalid="ignore")  # of a signaling NaN, as damaged files have
 def numbers_of(values: Array) -> Array | None:
-    """An array of numbers as floats; a time as days, and a missing value as NaN.
+    """Numbers as floats, times as days, and missing values as NaN.
 
     Parameters
     ----------
@@ -128,21 +128,21 @@ def _text_of(value: Any) -> str:
 
 
 class Texts:
-    """The values of a column as text, of which each different one is looked at once.
+    """The values of a column as text. Each different text is looked at once.
 
     Parameters
     ----------
     values : ndarray of shape (n_rows,)
         The values of a column.
     known : collection of str, default=()
-        Words that are values, as in models of before.
+        Words that are values here, because an earlier fit took them for values.
 
     Attributes
     ----------
     missing : frozenset of str
         Words for missing values.
     clean : dict
-        Each different value without blanks around it, None if it is missing.
+        For each different text, the text without blanks around it; None if it is missing.
     """
 
     def __init__(self, values: Array, known: Collection[str] = ()) -> None:
@@ -168,7 +168,7 @@ class Texts:
         return counts
 
     def in_words(self) -> "Texts":
-        """The same of a column of words, among which a frequent "none" is a value."""
+        """These texts as words of a category: a frequent "none" is a value then."""
         counts = [
             self._counts[raw] for raw, text in self._trimmed.items() if text.lower() == NOTHING
         ]
@@ -177,7 +177,7 @@ class Texts:
         return Texts(self._values, [NOTHING]) if is_value else self
 
     def told(self, is_word: Callable[[str], bool]) -> list[str]:
-        """Words that are taken for missing values, and in how many rows they stand."""
+        """Words that stand for missing values, each with its number of rows."""
         words: Counter[str] = Counter()
         for raw, text in self._trimmed.items():
             if text.lower() in WORDS or is_word(text):
@@ -197,7 +197,7 @@ class Texts:
         Parameters
         ----------
         function : callable
-            From a value that is not missing to a number.
+            Makes a number of a value that is not missing.
         missing : float, default=nan
             The number of missing values.
         """
@@ -207,7 +207,7 @@ class Texts:
         return np.fromiter(map(known.__getitem__, self._rows), float, len(self._rows))
 
     def first(self, wanted: Callable[[str], bool]) -> tuple[int, str]:
-        """The first row with such a value, and the value."""
+        """The first row with a wanted value, and the value."""
         rows = ((row, self.clean[raw]) for row, raw in enumerate(self._rows))
         return next((row, text) for row, text in rows if text is not None and wanted(text))
 
@@ -217,15 +217,15 @@ UNSEEN = -1.0
 
 
 class ColumnRead(NamedTuple):
-    """A column as a fit has decided.
+    """A column, read as the fit decided.
 
     Attributes
     ----------
     numbers : ndarray of shape (n_rows,)
-        Numbers, NaN where they are missing and infinite where something else stands; codes of
-        categories.
+        Numbers, or the codes of a category. NaN where a value is missing, infinite where it is no
+        number.
     doubt : (str, float) or None
-        A number in text that may be meant otherwise, and how it is read.
+        A value that may be meant otherwise, and its number here.
     """
 
     numbers: Array
@@ -240,14 +240,14 @@ def read_column(
     marks: Marks = ANY,
     proved: Callable[[], str | None] = lambda: None,
 ) -> ColumnRead:
-    """Read a column as a fit has decided.
+    """Read a column as the fit decided.
 
     Parameters
     ----------
     values : ndarray of shape (n_rows,)
         The values.
     kind : {"number", "flag", "date", "category"}
-        What the column is.
+        The kind of the column.
     known : ndarray of str or None, default=None
         The values of a category.
     spelling : Spelling

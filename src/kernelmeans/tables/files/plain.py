@@ -1,10 +1,10 @@
-"""Types for columns of plain numbers in text. All other text waits for `kernelmeans.tables`."""
+"""Gives types to columns of plain numbers in text. `kernelmeans.tables` reads all other text."""
 
 import polars as pl
 
 from kernelmeans.tables.values import EMPTY
 
-#: Values that are looked at before all are.
+#: Number of values to look at before all others.
 _HEAD = 1000
 _WHOLE, _CODE = "^[+-]?[0-9]+$", "^[+-]?0[0-9]"
 _FLOAT = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
@@ -16,8 +16,8 @@ _TRUTH = "^(?i:true|false)$"
 def with_types(frame: pl.DataFrame, verbatim: str | None = None) -> pl.DataFrame:
     """Give columns of text a type if all their values are whole numbers, floats or truth values.
 
-    Codes stay text: whole numbers that begin with 0, or have more digits than an integer holds. So
-    do floats that may be whole numbers in groups, such as 1.234.
+    Codes stay text: they are whole numbers that begin with 0, or that have too many digits for an
+    integer. Floats such as 1.234 stay text too, if all may be whole numbers in groups.
 
     Parameters
     ----------
@@ -49,5 +49,5 @@ def _typed(text: pl.Series) -> pl.Series:
 
 
 def _all(values: pl.Series, pattern: str) -> bool:
-    """Whether all values have a form; the first ones often tell."""
+    """Whether all values match a pattern. The first ones often show that some do not."""
     return all(part.str.contains(pattern).all() for part in (values.head(_HEAD), values))
