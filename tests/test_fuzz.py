@@ -83,6 +83,8 @@ CHECKS = {
     "extreme": "    from kernelmeans.estimators.checks import check_result; check_result(np.nan)",
     "passes": "    pass",
 }
+#: Processes take a second each to start.
+starts_processes = pytest.mark.slow
 #: Classes in which all cases are refused.
 ANSWERED = ("refuses", "extreme")
 WAITS = "    time.sleep(99)"
@@ -105,6 +107,7 @@ def planted(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
+@starts_processes
 def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_path):
     campaign = Campaign(planted, dict.fromkeys(CHECKS, 1), tmp_path / "failures", first=7, most=1)
     campaign.run(300, jobs=2)
@@ -139,6 +142,7 @@ def test_failures_are_counted_and_stored_and_the_campaign_goes_on(planted, tmp_p
     assert f"{campaign.failed} failures" in campaign.table()
 
 
+@starts_processes
 def test_a_failure_names_the_cases_before_it(planted):
     process = pool.Process(planted)
     cases = [("passes", 1), ("fails", 2), ("dies", 3), ("fails", 4)]
@@ -153,6 +157,7 @@ def test_a_failure_names_the_cases_before_it(planted):
     assert text.endswith("The same process ran before: passes 1, fails 2")
 
 
+@starts_processes
 def test_a_case_that_waits_for_something_ends(planted, monkeypatch):
     monkeypatch.setattr(pool, "WAITING", 1)
     assert sorted([*CHECKS, "waits"]) == list(discover(planted))
@@ -165,6 +170,7 @@ def test_a_case_that_waits_for_something_ends(planted, monkeypatch):
     assert "in check" in outcome["trace"]
 
 
+@starts_processes
 def test_children_that_have_just_ended_do_not_hide_the_work_of_a_process(planted, monkeypatch):
     process, gone = pool.Process(planted), subprocess.Popen(["true"])
     child = pool.psutil.Process(gone.pid)
@@ -176,6 +182,7 @@ def test_children_that_have_just_ended_do_not_hide_the_work_of_a_process(planted
         process.end()
 
 
+@starts_processes
 def test_a_replay_runs_the_same_case_again(planted, capsys):
     assert replay(planted, "fails", 7) == 1
     first = capsys.readouterr().out
@@ -197,6 +204,7 @@ def test_classes_that_are_none_are_refused_with_those_that_are(planted, capsys, 
         assert "passes" in said
 
 
+@starts_processes
 def test_classes_whose_packages_are_not_installed_are_left_out(
     planted, tmp_path, capsys, monkeypatch
 ):
@@ -232,6 +240,7 @@ def test_time_is_shared_by_weight(planted, tmp_path):
     assert numbers == {"passes": [*range(7, 37)], "refuses": [*range(7, 17)]}
 
 
+@starts_processes
 def test_a_class_that_only_refuses_is_named(planted, tmp_path, capsys, monkeypatch):
     for name, most, code in (("refuses", ENOUGH - 1, 0), ("refuses", ENOUGH, 1), ("passes", 9, 0)):
         asked = ["--classes", name, "--cases", str(most), "--jobs", "1", "--store", str(tmp_path)]
