@@ -1,6 +1,8 @@
 """Parameters that are set after a fit are those of the next one: the model stays as it is."""
 
 import json
+from copy import deepcopy
+from functools import cache
 
 import numpy as np
 import pytest
@@ -71,11 +73,17 @@ def name(request):
     return request.param
 
 
+@cache
+def fitted(name):
+    model, rows, _ = CASES[name]
+    return clone(model).fit(rows)
+
+
 @pytest.fixture(name="case")
 def fitted_twice(name):
     """A model, the same with other parameters since its fit, and the rows."""
-    model, rows, others = CASES[name]
-    pair = [clone(model).fit(rows) for _ in range(2)]
+    _, rows, others = CASES[name]
+    pair = [deepcopy(fitted(name)) for _ in range(2)]
     pair[1].set_params(n_clusters=5, init=np.zeros(5, int), **others)
     return *pair, rows
 
