@@ -39,8 +39,8 @@ def threads():
 
 
 @pytest.fixture
-def few_draws():
-    with data.few_draws():
+def short_searches():
+    with data.short_searches():
         yield
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kernelmeans import ClusterSearch
 from kernelmeans.heat.kernel import settle_times
 from kernelmeans_paper import datasets
 
@@ -83,9 +84,11 @@ def views_with_a_trap(seed, n=150, k=5):
 
 
 @contextmanager
-def few_draws():
-    """Draw fewer data without clusters, which take most of the time of a search."""
+def short_searches():
+    """Searches in four splits, unless they ask for others, and with few data without clusters."""
+    defaults = ClusterSearch.__init__.__kwdefaults__
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ClusterSearch.__init__, "__kwdefaults__", defaults | {"n_splits": 4})
         patch.setattr("kernelmeans.search.comparison.N_DRAWS", 2)
         yield
 

@@ -31,7 +31,7 @@ def seconds_in(text):
     return [float(found) for found in re.findall(r"([-\d.e+]+) s\b", text)]
 
 
-@pytest.mark.usefixtures("few_draws")
+@pytest.mark.usefixtures("short_searches")
 def test_a_fit_and_a_search(jumps, capsys):
     X = data.blobs()[0]
     begin = time.perf_counter()

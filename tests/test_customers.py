@@ -130,7 +130,7 @@ def test_next_month_has_new_and_strange_rows(drawn):
     assert all(before.get(name, after) == after for name, after in pairs)
 
 
-@pytest.mark.usefixtures("few_draws")
+@pytest.mark.usefixtures("short_searches")
 def test_a_search_of_a_pipeline_compares_with_the_same_data_as_the_command_line(drawn, tmp_path):
     table, file = drawn[0][:300], tmp_path / "table.csv"
     table.write_csv(file)

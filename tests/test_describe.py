@@ -506,7 +506,7 @@ def test_other_clusterers_of_scikit_learn():
     assert described.records[0].typical_rows is None
 
 
-@pytest.mark.usefixtures("few_draws")
+@pytest.mark.usefixtures("short_searches")
 def test_a_search_without_clusters_has_one(rng):
     X = rng.normal(size=(200, 2))
     search = ClusterSearch(KernelPowerKMeans(), {"n_clusters": [2, 3]}, n_splits=5, random_state=0)

@@ -19,10 +19,7 @@ from click.testing import CliRunner
 from sklearn.datasets import make_blobs
 from sklearn.neighbors import kneighbors_graph
 
-from kernelmeans import ClusterSearch
 from kernelmeans.cli.app import app
-from kernelmeans.search import comparison
-from kernelmeans.search.comparison import N_DRAWS
 from kernelmeans_paper.datasets import is_present
 
 ROOT = Path(__file__).parents[1]
@@ -39,8 +36,6 @@ INSTEAD = {
     "for seed in range(5)": "for seed in range(2)",
     '"n_init": 5': '"n_init": 2',
 }
-#: Parameters of a search where it is not told others.
-DEFAULTS = dict(ClusterSearch.__init__.__kwdefaults__)
 #: What a block needs beside the extras of the tests, and whether it is there.
 NEEDS = {"import torch": find_spec("torch"), "fetch(": is_present("yale")}
 BLOCK = re.compile(
@@ -150,6 +145,11 @@ def run_python(page, block, names):
         names["client"].close()
 
 
+def prints_a_search(block):
+    """Whether a block prints scores of a search, which a short one does not give."""
+    return block.printed is not None and "ClusterSearch(" in block.code
+
+
 def run_command(arguments):
     search = arguments[0] == "choose" or (arguments[0] == "fit" and "-k" not in arguments)
     # Examples that stand side by side write the same files.
@@ -161,20 +161,29 @@ def run_command(arguments):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("page", WITH_CODE)
-def test_page_works(page, rows, folder, monkeypatch):
+@pytest.mark.usefixtures("folder", "short_searches")
+def test_page_works(page, rows):
     """Blocks run one after another, as a reader would type them; each brings its own imports."""
     for block in blocks_of(page):
-        # Searches take most of the time, and scores that are not printed need few fits.
-        monkeypatch.setattr(comparison, "N_DRAWS", N_DRAWS if block.printed else 2)
-        few_splits = DEFAULTS if block.printed else DEFAULTS | {"n_splits": 2}
-        monkeypatch.setattr(ClusterSearch.__init__, "__kwdefaults__", few_splits)
         if block.language == "sh":
             for arguments in commands_in(block.code):
                 run_command(arguments)
         elif block.language == "toml":
             Path("views.toml").write_text(block.code)
         elif all(met for word, met in NEEDS.items() if word in block.code):
-            run_python(page, block, given(rows))
+            printed = None if prints_a_search(block) else block.printed
+            run_python(page, block._replace(printed=printed), given(rows))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("page", ["docs/choosing.md", "docs/start.md"])
+def test_searches_print_what_the_page_says(page, rows):
+    blocks = list(filter(prints_a_search, blocks_of(page)))
+    assert blocks
+    for block in blocks:
+        run_python(page, block, given(rows))
 
 
 def test_examples_are_found():

@@ -320,7 +320,7 @@ def test_numbers_that_are_no_flags_get_no_label(run, people, yes, no, odd):
 
 
 @pytest.mark.usefixtures("people")
-@pytest.mark.usefixtures("few_draws")
+@pytest.mark.usefixtures("short_searches")
 def test_a_choice_says_the_same_of_columns_and_names_the_options(run):
     options = ("--drop", "re*", "--categorical", "member", "--kernels", "rbf", "--splits", 2)
     result = run("choose", "people.csv", "-k", "2-3", "--label-column", "class", *options)

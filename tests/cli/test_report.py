@@ -46,7 +46,7 @@ def test_no_report_is_written_unless_asked_for_and_none_is_overwritten(fit, fold
     assert (folder / "data.report.html").read_text() == "mine"
 
 
-@pytest.mark.usefixtures("few_draws")
+@pytest.mark.usefixtures("short_searches")
 def test_the_report_of_a_search_tells_of_it(run, data, folder):
     result = run("fit", data, "-k", "2-3", "--label-column", "kind", "--report", "-q")
     assert result.exit_code == 0

@@ -34,7 +34,7 @@ def test_fit_and_predict(run, data, pack):
     assert pl.read_csv("stdin.labels.csv")["label"].equals(pl.read_csv("data.labels.csv")["label"])
 
 
-@pytest.mark.usefixtures("few_draws")
+@pytest.mark.usefixtures("short_searches")
 def test_the_clusters_are_chosen_of_what_was_read_once(data):
     result = piped(data.read_bytes(), "fit", "-", "--drop", "kind", "-k", "2-3")
     assert result.exit_code == 0, result.output

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import make_blobs
 from sklearn.metrics.cluster import contingency_matrix
 
-from data import few_draws
+from data import short_searches
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.plotting import draw_flow, plot_search
 from kernelmeans.plotting.flow import _spread, crossings, ordered
@@ -19,7 +19,7 @@ def search():
     estimator = KernelPowerKMeans(kernel="rbf")
     grid = {"n_clusters": [2, 3, 5, 8]}
     X = make_blobs(300, n_features=4, centers=5, cluster_std=0.8, random_state=2)[0]
-    with few_draws():
+    with short_searches():
         return ClusterSearch(estimator, grid, n_splits=2, random_state=0).fit(X)
 
 

@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from data import few_draws
+from data import short_searches
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.plotting import draw_flow, draw_scores, draw_stability, plot_search
 from kernelmeans.plotting.lines import lines_of
@@ -27,7 +27,7 @@ GRID = {"n_clusters": [5, 2, 3, 4], "kernel": KERNELS}
 
 def searched(data=X, grid=GRID, **settings):
     settings = {"n_splits": 3, "random_state": 0, **settings}
-    with few_draws():
+    with short_searches():
         return ClusterSearch(KernelPowerKMeans(kernel="rbf"), grid, **settings).fit(data)
 
 

@@ -8,7 +8,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from data import few_draws
+from data import short_searches
 from kernelmeans import (
     ClusterReport,
     ClusterSearch,
@@ -70,7 +70,7 @@ def graph():
 def search():
     X, y = make_blobs(150, centers=[[0, 0], [5, 0], [0, 5]], random_state=0)
     grid = {"n_clusters": [2, 3, 4], "kernel": ["heat", "rbf"]}
-    with few_draws():
+    with short_searches():
         found = ClusterSearch(KernelPowerKMeans(), grid, n_splits=4, random_state=0).fit(X)
     return ClusterReport(found, X, labels_true=y)
 

@@ -246,7 +246,7 @@ def test_a_search_that_chose_nothing_is_refused_in_words():
         ClusterReport(search, noise)
 
 
-@pytest.mark.usefixtures("few_draws")
+@pytest.mark.usefixtures("short_searches")
 def test_candidates_of_a_search_that_failed_have_no_scores():
     rows = np.repeat(np.eye(3), 20, axis=0)
     search = ClusterSearch(KernelPowerKMeans(), {"n_clusters": [3, 4]}, n_splits=2, random_state=0)

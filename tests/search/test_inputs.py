@@ -21,7 +21,7 @@ from kernelmeans.tables import TableTransformer
 
 X, Y = make_blobs(120, centers=[[0, 0], [7, 0], [0, 7]], random_state=0)
 GRID = {"n_clusters": [2, 3, 4]}
-pytestmark = pytest.mark.usefixtures("few_draws")
+pytestmark = pytest.mark.usefixtures("short_searches")
 
 
 def searched(estimator, X, grid=GRID, **parameters):

@@ -71,7 +71,7 @@ def searched(X, most=4, **parameters):
     return ClusterSearch(model, grid, n_splits=4, random_state=0).fit(X)
 
 
-@pytest.mark.usefixtures("few_draws")
+@pytest.mark.usefixtures("short_searches")
 @pytest.mark.parametrize(("density", "as_stable"), [(0, True), ("auto", False)])
 def test_pieces_are_found_though_data_without_clusters_are_as_stable(density, as_stable):
     X, y = spirals(500)
@@ -83,7 +83,7 @@ def test_pieces_are_found_though_data_without_clusters_are_as_stable(density, as
     assert said == as_stable
 
 
-@pytest.mark.usefixtures("few_draws")
+@pytest.mark.usefixtures("short_searches")
 def test_a_piece_is_divided_if_its_parts_are_more_stable_than_data_without_clusters():
     X, _ = make_blobs(600, centers=[[0, 0], [5.5, 0], [40, 0]], random_state=0)
     search = searched(X)

@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_draws")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("short_searches")]
 
 GRID = {"n_clusters": [2, 3]}
 SEARCHES = [

@@ -50,7 +50,7 @@ def assert_same(one, other, order=None):
 
 
 class TestChoice:
-    @pytest.mark.usefixtures("few_draws")
+    @pytest.mark.usefixtures("short_searches")
     @pytest.mark.parametrize("scoring", ["jaccard", "stability", "prediction_strength"])
     @pytest.mark.parametrize("estimator", [KernelPowerKMeans(), KMeans(n_init=3)], ids=str)
     def test_three_blobs_are_found(self, estimator, scoring):
@@ -173,7 +173,7 @@ class TestScores:
 
 
 class TestSeeds:
-    @pytest.mark.usefixtures("few_draws")
+    @pytest.mark.usefixtures("short_searches")
     @pytest.mark.parametrize("scoring", ["jaccard", rand_score])
     def test_parallel_fits_and_threads_change_nothing(self, scoring):
         model = KernelPowerKMeans()
@@ -265,7 +265,7 @@ class TestFailures:
             assert np.isnan(search.results_[name][1])
         assert search.results_["jaccard"][1].tolist() == pytest.approx([np.nan], nan_ok=True)
 
-    @pytest.mark.usefixtures("few_draws")
+    @pytest.mark.usefixtures("short_searches")
     @pytest.mark.parametrize(
         ("estimator", "name", "scoring"),
         [
