@@ -338,24 +338,33 @@ def test_eight_digits_that_are_no_such_day_are_no_date(text):
     assert np.isnan(days_of(text))
 
 
+@pytest.mark.parametrize("n_codes", [3, 4, 5])
+def test_few_numbers_from_1_on_may_be_codes_and_stay_numbers(n_codes):
+    numbers = RNG.integers(1, n_codes + 1, N)
+    said = f"{n_codes} different whole numbers; the option categorical takes codes for categories"
+    assert reasons_of(numbers) == said
+    prepare = TableTransformer().fit(pd.DataFrame({"ward": numbers}))
+    assert prepare.columns_[0].kind == "number"
+    assert f"ward: {said}" in " ".join(prepare.report_.split())
+
+
 @pytest.mark.parametrize(
-    ("values", "are_codes"),
+    "numbers",
     [
-        ([1, 2, 3], True),  # classes of passengers
-        ([1, 2, 3, 4, 5], True),
-        ([0, 1, 2, 3], False),  # children
-        ([1, 2], False),
-        ([1, 3, 4], False),
-        ([1, 2, 3, 4, 5, 6], False),
-        ([1.0, 2.0, 2.5], False),
+        RNG.integers(0, 4, N),  # children
+        RNG.choice([1, 2, 3, 4, 5], N, p=[0.3, 0.4, 0.17, 0.11, 0.02]),  # people at a table
+        RNG.integers(0, 2, N),
+        RNG.integers(1, 3, N),
+        RNG.integers(1, 7, N),
+        RNG.choice([4, 6, 8], N),  # cylinders
+        RNG.choice([1, 2, 4], N),
+        RNG.choice([1, 3, 5], N),
+        RNG.choice([1, 1.5, 2, 3], N),
+        RNG.integers(1, 4, 25),
     ],
 )
-def test_few_whole_numbers_may_be_codes(values, are_codes):
-    column = TableTransformer().fit(pd.DataFrame({"x": values * 40})).columns_[0]
-    assert (column.kind, column.used) == ("number", True)
-    assert ("may be codes of categories" in column.reason) == are_codes
-    few = TableTransformer().fit(pd.DataFrame({"x": values * 5})).columns_[0]
-    assert "codes" not in few.reason
+def test_counts_flags_and_measurements_are_no_codes(numbers):
+    assert reasons_of(numbers) == ""
 
 
 def test_text_of_a_nearly_empty_column_says_so():

@@ -170,14 +170,19 @@ def _record(
     elif entry.column in shapes:
         own, every, ends = shapes[entry.column]
         found |= {"histogram": own[int(entry.cluster)].tolist(), "all": every.tolist()}
-        found["ends"] = None if ends is None else _ends(*ends, is_date=entry.kind == "date")
+        found["ends"] = None if ends is None else _ends(*ends, entry)
     return found
 
 
-def _ends(low: float, high: float, *, is_date: bool) -> list[str] | None:
-    """The ends of a histogram: two digits of their difference, of dates the month."""
-    if is_date:
+def _ends(low: float, high: float, entry: Entry) -> list[str] | None:
+    """The ends of a histogram: two digits of their difference, of dates the month.
+
+    On the scale of logarithms they have two digits each.
+    """
+    if entry.kind == "date":
         texts = [str(np.datetime64(int(day), "D"))[:7] for day in (low, high)]
+    elif entry.statistic == "geometric mean":
+        texts = [number(float(f"{one:.2g}")) for one in (low, high)]
     elif 0 < high - low < np.inf:
         digits = 1 - int(np.floor(np.log10(high - low)))
         texts = [number(round(one, digits) + 0.0) for one in (low, high)]
