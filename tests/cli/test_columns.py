@@ -187,7 +187,7 @@ def test_new_rows_are_read_as_the_fit_decided(run, people):
     strange.write_csv("strange.csv")
     result = run("predict", "people.model.skops", "strange.csv")
     assert "column 'region': 2 rows with values new to the model, such as 'mars'" in result.stderr
-    assert "1 row without a finite number" in result.stderr
+    assert "1 row without a label: no finite number" in result.stderr
     assert "'age' ('old' in line 2)" in result.stderr
     assert labels("strange.labels.csv")[0] is None
     assert labels("strange.labels.csv")[3:] == trained[3:]
@@ -202,7 +202,7 @@ def test_each_row_is_counted_once(run, people):
     pl.concat([each.cast(pl.String) for each in rows]).write_csv("next.csv")
     result = run("predict", "people.model.skops", "next.csv")
     assert "column 'region': 7 rows with values new to the model, such as no value" in result.stderr
-    assert "2 rows without a finite number" in result.stderr
+    assert "2 rows without a label: no finite number" in result.stderr
     assert "4 rows without a value in any column" in result.stderr
     assert "became the median" not in result.stderr
 
@@ -283,7 +283,7 @@ def test_models_of_numbers_alone_predict_the_same(run, people):
     numbers.with_columns(pl.Series("age", [None, *numbers["age"][1:]])).write_csv("new.csv")
     result = run("predict", "old.skops", "new.csv")
     assert result.exit_code == 0, result.output
-    assert "1 row without a finite number" in result.stderr
+    assert "1 row without a label: no finite number" in result.stderr
     expected = model.pipeline.predict(numbers.to_numpy()).tolist()
     assert labels("new.labels.csv") == [None, *expected[1:]]
 
@@ -314,7 +314,7 @@ def test_numbers_that_are_no_flags_get_no_label(run, people, yes, no, odd):
     people.with_columns(pl.Series("member", [str(odd), *members[1:]])).write_csv("new.csv")
     result = run("predict", "people.model.skops", "new.csv")
     assert result.exit_code == 0, result.output
-    assert f"no numbers in 'member' ('{odd}" in result.stderr
+    assert f"no finite number in 'member' ('{odd}" in result.stderr
     assert "(neither yes nor no) in line 2" in result.stderr
     assert labels("new.labels.csv") == [None, *labels()[1:]]
 

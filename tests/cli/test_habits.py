@@ -953,8 +953,8 @@ def test_a_number_in_another_unit_gets_no_label(run, unit, odd):
     result = run("predict", "all.model.skops", "next.csv")
     said = " ".join(result.stderr.split())
     assert "--decimal" not in said
-    assert "1 row without a finite number in a column that needs one: no label" in said
-    assert f"no numbers in 'weight' ('{odd}' (not {unit}) in line 9)" in said
+    assert "1 row without a label: no finite number" in said
+    assert f"no finite number in 'weight' ('{odd}' (not {unit}) in line 9)" in said
     expected = labels_of("all.labels.csv")
     expected[7] = None
     assert labels_of("next.labels.csv") == expected

@@ -140,7 +140,7 @@ class TestPredict:
         np.save("new.npy", X)
         result = run("predict", MODEL, "new.npy")
         assert result.exit_code == 0, result.output
-        assert "2 rows without a finite number" in result.stderr
+        assert "2 rows without a label: no finite number" in result.stderr
         found, before = table("new.labels.csv"), table()
         assert found["label"].is_null().arg_true().to_list() == [4, 9]
         assert found["distance"].is_null().arg_true().to_list() == [4, 9]

@@ -103,7 +103,7 @@ def test_rows_with_text_in_a_column_of_numbers_get_no_label(run, refused, model,
     values = blobs["mass"].cast(str).to_list()
     blobs.with_columns(mass=pl.Series([*values[:58], "heavy", "light"])).write_csv("new.csv")
     result = run("predict", model, "new.csv")
-    assert "2 rows without a finite number" in result.stderr
+    assert "2 rows without a label: no finite number" in result.stderr
     assert "'mass' ('heavy' in line 60)" in result.stderr
     found = labels("new.labels.csv")
     assert found[:58] == labels("trained.csv")[:58]

@@ -158,7 +158,7 @@ class TestTables:
             "column 'plan': 1 row with values new to the model, such as 'gold', count as none of "
             "its categories",
             "1 missing value of 'b' became the median of the fit",
-            "1 row without a finite number in a column that needs one: no label: no numbers in 'a' "
+            "1 row without a label: no finite number in 'a' "
             "('?!' in row 3), the first data row being 0",
             "1 row without a value in any column that is used: no label",
         ]
@@ -199,7 +199,7 @@ def test_arrays_with_gaps():
     found = Model.of(RBF.fit(X)).label(rows)
     assert np.flatnonzero(found.labels == -1).tolist() == [2, 5]
     assert_array_equal(found.labels[found.placed], RBF.predict(rows[found.placed]))
-    assert found.remarks == ["2 rows without a finite number in a column that needs one: no label"]
+    assert found.remarks == ["2 rows without a label: no finite number in a column that needs one"]
 
 
 def test_rows_of_a_graph_without_edges():

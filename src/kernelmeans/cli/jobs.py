@@ -26,9 +26,8 @@ class Job(Reading):
     data : Path
         The table.
     memory_budget : str or None, default=None
-        Memory to take, in bytes or as in 4GB, by default 80 % of all memory; Parquet, NPY and Zarr
-        tables of more than a quarter of it stay on disk, and archives that unpack to more than it
-        are refused.
+        Memory to take, in bytes or as in 4GB, by default 80 % of all memory. Parquet, NPY and Zarr
+        tables of more than a quarter of it stay on disk. Archives that unpack to more are refused.
     output_dir : folder or None, default=None
         Folder of the files written, by default that of the input.
     labels : output file or None, default=None

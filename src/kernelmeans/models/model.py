@@ -57,8 +57,7 @@ class Model:
     >>> for remark in found.remarks:
     ...     print(remark)
     1 missing value of 'visits' became the median of the fit
-    1 row without a finite number in a column that needs one: no label: no numbers in 'age' ('?!' \
-in row 1), the first data row being 0
+    1 row without a label: no finite number in 'age' ('?!' in row 1), the first data row being 0
     """
 
     pipeline: Pipeline

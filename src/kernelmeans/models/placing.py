@@ -225,11 +225,9 @@ class NewRows:
             texts.append(f"{', '.join(counts)}{more} became the median of the fit")
         if self.n_unplaced:
             wrong = wrong_values(self.wrong, self.table if is_file(self.table) else None)
-            why = f": no numbers in {wrong}" if self.wrong else ""
-            texts.append(
-                f"{counted(self.n_unplaced, 'row')} without a finite number in a column that needs "
-                f"one: no label{why}"
-            )
+            where = wrong if self.wrong else "a column that needs one"
+            rows = counted(self.n_unplaced, "row")
+            texts.append(f"{rows} without a label: no finite number in {where}")
         if self.n_empty:
             texts.append(without_value(self.n_empty))
         if self.n_alone:
