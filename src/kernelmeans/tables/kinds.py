@@ -192,14 +192,15 @@ def _have_fractions(numbers: Array) -> bool:
 
 def marks_of(table: Table, names: Iterable[str], marks: Marks) -> Marks:
     """The given marks, and those that some columns of a table prove."""
-    texts, points = [], False
-    for name in names:
-        values = table[name]
-        if values.dtype.kind == "f":
-            points = points or _have_fractions(values)
-        elif numbers_of(values) is None and not _are_odd(values).any():
-            texts.append(Texts(values).counts)
-    return marks.after(texts, points=points)
+    # One column at a time: the texts of a whole table may not fit into memory.
+    return marks.after(_numbers_as_text(table[name]) for name in names)
+
+
+def _numbers_as_text(values: Array) -> Mapping[str, int]:
+    """How often each text occurs. Floats with fractions count as one text with a point."""
+    if numbers_of(values) is not None:
+        return {"0.5": 1} if values.dtype.kind == "f" and _have_fractions(values) else {}
+    return {} if _are_odd(values).any() else Texts(values).counts
 
 
 def is_nested(values: Array) -> bool:

@@ -71,9 +71,9 @@ class Marks(NamedTuple):
             )
         return cls(decimal or OTHER.get(groups or ""), groups)
 
-    def after(self, columns: Iterable[Mapping[str, int]], *, points: bool) -> "Marks":
-        """These marks, and those that columns of text prove; `points` if others have fractions."""
-        proved, shown, doubted = {"."} if points else set(), "", False
+    def after(self, columns: Iterable[Mapping[str, int]]) -> "Marks":
+        """These marks, and those that columns of text prove."""
+        proved, shown, doubted = set[str](), "", False
         for counts in columns:
             parsed = _parsed(counts)
             if parsed and 2 * _rows(parsed, counts) >= _rows(counts, counts):
